@@ -1,0 +1,92 @@
+"""The envelope of every event: CloudEvents 1.0, structured JSON mode, with our extensions.
+
+Extensions (lower case, as CloudEvents asks): `workspace` (the tenant), `causationid` (the event that
+caused this one), `correlationid` (the DocumentAdded or command that began it all) and `traceparent`
+(W3C Trace Context). Any CloudEvents library can write it; unknown extensions are ignored.
+"""
+
+import re
+from datetime import datetime
+from typing import Generic, Literal, TypeVar
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from contracts.events import Event
+
+E = TypeVar("E", bound=Event, covariant=True)
+
+TYPE_PREFIX = "lightstream."
+_TYPE = re.compile(r"^lightstream\.([A-Z][A-Za-z]{1,63})\.v([1-9][0-9]{0,3})$")
+
+WORKSPACE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+"""What a tenant may be called. Subjects and store keys carry it, encoded where it must be."""
+
+
+class Header(BaseModel):
+    """The attributes of an envelope, without its data."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    specversion: Literal["1.0"] = "1.0"
+    id: str = Field(min_length=1, max_length=256)
+    source: str = Field(min_length=1, max_length=512)
+    type: str = Field(description="`lightstream.<EventType>.v<version>`")
+    subject: str | None = Field(default=None, max_length=512, description="the document's id")
+    time: AwareDatetime | None = Field(default=None, description="without one, the time the log took it")
+    datacontenttype: Literal["application/json"] = "application/json"
+    dataschema: str | None = None
+    workspace: str = Field(pattern=WORKSPACE_PATTERN)
+    causationid: str | None = Field(default=None, max_length=256)
+    correlationid: str | None = Field(default=None, max_length=256)
+    traceparent: str | None = Field(default=None, max_length=128)
+
+
+class Envelope(Header, Generic[E]):
+    """An event with its attributes."""
+
+    data: E
+
+    @property
+    def correlation(self) -> str:
+        """The event that began it all: this one, if it names no other."""
+        return self.correlationid or self.id
+
+
+def type_attribute(event_type: str, version: int) -> str:
+    """The `type` attribute: `lightstream.DocumentAdded.v1`."""
+    return f"{TYPE_PREFIX}{event_type}.v{version}"
+
+
+def parse_type(attribute: str) -> tuple[str, int]:
+    """`lightstream.DocumentAdded.v1` → ("DocumentAdded", 1). Raises ValueError with the form."""
+    found = _TYPE.match(attribute)
+    if not found:
+        raise ValueError(f"type {attribute!r:.100} is not of the form lightstream.<EventType>.v<version>")
+    return found[1], int(found[2])
+
+
+def seal(
+    event: E,
+    *,
+    id: str,
+    source: str,
+    workspace: str,
+    time: datetime,
+    causation: str | None = None,
+    correlation: str | None = None,
+    traceparent: str | None = None,
+) -> Envelope[E]:
+    """Put an event into its envelope."""
+    return Envelope(
+        id=id,
+        source=source,
+        type=type_attribute(event.type_name(), event.version),
+        subject=event.about,
+        time=time,
+        dataschema=f"urn:lightstream:schema:{event.type_name()}.v{event.version}",
+        workspace=workspace,
+        causationid=causation,
+        correlationid=correlation,
+        traceparent=traceparent,
+        data=event,
+    )

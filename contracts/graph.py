@@ -1,0 +1,105 @@
+"""The shapes that merger, indexer and query share: where a projection lives, a node, an edge, a vector row."""
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from contracts.ids import pair
+
+Projection = Literal["status", "graph", "vectors"]
+PROJECTIONS: tuple[Projection, ...] = ("status", "graph", "vectors")
+VectorKind = Literal["chunks", "entities", "relations"]
+VECTOR_KINDS: tuple[VectorKind, ...] = ("chunks", "entities", "relations")
+
+UNKNOWN_TYPE = "UNKNOWN"
+"""Type of an entity that only relations name."""
+
+
+@dataclass(frozen=True)
+class Generations:
+    """Which generation of each projection to use: the live ones, or those a rebuild is filling."""
+
+    status: int = 1
+    graph: int = 1
+    vectors: int = 1
+
+    def of(self, projection: Projection) -> int:
+        """The generation of one projection."""
+        return {"status": self.status, "graph": self.graph, "vectors": self.vectors}[projection]
+
+    def having(self, projection: Projection, generation: int) -> "Generations":
+        """The same, with another generation of one projection."""
+        return replace(self, **{projection: generation})
+
+
+@dataclass(frozen=True)
+class Space:
+    """One workspace in one generation: the beginning of every store key."""
+
+    workspace: str
+    generation: int
+
+
+@dataclass(frozen=True)
+class Entity:
+    """A node: the fold of what its chunks say."""
+
+    name: str
+    revision: int
+    type: str = UNKNOWN_TYPE
+    description: str = ""
+    source_ids: tuple[str, ...] = ()
+    file_paths: tuple[str, ...] = ()
+    support: int = 0
+    """Chunks that name it; `source_ids` lists at most 200 of them."""
+    created_at: int = 0
+    """Unix seconds of the first document that named it."""
+    gone: bool = False
+    """A tombstone: nothing supports it any more. Readers never see one."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """An edge between two entities, `source` ≤ `target`. It has no direction."""
+
+    source: str
+    target: str
+    revision: int
+    weight: float = 0.0
+    keywords: tuple[str, ...] = ()
+    description: str = ""
+    source_ids: tuple[str, ...] = ()
+    file_paths: tuple[str, ...] = ()
+    support: int = 0
+    created_at: int = 0
+    gone: bool = False
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The sorted pair of names."""
+        return pair(self.source, self.target)
+
+
+@dataclass(frozen=True)
+class VectorRow:
+    """What stands beside a vector: the text that was embedded and where it came from."""
+
+    id: str
+    text: str
+    text_hash: str
+    """SHA-256 of the text: equal means there is nothing to embed again."""
+    version: int = 0
+    """Chunks: the document's version. Entities and relations: their revision."""
+    vector: tuple[float, ...] = field(default=(), repr=False)
+    names: tuple[str, ...] = ()
+    """The entity, or the two ends of the relation; empty for a chunk."""
+    document_id: str = ""
+    file_path: str = ""
+    order: int = 0
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A found row and its cosine similarity, 1 for the same direction."""
+
+    row: VectorRow
+    score: float

@@ -1,0 +1,73 @@
+"""Derived names: the same cause gives the same id, so a replay or a retry finds its own traces.
+
+Sources of the forms: `doc-`, `{document}-chunk-{order:03d}`, `ent-` and `rel-` are LightRAG's;
+event ids are UUID version 5 (RFC 9562, section 5.5).
+"""
+
+import hashlib
+import posixpath
+import re
+from uuid import UUID, uuid5
+
+EVENTS = UUID("6f1b7c1e-53a7-5e0b-9f5c-2d8a54b0c9d1")
+"""Namespace of all derived event ids. Never change it: ids in old logs were made with it."""
+
+UNKNOWN_SOURCE = "unknown_source"
+"""`file_path` of a document whose publisher named none."""
+
+SEPARATOR = "<SEP>"
+"""Joins description fragments, sources and file paths inside stored strings."""
+
+
+def md5(text: str) -> str:
+    """Lower-case hexadecimal MD5 of the UTF-8 text. A name, never a safeguard."""
+    return hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
+
+
+def sha256(text: str) -> str:
+    """Lower-case hexadecimal SHA-256 of the UTF-8 text."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def event_id(cause: str, event_type: str, ordinal: int = 0) -> str:
+    """The id of the `ordinal`-th event of this type that `cause` gives rise to."""
+    return str(uuid5(EVENTS, f"{cause}/{event_type}/{ordinal}"))
+
+
+def added_event_id(workspace: str, document_id: str, content_hash: str) -> str:
+    """The id of a DocumentAdded: the same text under the same name is the same fact."""
+    return event_id(f"{workspace}/{document_id}/{content_hash}", "DocumentAdded")
+
+
+_PARSER_HINT = re.compile(r"\.\[[^\[\]/]*\](?=\.[^./]+$)")
+
+
+def canonical_name(file_path: str) -> str:
+    """The file's base name without a parser hint: `a/report.[native].pdf` is `report.pdf`."""
+    return _PARSER_HINT.sub("", posixpath.basename(file_path.replace("\\", "/").strip()))
+
+
+def document_id(text: str, file_path: str = UNKNOWN_SOURCE) -> str:
+    """`doc-` + md5 of the base name where there is one, else of the text."""
+    name = canonical_name(file_path)
+    return "doc-" + md5(name if name and name != UNKNOWN_SOURCE else text)
+
+
+def chunk_id(document: str, order: int) -> str:
+    """`{document}-chunk-{order}`, the zero-based order padded to three digits."""
+    return f"{document}-chunk-{order:03d}"
+
+
+def pair(source: str, target: str) -> tuple[str, str]:
+    """The key of a relation: its two names, sorted. Relations have no direction."""
+    return (source, target) if source <= target else (target, source)
+
+
+def entity_vector_id(name: str) -> str:
+    """`ent-` + md5 of the entity's name."""
+    return "ent-" + md5(name)
+
+
+def relation_vector_id(source: str, target: str) -> str:
+    """`rel-` + md5 of the two names, sorted and concatenated without a separator."""
+    return "rel-" + md5("".join(pair(source, target)))

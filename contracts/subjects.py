@@ -1,0 +1,47 @@
+"""Subjects: `kb.v1.<workspace>.<document>.<EventType>`, so one document's history can be read, and erased.
+
+A token is `[a-z0-9_-]`, at most 64 long; any other name stands there as `x-` and half its SHA-256. The
+envelope carries the name itself, and the edge refuses an event whose workspace differs from its subject's.
+"""
+
+import re
+
+from contracts.ids import sha256
+
+PREFIX = "kb.v1"
+ALL = f"{PREFIX}.*.*.*"
+
+_TOKEN = re.compile(r"^(?!x-)[a-z0-9_-]{1,64}$")
+
+
+def token(name: str) -> str:
+    """The subject token of a workspace or a document: the name, or its hash."""
+    return name if _TOKEN.match(name) else "x-" + sha256(name)[:32]
+
+
+def subject(workspace: str, about: str, event_type: str) -> str:
+    """Where an event about `about` is published."""
+    return f"{PREFIX}.{token(workspace)}.{token(about)}.{event_type}"
+
+
+def of_type(event_type: str) -> str:
+    """All events of one type."""
+    return f"{PREFIX}.*.*.{event_type}"
+
+
+def of_document(workspace: str, document_id: str) -> str:
+    """One document's whole history."""
+    return f"{PREFIX}.{token(workspace)}.{token(document_id)}.*"
+
+
+def split(subject: str) -> tuple[str, str, str]:
+    """(workspace token, document token, event type). Raises ValueError on any other subject."""
+    parts = subject.split(".")
+    if len(parts) != 5 or ".".join(parts[:2]) != PREFIX:
+        raise ValueError(f"subject {subject!r:.120} is not {PREFIX}.<workspace>.<document>.<EventType>")
+    return parts[2], parts[3], parts[4]
+
+
+def blob(sha256: str, part: int) -> str:
+    """Where part `part` of a blob stands."""
+    return f"blob.{sha256}.{part}"

@@ -1,0 +1,99 @@
+"""Streams, durables and key-value buckets: the single declaration. `lightstream topology apply` makes it so.
+
+Services declare nothing: they compare what they find with this page and refuse to start on a difference.
+"""
+
+from dataclasses import dataclass
+
+from contracts import subjects
+
+KiB, MiB = 1024, 1024 * 1024
+DAY = 24 * 3600.0
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A JetStream stream. Ages and windows in seconds, sizes in bytes."""
+
+    name: str
+    subjects: tuple[str, ...]
+    why: str
+    max_msg_size: int = MiB
+    duplicate_window: float = 120.0
+    max_age: float = 0.0
+    max_bytes: int = -1
+    max_msgs_per_subject: int = -1
+    discard_old: bool = False
+    discard_new_per_subject: bool = False
+    deny_delete: bool = False
+    work_queue: bool = False
+    compressed: bool = True
+
+
+@dataclass(frozen=True)
+class Durable:
+    """A pull consumer with explicit acknowledgement of `stream`, shared by all replicas of a service."""
+
+    name: str
+    filters: tuple[str, ...]
+    why: str
+    stream: str = "KB_EVENTS"
+    ack_wait: float = 60.0
+    max_ack_pending: int = 512
+    batch: int = 1
+    """Messages one call of the handler may take."""
+
+
+STREAMS = (
+    Stream(
+        "KB_EVENTS",
+        (subjects.ALL,),
+        "the log, the only truth: never evicts, never deletes one event, refuses new ones when full",
+        duplicate_window=DAY,
+        deny_delete=True,
+    ),
+    Stream(
+        "KB_BLOBS",
+        ("blob.*.*",),
+        "texts too long for an event: content-addressed, immutable",
+        max_msgs_per_subject=1,
+        discard_new_per_subject=True,
+    ),
+    Stream("KB_DEAD", ("dead.>",), "what could not be decoded, raw, with the reason in its headers"),
+    Stream(
+        "KB_ADVISORIES",
+        ("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>", "$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.>"),
+        "what the server says about messages it stopped delivering",
+        max_age=30 * DAY,
+    ),
+    Stream("KB_REDRIVE", ("redrive.>",), "set-aside events to be handled again", work_queue=True),
+    Stream(
+        "KB_WORK",
+        ("work.>",),
+        "a to-do list, not truth: the newest message per subject",
+        max_msgs_per_subject=1,
+        discard_old=True,
+    ),
+)
+
+DURABLES = (
+    Durable("chunker", (subjects.of_type("DocumentAdded"),), "cuts documents"),
+    Durable("extractor", (subjects.of_type("ChunksCreated"),), "asks the language model", ack_wait=120.0),
+    Durable("merger", (subjects.of_type("EntitiesExtracted"),), "folds what chunks say", batch=64),
+    Durable("indexer-chunks", (subjects.of_type("ChunksCreated"),), "embeds passages", batch=16, ack_wait=120.0),
+    Durable("indexer-graph", (subjects.of_type("GraphMerged"),), "embeds what changed", batch=64, ack_wait=120.0),
+    Durable("query-status", (subjects.ALL,), "folds every fact into document status", batch=200),
+)
+
+GENERATIONS_BUCKET = "KB_GENERATIONS"
+"""Key-value bucket that names the live generation of each projection."""
+
+
+def stream(name: str) -> Stream:
+    """The declared stream of that name. Raises KeyError."""
+    return {stream.name: stream for stream in STREAMS}[name]
+
+
+def durable(name: str) -> Durable:
+    """The declared durable of that name. Raises KeyError."""
+    return {durable.name: durable for durable in DURABLES}[name]

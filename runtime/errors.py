@@ -1,0 +1,59 @@
+"""The one question an error answers: try again, or set aside?
+
+ServiceError
+├── Retryable        may succeed later: the event is redelivered with a growing delay, for as long as it takes
+│   ├── Unavailable      a store, the bus or a provider does not answer; the outcome of a write is unknown
+│   ├── RateLimited      the provider asks to wait (`retry_after` seconds)
+│   ├── NewerVersion     the event is newer than this code: a deployment is under way
+│   └── ModelChanged     the vectors were made by another embedding model: a rebuild is asked for
+├── Poison           can never succeed: the event is set aside as a StageFailed fact, with the reason
+│   └── Undecodable      not even an event; kept raw in KB_DEAD
+├── InvalidInput     a caller gave what cannot be used (HTTP 4xx, exit code 2)
+└── ConfigurationError   this process must not start: the message says what to change
+
+Anything else is a bug: it is redelivered a few times and then set aside like Poison.
+"""
+
+
+class ServiceError(Exception):
+    """Root of every error this project raises on purpose."""
+
+
+class Retryable(ServiceError):
+    """May succeed later. `retry_after`: the least number of seconds to wait, if anyone said."""
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Unavailable(Retryable):
+    """A store, the bus or a provider does not answer."""
+
+
+class RateLimited(Retryable):
+    """The provider asks to wait."""
+
+
+class NewerVersion(Retryable):
+    """The event's version is newer than this code knows."""
+
+
+class ModelChanged(Retryable):
+    """The live vectors were made by another embedding model; `lightstream rebuild vectors` replaces them."""
+
+
+class Poison(ServiceError):
+    """Can never succeed."""
+
+
+class Undecodable(Poison):
+    """The bytes are not an event of ours."""
+
+
+class InvalidInput(ServiceError):
+    """A caller gave what cannot be used; the message names the cause and the way out."""
+
+
+class ConfigurationError(ServiceError):
+    """The process must not start like this."""

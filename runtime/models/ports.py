@@ -1,0 +1,90 @@
+"""What the services need of models. Adapters beside this file; which one is used is a matter of settings."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from contracts.events import ExtractedEntity, ExtractedRelation, TokenUsage
+
+Vector = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What a language model answered. `cut`: it stopped at its length limit, not by itself."""
+
+    text: str
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    cut: bool = False
+
+
+class Chat(Protocol):
+    """A language model. Raises `RateLimited`, `Unavailable`, or `Poison` when it refuses this content for good."""
+
+    model: str
+
+    async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
+        """The whole answer. `json`: ask for a JSON object."""
+        ...
+
+    def stream(self, messages: Sequence[Message]) -> AsyncIterator[str]:
+        """The answer in pieces. Closing the iterator cancels the provider's stream."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+class Embedder(Protocol):
+    """Texts to vectors of length 1. The same text always gives the same vector.
+
+    Raises `RateLimited` or `Unavailable`; `Poison` when the provider answers with too few vectors, a wrong dimension or NaN.
+    """
+
+    model: str
+    """Name and, for local models, hash: what makes vectors comparable."""
+    dimension: int
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector per text, in order. An empty list gives an empty list; a blank text is allowed."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections or threads."""
+        ...
+
+
+class Tokenizer(Protocol):
+    """Tokens of a language model's vocabulary. Never fails on any text, however odd or long."""
+
+    name: str
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens. Special-token markers in the text are ordinary text."""
+        ...
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of the tokens; a character cut in two at the ends becomes U+FFFD."""
+        ...
+
+    def count(self, text: str) -> int:
+        """`len(encode(text))`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What a passage says, and what it cost to find out."""
+
+    entities: tuple[ExtractedEntity, ...]
+    relations: tuple[ExtractedRelation, ...]
+    usage: TokenUsage = field(default_factory=TokenUsage)

@@ -1,0 +1,118 @@
+"""The port of the document store: rows of JSON by key, in tables, in spaces.
+
+Everything kept in MongoDB or SQLite goes through these few verbs; `chunks.py`, `contributions.py`, `documents.py`
+and `caches.py` beside this file give them the words of the domain.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from contracts.graph import Space
+
+Row = dict[str, Any]
+"""JSON: str, int, float, bool, None, list and dict with string keys. No NaN, no lone surrogates."""
+
+INDEXES: Mapping[str, tuple[str, ...]] = {
+    "documents": ("status", "track_id", "updated_at", "created_at", "file_path", "id"),
+    "chunks": ("document_id",),
+    "contributions": ("key", "chunk_id"),
+    "revisions": (),
+    "extractions": (),
+    "embeddings": (),
+}
+"""Every table and the fields that `find` and `count` may name: str or int, the same type in all rows."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of INDEXES in one space. Caches, which no rebuild replaces, live in generation 0."""
+
+    name: str
+    space: Space
+
+
+class Rows(Protocol):
+    """Rows by key. All adapters obey the same law, held by `tests/contract/test_rows.py`.
+
+    Keys are 1 to 400 printable ASCII characters without blanks. Every write is durable when it returns, and
+    doing it twice is the same as once (`increment` and `swap` excepted). Empty input is allowed and does nothing.
+    A store that does not answer raises `Unavailable`; whether a write happened is then unknown.
+    """
+
+    async def prepare(self) -> None:
+        """Make tables and indexes. Repeats change nothing."""
+        ...
+
+    async def ping(self) -> None:
+        """Return when the store answers a query, else raise `Unavailable`."""
+        ...
+
+    async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
+        """The rows that exist among `keys`; missing ones are left out."""
+        ...
+
+    async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
+        """These rows now stand under these keys, whatever stood there before."""
+        ...
+
+    async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
+        """Write each row unless one with a greater integer `field` stands there.
+
+        Atomic per row, under any concurrency: the greatest always stands in the end.
+        """
+        ...
+
+    async def swap(self, table: Table, key: str, expected: int | None, row: Row) -> bool:
+        """Write the row only if the stored one's `rev` equals `expected` (None: only if there is none).
+
+        True if it was written. Of concurrent callers with the same `expected` exactly one gets True.
+        """
+        ...
+
+    async def increment(self, table: Table, keys: Collection[str]) -> dict[str, int]:
+        """Add one to the counter (`{"n": …}`, from 0) of each key and read them.
+
+        A value read is never lower than the caller's own increment made it; two concurrent callers may read the same.
+        """
+        ...
+
+    async def find(
+        self,
+        table: Table,
+        where: Mapping[str, str | int | list[str]],
+        *,
+        order: str = "",
+        descending: bool = False,
+        skip: int = 0,
+        limit: int = 0,
+    ) -> list[tuple[str, Row]]:
+        """Keys and rows whose indexed fields equal `where` (a list: any of these), by field `order`, then key.
+
+        `limit` 0 means all of them.
+        """
+        ...
+
+    async def count(self, table: Table, by: str, where: Mapping[str, str | int | list[str]]) -> dict[str, int]:
+        """How many rows that match `where` there are for each value of the indexed field `by`."""
+        ...
+
+    async def delete(self, table: Table, keys: Collection[str]) -> None:
+        """No row stands under these keys any more."""
+        ...
+
+    async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
+        """Up to `limit` rows with keys greater than `after`, by key in ASCII order."""
+        ...
+
+    async def spaces(self, name: str) -> set[Space]:
+        """Every space that has a row in the table of that name."""
+        ...
+
+    async def drop(self, table: Table) -> None:
+        """Remove every row of the table in its space."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of the connection. No call may follow."""
+        ...

@@ -1,0 +1,73 @@
+"""The port of the graph store: entities and relations with revisions."""
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from contracts.graph import Entity, Relation, Space
+
+
+class Graph(Protocol):
+    """An undirected property graph. All adapters obey the same law, held by `tests/contract/test_graph.py`.
+
+    A write takes effect only where its revision is greater than the stored one, under any concurrency, in any
+    order, any number of times: the highest revision always stands in the end. `gone` entities and relations are
+    kept as tombstones for that guard and never shown by a read, nor counted. Empty
+    input is allowed and does nothing. A store that does not answer raises `Unavailable` within the adapter's own
+    time limit; whether a write happened is then unknown, and writing again is right.
+    """
+
+    async def prepare(self) -> None:
+        """Make constraints and indexes. Repeats change nothing."""
+        ...
+
+    async def ping(self) -> None:
+        """Return when the store answers a query, else raise `Unavailable`."""
+        ...
+
+    async def put(self, space: Space, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+        """Write the entities, then the relations. Of two rows with one key the higher revision counts.
+
+        A relation's end that does not exist is made as a tombstone of revision 0.
+        """
+        ...
+
+    async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
+        """Those that exist among `names`."""
+        ...
+
+    async def relations(self, space: Space, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
+        """Those that exist among the sorted `pairs`."""
+        ...
+
+    async def degrees(self, space: Space, names: Collection[str]) -> dict[str, int]:
+        """The number of relations at each existing entity among `names`."""
+        ...
+
+    async def incident(self, space: Space, names: Collection[str], *, limit: int) -> list[Relation]:
+        """The relations at these entities, each once; at most `limit` per entity: heaviest first, then by names."""
+        ...
+
+    async def scan_entities(self, space: Space, after: str = "", limit: int = 1000) -> list[Entity]:
+        """Up to `limit` entities after the name `after`, in an order of the store's own; tombstones left out.
+
+        A page is empty only at the end.
+        """
+        ...
+
+    async def scan_relations(
+        self, space: Space, after: tuple[str, str] = ("", ""), limit: int = 1000
+    ) -> list[Relation]:
+        """Likewise for relations."""
+        ...
+
+    async def drop(self, space: Space) -> None:
+        """Remove everything of this space, tombstones too."""
+        ...
+
+    async def spaces(self) -> set[Space]:
+        """Every space that holds anything."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of the connections. No call may follow."""
+        ...

@@ -1,0 +1,69 @@
+"""The port of the vector store: three kinds of rows, each with one vector."""
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from contracts.graph import Hit, Space, VectorKind, VectorRow
+
+
+class Vectors(Protocol):
+    """Vectors by id. All adapters obey the same law, held by `tests/contract/test_vectors.py`.
+
+    An adapter is made for one embedding model and dimension; each generation has its own collections, which carry
+    the model's name. A call for a generation that another model filled raises `ModelChanged`. Ids are
+    `[A-Za-z0-9_-]`, at most 64 long. A write is searchable, by every reader, when it returns; twice is once. Rows
+    are checked before anything is sent: every vector finite and of the right dimension, else `Poison`, and nothing
+    is written. Text that is too long for the server's field is cut at a character; its hash stays that of the whole.
+    Empty input is allowed and does nothing. A store that does not answer raises `Unavailable`.
+    """
+
+    model: str
+    dimension: int
+
+    async def prepare(self, generation: int) -> None:
+        """Make the generation's collections. Repeats change nothing. Raises `ModelChanged`."""
+        ...
+
+    async def ping(self) -> None:
+        """Return when the store answers a query, else raise `Unavailable`."""
+        ...
+
+    async def put(self, space: Space, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
+        """These rows now stand under their ids. Of two rows with one id in one call the later counts."""
+        ...
+
+    async def get(
+        self, space: Space, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
+    ) -> dict[str, VectorRow]:
+        """Those that exist among `ids`, with their vectors only when asked."""
+        ...
+
+    async def search(
+        self, space: Space, kind: VectorKind, vector: Sequence[float], *, top_k: int, min_score: float = -1.0
+    ) -> list[Hit]:
+        """At most `top_k` rows by cosine similarity, best first, equal ones by id, none at or below `min_score`."""
+        ...
+
+    async def delete(self, space: Space, kind: VectorKind, ids: Collection[str]) -> None:
+        """No row stands under these ids any more."""
+        ...
+
+    async def scan(self, space: Space, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+        """Up to `limit` rows with ids greater than `after`, by id, without vectors."""
+        ...
+
+    async def count(self, space: Space, kind: VectorKind) -> int:
+        """The number of rows."""
+        ...
+
+    async def generations(self) -> set[int]:
+        """Every generation that has collections, of any model."""
+        ...
+
+    async def drop(self, generation: int) -> None:
+        """Remove the generation's collections, all workspaces and models. Repeats change nothing."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of the connection. No call may follow."""
+        ...
