@@ -35,6 +35,11 @@ class Event(Value):
         """The document (or `_graph`, `_sum-…`) in whose history this event stands."""
         raise NotImplementedError
 
+    @property
+    def ordinal(self) -> int:
+        """Tells apart the events of one type that one cause gives rise to; part of the derived id."""
+        return 0
+
 
 class BlobRef(Value):
     """A text too long for an event, kept in KB_BLOBS under the SHA-256 of its UTF-8 bytes."""
@@ -168,6 +173,10 @@ class ChunksCreated(Event):
     def about(self) -> str:
         return self.document.id
 
+    @property
+    def ordinal(self) -> int:
+        return self.part
+
 
 class EntitiesExtracted(Event):
     """What one chunk says."""
@@ -186,6 +195,10 @@ class EntitiesExtracted(Event):
     @property
     def about(self) -> str:
         return self.document.id
+
+    @property
+    def ordinal(self) -> int:
+        return self.chunk.order
 
 
 class GraphMerged(Event):
@@ -248,6 +261,10 @@ class StageFailed(Event):
     @property
     def about(self) -> str:
         return self.document_id
+
+    @property
+    def ordinal(self) -> int:
+        return self.chunks[0].order if self.chunks else 0
 
 
 class GraphEdited(Event):

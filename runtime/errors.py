@@ -14,17 +14,25 @@ ServiceError
 Anything else is a bug: it is redelivered a few times and then set aside like Poison.
 """
 
+from collections.abc import Sequence
+
+from contracts.events import Event
+
 
 class ServiceError(Exception):
     """Root of every error this project raises on purpose."""
 
 
 class Retryable(ServiceError):
-    """May succeed later. `retry_after`: the least number of seconds to wait, if anyone said."""
+    """May succeed later. `retry_after`: the least number of seconds to wait, if anyone said.
 
-    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+    `facts`: events that are true already; the edge publishes them before the rest is tried again.
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = None, facts: Sequence[Event] = ()) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.facts = tuple(facts)
 
 
 class Unavailable(Retryable):

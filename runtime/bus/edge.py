@@ -1,0 +1,238 @@
+"""The one edge between the log and a handler: decode, handle, publish what it returned, acknowledge.
+
+What may succeed later is delivered again with a growing delay. What never can becomes a StageFailed fact and is kept
+raw in KB_DEAD. A batch that fails as a whole is handled again one by one, so no message suffers for its neighbours.
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import structlog
+
+from contracts import subjects
+from contracts.envelope import Envelope, Header, seal
+from contracts.events import Event, Stage, StageFailed
+from contracts.graph import Generations
+from contracts.ids import event_id
+from contracts.topology import Durable
+from runtime.bus.codec import decode, header_of
+from runtime.bus.port import Delivery, GenerationPointers, Handle, Log, Message
+from runtime.errors import NewerVersion, Poison, Retryable
+from runtime.telemetry import handling, publishing, traceparent_for
+
+logger = structlog.get_logger(__name__)
+
+BUG_ATTEMPTS = 5
+"""Deliveries after which an error that is neither Retryable nor Poison is set aside."""
+
+LONGEST_DELAY = 120.0
+"""Seconds; a provider that asks for more with Retry-After gets more."""
+
+
+def each(handle: Callable[[Delivery[Any], Generations], Awaitable[Sequence[Event]]]) -> Handle:
+    """A handler of one fact as a handler of batches."""
+
+    async def handle_each(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Sequence[Event]]:
+        return [await handle(delivery, generations) for delivery in batch]
+
+    return handle_each
+
+
+def backoff(attempt: int, retry_after: float | None = None) -> float:
+    """Seconds until the next delivery: 1, 2, 4 … up to the longest, give or take a quarter, never under Retry-After."""
+    delay = min(LONGEST_DELAY, 2.0 ** min(attempt - 1, 10)) * random.uniform(0.75, 1.25)  # noqa: S311
+    return max(delay, retry_after or 0.0)
+
+
+@dataclass
+class Edge:
+    """Everything the process does around one handler. `now` is the clock of published events."""
+
+    stage: Stage
+    durable: Durable
+    handle: Handle
+    log: Log
+    pointers: GenerationPointers
+    delay: Callable[[int, float | None], float] = backoff
+    now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+    handled: int = 0
+    busy: int = 0
+
+    async def process(self, messages: Sequence[Message]) -> None:
+        """Bring these messages to an end: acknowledged, or to be delivered again."""
+        self.busy += 1
+        try:
+            async with self._heartbeats(messages):
+                decoded = [(message, await self._open(message)) for message in messages]
+                await self._handle_all([(m, d) for m, d in decoded if d is not None])
+        finally:
+            self.busy -= 1
+            self.handled += len(messages)
+
+    async def _open(self, message: Message) -> Delivery[Event] | None:
+        try:
+            envelope = decode(message.data, message.subject)
+        except NewerVersion as error:
+            await self._again(message, error)
+            return None
+        except Poison as error:
+            await self._set_aside(message, None, error, retry_may_help=False)
+            return None
+        return Delivery(envelope, message.sequence, message.attempt, message.published_at)
+
+    async def _handle_all(self, batch: Sequence[tuple[Message, Delivery[Event]]]) -> None:
+        if not batch:
+            return
+        try:
+            with handling(self.durable.name, [delivery.envelope for _, delivery in batch]):
+                facts = await self.handle([delivery for _, delivery in batch], await self.pointers.live())
+                await self._publish(batch, facts)
+        except Exception as error:
+            if len(batch) == 1:
+                await self._failed(*batch[0], error)
+                return
+            for one in batch:
+                await self._handle_all([one])
+            return
+        for message, _ in batch:
+            await message.ack()
+
+    async def _publish(
+        self, batch: Sequence[tuple[Message, Delivery[Event]]], facts: Sequence[Sequence[Event]]
+    ) -> None:
+        envelopes = [
+            envelope
+            for (_, delivery), of_one in zip(batch, facts, strict=True)
+            for envelope in self._sealed(delivery.envelope, of_one)
+        ]
+        with publishing(len(envelopes)):
+            for start in range(0, len(envelopes), 64):
+                await asyncio.gather(*map(self.log.publish, envelopes[start : start + 64]))
+
+    def _sealed(self, cause: Envelope[Event], facts: Sequence[Event]) -> list[Envelope[Event]]:
+        return [
+            seal(
+                fact,
+                id=event_id(cause.id, fact.type_name(), fact.ordinal),
+                source=f"lightstream/{self.stage}",
+                workspace=cause.workspace,
+                time=self.now(),
+                causation=cause.id,
+                correlation=cause.correlation,
+                traceparent=traceparent_for(cause.traceparent),
+            )
+            for fact in facts
+        ]
+
+    async def _failed(self, message: Message, delivery: Delivery[Event], error: Exception) -> None:
+        if isinstance(error, Retryable):
+            await self._publish_what_is_true(delivery, error)
+            await self._again(message, error)
+        elif isinstance(error, Poison) or message.attempt >= BUG_ATTEMPTS:
+            if not isinstance(error, Poison):
+                logger.error("gave up after repeated failures", durable=self.durable.name, exc_info=error)
+            await self._set_aside(message, delivery, error, retry_may_help=not isinstance(error, Poison))
+        else:
+            logger.error("unexpected failure, will be tried again", durable=self.durable.name, exc_info=error)
+            await self._again(message, error)
+
+    async def _publish_what_is_true(self, delivery: Delivery[Event], error: Retryable) -> None:
+        # What cannot be published now is published when the event has come again.
+        with suppress(Retryable):
+            for envelope in self._sealed(delivery.envelope, error.facts):
+                await self.log.publish(envelope)
+
+    async def _again(self, message: Message, error: Exception) -> None:
+        delay = self.delay(message.attempt, getattr(error, "retry_after", None))
+        logger.warning(
+            "will be tried again",
+            durable=self.durable.name,
+            subject=message.subject,
+            attempt=message.attempt,
+            delay=round(delay, 1),
+            error=f"{type(error).__name__}: {error}",
+        )
+        await message.nak(delay)
+
+    async def _set_aside(
+        self, message: Message, delivery: Delivery[Event] | None, error: Exception, *, retry_may_help: bool
+    ) -> None:
+        reason = f"{type(error).__name__}: {error}"
+        logger.error("set aside", durable=self.durable.name, subject=message.subject, reason=reason)
+        try:
+            await self.log.bury(message, self.durable.name, reason)
+            failure = self._failure(message, delivery, error, retry_may_help)
+            if failure is not None:
+                await self.log.publish(failure)
+        except Retryable as silent:
+            await self._again(message, silent)
+            return
+        await message.ack()
+
+    def _failure(
+        self, message: Message, delivery: Delivery[Event] | None, error: Exception, retry_may_help: bool
+    ) -> Envelope[Event] | None:
+        """What to tell the log about it; None where no document can be named, or about a failure itself."""
+        try:
+            workspace, document, cause_type = subjects.split(message.subject)
+        except ValueError:
+            return None
+        header = delivery.envelope if delivery else _header(message, workspace)
+        if header is None or cause_type == StageFailed.type_name():
+            return None
+        event = delivery.event if delivery else None
+        chunk = getattr(event, "chunk", None)
+        fact = StageFailed(
+            stage=self.stage,
+            document_id=event.about if event else header.subject or document,
+            document=getattr(event, "document", None),
+            chunks=(chunk,) if chunk else (),
+            cause_type=cause_type,
+            error_type=type(error).__name__,
+            message=str(error)[:2000],
+            attempt=message.attempt,
+            retry_may_help=retry_may_help,
+        )
+        return seal(
+            fact,
+            id=event_id(f"{message.sequence}/{header.id}/{self.durable.name}", "StageFailed"),
+            source=f"lightstream/{self.stage}",
+            workspace=header.workspace,
+            time=self.now(),
+            causation=header.id,
+            correlation=header.correlationid or header.id,
+        )
+
+    @asynccontextmanager
+    async def _heartbeats(self, messages: Sequence[Message]) -> AsyncGenerator[None]:
+        async def beat() -> None:
+            while True:
+                await asyncio.sleep(self.durable.ack_wait / 3)
+                for message in messages:
+                    # A lost heartbeat costs a second delivery, which every handler allows for.
+                    with suppress(Exception):
+                        await message.heartbeat()
+
+        task = asyncio.create_task(beat())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+def _header(message: Message, workspace: str) -> Header | None:
+    """What can be said of an event that could not be decoded: its own attributes, if they agree with its subject."""
+    try:
+        header, _ = header_of(message.data)
+    except Poison:
+        if workspace.startswith("x-"):
+            return None
+        return Header(id=f"log-{message.sequence}", source="unknown", type="unknown", workspace=workspace)
+    return header if subjects.token(header.workspace) == workspace else None

@@ -1,0 +1,148 @@
+"""The ports of the bus: the log, the blobs beside it, the pointers to live generations, one delivered message."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, Protocol, TypeVar
+
+from contracts.envelope import Envelope
+from contracts.events import BlobRef, Event
+from contracts.graph import Generations, Projection
+
+E = TypeVar("E", bound=Event, covariant=True)
+
+
+class Message(Protocol):
+    """One delivery of one message of the log."""
+
+    @property
+    def data(self) -> bytes: ...
+    @property
+    def subject(self) -> str: ...
+    @property
+    def sequence(self) -> int:
+        """Its place in the log."""
+        ...
+
+    @property
+    def attempt(self) -> int:
+        """1 for the first delivery."""
+        ...
+
+    @property
+    def published_at(self) -> datetime:
+        """When the log took it."""
+        ...
+
+    async def ack(self) -> None:
+        """Never deliver it again."""
+        ...
+
+    async def nak(self, delay: float) -> None:
+        """Deliver it again, not before `delay` seconds."""
+        ...
+
+    async def heartbeat(self) -> None:
+        """It is being worked on: start its time limit anew."""
+        ...
+
+
+@dataclass(frozen=True)
+class Delivery(Generic[E]):
+    """A decoded message as a handler sees it."""
+
+    envelope: Envelope[E]
+    sequence: int
+    attempt: int
+    published_at: datetime
+
+    @property
+    def event(self) -> E:
+        """The body."""
+        return self.envelope.data
+
+    @property
+    def workspace(self) -> str:
+        """The tenant."""
+        return self.envelope.workspace
+
+    @property
+    def happened_at(self) -> datetime:
+        """The event's own time, else the time the log took it: the same at every replay."""
+        return self.envelope.time or self.published_at
+
+
+class Handle(Protocol):
+    """Facts in, facts out: for each delivery the facts it gives rise to, in an order that never varies.
+
+    It writes its store idempotently; it neither publishes nor acknowledges. Raises `Retryable` or `Poison`.
+    """
+
+    async def __call__(
+        self, batch: Sequence[Delivery[Any]], generations: Generations, /
+    ) -> Sequence[Sequence[Event]]: ...
+
+
+class Log(Protocol):
+    """The append-only log of events. Law of both adapters, held by `tests/contract/test_bus.py`."""
+
+    async def publish(self, envelope: Envelope[Event]) -> int:
+        """Append, and return the sequence when it is durable.
+
+        A repeated id inside the duplicate window returns the first one's sequence. Raises `Unavailable` when the log
+        is full, or silent for 30 s; `Poison` when the event is too large.
+        """
+        ...
+
+    async def bury(self, message: Message, durable: str, reason: str) -> None:
+        """Keep a message raw in KB_DEAD with the reason; twice is once."""
+        ...
+
+    async def last_sequence(self) -> int:
+        """The sequence of the newest event, 0 for an empty log."""
+        ...
+
+    def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncIterator[list[Message]]:
+        """Pages of messages behind `after`, in order, up to the end of the log at the time of the call."""
+        ...
+
+
+class Blobs(Protocol):
+    """Immutable texts by their hash."""
+
+    async def put(self, text: str) -> BlobRef:
+        """Keep the text. Twice is once."""
+        ...
+
+    async def get(self, ref: BlobRef) -> str:
+        """The text. Raises `Poison` when a part is missing or the hash differs."""
+        ...
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """Where one projection lives."""
+
+    live: int = 1
+    previous: int | None = None
+    highest: int = 1
+    """The greatest number ever given out; a half-built generation is never used again."""
+
+
+Pointers = dict[Projection, Pointer]
+
+
+class GenerationPointers(Protocol):
+    """The live generation of every projection, in one value that is replaced as a whole."""
+
+    async def read(self) -> tuple[Pointers, int]:
+        """The pointers and the revision to give to `write`; all generations are 1 before the first write."""
+        ...
+
+    async def write(self, pointers: Pointers, revision: int) -> None:
+        """Replace them if they still have that revision, else raise `Unavailable`."""
+        ...
+
+    async def live(self) -> Generations:
+        """The generations to read from and write to now."""
+        ...

@@ -1,0 +1,137 @@
+"""Makes streams, durables and bucket as `contracts/topology.py` declares them, or says where they differ."""
+
+from dataclasses import fields
+from typing import Any
+
+from nats.js import JetStreamContext
+from nats.js.api import (
+    AckPolicy,
+    ConsumerConfig,
+    DeliverPolicy,
+    DiscardPolicy,
+    KeyValueConfig,
+    RetentionPolicy,
+    StorageType,
+    StoreCompression,
+    StreamConfig,
+)
+from nats.js.errors import NotFoundError
+
+from contracts.topology import DURABLES, GENERATIONS_BUCKET, STREAMS, Durable, Stream
+
+
+def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
+    """What the server is told about a stream."""
+    return StreamConfig(
+        name=stream.name,
+        description=stream.why,
+        subjects=list(stream.subjects),
+        retention=RetentionPolicy.WORK_QUEUE if stream.work_queue else RetentionPolicy.LIMITS,
+        discard=DiscardPolicy.OLD if stream.discard_old else DiscardPolicy.NEW,
+        discard_new_per_subject=stream.discard_new_per_subject,
+        max_age=stream.max_age,
+        max_bytes=stream.max_bytes,
+        max_msgs_per_subject=stream.max_msgs_per_subject,
+        max_msg_size=stream.max_msg_size,
+        storage=StorageType.FILE,
+        num_replicas=replicas,
+        duplicate_window=stream.duplicate_window,
+        compression=StoreCompression.S2 if stream.compressed else StoreCompression.NONE,
+        deny_delete=stream.deny_delete,
+        deny_purge=False,  # erasing one document's history is a purge of its subject
+        allow_direct=True,
+    )
+
+
+def durable_config(durable: Durable) -> ConsumerConfig:
+    """What the server is told about a durable.
+
+    Deliveries have no limit: giving up is the edge's decision, and never silent.
+    """
+    return ConsumerConfig(
+        durable_name=durable.name,
+        description=durable.why,
+        deliver_policy=DeliverPolicy.ALL,
+        ack_policy=AckPolicy.EXPLICIT,
+        ack_wait=durable.ack_wait,
+        max_deliver=-1,
+        max_ack_pending=durable.max_ack_pending,
+        filter_subject=durable.filters[0] if len(durable.filters) == 1 else None,
+        filter_subjects=list(durable.filters) if len(durable.filters) > 1 else None,
+    )
+
+
+def _differences(name: str, wanted: StreamConfig | ConsumerConfig, found: StreamConfig | ConsumerConfig) -> list[str]:
+    """The fields we set that the server has otherwise. An empty value and an absent one are the same."""
+    told = [(field.name, getattr(wanted, field.name), getattr(found, field.name)) for field in fields(wanted)]
+    return [
+        f"{name}: {field} is {_shown(has)}, declared {_shown(wants)}"
+        for field, wants, has in told
+        if wants is not None and (wants or None) != (has or None)
+    ]
+
+
+def _shown(value: Any) -> Any:
+    return getattr(value, "value", value)
+
+
+async def apply(jetstream: JetStreamContext, replicas: int = 1) -> list[str]:
+    """Create what is missing, change what differs, and return a line for each thing done.
+
+    Raises the server's APIError where a difference cannot be changed in place (retention, storage).
+    """
+    done: list[str] = []
+    for stream in STREAMS:
+        wanted = stream_config(stream, replicas)
+        try:
+            found = (await jetstream.stream_info(stream.name)).config
+        except NotFoundError:
+            await jetstream.add_stream(wanted)
+            done.append(f"created stream {stream.name}")
+            continue
+        if differences := _differences(stream.name, wanted, found):
+            await jetstream.update_stream(wanted)
+            done += [f"changed {difference}" for difference in differences]
+    for durable in DURABLES:
+        wanted_durable = durable_config(durable)
+        try:
+            has = (await jetstream.consumer_info(durable.stream, durable.name)).config
+        except NotFoundError:
+            await jetstream.add_consumer(durable.stream, wanted_durable)
+            done.append(f"created durable {durable.name}")
+            continue
+        if differences := _differences(durable.name, wanted_durable, has):
+            await jetstream.add_consumer(durable.stream, wanted_durable)
+            done += [f"changed {difference}" for difference in differences]
+    try:
+        await jetstream.key_value(GENERATIONS_BUCKET)
+    except NotFoundError:
+        await jetstream.create_key_value(
+            KeyValueConfig(GENERATIONS_BUCKET, description="live generations", history=16, replicas=replicas)
+        )
+        done.append(f"created bucket {GENERATIONS_BUCKET}")
+    return done
+
+
+async def check(jetstream: JetStreamContext, durables: tuple[Durable, ...] = DURABLES, replicas: int = 1) -> list[str]:
+    """Where the server differs from the declaration; empty when it does not."""
+    problems: list[str] = []
+    for stream in STREAMS:
+        try:
+            found = (await jetstream.stream_info(stream.name)).config
+        except NotFoundError:
+            problems.append(f"stream {stream.name} does not exist")
+        else:
+            problems += _differences(stream.name, stream_config(stream, replicas), found)
+    for durable in durables:
+        try:
+            has = (await jetstream.consumer_info(durable.stream, durable.name)).config
+        except NotFoundError:
+            problems.append(f"durable {durable.name} does not exist")
+        else:
+            problems += _differences(durable.name, durable_config(durable), has)
+    try:
+        await jetstream.key_value(GENERATIONS_BUCKET)
+    except NotFoundError:
+        problems.append(f"bucket {GENERATIONS_BUCKET} does not exist")
+    return problems

@@ -1,0 +1,61 @@
+"""Alive and ready: two pages every process answers.
+
+Ready means more than an open socket: every durable answers `consumer_info`, and while there is work, some of it gets
+done. A deleted consumer or a closed connection shows here, where a ping would still say all is well.
+"""
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+Probe = Callable[[], Awaitable[str | None]]
+"""None when all is well, else what is wrong."""
+
+STALLED = 180.0
+"""Seconds of waiting work and no progress after which a durable counts as stuck."""
+
+
+@dataclass
+class Health:
+    """What a process knows of itself. `stage` says what it is doing while it is not ready."""
+
+    service: str
+    stage: str | None = "starting"
+    probes: dict[str, Probe] = field(default_factory=dict[str, Probe])
+
+    async def problems(self) -> dict[str, str]:
+        """By part, what keeps the process from being ready."""
+        found = {name: problem for name, probe in self.probes.items() if (problem := await probe())}
+        return {"service": self.stage, **found} if self.stage else found
+
+    def routes(self) -> list[Route]:
+        """`/health/live` (200) and `/health/ready` (200, or 503 with the problems)."""
+
+        async def live(_: Request) -> JSONResponse:
+            return JSONResponse({"service": self.service})
+
+        async def ready(_: Request) -> JSONResponse:
+            problems = await self.problems()
+            return JSONResponse({"service": self.service, "problems": problems}, 503 if problems else 200)
+
+        return [Route("/health/live", live), Route("/health/ready", ready)]
+
+
+@dataclass
+class Progress:
+    """Whether a durable gets on with its work, seen from one reading to the next."""
+
+    handled: int = -1
+    since: float = field(default_factory=time.monotonic)
+
+    def stalled(self, *, handled: int, waiting: int, busy: int) -> str | None:
+        """A problem when work waits, nobody is at it, and nothing was done for `STALLED` seconds."""
+        now = time.monotonic()
+        if handled != self.handled or busy or not waiting:
+            self.handled, self.since = handled, now
+        idle = now - self.since
+        return f"{waiting} messages wait and none was handled for {idle:.0f} s" if idle > STALLED else None

@@ -1,0 +1,188 @@
+"""What a passage says, without a language model: names as entities, names that share a sentence as relations.
+
+It finds who and what stands together, not what is meant: descriptions are sentences of the passage itself. The result
+is a function of the text and the headings alone.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from contracts.events import ExtractedEntity, ExtractedRelation
+from contracts.ids import pair
+from runtime.models.offline.names import Name, names_in
+from runtime.models.offline.sentences import Sentence, sentences
+from runtime.models.offline.terms import is_content, words
+from runtime.models.offline.types import guess
+from runtime.models.ports import Extraction
+
+MODEL = "offline-heuristics-v1"
+PROMPT_VERSION = "offline-1"
+
+MOST_ENTITIES = 40
+MOST_RELATIONS = 60
+PAIRS_PER_SENTENCE = 4
+LONGEST_DESCRIPTION = 400
+"""Characters."""
+
+_KEYWORDS = 3
+_MOST_KEYWORDS = 6
+_MARKUP = re.compile(r"^(?:#{1,6}|[-*+•>]|\d{1,3}[.)])\s+|\*\*|`|\|")
+_BLANKS = re.compile(r"\s+")
+_DEFINES = re.compile(
+    r"[\s)\]”\"']*(?:\([^()]{0,80}\)\s*)?(?:is|was|are|were|means|refers to|denotes|,\s+(?:an?|the))\b"
+)
+_DEFINES_HAN = re.compile(r"[》”」』]?(?:是|指|为)")
+
+
+@dataclass
+class _Entity:
+    """A name with its places: which sentences mention it, and where there."""
+
+    name: str
+    places: list[Name] = field(default_factory=list[Name])
+
+
+def extract(text: str, headings: Sequence[str] = ()) -> Extraction:
+    """At most 40 entities and 60 relations of a passage, in order of first mention.
+
+    `headings` are evidence that a word is a name; nothing is extracted from them. Never raises, and an empty or blank
+    text gives an empty extraction.
+    """
+    found = sentences(text)
+    known = {word.text for heading in headings for word in words(heading) if word.shape == "proper"}
+    occurrences = names_in(text, found, known)
+    entities = _chosen(_entities(occurrences))
+    return Extraction(
+        entities=tuple(_described(text, entity, found) for entity in entities.values()),
+        relations=tuple(_relations(text, found, occurrences, entities)),
+    )
+
+
+def _entities(occurrences: Sequence[Name]) -> dict[str, _Entity]:
+    """Occurrences by name; a lone last word stands for the one longer name that ends with it."""
+    entities: dict[str, _Entity] = {}
+    full = _full_names(occurrences)
+    for name in occurrences:
+        key = full.get(name.text, name.text)
+        entities.setdefault(key, _Entity(key)).places.append(name)
+    return entities
+
+
+def _full_names(occurrences: Sequence[Name]) -> dict[str, str]:
+    """`Curie` → `Marie Curie`, where the text has exactly one such name and it begins before the short one."""
+    longer: dict[str, dict[str, int]] = {}
+    for name in occurrences:
+        last = name.text.split(" ")[-1]
+        if name.kind == "name" and last != name.text and " of " not in name.text and last.isalpha():
+            longer.setdefault(last, {}).setdefault(name.text, name.start)
+    first = {name.text: name.start for name in reversed(occurrences)}
+    return {
+        last: full
+        for last, candidates in longer.items()
+        if len(candidates) == 1
+        for full, start in candidates.items()
+        if start < first.get(last, -1)
+    }
+
+
+def _chosen(entities: Mapping[str, _Entity]) -> dict[str, _Entity]:
+    """The entities mentioned most, earlier ones first among equals, in order of first mention."""
+    ranked = sorted(entities.values(), key=lambda entity: (-len(entity.places), entity.places[0].start))
+    kept = {entity.name for entity in ranked[:MOST_ENTITIES]}
+    return {name: entity for name, entity in entities.items() if name in kept}
+
+
+def _described(text: str, entity: _Entity, found: Sequence[Sentence]) -> ExtractedEntity:
+    best = max(entity.places, key=lambda place: (guess(place) != "other", -place.start))
+    return ExtractedEntity(name=entity.name, type=guess(best), description=_description(text, entity, found))
+
+
+def _description(text: str, entity: _Entity, found: Sequence[Sentence]) -> str:
+    """The sentence that says most of the entity, with a second one where both fit."""
+    scores: dict[int, float] = {}
+    for place in entity.places:
+        score = _score(text, place, found[place.sentence])
+        scores[place.sentence] = max(score, scores.get(place.sentence, -9.0))
+    ranked = sorted(scores, key=lambda number: (-scores[number], number))
+    chosen = [ranked[0]]
+    for number in ranked[1:2]:
+        both = len(found[ranked[0]].text) + len(found[number].text) + 1
+        if both <= LONGEST_DESCRIPTION and scores[number] >= 0:
+            chosen.append(number)
+    return bounded(" ".join(plain(found[number].text) for number in sorted(chosen)), LONGEST_DESCRIPTION) or entity.name
+
+
+def _score(text: str, place: Name, sentence: Sentence) -> float:
+    score = 1.0 - min(1.0, (place.start - sentence.start) / 200)
+    following = text[place.end : min(place.end + 100, sentence.end)]
+    if _DEFINES.match(following) or _DEFINES_HAN.match(following):
+        score += 3
+    if sentence.heading or sentence.code or len(sentence.text) < len(place.text) + 12:
+        score -= 2
+    if len(sentence.text) > LONGEST_DESCRIPTION:
+        score -= 1
+    return score
+
+
+@dataclass
+class _Relation:
+    keywords: list[str]
+    description: str
+
+
+def _relations(
+    text: str, found: Sequence[Sentence], occurrences: Sequence[Name], entities: Mapping[str, _Entity]
+) -> Iterator[ExtractedRelation]:
+    names = {place.start: entity.name for entity in entities.values() for place in entity.places}
+    relations: dict[tuple[str, str], _Relation] = {}
+    for number, places in _by_sentence(occurrences):
+        named = _distinct(places, names)
+        for left, right in list(pairwise(named))[:PAIRS_PER_SENTENCE]:
+            key = pair(names[left.start], names[right.start])
+            said = _keywords(text, left, right, found[number])
+            known = relations.setdefault(key, _Relation([], bounded(plain(found[number].text), LONGEST_DESCRIPTION)))
+            known.keywords += [word for word in said if word not in known.keywords]
+    for (source, target), relation in list(relations.items())[:MOST_RELATIONS]:
+        keywords = tuple(relation.keywords[:_MOST_KEYWORDS]) or ("mentioned together",)
+        yield ExtractedRelation(source=source, target=target, keywords=keywords, description=relation.description)
+
+
+def _by_sentence(occurrences: Sequence[Name]) -> Iterator[tuple[int, list[Name]]]:
+    groups: dict[int, list[Name]] = {}
+    for name in occurrences:
+        groups.setdefault(name.sentence, []).append(name)
+    yield from groups.items()
+
+
+def _distinct(places: Iterable[Name], names: Mapping[int, str]) -> list[Name]:
+    """The first place of each chosen entity in one sentence."""
+    first: dict[str, Name] = {}
+    for place in places:
+        if place.start in names:
+            first.setdefault(names[place.start], place)
+    return list(first.values())
+
+
+def _keywords(text: str, left: Name, right: Name, sentence: Sentence) -> list[str]:
+    """Content words between two names, else those of the rest of the sentence."""
+    for start, end in ((left.end, right.start), (right.end, sentence.end), (sentence.start, left.start)):
+        content = [word.lower for word in words(text, start, end) if word.shape == "plain" and is_content(word)]
+        if content:
+            return list(dict.fromkeys(content))[:_KEYWORDS]
+    return []
+
+
+def plain(text: str) -> str:
+    """The text on one line, without the marks of Markdown."""
+    return _BLANKS.sub(" ", _MARKUP.sub("", text.strip())).strip()
+
+
+def bounded(text: str, longest: int) -> str:
+    """At most `longest` characters, cut at a blank where there is one, with an ellipsis."""
+    if len(text) <= longest:
+        return text
+    cut = text[: longest - 1]
+    blank = cut.rfind(" ", longest // 2)
+    return (cut[:blank] if blank > 0 else cut).rstrip() + "…"

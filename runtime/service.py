@@ -1,0 +1,190 @@
+"""Runs a service: connects, waits for its stores, subscribes its handlers, answers health pages, ends in good order."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+import uvicorn
+from faststream import AckPolicy
+from faststream.nats import JStream, NatsBroker, PullSub
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+from starlette.applications import Starlette
+
+from contracts.events import Stage
+from contracts.topology import durable
+from runtime import telemetry
+from runtime.bus import topology
+from runtime.bus.edge import Edge
+from runtime.bus.nats import NatsBlobs, NatsLog, NatsMessage, NatsPointers
+from runtime.bus.port import Handle
+from runtime.errors import ConfigurationError, Unavailable
+from runtime.health import Health, Progress
+from runtime.settings import Settings
+
+logger = structlog.get_logger(__name__)
+
+BATCH_WINDOW = 0.2
+"""Seconds a batch consumer waits for more messages once it may take several."""
+
+GRACE = 20.0
+"""Seconds a handler may go on after SIGTERM; what is not acknowledged by then is delivered again."""
+
+
+@dataclass(frozen=True)
+class Subscription:
+    """A handler on a durable of `contracts/topology.py`; `workers` messages (or batches) at a time."""
+
+    durable: str
+    handle: Handle
+    workers: int = 1
+
+
+@dataclass(frozen=True)
+class Bus:
+    """What a service gets of the bus."""
+
+    log: NatsLog
+    blobs: NatsBlobs
+    pointers: NatsPointers
+    jetstream: JetStreamContext
+
+
+Build = Callable[[Bus, Health], AbstractAsyncContextManager[Sequence[Subscription]]]
+"""Opens a service's stores and models, wires its handlers, and closes all of it in the end."""
+
+
+def run(stage: Stage, settings: Settings, build: Build, app: Starlette | None = None) -> None:
+    """Run the service until SIGTERM or SIGINT. Exits with code 1 and the reason when it must not run."""
+    telemetry.configure(stage, settings.log_level)
+    try:
+        asyncio.run(_serve(stage, settings, build, app or Starlette()))
+    except ConfigurationError as error:
+        logger.error("cannot start", reason=str(error))
+        raise SystemExit(1) from None
+
+
+async def until_it_answers(what: str, ping: Callable[[], Awaitable[None]], health: Health) -> None:
+    """Wait for a store that is down: a service outlives its stores, and says what it waits for."""
+    delay = 0.2
+    while True:
+        try:
+            return await ping()
+        except Unavailable as error:
+            health.stage = f"waiting for {what}"
+            logger.warning("waiting", store=what, error=str(error))
+            await asyncio.sleep(delay)
+            delay = min(delay * 2, 5.0)
+
+
+async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette) -> None:
+    health = Health(stage)
+    app.router.routes[:0] = health.routes()
+    server = _Server(uvicorn.Config(app, settings.host, settings.port, log_config=None, lifespan="off"))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, setattr, server, "should_exit", True)
+    work = asyncio.create_task(_work(stage, settings, build, health))
+    work.add_done_callback(lambda _: setattr(server, "should_exit", True))
+    await server.serve()
+    if not work.done():
+        work.cancel()
+    with suppress(asyncio.CancelledError):
+        await work
+
+
+async def _work(stage: Stage, settings: Settings, build: Build, health: Health) -> None:
+    async with _connection(stage, settings) as broker:
+        jetstream = (await broker.connect()).jetstream()
+        bus = Bus(NatsLog(jetstream), NatsBlobs(jetstream), await NatsPointers.bind(jetstream), jetstream)
+        async with build(bus, health) as subscriptions:
+            if problems := await topology.check(jetstream, tuple(durable(s.durable) for s in subscriptions)):
+                raise ConfigurationError(
+                    f"the bus differs from its declaration; run `lightstream topology apply`: {'; '.join(problems)}"
+                )
+            for subscription in subscriptions:
+                _subscribe(broker, subscription, stage, bus, health)
+            await broker.start()
+            health.stage = None
+            logger.info("ready", durables=[subscription.durable for subscription in subscriptions])
+            try:
+                await asyncio.Event().wait()
+            finally:
+                health.stage = "stopping"
+                await broker.stop()
+
+
+@asynccontextmanager
+async def _connection(stage: Stage, settings: Settings) -> AsyncGenerator[NatsBroker]:
+    stopping = False
+
+    async def closed() -> None:
+        # Without a connection FastStream's loops spin silently for ever: better to end, and be started again.
+        if not stopping:
+            logger.error("the connection to the bus is closed for good")
+            os._exit(1)
+
+    async def on_error(error: Exception) -> None:
+        logger.warning("bus error", error=f"{type(error).__name__}: {error}")
+
+    broker = NatsBroker(
+        settings.nats_url, name=f"lightstream-{stage}", max_reconnect_attempts=-1, reconnect_time_wait=1,
+        closed_cb=closed, error_cb=on_error, graceful_timeout=GRACE, apply_types=False, logger=None,
+    )  # fmt: skip
+    try:
+        yield broker
+    finally:
+        stopping = True
+        await broker.stop()
+
+
+def _subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus: Bus, health: Health) -> None:
+    declared = durable(subscription.durable)
+    edge = Edge(stage, declared, subscription.handle, bus.log, bus.pointers)
+
+    async def raw(message: Any) -> Any:
+        # Decoding is the edge's work: one undecodable body must never keep its neighbours from being handled.
+        return message.raw_message
+
+    async def consume(messages: Msg | list[Msg]) -> None:
+        await edge.process([NatsMessage(m) for m in (messages if isinstance(messages, list) else [messages])])
+
+    pull = PullSub(declared.batch, BATCH_WINDOW, batch=True) if declared.batch > 1 else PullSub(1, 5.0)
+    for _ in range(subscription.workers):
+        # One message in flight per subscriber: `max_workers` would prefetch, and prefetched messages time out.
+        broker.subscriber(
+            declared.filters[0],
+            stream=JStream(declared.stream, declare=False),
+            durable=declared.name,
+            pull_sub=pull,  # pyright: ignore[reportArgumentType]
+            ack_policy=AckPolicy.MANUAL,
+            decoder=raw,
+        )(consume)
+    health.probes[declared.name] = _progress(bus, edge)
+
+
+def _progress(bus: Bus, edge: Edge) -> Callable[[], Awaitable[str | None]]:
+    progress = Progress()
+
+    async def probe() -> str | None:
+        try:
+            info = await bus.jetstream.consumer_info(edge.durable.stream, edge.durable.name)
+        except NatsError as error:
+            return f"durable does not answer: {type(error).__name__}"
+        return progress.stalled(handled=edge.handled, waiting=info.num_pending or 0, busy=edge.busy)
+
+    return probe
+
+
+class _Server(uvicorn.Server):
+    """uvicorn without its own signal handlers, which would end the process before its handlers have finished."""
+
+    @contextmanager
+    def capture_signals(self):  # pyright: ignore
+        yield

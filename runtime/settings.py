@@ -1,0 +1,78 @@
+"""Settings every process shares. They name URLs and models; nothing here knows the embedded stack from a cluster.
+
+Read from the environment only. Each service adds its few knobs in its own `settings.py`.
+"""
+
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import AliasChoices, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Where the parts are and which models to use."""
+
+    model_config = SettingsConfigDict(extra="ignore", populate_by_name=True)
+
+    nats_url: str = Field(default="nats://127.0.0.1:4222", description="the bus")
+    documents_url: SecretStr = Field(
+        default=SecretStr("mongodb://127.0.0.1:27017"),
+        validation_alias=AliasChoices("DOCUMENTS_URL", "MONGO_URI"),
+        description="`mongodb://…` or `sqlite:///absolute/path.db`",
+    )
+    mongo_database: str = Field(default="lightstream", description="used with mongodb:// only")
+    neo4j_uri: str = Field(default="bolt://127.0.0.1:7687", description="Bolt server with the graph")
+    neo4j_username: str = "neo4j"
+    neo4j_password: SecretStr = SecretStr("")
+    neo4j_database: str = "neo4j"
+    milvus_uri: str = Field(default="http://127.0.0.1:19530", description="Milvus server with the vectors")
+    milvus_token: SecretStr = SecretStr("")
+    milvus_index_type: str = Field(default="HNSW", description="FLAT on Milvus Lite")
+
+    llm_base_url: str = Field(
+        default="https://api.openai.com/v1", validation_alias=AliasChoices("LLM_BASE_URL", "OPENAI_BASE_URL")
+    )
+    llm_model: str = "gpt-4o-mini"
+    llm_api_key: SecretStr = Field(
+        default=SecretStr(""), validation_alias=AliasChoices("LLM_API_KEY", "OPENAI_API_KEY")
+    )
+    llm_concurrency: int = Field(default=4, ge=1, validation_alias=AliasChoices("LLM_CONCURRENCY", "MAX_ASYNC_LLM"))
+    llm_timeout: float = Field(default=240.0, gt=0, description="seconds")
+
+    embedding_base_url: str = Field(
+        default="https://api.openai.com/v1", validation_alias=AliasChoices("EMBEDDING_BASE_URL", "OPENAI_BASE_URL")
+    )
+    embedding_model: str = Field(default="", description="empty: text-embedding-3-small with a key, else offline")
+    embedding_dim: int = Field(default=0, ge=0, description="0: what the model is known to give")
+    embedding_api_key: SecretStr = Field(
+        default=SecretStr(""), validation_alias=AliasChoices("EMBEDDING_API_KEY", "OPENAI_API_KEY")
+    )
+    embedding_timeout: float = Field(default=30.0, gt=0, description="seconds")
+
+    host: str = "127.0.0.1"
+    port: int = Field(default=0, ge=0, le=65535, description="health page, or the API of the query service")
+    log_level: str = "INFO"
+
+    @property
+    def has_llm(self) -> bool:
+        """Whether a language model was configured: a key, or an endpoint of one's own that may need none."""
+        return bool(self.llm_api_key.get_secret_value()) or "llm_base_url" in self.model_fields_set
+
+    @property
+    def has_embedding_endpoint(self) -> bool:
+        """Whether embeddings come from an endpoint: a key, or an address or model was given."""
+        given = {"embedding_base_url", "embedding_model"} & self.model_fields_set
+        return self.embedding_model not in OFFLINE_EMBEDDERS and bool(
+            given or self.embedding_api_key.get_secret_value()
+        )
+
+
+OFFLINE_EMBEDDERS = ("minilm", "lexical")
+"""Values of EMBEDDING_MODEL that name an embedder of our own."""
+
+
+def without_secrets(url: str) -> str:
+    """The URL without user and password, for logs and errors."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    return urlunsplit((parts.scheme, f"{host}:{parts.port}" if parts.port else host, parts.path, "", ""))

@@ -1,0 +1,97 @@
+"""What all adapters of `Rows` do alike: check names and keys against the law, and turn rows into JSON and back."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TypeVar
+
+import orjson
+
+from runtime.errors import InvalidInput
+from runtime.stores.documents.rows import INDEXES, Row, Table
+
+LARGEST_BODY = 15 * 1024 * 1024
+"""Bytes of JSON in one row: below the 16 MiB that MongoDB allows a document."""
+
+Where = Mapping[str, str | int | list[str]]
+Scalar = str | int | None
+
+_KEY = re.compile(r"[!-~]{1,400}")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SMALLEST, _GREATEST = -(2**63), 2**63 - 1
+T = TypeVar("T")
+
+
+def indexed(table: str, *names: str) -> tuple[str, ...]:
+    """The indexed fields of a table. Raises InvalidInput if there is no such table or `names` has any other field."""
+    if table not in INDEXES:
+        raise InvalidInput(f"there is no table {table!r:.80}")
+    for name in names:
+        if name not in INDEXES[table]:
+            raise InvalidInput(f"table {table} has no index on {name!r:.80}")
+    return INDEXES[table]
+
+
+def encode(key: str, row: Row) -> str:
+    """The row as JSON text. Raises InvalidInput for a key, a value or a size that the law forbids."""
+    checked_key(key)
+    try:
+        body = orjson.dumps(row)
+    except TypeError as error:
+        raise InvalidInput(f"the row {key} is not JSON: {error}") from error
+    if len(body) > LARGEST_BODY:
+        raise InvalidInput(f"the row {key} has {len(body)} bytes; at most {LARGEST_BODY} can be stored")
+    return body.decode()
+
+
+def decode(body: str) -> Row:
+    """The row that `encode` made this text from."""
+    return orjson.loads(body)
+
+
+def checked_key(key: str) -> str:
+    """The key. Raises InvalidInput unless it is 1 to 400 printable ASCII characters without blanks."""
+    if _KEY.fullmatch(key) is None:
+        raise InvalidInput(f"{key!r:.80} is no key: 1 to 400 printable ASCII characters without blanks")
+    return key
+
+
+def values(table: Table, key: str, row: Row) -> tuple[Scalar, ...]:
+    """The values of the table's indexed fields, None where the row has none. Raises InvalidInput for other types."""
+    found = tuple(row.get(name) for name in INDEXES[table.name])
+    for name, value in zip(INDEXES[table.name], found, strict=True):
+        if value is not None and type(value) is not str and not fits(value):
+            raise InvalidInput(f"the row {key} has neither text nor a 64-bit integer in the indexed field {name}")
+    return found
+
+
+def fits(value: object) -> bool:
+    """Whether this is an integer of 64 bits (and no truth value)."""
+    return type(value) is int and _SMALLEST <= value <= _GREATEST
+
+
+def plain(name: str) -> bool:
+    """Whether a field's name means nothing special to any store."""
+    return _NAME.fullmatch(name) is not None
+
+
+def guard(key: str, row: Row, field: str) -> int:
+    """The integer that `put_newer` compares. Raises InvalidInput if the row has none."""
+    value = row.get(field)
+    if not plain(field) or not fits(value):
+        raise InvalidInput(f"the row {key} has no 64-bit integer in the field {field!r:.80}")
+    return int(value)  # type: ignore[arg-type]
+
+
+def checked_swap(key: str, expected: int | None, row: Row) -> Row:
+    """The row. Raises InvalidInput if it has the expected `rev` itself: then two callers could both win."""
+    if expected is not None and row.get("rev") == expected:
+        raise InvalidInput(f"the row {key} must have another rev than the {expected} it replaces")
+    return row
+
+
+def batches(items: Iterable[T], size: int) -> Iterator[Sequence[T]]:
+    """The items in lists of up to `size`."""
+    rest = iter(items)
+    while batch := list(islice(rest, size)):
+        yield batch

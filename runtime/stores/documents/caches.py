@@ -1,0 +1,60 @@
+"""What was paid for once, in the document store: extractions and embeddings. No generation replaces them."""
+
+from collections.abc import Mapping, Sequence
+
+from contracts.events import ExtractedEntity, ExtractedRelation, TokenUsage
+from contracts.graph import Space
+from contracts.ids import sha256
+from runtime.models.ports import Embedder, Extraction, Vector
+from runtime.stores.documents.rows import Row, Rows, Table
+
+
+def _table(name: str, workspace: str) -> Table:
+    return Table(name, Space(workspace, 0))
+
+
+class ExtractionCache:
+    """Extractions by cache key, per workspace: one tenant's cache tells another nothing."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    async def get(self, workspace: str, keys: Sequence[str]) -> dict[str, Extraction]:
+        """Those that are known among `keys`."""
+        found = await self._rows.get(_table("extractions", workspace), list(dict.fromkeys(keys)))
+        return {key: _extraction(row) for key, row in found.items()}
+
+    async def put(self, workspace: str, key: str, extraction: Extraction) -> None:
+        """Remember one. Twice is once."""
+        row: Row = {
+            "entities": [entity.model_dump() for entity in extraction.entities],
+            "relations": [relation.model_dump(mode="json") for relation in extraction.relations],
+            "usage": extraction.usage.model_dump(),
+        }
+        await self._rows.put(_table("extractions", workspace), {key: row})
+
+
+def _extraction(row: Row) -> Extraction:
+    return Extraction(
+        tuple(ExtractedEntity(**entity) for entity in row["entities"]),
+        tuple(ExtractedRelation(**relation) for relation in row["relations"]),
+        TokenUsage(**row["usage"]),
+    )
+
+
+class CachedEmbeddings:
+    """An embedder that asks its inner one only for texts it has not seen, per workspace."""
+
+    def __init__(self, rows: Rows, embedder: Embedder) -> None:
+        self._rows, self._embedder = rows, embedder
+        self.model, self.dimension = embedder.model, embedder.dimension
+
+    async def embed(self, workspace: str, texts: Sequence[str]) -> list[Vector]:
+        """One vector per text, in order. Raises what `Embedder.embed` raises."""
+        table = _table("embeddings", workspace)
+        keys = {text: sha256(f"{self.model}\x1f{self.dimension}\x1f{text}") for text in texts}
+        known: Mapping[str, Row] = await self._rows.get(table, list(keys.values()))
+        missing = [text for text, key in keys.items() if key not in known]
+        made = dict(zip(missing, await self._embedder.embed(missing), strict=True)) if missing else {}
+        await self._rows.put(table, {keys[text]: {"vector": list(vector)} for text, vector in made.items()})
+        return [made[text] if text in made else tuple(known[keys[text]]["vector"]) for text in texts]

@@ -1,0 +1,135 @@
+"""Rows in memory, for unit tests. It keeps JSON text, so no caller shares a list with the store or with another."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
+
+from contracts.graph import Space
+from runtime.stores.documents.bodies import (
+    Where,
+    checked_key,
+    checked_swap,
+    decode,
+    encode,
+    guard,
+    indexed,
+    values,
+)
+from runtime.stores.documents.rows import Row, Table
+
+
+class MemoryRows:
+    """`Rows` of one process, gone with it."""
+
+    def __init__(self) -> None:
+        self._bodies: defaultdict[Table, dict[str, str]] = defaultdict(dict)
+
+    async def prepare(self) -> None:
+        """Nothing has to be made."""
+
+    async def ping(self) -> None:
+        """It always answers."""
+
+    async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
+        """The rows that exist among `keys`."""
+        bodies = self._of(table)
+        return {key: decode(bodies[key]) for key in keys if key in bodies}
+
+    async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
+        """Replace or add these rows."""
+        self._of(table).update(_encoded(table, rows))
+
+    async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
+        """Replace or add those rows that no greater `field` holds up."""
+        bodies = self._of(table)
+        guards = {key: guard(key, row, field) for key, row in rows.items()}
+        for key, body in _encoded(table, rows).items():
+            stored = decode(bodies[key]).get(field) if key in bodies else None
+            if stored is None or stored <= guards[key]:
+                bodies[key] = body
+
+    async def swap(self, table: Table, key: str, expected: int | None, row: Row) -> bool:
+        """Compare and set; no other task runs in between."""
+        bodies = self._of(table)
+        encoded = _encoded(table, {key: checked_swap(key, expected, row)})
+        stored = decode(bodies[key]) if key in bodies else None
+        won = stored is None if expected is None else stored is not None and stored.get("rev") == expected
+        if won:
+            bodies.update(encoded)
+        return won
+
+    async def increment(self, table: Table, keys: Collection[str]) -> dict[str, int]:
+        """Count up; no other task runs in between."""
+        bodies = self._of(table)
+        counts: dict[str, int] = {}
+        for key in dict.fromkeys(map(checked_key, keys)):
+            row = decode(bodies[key]) if key in bodies else {}
+            counts[key] = row["n"] = row.get("n", 0) + 1
+            bodies[key] = encode(key, row)
+        return counts
+
+    async def find(
+        self,
+        table: Table,
+        where: Where,
+        *,
+        order: str = "",
+        descending: bool = False,
+        skip: int = 0,
+        limit: int = 0,
+    ) -> list[tuple[str, Row]]:
+        """Filter and sort them all. Rows without the field `order` come first."""
+        indexed(table.name, *where, *filter(None, [order]))
+        found = [(key, row) for key, row in self._rows(table) if _matches(row, where)]
+        if order:
+            found.sort(key=lambda pair: (pair[1].get(order) is not None, pair[1].get(order), pair[0]))
+        if descending:
+            found.reverse()
+        return found[skip : skip + limit if limit else None]
+
+    async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
+        """Count by value; rows without the field are left out."""
+        indexed(table.name, by, *where)
+        rows = (row for _, row in self._rows(table) if _matches(row, where))
+        return dict(Counter(str(row[by]) for row in rows if row.get(by) is not None))
+
+    async def delete(self, table: Table, keys: Collection[str]) -> None:
+        """Forget these keys."""
+        for key in keys:
+            self._of(table).pop(key, None)
+
+    async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
+        """One page, by key."""
+        return [(key, row) for key, row in self._rows(table) if key > after][: max(limit, 0)]
+
+    async def spaces(self, name: str) -> set[Space]:
+        """Every space with a row in that table."""
+        indexed(name)
+        return {table.space for table, bodies in self._bodies.items() if table.name == name and bodies}
+
+    async def drop(self, table: Table) -> None:
+        """Forget the whole space of that table."""
+        self._of(table).clear()
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+    def _of(self, table: Table) -> dict[str, str]:
+        """The texts by key of one table in one space."""
+        indexed(table.name)
+        return self._bodies[table]
+
+    def _rows(self, table: Table) -> list[tuple[str, Row]]:
+        """All rows of one table in one space, by key."""
+        return [(key, decode(body)) for key, body in sorted(self._of(table).items())]
+
+
+def _encoded(table: Table, rows: Mapping[str, Row]) -> dict[str, str]:
+    """The rows as JSON text, checked before the first of them is stored."""
+    for key, row in rows.items():
+        values(table, key, row)
+    return {key: encode(key, row) for key, row in rows.items()}
+
+
+def _matches(row: Row, where: Where) -> bool:
+    """Whether all fields of `where` are equal, a list meaning any of its values."""
+    return all(row.get(name) in (want if isinstance(want, list) else [want]) for name, want in where.items())

@@ -1,0 +1,52 @@
+"""Stores from settings: the one place that knows which adapter a URL asks for, and imports it only then."""
+
+from pathlib import Path
+
+from runtime.errors import ConfigurationError
+from runtime.settings import Settings, without_secrets
+from runtime.stores.documents.rows import Rows
+from runtime.stores.graph.port import Graph
+from runtime.stores.vectors.port import Vectors
+
+# Drivers are imported where they are needed: pymilvus alone costs 95 MB, and no service pays for another's driver.
+# ruff: noqa: PLC0415
+
+
+def open_documents(settings: Settings) -> Rows:
+    """The document store. Raises ConfigurationError for a scheme that is neither sqlite nor mongodb."""
+    url = settings.documents_url.get_secret_value()
+    scheme = url.partition(":")[0]
+    if scheme == "sqlite":
+        from runtime.stores.documents.sqlite import SqliteRows
+
+        return SqliteRows(Path(url.removeprefix("sqlite://")))
+    if scheme in {"mongodb", "mongodb+srv"}:
+        from runtime.stores.documents.mongo import MongoRows
+
+        return MongoRows(url, settings.mongo_database)
+    raise ConfigurationError(f"DOCUMENTS_URL {without_secrets(url)} must begin with sqlite:/// or mongodb://")
+
+
+def open_graph(settings: Settings) -> Graph:
+    """The graph store."""
+    from runtime.stores.graph.bolt import BoltGraph
+
+    return BoltGraph(
+        settings.neo4j_uri,
+        settings.neo4j_username,
+        settings.neo4j_password.get_secret_value(),
+        settings.neo4j_database,
+    )
+
+
+def open_vectors(settings: Settings, *, model: str, dimension: int) -> Vectors:
+    """The vector store, for one embedding model."""
+    from runtime.stores.vectors.milvus import MilvusVectors
+
+    return MilvusVectors(
+        settings.milvus_uri,
+        model=model,
+        dimension=dimension,
+        index_type=settings.milvus_index_type,
+        token=settings.milvus_token.get_secret_value(),
+    )

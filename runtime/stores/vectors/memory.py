@@ -1,0 +1,96 @@
+"""Vectors in this process: for tests, and for trying things out. Nothing is kept when the process ends."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from contracts.graph import VECTOR_KINDS, Hit, Space, VectorKind, VectorRow
+from runtime.stores.vectors import rows as stored
+
+Tables = dict[int, dict[str, dict[tuple[str, VectorKind], dict[str, VectorRow]]]]
+"""Generation → the model that filled it → (workspace, kind) → the rows by id."""
+
+
+class MemoryVectors:
+    """`Vectors` in dictionaries. Adapters that are given the same `tables` are clients of one store."""
+
+    def __init__(self, model: str, dimension: int, tables: Tables | None = None) -> None:
+        self.model, self.dimension = model, dimension
+        self._tables: Tables = {} if tables is None else tables
+
+    async def prepare(self, generation: int) -> None:
+        """See `Vectors`."""
+        for kind in VECTOR_KINDS:
+            self._table(Space("", generation), kind, create=True)
+
+    async def ping(self) -> None:
+        """See `Vectors`. Always answers."""
+
+    async def put(self, space: Space, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
+        """See `Vectors`."""
+        standing = stored.checked(rows, self.dimension)
+        if standing:
+            self._table(space, kind, create=True).update({row.id: row for row in standing})
+
+    async def get(
+        self, space: Space, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
+    ) -> dict[str, VectorRow]:
+        """See `Vectors`."""
+        table = self._table(space, kind) if ids else {}
+        found = {id: table[id] for id in dict.fromkeys(ids) if id in table}
+        return found if vectors else {id: stored.bare(row) for id, row in found.items()}
+
+    async def search(
+        self, space: Space, kind: VectorKind, vector: Sequence[float], *, top_k: int, min_score: float = -1.0
+    ) -> list[Hit]:
+        """See `Vectors`. Compares with every row."""
+        direction = stored.direction(vector, self.dimension, "the question").astype(np.float64)
+        table = list(self._table(space, kind).values())
+        if not table or top_k < 1:
+            return []
+        matrix = np.array([row.vector for row in table], dtype=np.float64)
+        lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(direction)
+        similarities = np.divide(matrix @ direction, lengths, out=np.zeros(len(table)), where=lengths > 0)
+        hits = stored.ranked(
+            Hit(row, stored.score(float(similarity))) for row, similarity in zip(table, similarities, strict=True)
+        )
+        return [Hit(stored.bare(hit.row), hit.score) for hit in hits[:top_k] if hit.score > min_score]
+
+    async def delete(self, space: Space, kind: VectorKind, ids: Collection[str]) -> None:
+        """See `Vectors`."""
+        table = self._table(space, kind) if ids else {}
+        for id in ids:
+            table.pop(id, None)
+
+    async def scan(self, space: Space, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+        """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
+        stored.behind(space.workspace, after)
+        table = self._table(space, kind)
+        ids = sorted(id for id in table if id > after)
+        return [stored.bare(table[id]) for id in ids[: max(0, limit)]]
+
+    async def count(self, space: Space, kind: VectorKind) -> int:
+        """See `Vectors`."""
+        return len(self._table(space, kind))
+
+    async def generations(self) -> set[int]:
+        """See `Vectors`."""
+        return set(self._tables)
+
+    async def drop(self, generation: int) -> None:
+        """See `Vectors`."""
+        self._tables.pop(generation, None)
+
+    async def close(self) -> None:
+        """See `Vectors`. Nothing to let go of."""
+
+    def _table(self, space: Space, kind: VectorKind, *, create: bool = False) -> dict[str, VectorRow]:
+        """The rows of one kind in a space, by id. Raises ModelChanged when only other models filled the generation."""
+        ours = stored.made_by(self.model, self.dimension)
+        makers = self._tables.get(space.generation, {})
+        if makers and ours not in makers:
+            raise stored.model_changed(space.generation, min(makers), ours)
+        if create:
+            makers = self._tables.setdefault(space.generation, {})
+            return makers.setdefault(ours, {}).setdefault((space.workspace, kind), {})
+        return makers.get(ours, {}).get((space.workspace, kind), {})

@@ -1,0 +1,168 @@
+"""Vectors in Milvus, a cluster or the embedded Milvus Lite: the same calls for both.
+
+The writer waits, so that readers need not. A write ends with one strongly consistent read, which the server answers
+once all that was written before can be found; from then on a read with bounded staleness finds it too, whoever asks.
+So no search waits for the server's clock, which would cost it up to 200 ms. This holds for collections that are
+loaded with one replica, as this adapter loads them.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from contracts.graph import VECTOR_KINDS, Hit, Space, VectorKind, VectorRow
+from runtime.stores.vectors import rows as stored
+from runtime.stores.vectors.milvus_collections import Collections
+
+MOST_HITS = 16_384
+"""The server's limit of one search."""
+
+
+class MilvusVectors:
+    """`Vectors` over gRPC. `timeout` is in seconds and bounds each exchange with the server.
+
+    `token` is `user:password` or an API key. Raises ConfigurationError for a URI that is not http(s), or an unknown
+    index type: FLAT is exact and for every server, HNSW or AUTOINDEX for a large index on a Milvus cluster.
+    """
+
+    def __init__(
+        self, uri: str, *, model: str, dimension: int, index_type: str = "FLAT", token: str = "", timeout: float = 30
+    ) -> None:
+        self.model, self.dimension = model, dimension
+        self._collections = Collections(
+            uri, model=model, dimension=dimension, index_type=index_type, token=token, timeout=timeout
+        )
+        self._timeout = timeout
+
+    async def prepare(self, generation: int) -> None:
+        """See `Vectors`. Up to 4 s for each new collection on a cluster."""
+        for kind in VECTOR_KINDS:
+            await self._collections.make(generation, kind)
+
+    async def ping(self) -> None:
+        """See `Vectors`."""
+        await self._collections.names()
+
+    async def put(self, space: Space, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
+        """See `Vectors`. At most 500 rows and 16 MiB go in one call, so a put that fails may have written a part."""
+        standing = [stored.to_fields(space.workspace, row) for row in stored.checked(rows, self.dimension)]
+        for batch in stored.batches(standing):
+            await self._upsert(space, kind, batch)
+        if standing:
+            await self._settle(space, kind)
+
+    async def get(
+        self, space: Space, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
+    ) -> dict[str, VectorRow]:
+        """See `Vectors`."""
+        wanted = [*stored.STORED, "vector"] if vectors else [*stored.STORED]
+        found: dict[str, VectorRow] = {}
+        for condition in stored.pages(space.workspace, ids):
+            for fields in await self._query(space, kind, condition, wanted):
+                row = stored.from_fields(fields)
+                found[row.id] = row
+        return found
+
+    async def search(
+        self, space: Space, kind: VectorKind, vector: Sequence[float], *, top_k: int, min_score: float = -1.0
+    ) -> list[Hit]:
+        """See `Vectors`. At most 16,383 hits."""
+        direction = stored.direction(vector, self.dimension, "the question").tolist()
+        top_k = min(top_k, MOST_HITS - 1)
+        if top_k < 1:
+            return []
+        # The server orders equal rows as it likes: ask for more until the last one wanted beats the last one given.
+        limit = top_k + 1
+        hits = await self._nearest(space, kind, direction, limit)
+        while len(hits) == limit < MOST_HITS and hits[top_k - 1].score == hits[-1].score:
+            limit = min(4 * limit, MOST_HITS)
+            hits = await self._nearest(space, kind, direction, limit)
+        return [hit for hit in hits[:top_k] if hit.score > min_score]
+
+    async def delete(self, space: Space, kind: VectorKind, ids: Collection[str]) -> None:
+        """See `Vectors`."""
+        conditions = list(stored.pages(space.workspace, ids))
+        for condition in conditions:
+            await self._delete(space, kind, condition)
+        if conditions:
+            await self._settle(space, kind)
+
+    async def scan(self, space: Space, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+        """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
+        found: list[VectorRow] = []
+        while len(found) < limit:
+            page = min(stored.READ_ROWS, limit - len(found))
+            condition = stored.behind(space.workspace, after)
+            some = await self._query(space, kind, condition, [*stored.STORED], limit=page)
+            found += sorted(map(stored.from_fields, some), key=lambda row: row.id)
+            if len(some) < page:
+                break
+            after = found[-1].id
+        return found
+
+    async def count(self, space: Space, kind: VectorKind) -> int:
+        """See `Vectors`."""
+        answer = await self._query(space, kind, stored.belongs(space.workspace), ["count(*)"])
+        return int(answer[0]["count(*)"]) if answer else 0
+
+    async def generations(self) -> set[int]:
+        """See `Vectors`."""
+        return {place.generation for place in map(stored.place, await self._collections.names()) if place}
+
+    async def drop(self, generation: int) -> None:
+        """See `Vectors`."""
+        for name in await self._collections.names():
+            place = stored.place(name)
+            if place and place.generation == generation:
+                await self._collections.drop(name)
+
+    async def close(self) -> None:
+        """See `Vectors`."""
+        await self._collections.close()
+
+    async def _upsert(self, space: Space, kind: VectorKind, batch: list[stored.Fields]) -> None:
+        async def upsert(client: Any, name: str) -> None:
+            await client.upsert(name, batch, timeout=self._timeout)
+
+        await self._collections.use(space.generation, kind, upsert, create=True)
+
+    async def _delete(self, space: Space, kind: VectorKind, condition: str) -> None:
+        async def delete(client: Any, name: str) -> None:
+            await client.delete(name, filter=condition, timeout=self._timeout)
+
+        await self._collections.use(space.generation, kind, delete, create=False)
+
+    async def _settle(self, space: Space, kind: VectorKind) -> None:
+        """Return when every reader finds what was written so far."""
+        nothing = stored.same("key", "-")
+        await self._query(space, kind, nothing, ["key"], limit=1, consistency_level="Strong")
+
+    async def _query(
+        self, space: Space, kind: VectorKind, condition: str, wanted: list[str], **options: Any
+    ) -> list[stored.Fields]:
+        """What the server keeps of the rows for which the condition holds; nothing without a collection."""
+        options = {"consistency_level": "Bounded", "timeout": self._timeout, **options}
+
+        async def query(client: Any, name: str) -> list[stored.Fields]:
+            return list(await client.query(name, filter=condition, output_fields=wanted, **options))
+
+        return await self._collections.use(space.generation, kind, query, create=False) or []
+
+    async def _nearest(self, space: Space, kind: VectorKind, vector: list[float], limit: int) -> list[Hit]:
+        """The `limit` nearest rows, best first, equal ones by id."""
+        breadth = {"ef": max(128, limit)} if self._collections.index_type == "HNSW" else {}
+
+        async def search(client: Any, name: str) -> list[Hit]:
+            answer = await client.search(
+                name,
+                [vector],
+                filter=stored.belongs(space.workspace),
+                limit=limit,
+                output_fields=[*stored.STORED],
+                search_params={"params": breadth},
+                consistency_level="Bounded",
+                timeout=self._timeout,
+            )
+            # What Milvus calls the cosine distance is the similarity.
+            return [Hit(stored.from_fields(hit["entity"]), stored.score(hit["distance"])) for hit in answer[0]]
+
+        return stored.ranked(await self._collections.use(space.generation, kind, search, create=False) or [])

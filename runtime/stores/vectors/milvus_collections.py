@@ -1,0 +1,185 @@
+"""The collections of one embedding model on a Milvus server: found, made, loaded and used, over one connection."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import grpc
+from pymilvus import AsyncMilvusClient, DataType, MilvusClient
+from pymilvus.exceptions import MilvusException
+
+from contracts.graph import VectorKind
+from runtime.errors import ConfigurationError, Unavailable
+from runtime.stores.vectors import rows
+
+T = TypeVar("T")
+Call = Callable[[Any, str], Awaitable[T]]
+"""One exchange: given the client and the collection's name."""
+
+INDEXES: dict[str, dict[str, int]] = {"FLAT": {}, "AUTOINDEX": {}, "HNSW": {"M": 16, "efConstruction": 200}}
+"""The index types to choose from, with their parameters. FLAT for Milvus Lite: its AUTOINDEX misses most rows."""
+
+_CHANNEL = {
+    # Milvus Lite hangs up on a client that pings more often than every 5 minutes.
+    "grpc.keepalive_time_ms": 330_000,
+    "grpc.keepalive_timeout_ms": 10_000,
+    "grpc.keepalive_permit_without_calls": False,
+    # A server that came back is found within a second, not two minutes.
+    "grpc.initial_reconnect_backoff_ms": 100,
+    "grpc.max_reconnect_backoff_ms": 1_000,
+}
+
+_NOT_SERVED = {100, 101, 103, 106, 700}
+"""Error codes: the collection is missing, not loaded, loading, recovering, or has no index."""
+_NOT_WORKING = {2, 3, 4, 7, 8, 9, 11, 400, 401, 500, 501, 502, 503, 901, 902, 903}
+"""Error codes: the server, or a node, channel or quota of it, is not there now."""
+
+# The client logs each failed call with a traceback; the error that we raise says it all.
+logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
+
+
+class NotServed(Unavailable):
+    """The collection is not there or not loaded: opening it again may help."""
+
+
+class Collections:
+    """One connection, and the collections that were opened over it.
+
+    A collection is looked for once and then taken as given; a call that finds it gone, or the server restarted, opens
+    it again and repeats itself once. `timeout` is in seconds and bounds each exchange. `token` is `user:password` or
+    an API key. Raises ConfigurationError for a URI that is not http(s), or an unknown index type.
+    """
+
+    def __init__(self, uri: str, *, model: str, dimension: int, index_type: str, token: str, timeout: float) -> None:
+        if urlsplit(uri).scheme not in ("http", "https"):
+            raise ConfigurationError("the URI of Milvus must begin with http:// or https://")
+        if index_type not in INDEXES:
+            raise ConfigurationError(f"Milvus index type {index_type!r} is not one of {', '.join(INDEXES)}")
+        self.index_type, self.timeout = index_type, timeout
+        self._model, self._dimension = model, dimension
+        # A connection of our own: a shared one outlives `close`, and the event loop that it belongs to.
+        self._connection: dict[str, Any] = {
+            "uri": uri,
+            "token": token,
+            "timeout": min(timeout, 10.0),
+            "dedicated": True,
+            "grpc_options": _CHANNEL,
+        }
+        self._client: Any = AsyncMilvusClient(**self._connection)
+        self._open: set[str] = set()
+        self._opening = asyncio.Lock()
+
+    async def names(self) -> list[str]:
+        """All collections of the server. Raises Unavailable."""
+        return await self._ask(self._client.list_collections(timeout=self.timeout))
+
+    async def use(self, generation: int, kind: VectorKind, call: Call[T], *, create: bool) -> T | None:
+        """What the call gives. Without a collection it is made, or None. Raises ModelChanged and Unavailable."""
+        name = await self.open(generation, kind, create=create)
+        if name is None:
+            return None
+        try:
+            return await self._ask(call(self._client, name))
+        except NotServed:
+            self._open.discard(name)
+        if await self.open(generation, kind, create=create) is None:
+            return None
+        return await self._ask(call(self._client, name))
+
+    async def open(self, generation: int, kind: VectorKind, *, create: bool) -> str | None:
+        """The name of the loaded collection, None when there is none and none is to be made."""
+        name = rows.collection(generation, kind, self._model, self._dimension)
+        if name in self._open:
+            return name
+        try:
+            async with asyncio.timeout(self.timeout), self._opening:
+                if name in self._open or await self._opened(generation, name, create=create):
+                    self._open.add(name)
+                    return name
+        except TimeoutError as error:
+            raise Unavailable(f"Milvus did not open {name} within {self.timeout:.0f} s") from error
+        return None
+
+    async def make(self, generation: int, kind: VectorKind) -> None:
+        """Make the collection unless the server, not only our memory, has it. Raises ModelChanged and Unavailable."""
+        self._open.discard(rows.collection(generation, kind, self._model, self._dimension))
+        await self.open(generation, kind, create=True)
+
+    async def drop(self, name: str) -> None:
+        """Remove a collection. Repeats change nothing."""
+        self._open.discard(name)
+        await self._ask(self._client.drop_collection(name, timeout=self.timeout))
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        await self._client.close()
+
+    async def _opened(self, generation: int, name: str, *, create: bool) -> bool:
+        """Make or load the collection. Returns whether it is there."""
+        there = await self.names()
+        await self._refuse_another_model(generation, there)
+        if name in there:
+            try:
+                await self._ask(self._client.load_collection(name, timeout=self.timeout))
+            except NotServed:  # somebody died between making it and its index
+                await self._ask(asyncio.to_thread(self._create, name))
+        elif create:
+            await self._ask(asyncio.to_thread(self._create, name))
+        return create or name in there
+
+    async def _refuse_another_model(self, generation: int, there: list[str]) -> None:
+        """Raise ModelChanged when only other models have collections of the generation."""
+        ours = rows.maker(self._model, self._dimension)
+        makers = {place.maker: name for name in there if (place := rows.place(name)) and place.generation == generation}
+        if not makers or ours in makers:
+            return
+        _, other = min(makers.items())
+        description = await self._ask(self._client.describe_collection(other, timeout=self.timeout))
+        raise rows.model_changed(generation, description["description"], rows.made_by(self._model, self._dimension))
+
+    def _create(self, name: str) -> None:
+        """Make the collection, its index, and load it; what is there stays. Blocks: for a thread.
+
+        Done by the synchronous client, which both servers understand.
+        """
+        schema: Any = MilvusClient.create_schema(
+            auto_id=False, enable_dynamic_field=False, description=rows.made_by(self._model, self._dimension)
+        )
+        schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=rows.KEY_BYTES)
+        for field, most in rows.STRINGS.items():
+            schema.add_field(field, DataType.VARCHAR, max_length=most)
+        for field in rows.NUMBERS:
+            schema.add_field(field, DataType.INT64)
+        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=self._dimension)
+        index: Any = MilvusClient.prepare_index_params()
+        index.add_index("vector", index_type=self.index_type, metric_type="COSINE", params=INDEXES[self.index_type])
+        client: Any = MilvusClient(**self._connection)
+        try:
+            client.create_collection(name, schema=schema, index_params=index, timeout=self.timeout)
+        finally:
+            client.close()
+
+    async def _ask(self, exchange: Awaitable[T]) -> T:
+        """The answer. Raises Unavailable when there is none, NotServed when opening the collection may bring one."""
+        try:
+            async with asyncio.timeout(self.timeout):
+                return await exchange
+        except TimeoutError as error:
+            raise Unavailable(f"Milvus did not answer within {self.timeout:.0f} s") from error
+        except grpc.RpcError as error:
+            raise Unavailable(f"Milvus does not answer: {error!s:.300}") from error
+        except MilvusException as error:
+            raise _translated(error) from error
+
+
+def _translated(error: MilvusException) -> Exception:
+    """The error as ours, or itself when only a bug explains it."""
+    code: Any = error.code
+    if code in _NOT_SERVED:
+        return NotServed(f"Milvus does not serve the collection: {error!s:.300}")
+    lost = isinstance(code, grpc.StatusCode) or isinstance(error.__context__, TimeoutError | grpc.RpcError)
+    if lost or code in _NOT_WORKING:
+        return Unavailable(f"Milvus does not answer: {error!s:.300}")
+    return error

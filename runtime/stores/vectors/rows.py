@@ -1,0 +1,244 @@
+"""What stands in the vector store: names of collections, the fields of a row, and what is checked before it is sent.
+
+No driver here; every adapter keeps the same rows.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from contracts.graph import Hit, VectorKind, VectorRow
+from runtime.errors import ModelChanged, Poison
+
+Fields = dict[str, Any]
+"""One row as the server takes it: every field present, none of them None."""
+
+KEY_BYTES = 128
+TEXT_BYTES = 65_535
+"""The longest string of the server, in bytes of UTF-8. Longer ones are cut at a character."""
+
+STRINGS = {
+    "tenant": 32,
+    "id": 64,
+    "text": TEXT_BYTES,
+    "text_hash": 128,
+    "names": TEXT_BYTES,
+    "document_id": 4_096,
+    "file_path": 16_384,
+}
+"""The fields of text with their lengths in bytes. The lengths of documents' ids and paths hold any that events hold."""
+NUMBERS = ("version", "position")
+STORED = ("id", "text", "text_hash", "version", "names", "document_id", "file_path", "position")
+"""What a read asks for, beside the vector."""
+
+BATCH_ROWS = 500
+"""Milvus Lite needs 0.2 s for 500 rows of one call, but 16 to 58 s for 5,000."""
+BATCH_BYTES = 16 * 1024 * 1024
+"""The server refuses a message above 64 MiB."""
+READ_ROWS = 500
+"""Rows of one read: at most 33 MB of text."""
+SCORE_DIGITS = 6
+"""Scores are rounded, so that equal vectors are equally near however the server computed it."""
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_COLLECTION = re.compile(r"ls_g([0-9]+)_(chunks|entities|relations)_([0-9a-f]{10}_[0-9]+)")
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a collection's name says. `maker` stands for the model and the dimension."""
+
+    generation: int
+    kind: str
+    maker: str
+
+
+def maker(model: str, dimension: int) -> str:
+    """The short name of a model and dimension inside a collection's name."""
+    return f"{_digest(model)[:10]}_{dimension}"
+
+
+def collection(generation: int, kind: VectorKind, model: str, dimension: int) -> str:
+    """The collection's name: `ls_g1_chunks_0a1b2c3d4e_384`."""
+    return f"ls_g{generation}_{kind}_{maker(model, dimension)}"
+
+
+def place(name: str) -> Place | None:
+    """What the name of a collection says, None for one that is not ours."""
+    match = _COLLECTION.fullmatch(name)
+    return Place(int(match[1]), match[2], match[3]) if match else None
+
+
+def made_by(model: str, dimension: int) -> str:
+    """A model as messages and descriptions of collections name it."""
+    return f"{model} ({dimension} dimensions)"
+
+
+def model_changed(generation: int, before: str, now: str) -> ModelChanged:
+    """The error of a call for a generation that another model filled; the models as `made_by` says them."""
+    return ModelChanged(
+        f"the vectors of generation {generation} were made by {before}, and this process embeds with {now}: "
+        "run `lightstream rebuild vectors` to make them anew, or go back to the former model"
+    )
+
+
+def tenant(workspace: str) -> str:
+    """The stored name of a workspace: 32 hexadecimal digits, so that no workspace can break out of a filter."""
+    return _digest(workspace)[:32]
+
+
+def key(workspace: str, id: str) -> str:
+    """The primary key. Inside one workspace keys are ordered as ids are, which `scan` relies on."""
+    return f"{tenant(workspace)}-{id}"
+
+
+def checked(rows: Sequence[VectorRow], dimension: int) -> list[VectorRow]:
+    """The rows as they will stand, one per id, the later one. Raises Poison for the first that cannot stand."""
+    standing: dict[str, VectorRow] = {}
+    for row in rows:
+        if not _ID.fullmatch(row.id):
+            raise Poison(f"{row.id!r:.80} is no id of a vector: up to 64 of A-Z, a-z, 0-9, _ and -")
+        standing[row.id] = _cut_row(row, direction(row.vector, dimension, row.id))
+    return list(standing.values())
+
+
+def direction(vector: Sequence[float], dimension: int, owner: str) -> NDArray[np.float32]:
+    """The vector in the precision that is stored. Raises Poison unless it has `dimension` finite numbers."""
+    if len(vector) != dimension:
+        raise Poison(f"the vector of {owner} has {len(vector)} numbers, not {dimension}")
+    try:
+        with np.errstate(over="ignore"):
+            numbers = np.asarray(vector, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise Poison(f"the vector of {owner} is not made of numbers") from error
+    if not np.isfinite(numbers).all():
+        raise Poison(f"the vector of {owner} has numbers that are not finite in single precision")
+    return numbers
+
+
+def to_fields(workspace: str, row: VectorRow) -> Fields:
+    """The row as the server takes it."""
+    return {
+        "key": key(workspace, row.id),
+        "tenant": tenant(workspace),
+        "id": row.id,
+        "text": row.text,
+        "text_hash": row.text_hash,
+        "version": row.version,
+        "names": _json(row.names),
+        "document_id": row.document_id,
+        "file_path": row.file_path,
+        "position": row.order,
+        "vector": row.vector,
+    }
+
+
+def from_fields(fields: Mapping[str, Any]) -> VectorRow:
+    """The row that the server gave back, with its vector if that was asked for."""
+    return VectorRow(
+        id=fields["id"],
+        text=fields["text"],
+        text_hash=fields["text_hash"],
+        version=int(fields["version"]),
+        vector=tuple(float(number) for number in fields.get("vector", ())),
+        names=tuple(json.loads(fields["names"])),
+        document_id=fields["document_id"],
+        file_path=fields["file_path"],
+        order=int(fields["position"]),
+    )
+
+
+def bare(row: VectorRow) -> VectorRow:
+    """The row without its vector."""
+    return replace(row, vector=())
+
+
+def batches(rows: Iterable[Fields]) -> Iterator[list[Fields]]:
+    """The rows in calls that the server can take."""
+    batch: list[Fields] = []
+    size = 0
+    for row in rows:
+        weight = 1024 + 4 * len(row["vector"]) + 4 * sum(len(row[name]) for name in ("text", "names", "file_path"))
+        if batch and (len(batch) == BATCH_ROWS or size + weight > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(row)
+        size += weight
+    if batch:
+        yield batch
+
+
+def same(field: str, value: str) -> str:
+    """The filter `field == value`."""
+    return f"{field} == {_json(value)}"
+
+
+def belongs(workspace: str) -> str:
+    """The filter for all rows of a workspace."""
+    return same("tenant", tenant(workspace))
+
+
+def behind(workspace: str, id: str) -> str:
+    """The filter for the rows of a workspace with greater ids. Raises Poison for what is neither an id nor empty."""
+    if id and not _ID.fullmatch(id):
+        raise Poison(f"{id!r:.80} is no id of a vector, so no page of a scan ended with it")
+    return f"{belongs(workspace)} and key > {_json(key(workspace, id))}"
+
+
+def pages(workspace: str, ids: Iterable[str]) -> Iterator[str]:
+    """Filters that together name the rows with these ids. What no row can be called is left out."""
+    keys = [key(workspace, id) for id in dict.fromkeys(ids) if _ID.fullmatch(id)]
+    for start in range(0, len(keys), READ_ROWS):
+        yield f"key in {_json(keys[start : start + READ_ROWS])}"
+
+
+def score(similarity: float) -> float:
+    """A cosine similarity as a hit shows it."""
+    return round(min(1.0, max(-1.0, similarity)), SCORE_DIGITS)
+
+
+def ranked(hits: Iterable[Hit]) -> list[Hit]:
+    """Best first, equal ones by id."""
+    return sorted(hits, key=lambda hit: (-hit.score, hit.row.id))
+
+
+def cut(text: str, limit: int) -> str:
+    """The longest beginning of the text that has at most `limit` bytes of UTF-8; what UTF-8 cannot say becomes `?`."""
+    return text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
+
+
+def _cut_row(row: VectorRow, vector: NDArray[np.float32]) -> VectorRow:
+    """The row within the lengths of its fields, its vector in single precision."""
+    return replace(
+        row,
+        text=cut(row.text, TEXT_BYTES),
+        text_hash=cut(row.text_hash, STRINGS["text_hash"]),
+        names=_cut_names(row.names),
+        document_id=cut(row.document_id, STRINGS["document_id"]),
+        file_path=cut(row.file_path, STRINGS["file_path"]),
+        vector=tuple(vector.tolist()),
+    )
+
+
+def _cut_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names, each cut only if all of them together are too long. One byte takes up to six in JSON."""
+    whole = tuple(cut(name, TEXT_BYTES) for name in names)
+    if len(_json(whole).encode()) <= TEXT_BYTES:
+        return whole
+    share = (TEXT_BYTES // len(whole) - 4) // 6
+    return tuple(cut(name, max(0, share)) for name in whole)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _json(value: object) -> str:
+    """JSON as it is, without `\\u` escapes, which the server's filters do not understand."""
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,127 @@
+"""Traces and logs: one trace from the publisher through all services, off unless the standard variables ask for it.
+
+`OTEL_TRACES_EXPORTER=console` or `otlp` switches traces on (`OTEL_EXPORTER_OTLP_ENDPOINT` and the other standard
+variables apply). Span names carry the durable, never a subject: subjects name documents and would never end.
+"""
+
+import logging
+import os
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import structlog
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SimpleSpanProcessor
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+from contracts.envelope import Envelope
+from contracts.events import Event
+
+_PROPAGATOR = TraceContextTextMapPropagator()
+
+
+def configure(service: str, level: str = "INFO") -> None:
+    """Structured JSON logs on standard error, and traces where the standard variables ask for them."""
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level.upper()]),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    structlog.contextvars.bind_contextvars(service=service)
+    exporter = os.environ.get("OTEL_TRACES_EXPORTER", "none").lower()
+    if exporter in {"console", "otlp"} and os.environ.get("OTEL_SDK_DISABLED", "").lower() != "true":
+        _export(service, exporter)
+
+
+def _export(service: str, exporter: str) -> None:
+    provider = TracerProvider(resource=Resource.create({"service.name": f"lightstream-{service}"}))
+    if exporter == "console":
+        provider.add_span_processor(SimpleSpanProcessor(ConsoleSpanExporter(out=sys.stderr)))
+    else:
+        # The exporter brings requests and protobuf, which nobody pays for who does not trace.
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
+
+        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    trace.set_tracer_provider(provider)
+
+
+def _tracer() -> trace.Tracer:
+    return trace.get_tracer("lightstream")
+
+
+def _context(traceparent: str | None) -> Context | None:
+    return _PROPAGATOR.extract({"traceparent": traceparent}) if traceparent else None
+
+
+def traceparent_for(cause: str | None = None) -> str | None:
+    """The W3C `traceparent` to send along: the current span's, unless it belongs to another trace than the cause.
+
+    A batch is handled in one span, yet each of its messages goes on in the trace it came with.
+    """
+    carrier: dict[str, str] = {}
+    _PROPAGATOR.inject(carrier)
+    current = carrier.get("traceparent")
+    if cause and (current is None or current[:35] != cause[:35]):
+        return cause
+    return current
+
+
+@contextmanager
+def handling(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generator[None]:
+    """A consumer span over one call of a handler: child of the first event's trace, linked to the others'.
+
+    Logs written inside carry the trace, the workspace and the document.
+    """
+    first = envelopes[0]
+    links = [
+        trace.Link(span.get_span_context())
+        for envelope in envelopes[1:]
+        if envelope.traceparent and (span := trace.get_current_span(_context(envelope.traceparent)))
+    ]
+    attributes: dict[str, Any] = {
+        "messaging.system": "nats",
+        "messaging.operation.type": "process",
+        "messaging.consumer.group.name": durable,
+        "messaging.batch.message_count": len(envelopes),
+        "lightstream.workspace": first.workspace,
+        "lightstream.document": first.subject or "",
+    }
+    with (
+        _tracer().start_as_current_span(
+            f"process {durable}",
+            context=_context(first.traceparent),
+            kind=trace.SpanKind.CONSUMER,
+            links=links,
+            attributes=attributes,
+        ),
+        structlog.contextvars.bound_contextvars(
+            trace=(traceparent_for(first.traceparent) or "")[3:35],
+            workspace=first.workspace,
+            document=first.subject or "",
+        ),
+    ):
+        yield
+
+
+@contextmanager
+def publishing(count: int) -> Generator[None]:
+    """A producer span over the publication of a handler's facts; none for no facts."""
+    if not count:
+        yield
+        return
+    with _tracer().start_as_current_span(
+        "publish facts", kind=trace.SpanKind.PRODUCER, attributes={"messaging.batch.message_count": count}
+    ):
+        yield

@@ -1,0 +1,43 @@
+"""DocumentAdded in, ChunksCreated out."""
+
+import asyncio
+
+from contracts.events import ChunksCreated, DocumentAdded, DocumentVersion
+from contracts.graph import Generations
+from contracts.text import INLINE_LIMIT, sanitize
+from runtime.bus.port import Blobs, Delivery
+from runtime.errors import Poison
+from services.chunker.domain import Tokens, parts, windows
+
+
+async def on_document_added(
+    delivery: Delivery[DocumentAdded],
+    _: Generations,
+    *,
+    blobs: Blobs,
+    tokens: Tokens,
+    size: int,
+    overlap: int,
+    max_bytes: int,
+) -> list[ChunksCreated]:
+    """Cut the document. Raises Poison for a text that is empty, too long, or cannot be cut as it asks."""
+    event = delivery.event
+    if event.blob and event.blob.size > max_bytes:
+        raise Poison(f"the text has {event.blob.size:,} bytes, at most {max_bytes:,} are taken: split the document")
+    text = sanitize(await blobs.get(event.blob) if event.blob else event.text or "")
+    if not text:
+        raise Poison("the text is empty once control characters and blanks are gone")
+    if event.chunking:
+        size = event.chunking.size or size
+        overlap = overlap if event.chunking.overlap is None else event.chunking.overlap
+    if overlap >= size:
+        raise Poison(f"overlap {overlap} must be smaller than size {size}")
+    chunks = await asyncio.to_thread(lambda: list(windows(event.document_id, text, tokens, size=size, overlap=overlap)))
+    document = DocumentVersion(
+        id=event.document_id, version=delivery.sequence, added_at=delivery.happened_at, file_path=event.file_path
+    )
+    runs = parts(chunks, INLINE_LIMIT)
+    return [
+        ChunksCreated(document=document, part=part, parts=len(runs), chunk_count=len(chunks), chunks=tuple(run))
+        for part, run in enumerate(runs)
+    ]

@@ -1,0 +1,35 @@
+"""Wiring of the chunker."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+
+from runtime.bus.edge import each
+from runtime.health import Health
+from runtime.models.open import open_tokenizer
+from runtime.service import Bus, Subscription, run
+from services.chunker.handler import on_document_added
+from services.chunker.settings import ChunkerSettings
+
+
+def main() -> None:
+    """Run the service."""
+    settings = ChunkerSettings()
+
+    @asynccontextmanager
+    async def build(bus: Bus, _: Health) -> AsyncGenerator[Sequence[Subscription]]:
+        handle = partial(
+            on_document_added,
+            blobs=bus.blobs,
+            tokens=open_tokenizer(),
+            size=settings.chunk_size,
+            overlap=settings.chunk_overlap_size,
+            max_bytes=settings.max_text_bytes,
+        )
+        yield [Subscription("chunker", each(handle), workers=2)]
+
+    run("chunker", settings, build)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+"""The chunker's knobs."""
+
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from runtime.bus.publisher import MAX_TEXT_BYTES
+from runtime.settings import Settings
+
+
+class ChunkerSettings(Settings):
+    """LightRAG's names and defaults."""
+
+    chunk_size: int = Field(default=1200, ge=1, description="tokens")
+    chunk_overlap_size: int = Field(default=100, ge=0, description="tokens")
+    max_text_bytes: int = Field(default=MAX_TEXT_BYTES, ge=1, description="longest text of a document")
+
+    @model_validator(mode="after")
+    def _overlap_is_smaller(self) -> Self:
+        if self.chunk_overlap_size >= self.chunk_size:
+            raise ValueError(f"CHUNK_OVERLAP_SIZE {self.chunk_overlap_size} must be smaller than CHUNK_SIZE")
+        return self

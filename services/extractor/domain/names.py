@@ -1,0 +1,52 @@
+"""Names and texts of rows, made comparable: the same thing gets the same spelling."""
+
+import re
+import unicodedata
+
+from contracts.text import sanitize
+
+MAX_CHARACTERS, MAX_BYTES = 256, 512
+
+_CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_TAGS = re.compile(r"</?(?:p|br)\s*/?>", re.IGNORECASE)
+_FULL_WIDTH = re.compile(r"[Ａ-Ｚａ-ｚ０-９－＋／＊（）]")
+_CJK_BLANK = re.compile(
+    rf"(?<=[{_CJK}])\s+(?=[{_CJK}A-Za-z0-9()\[\]@#$%!&*\-=+_])|(?<=[A-Za-z0-9()\[\]@#$%!&*\-=+_])\s+(?=[{_CJK}])"
+)
+_QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("《", "》"))
+_ASCII_QUOTE_AT_CJK = re.compile(rf"['\"](?=[{_CJK}])|(?<=[{_CJK}])['\"]")
+
+
+def clean_text(text: str) -> str:
+    """A description or keyword as it is kept: printable, without markup, in half-width letters, unquoted."""
+    text = _TAGS.sub("", sanitize(text)).replace("—", "-").replace("\u3000", " ")
+    text = _FULL_WIDTH.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+    return _unquote(_CJK_BLANK.sub("", text)).strip()
+
+
+def clean_name(text: str) -> str:
+    """An entity's name as it is kept, or an empty string for what is no name. At most 256 characters and 512 bytes."""
+    name = clean_text(text).replace("\xa0", " ")
+    for quote in "“”‘’《》":
+        name = name.replace(quote, "")
+    name = _ASCII_QUOTE_AT_CJK.sub("", name).strip().strip('"').strip()
+    if name.isdigit() and len(name) < 3:
+        return ""
+    if len(name) < 6 and "." in name and name.replace(".", "").isdigit():
+        return ""
+    return name[:MAX_CHARACTERS].encode()[:MAX_BYTES].decode("utf-8", "ignore").strip()
+
+
+def _unquote(text: str) -> str:
+    """Without one pair of outer quotes, unless others stand inside."""
+    for opening, closing in _QUOTES:
+        inner = text[1:-1]
+        if (
+            len(text) > 2
+            and text[0] == opening
+            and text[-1] == closing
+            and opening not in inner
+            and closing not in inner
+        ):
+            return inner.strip()
+    return text

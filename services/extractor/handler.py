@@ -1,0 +1,97 @@
+"""ChunksCreated in, one EntitiesExtracted per chunk out; nothing is paid for twice."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from contracts.events import Chunk, ChunkRef, ChunksCreated, EntitiesExtracted, Event, StageFailed
+from contracts.graph import Generations
+from contracts.ids import sha256
+from runtime.bus.port import Delivery
+from runtime.errors import Poison, Retryable
+from runtime.models.ports import Extraction
+from services.extractor.ports import Extractions, Extractor
+
+
+def cache_key(extractor: Extractor, chunk: Chunk) -> str:
+    """What an extraction depends on: model, prompt, headings and text."""
+    return sha256("\x1f".join((extractor.model, extractor.prompt_version, *chunk.headings, chunk.content)))
+
+
+async def on_chunks_created(
+    delivery: Delivery[ChunksCreated], _: Generations, *, extractor: Extractor, extractions: Extractions
+) -> list[Event]:
+    """Extract every chunk of this part.
+
+    A chunk that can never be extracted fails alone. When some chunk may succeed later, what its siblings said is
+    published with the Retryable that is raised.
+    """
+    chunks = delivery.event.chunks
+    known = await extractions.get(delivery.workspace, [cache_key(extractor, chunk) for chunk in chunks])
+    results = await asyncio.gather(
+        *(_extract(delivery, chunk, known, extractor, extractions) for chunk in chunks), return_exceptions=True
+    )
+    facts = [result for result in results if isinstance(result, Event)]
+    for result in results:
+        if isinstance(result, Retryable):
+            raise Retryable(str(result), retry_after=result.retry_after, facts=facts) from result
+        if isinstance(result, BaseException):
+            raise result
+    return facts
+
+
+async def _extract(
+    delivery: Delivery[ChunksCreated],
+    chunk: Chunk,
+    known: dict[str, Extraction],
+    extractor: Extractor,
+    extractions: Extractions,
+) -> Event:
+    key = cache_key(extractor, chunk)
+    reference = ChunkRef(id=chunk.id, order=chunk.order)
+    started = time.monotonic()
+    extraction = known.get(key)
+    if extraction is None:
+        try:
+            extraction = await extractor.extract(chunk.content, chunk.headings)
+        except Poison as error:
+            return _failed(delivery, reference, error)
+        await extractions.put(delivery.workspace, key, extraction)
+    return EntitiesExtracted(
+        document=delivery.event.document,
+        chunk=reference,
+        entities=extraction.entities,
+        relations=extraction.relations,
+        model=extractor.model,
+        prompt_version=extractor.prompt_version,
+        cache_key=key,
+        usage=extraction.usage,
+        duration_ms=round((time.monotonic() - started) * 1000),
+        cached=key in known,
+    )
+
+
+def _failed(delivery: Delivery[ChunksCreated], chunk: ChunkRef, error: Poison) -> StageFailed:
+    return StageFailed(
+        stage="extractor",
+        document_id=delivery.event.document.id,
+        document=delivery.event.document,
+        chunks=(chunk,),
+        cause_type="ChunksCreated",
+        error_type=type(error).__name__,
+        message=str(error)[:2000],
+        attempt=delivery.attempt,
+        retry_may_help=False,
+    )
+
+
+async def on_entities_extracted(
+    batch: Sequence[Delivery[EntitiesExtracted]], _: Generations, *, extractions: Extractions
+) -> list[list[Event]]:
+    """Rebuild only: remember what was paid for, so that a lost cache costs nothing."""
+    for delivery in batch:
+        event = delivery.event
+        await extractions.put(
+            delivery.workspace, event.cache_key, Extraction(event.entities, event.relations, event.usage)
+        )
+    return [[] for _ in batch]

@@ -1,0 +1,48 @@
+"""What is embedded of a chunk, an entity and a relation, in LightRAG's layout, as rows ready for their vectors."""
+
+from contracts.events import Chunk, DocumentVersion
+from contracts.graph import Entity, Relation, VectorRow
+from contracts.ids import entity_vector_id, relation_vector_id, sha256
+
+
+def chunk_row_id(chunk_id: str) -> str:
+    """The vector id of a chunk: its id hashed, for a document's id may hold any character."""
+    return "chunk-" + sha256(chunk_id)[:40]
+
+
+def chunk_row(document: DocumentVersion, chunk: Chunk) -> VectorRow:
+    """A chunk is embedded as it is."""
+    return VectorRow(
+        id=chunk_row_id(chunk.id),
+        text=chunk.content,
+        text_hash=sha256(chunk.content),
+        version=document.version,
+        names=(chunk.id,),
+        document_id=document.id,
+        file_path=document.file_path,
+        order=chunk.order,
+    )
+
+
+def entity_row(entity: Entity) -> VectorRow:
+    """`name⏎description`."""
+    text = f"{entity.name}\n{entity.description}"
+    return VectorRow(
+        id=entity_vector_id(entity.name),
+        text=text,
+        text_hash=sha256(text),
+        version=entity.revision,
+        names=(entity.name,),
+    )
+
+
+def relation_row(relation: Relation) -> VectorRow:
+    """`keywords⇥source⏎target⏎description`, the names sorted."""
+    text = f"{','.join(relation.keywords)}\t{relation.source}\n{relation.target}\n{relation.description}"
+    return VectorRow(
+        id=relation_vector_id(relation.source, relation.target),
+        text=text,
+        text_hash=sha256(text),
+        version=relation.revision,
+        names=relation.key,
+    )
