@@ -18,14 +18,14 @@ E = TypeVar("E", bound=Event, covariant=True)
 TYPE_PREFIX = "lightstream."
 _TYPE = re.compile(r"^lightstream\.([A-Z][A-Za-z]{1,63})\.v([1-9][0-9]{0,3})$")
 
-WORKSPACE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
-"""What a tenant may be called. Subjects and store keys carry it, encoded where it must be."""
+WORKSPACE_PATTERN = r"^(?!x-)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+"""What a tenant may be called. Subjects and store keys carry it; `x-` begins the encoded form in a subject."""
 
 
 class Header(BaseModel):
     """The attributes of an envelope, without its data."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", regex_engine="python-re")
 
     specversion: Literal["1.0"] = "1.0"
     id: str = Field(min_length=1, max_length=256)

@@ -34,11 +34,6 @@ def event_id(cause: str, event_type: str, ordinal: int = 0) -> str:
     return str(uuid5(EVENTS, f"{cause}/{event_type}/{ordinal}"))
 
 
-def added_event_id(workspace: str, document_id: str, content_hash: str) -> str:
-    """The id of a DocumentAdded: the same text under the same name is the same fact."""
-    return event_id(f"{workspace}/{document_id}/{content_hash}", "DocumentAdded")
-
-
 _PARSER_HINT = re.compile(r"\.\[[^\[\]/]*\](?=\.[^./]+$)")
 
 

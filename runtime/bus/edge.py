@@ -16,7 +16,7 @@ import structlog
 
 from contracts import subjects
 from contracts.envelope import Envelope, Header, seal
-from contracts.events import Event, Stage, StageFailed
+from contracts.events import ChunkRef, Event, Stage, StageFailed
 from contracts.graph import Generations
 from contracts.ids import event_id
 from contracts.topology import Durable
@@ -186,12 +186,11 @@ class Edge:
         if header is None or cause_type == StageFailed.type_name():
             return None
         event = delivery.event if delivery else None
-        chunk = getattr(event, "chunk", None)
         fact = StageFailed(
             stage=self.stage,
             document_id=event.about if event else header.subject or document,
             document=getattr(event, "document", None),
-            chunks=(chunk,) if chunk else (),
+            chunks=_chunks(event),
             cause_type=cause_type,
             error_type=type(error).__name__,
             message=str(error)[:2000],
@@ -225,6 +224,12 @@ class Edge:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+
+
+def _chunks(event: Event | None) -> tuple[ChunkRef, ...]:
+    """The chunks an event speaks of."""
+    named: Sequence[ChunkRef] = getattr(event, "chunks", None) or [c for c in [getattr(event, "chunk", None)] if c]
+    return tuple(ChunkRef(id=chunk.id, order=chunk.order) for chunk in named)
 
 
 def _header(message: Message, workspace: str) -> Header | None:

@@ -1,12 +1,10 @@
-"""The bus on NATS JetStream: the log, the blobs and the pointers through one connection."""
+"""The log on NATS JetStream, the connection to it and its messages."""
 
 import asyncio
-import hashlib
-import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import nats
@@ -16,25 +14,20 @@ from nats.aio.msg import Msg
 from nats.errors import ConnectionClosedError, MaxPayloadError, NoServersError
 from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, RawStreamMsg
 from nats.js.errors import (
     APIError,
-    KeyNotFoundError,
-    KeyWrongLastSequenceError,
     NoStreamResponseError,
     NotFoundError,
     ServerError,
     ServiceUnavailableError,
 )
-from nats.js.kv import KeyValue
 
 from contracts import subjects
 from contracts.envelope import Envelope
-from contracts.events import BlobRef, Event
-from contracts.graph import PROJECTIONS, Generations
-from contracts.topology import GENERATIONS_BUCKET, KiB
+from contracts.events import Event
 from runtime.bus.codec import encode
-from runtime.bus.port import Message, Pointer, Pointers
+from runtime.bus.port import Message
 from runtime.errors import ConfigurationError, Poison, Unavailable
 
 logger = structlog.get_logger(__name__)
@@ -42,7 +35,6 @@ logger = structlog.get_logger(__name__)
 PUBLISH_TIMEOUT, PUBLISH_PATIENCE = 10.0, 30.0
 """Seconds one attempt may take, and all attempts with the same id together."""
 
-BLOB_PART = 512 * KiB
 _TOO_LARGE = 10054  # JSStreamMessageExceedsMaximumErr
 _FULL = {10077, 10047, 10122}  # maximum bytes, messages or storage exceeded; insufficient resources
 
@@ -111,6 +103,34 @@ class NatsMessage:
 
 
 @dataclass(frozen=True)
+class StoredMessage:
+    """A message read by its place, without a delivery: there is nothing to acknowledge."""
+
+    raw: RawStreamMsg
+    attempt: int = 1
+
+    @property
+    def data(self) -> bytes:
+        return self.raw.data or b""
+
+    @property
+    def subject(self) -> str:
+        return self.raw.subject or ""
+
+    @property
+    def sequence(self) -> int:
+        return self.raw.seq or 0
+
+    @property
+    def published_at(self) -> datetime:
+        return self.raw.time or datetime.fromtimestamp(0, UTC)
+
+    async def ack(self) -> None: ...
+    async def nak(self, delay: float) -> None: ...
+    async def heartbeat(self) -> None: ...
+
+
+@dataclass(frozen=True)
 class NatsLog:
     """`Log` on the stream KB_EVENTS."""
 
@@ -160,8 +180,19 @@ class NatsLog:
                 raise Unavailable(f"{stream} did not confirm within {PUBLISH_PATIENCE:.0f} s: {fault!r}") from fault
             await asyncio.sleep(0.5)
 
+    async def newest(self, workspace: str, about: str, event_type: str) -> Message | None:
+        try:
+            with translated():
+                # Not a direct read: a replica that lags behind would show an older one.
+                found = await self.jetstream.get_last_msg(
+                    "KB_EVENTS", subjects.subject(workspace, about, event_type), direct=False
+                )
+        except NotFoundError:
+            return None
+        return StoredMessage(found)
+
     async def last_sequence(self) -> int:
-        with _translated():
+        with translated():
             return (await self.jetstream.stream_info("KB_EVENTS")).state.last_seq
 
     async def read(
@@ -176,7 +207,7 @@ class NatsLog:
             inactive_threshold=60.0,
             mem_storage=True,
         )
-        with _translated():
+        with translated():
             info = await self.jetstream.add_consumer("KB_EVENTS", config)
             left = info.num_pending or 0
             reader = await self.jetstream.pull_subscribe_bind(consumer=info.name, stream="KB_EVENTS")
@@ -190,7 +221,7 @@ class NatsLog:
                 await self.jetstream.delete_consumer("KB_EVENTS", info.name)
 
 
-class _translated:
+class translated:
     """What the server does not answer becomes `Unavailable`."""
 
     def __enter__(self) -> None: ...
@@ -200,84 +231,3 @@ class _translated:
             error, (NatsTimeout, ConnectionClosedError, NoStreamResponseError, ServerError, ServiceUnavailableError)
         ):
             raise Unavailable(f"the bus does not answer: {error!r}") from error
-
-
-@dataclass(frozen=True)
-class NatsBlobs:
-    """`Blobs` on the stream KB_BLOBS: one immutable message per part."""
-
-    jetstream: JetStreamContext
-
-    async def put(self, text: str) -> BlobRef:
-        data = text.encode()
-        digest = hashlib.sha256(data).hexdigest()
-        parts = [data[start : start + BLOB_PART] for start in range(0, len(data), BLOB_PART)] or [b""]
-        for start in range(0, len(parts), 4):
-            window = enumerate(parts[start : start + 4], start)
-            await asyncio.gather(*(self._put(subjects.blob(digest, number), part) for number, part in window))
-        return BlobRef(sha256=digest, size=len(data), parts=len(parts))
-
-    async def _put(self, subject: str, part: bytes) -> None:
-        try:
-            await self.jetstream.publish(subject, part, stream="KB_BLOBS", timeout=PUBLISH_TIMEOUT)
-        except APIError as error:
-            # "Maximum messages per subject": the part is already there, and the same, for the subject is its hash.
-            if error.err_code != 10077 or "per subject" not in (error.description or ""):
-                raise Unavailable(f"KB_BLOBS does not take the text: {error.description}", retry_after=30.0) from None
-        except (NatsTimeout, ConnectionClosedError) as error:
-            raise Unavailable("KB_BLOBS did not confirm") from error
-
-    async def get(self, ref: BlobRef) -> str:
-        parts: list[bytes] = []
-        for number in range(ref.parts):
-            try:
-                with _translated():
-                    message = await self.jetstream.get_last_msg(
-                        "KB_BLOBS", subjects.blob(ref.sha256, number), direct=True
-                    )
-            except NotFoundError:
-                raise Poison(f"part {number} of blob {ref.sha256} is not in KB_BLOBS") from None
-            parts.append(message.data or b"")
-        data = b"".join(parts)
-        if hashlib.sha256(data).hexdigest() != ref.sha256:
-            raise Poison(f"blob {ref.sha256} does not have the hash of its name")
-        return data.decode("utf-8", "replace")
-
-
-@dataclass(frozen=True)
-class NatsPointers:
-    """`GenerationPointers` as one key of a JetStream key-value bucket."""
-
-    bucket: KeyValue
-
-    @classmethod
-    async def bind(cls, jetstream: JetStreamContext) -> "NatsPointers":
-        """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never run."""
-        try:
-            with _translated():
-                return cls(await jetstream.key_value(GENERATIONS_BUCKET))
-        except NotFoundError:
-            raise ConfigurationError(
-                f"bucket {GENERATIONS_BUCKET} does not exist: run `lightstream topology apply`"
-            ) from None
-
-    async def read(self) -> tuple[Pointers, int]:
-        with _translated():
-            try:
-                entry = await self.bucket.get("pointers")
-            except KeyNotFoundError:
-                return {projection: Pointer() for projection in PROJECTIONS}, 0
-        found = json.loads(entry.value or b"{}")
-        return {name: Pointer(**found.get(name, {})) for name in PROJECTIONS}, entry.revision or 0
-
-    async def write(self, pointers: Pointers, revision: int) -> None:
-        value = json.dumps({name: vars(pointer) for name, pointer in pointers.items()}).encode()
-        try:
-            with _translated():
-                await self.bucket.update("pointers", value, last=revision)
-        except KeyWrongLastSequenceError:
-            raise Unavailable("somebody else switched generations meanwhile; start again") from None
-
-    async def live(self) -> Generations:
-        pointers, _ = await self.read()
-        return Generations(**{name: pointer.live for name, pointer in pointers.items()})

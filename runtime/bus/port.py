@@ -98,6 +98,10 @@ class Log(Protocol):
         """Keep a message raw in KB_DEAD with the reason; twice is once."""
         ...
 
+    async def newest(self, workspace: str, about: str, event_type: str) -> Message | None:
+        """The newest event of this type about this document; it is not a delivery and is never acknowledged."""
+        ...
+
     async def last_sequence(self) -> int:
         """The sequence of the newest event, 0 for an empty log."""
         ...

@@ -1,18 +1,29 @@
 """How a document enters the log: checked, cleaned, its text put beside the log when it is long."""
 
+import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from contracts.envelope import Envelope, seal
 from contracts.events import Chunking, DocumentAdded, Event, Scalar
-from contracts.ids import UNKNOWN_SOURCE, added_event_id, document_id, sha256
+from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, sha256
 from contracts.text import INLINE_LIMIT, encodable, sanitize
-from runtime.bus.port import Blobs, Log
-from runtime.errors import InvalidInput
+from runtime.bus.codec import decode
+from runtime.bus.port import Blobs, Log, Message
+from runtime.errors import InvalidInput, ServiceError
 from runtime.telemetry import traceparent_for
 
 MAX_TEXT_BYTES = 20 * 1024 * 1024
 """The longest text a document may have, as UTF-8."""
+
+
+class Added(NamedTuple):
+    """Where a document stands in the log. `is_new` is False when this very text stood there already."""
+
+    document_id: str
+    sequence: int
+    is_new: bool
 
 
 async def add_document(
@@ -27,11 +38,10 @@ async def add_document(
     track_id: str | None = None,
     metadata: Mapping[str, Scalar] | None = None,
     chunking: Chunking | None = None,
-) -> tuple[str, int]:
-    """Publish a DocumentAdded and return the document's id and the log sequence, once the log has it durably.
+) -> Added:
+    """Publish a DocumentAdded and return once the log has it durably. A text that stands there already is not added.
 
-    The same text under the same id is the same event. Raises InvalidInput for a text that is blank or too long,
-    `Unavailable` when the log does not take it.
+    Raises InvalidInput for a text that is blank or too long, `Unavailable` when the log does not take it.
     """
     text = encodable(text)
     if not sanitize(text):
@@ -41,6 +51,12 @@ async def add_document(
         raise InvalidInput(f"the text has {size:,} bytes, at most {MAX_TEXT_BYTES:,} are taken: split the document")
     file_path = encodable(file_path) or UNKNOWN_SOURCE
     name = encodable(id) if id else document_id(sanitize(text), file_path)
+    added, deleted = await asyncio.gather(
+        log.newest(workspace, name, "DocumentAdded"), log.newest(workspace, name, "DocumentDeleted")
+    )
+    before = max(added.sequence if added else 0, deleted.sequence if deleted else 0)
+    if added and added.sequence == before and _hash(added) == sha256(text):
+        return Added(name, before, is_new=False)
     blob = await blobs.put(text) if size > INLINE_LIMIT else None
     event = DocumentAdded(
         document_id=name,
@@ -53,10 +69,21 @@ async def add_document(
     )
     envelope: Envelope[Event] = seal(
         event,
-        id=added_event_id(workspace, name, sha256(text)),
+        # What stood before is part of the id: a text that comes back after another one is a new fact.
+        id=event_id(f"{workspace}/{name}/{before}/{sha256(text)}", "DocumentAdded"),
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
         traceparent=traceparent_for(),
     )
-    return name, await log.publish(envelope)
+    return Added(name, await log.publish(envelope), is_new=True)
+
+
+def _hash(message: Message) -> str:
+    """SHA-256 of the text of a DocumentAdded; empty for one that cannot be read."""
+    try:
+        event = decode(message.data, message.subject).data
+    except ServiceError:
+        return ""
+    assert isinstance(event, DocumentAdded)
+    return event.blob.sha256 if event.blob else sha256(event.text or "")

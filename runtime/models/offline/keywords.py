@@ -18,7 +18,7 @@ def keywords(question: str) -> tuple[list[str], list[str]]:
     """(high-level, low-level) keywords of a question, at most 12 each.
 
     Low: the names, then the remaining content words. High: phrases of several content words, else the question itself,
-    cut at 200 characters. Both are empty only for a blank question. Of a question only the first 4,000 characters count.
+    cut at 200 characters. Both are empty only for a blank question. Only the first 4,000 characters count.
     """
     question = question.strip()[:_LONGEST]
     theme = " ".join(question.split())[:_LONGEST_THEME].strip()

@@ -64,12 +64,27 @@ def names_in(text: str, found: Sequence[Sentence], known: Iterable[str] = ()) ->
         for number, (sentence, tokens) in enumerate(zip(found, by_sentence, strict=True))
         for run in _runs(masked, sentence, tokens, number)
     ]
-    lower = {word.text for tokens in by_sentence for word in tokens if word.text.islower()}
-    proven = {run.key for run in runs if not run.initial}
-    proven |= {word.text for run in runs for word in run.words[run.initial :]} | set(known)
     headings = {number for number, sentence in enumerate(found) if sentence.heading}
-    latin = [name for run in runs for name in _judged(run, lower, proven, run.sentence in headings)]
+    evidence = _evidence(by_sentence, [run for run in runs if run.sentence not in headings], known)
+    latin = [name for run in runs for name in _judged(run, evidence, run.sentence in headings)]
     return list(_apart([*latin, *_han(masked, found)]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What a whole text tells about its words: seen in lower case, in a run, in a run or as a run inside a sentence."""
+
+    lower: frozenset[str]
+    named: frozenset[str]
+    proven: frozenset[str]
+
+
+def _evidence(by_sentence: Sequence[Sequence[Word]], runs: Sequence[_Run], known: Iterable[str]) -> _Evidence:
+    lower = frozenset(word.text for tokens in by_sentence for word in tokens if word.text.islower())
+    named = frozenset(word.text for run in runs for word in run.words if word.shape == "proper")
+    inside = frozenset(word.text for run in runs for word in run.words[run.initial :])
+    keys = frozenset(run.key for run in runs if not run.initial)
+    return _Evidence(lower, named, inside | keys | frozenset(known))
 
 
 def _apart(found: Iterable[Name]) -> Iterator[Name]:
@@ -138,12 +153,12 @@ def _is_title(words: Sequence[Word]) -> bool:
     return len(words) > 1 and words[0].lower in TITLES and words[0].lower != "st" and words[1].shape == "proper"
 
 
-def _judged(run: _Run, lower: set[str], proven: set[str], heading: bool) -> Iterator[Name]:
+def _judged(run: _Run, evidence: _Evidence, heading: bool) -> Iterator[Name]:
     """The run as a name, without an opener that is no part of it; nothing when nothing remains."""
     words = run.words
-    if heading and not any(word.text in proven for word in words[1:] if word.shape == "proper"):
-        words = words if run.key in proven else ()
-    if words and run.initial and not run.title and run.key not in proven and _is_opener(words, lower, proven):
+    if heading and not any(word.text in evidence.named for word in words):
+        return
+    if run.initial and not run.title and run.key not in evidence.proven and _is_opener(words, evidence):
         words = words[1:]
         while words and words[0].shape in ("connector", "number"):
             words = words[1:]
@@ -169,16 +184,16 @@ def _stands_alone(word: Word) -> bool:
     return len(word.text) > 1 and word.lower not in STOP and word.lower not in ABBREVIATIONS
 
 
-def _is_opener(words: Sequence[Word], lower: set[str], proven: set[str]) -> bool:
+def _is_opener(words: Sequence[Word], evidence: _Evidence) -> bool:
     """Whether the first word is capitalised only because the sentence begins."""
     first = words[0]
     if not first.text.istitle():
         return False
     if len(words) > 1 and first.lower in PLACE_WORDS:
         return False
-    if first.lower in OPENERS or first.lower in lower:
+    if first.lower in OPENERS or first.lower in evidence.lower:
         return True
-    return len(words) == 1 and first.text not in proven and first.lower.endswith(_PLAIN_ENDINGS)
+    return len(words) == 1 and first.text not in evidence.proven and first.lower.endswith(_PLAIN_ENDINGS)
 
 
 def _han(text: str, found: Sequence[Sentence]) -> Iterator[Name]:

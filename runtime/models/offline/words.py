@@ -28,22 +28,23 @@ yourself
 """Words that carry grammar, not content."""
 
 OPENERS = _words("""
-according additional additionally afterwards alternatively altogether apart apparently approximately article
-articles background based beginning briefly built chapter clearly click common commonly compared consequently
-conclusion considering contact contents critics currently data default definition depending description designed
-despite details developed discovered early earlier eventually example examples experts fact figure finally former
-formerly fortunately founded founder founders four five formed general generally getting good great greater growing
-hello help hi high historians home hopefully important improved including increasingly initially install installed
-interestingly introduction key large largely late latter launched learn legal like little local located long main
-mainly major men members modern money music named native nearby new news note notes notably number numbers obviously
-official officially old open originally overall overview page part parts people perfect person personal play possible
-potential previous previously primarily problem produced professional public published question questions quick quickly
-recent recently related released remember reports required research researchers results returns right run running
-scientists section sections select set short shortly show shows similar similarly simple simply six small sometimes
-special specifically start starting steps step student students study studies subsequently successful summary support
+according additional additionally afterwards alternatively altogether apart apparently approximately article articles
+background based beginning briefly built chapter clearly click common commonly compared consequently conclusion
+considering contact contents critics currently data default definition depending description designed despite details
+developed discovered early earlier eventually example examples experts fact figure finally former formerly fortunately
+founded founder founders four five formed general generally getting good great greater growing hello help hi high
+historians home hopefully important improved including increasingly initially install installed interestingly
+introduction key large largely late latter launched learn legal like little local located long main mainly major men
+members modern money music named native nearby new news note notes notably number numbers obviously official
+officially old open originally overall overview page part parts people perfect person personal play possible potential
+previous previously primarily problem produced professional public published question questions quick quickly recent
+recently related released remember reports required research researchers results returns right run running scientists
+section sections select set short shortly show shows similar similarly simple simply six small sometimes special
+specifically start starting steps step student students study studies subsequently successful summary support
 surprisingly table ten test tests thank thanks think three time title total traditional traditionally two type types
 typical typically ultimately unfortunately user users usage version view visit visitors want warning welcome women
-words work workers working works world write writers written year years young
+words work call run add click create enter choose read check avoid ensure move copy save send remove workers working
+works world write writers written year years young
 """)
 """Content words that often begin a sentence and are then no name."""
 

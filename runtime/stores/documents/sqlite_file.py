@@ -7,7 +7,7 @@ busy event loop never holds up the other processes.
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -121,7 +121,7 @@ class SqliteFile:
             await asyncio.sleep(0.02)
 
     @asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
+    async def _turn(self) -> AsyncGenerator[None, None]:
         """The right to write, one task at a time, so that a waiting task can give up."""
         try:
             async with asyncio.timeout(self._timeout):
@@ -140,7 +140,7 @@ async def _fetched(connection: aiosqlite.Connection, sql: str, parameters: Param
 
 
 @contextmanager
-def _translated(path: Path) -> Iterator[None]:
+def _translated(path: Path) -> Generator[None, None, None]:
     """SQLite's errors in our words."""
     try:
         yield

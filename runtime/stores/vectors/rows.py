@@ -195,7 +195,12 @@ def pages(workspace: str, ids: Iterable[str]) -> Iterator[str]:
     """Filters that together name the rows with these ids. What no row can be called is left out."""
     keys = [key(workspace, id) for id in dict.fromkeys(ids) if _ID.fullmatch(id)]
     for start in range(0, len(keys), READ_ROWS):
-        yield f"key in {_json(keys[start : start + READ_ROWS])}"
+        yield among(keys[start : start + READ_ROWS])
+
+
+def among(keys: Iterable[str]) -> str:
+    """The filter for the rows with these keys, of which there must be one."""
+    return f"key in {_json(list(keys))}"
 
 
 def score(similarity: float) -> float:

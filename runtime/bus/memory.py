@@ -1,0 +1,181 @@
+"""The bus in memory, for unit tests: the same law as the real one, without durability."""
+
+import asyncio
+import hashlib
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from contracts import subjects as names
+from contracts.envelope import Envelope
+from contracts.events import BlobRef, Event
+from contracts.graph import PROJECTIONS, Generations
+from contracts.topology import Durable, stream
+from runtime.bus.codec import encode
+from runtime.bus.nats_beside import BLOB_PART
+from runtime.bus.port import Message, Pointer, Pointers
+from runtime.errors import Poison, Unavailable
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One message of the log."""
+
+    sequence: int
+    subject: str
+    data: bytes
+    published_at: datetime
+
+
+@dataclass
+class MemoryMessage:
+    """One delivery."""
+
+    stored: Stored
+    consumer: "MemoryConsumer | None" = None
+    attempt: int = 1
+
+    @property
+    def data(self) -> bytes:
+        return self.stored.data
+
+    @property
+    def subject(self) -> str:
+        return self.stored.subject
+
+    @property
+    def sequence(self) -> int:
+        return self.stored.sequence
+
+    @property
+    def published_at(self) -> datetime:
+        return self.stored.published_at
+
+    async def ack(self) -> None:
+        if self.consumer:
+            self.consumer.waiting.pop(self.sequence, None)
+
+    async def nak(self, delay: float) -> None:
+        if self.consumer:
+            self.consumer.delays.append(delay)
+            self.consumer.ready.append(self.sequence)
+
+    async def heartbeat(self) -> None: ...
+
+
+@dataclass
+class MemoryLog:
+    """`Log`, and the raw append of a foreign publisher."""
+
+    messages: list[Stored] = field(default_factory=list[Stored])
+    dead: dict[str, tuple[bytes, str]] = field(default_factory=dict[str, tuple[bytes, str]])
+    ids: dict[str, int] = field(default_factory=dict[str, int])
+
+    async def publish(self, envelope: Envelope[Event]) -> int:
+        subject = names.subject(envelope.workspace, envelope.data.about, envelope.data.type_name())
+        return self.append(subject, encode(envelope), envelope.id)
+
+    def append(self, subject: str, data: bytes, id: str) -> int:
+        """What `publish` does, for any bytes."""
+        if id in self.ids:
+            return self.ids[id]
+        if len(data) > stream("KB_EVENTS").max_msg_size:
+            raise Poison(f"{len(data)} bytes are more than KB_EVENTS takes in one message")
+        sequence = len(self.messages) + 1
+        self.messages.append(Stored(sequence, subject, data, datetime.now(UTC)))
+        self.ids[id] = sequence
+        return sequence
+
+    async def bury(self, message: Message, durable: str, reason: str) -> None:
+        self.dead[f"dead:{message.sequence}:{durable}"] = (message.data, reason)
+
+    async def newest(self, workspace: str, about: str, event_type: str) -> Message | None:
+        subject = names.subject(workspace, about, event_type)
+        found = [stored for stored in self.messages if stored.subject == subject]
+        return MemoryMessage(found[-1]) if found else None
+
+    async def last_sequence(self) -> int:
+        return len(self.messages)
+
+    async def read(
+        self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
+    ) -> AsyncGenerator[list[Message]]:
+        found: list[Message] = [MemoryMessage(m) for m in self.messages[after:] if matches(m.subject, subjects)]
+        for start in range(0, len(found), page):
+            yield found[start : start + page]
+
+
+def matches(subject: str, filters: Sequence[str]) -> bool:
+    """Whether a subject passes any of the filters; no filters let everything pass. `*` stands for one token."""
+
+    def one(pattern: str) -> bool:
+        tokens, wanted = subject.split("."), pattern.split(".")
+        return len(tokens) == len(wanted) and all(w in {"*", t} for t, w in zip(tokens, wanted, strict=True))
+
+    return not filters or any(one(pattern) for pattern in filters)
+
+
+@dataclass
+class MemoryConsumer:
+    """A durable: hands out what was not acknowledged, and again what was refused, at once."""
+
+    log: MemoryLog
+    durable: Durable
+    seen: int = 0
+    waiting: dict[int, MemoryMessage] = field(default_factory=dict[int, MemoryMessage])
+    ready: list[int] = field(default_factory=list[int])
+    delays: list[float] = field(default_factory=list[float])
+
+    def fetch(self, count: int) -> list[MemoryMessage]:
+        """Up to `count` messages: refused ones first, then new ones."""
+        again = [self.waiting[sequence] for sequence in self.ready[:count] if sequence in self.waiting]
+        del self.ready[:count]
+        for message in again:
+            message.attempt += 1
+        fresh: list[MemoryMessage] = []
+        while len(again) + len(fresh) < count and self.seen < len(self.log.messages):
+            stored = self.log.messages[self.seen]
+            self.seen += 1
+            if matches(stored.subject, self.durable.filters):
+                message = MemoryMessage(stored, self)
+                self.waiting[stored.sequence] = message
+                fresh.append(message)
+        return again + fresh
+
+
+@dataclass
+class MemoryBlobs:
+    """`Blobs`."""
+
+    texts: dict[str, bytes] = field(default_factory=dict[str, bytes])
+
+    async def put(self, text: str) -> BlobRef:
+        data = text.encode()
+        digest = hashlib.sha256(data).hexdigest()
+        self.texts[digest] = data
+        return BlobRef(sha256=digest, size=len(data), parts=max(1, -(-len(data) // BLOB_PART)))
+
+    async def get(self, ref: BlobRef) -> str:
+        if ref.sha256 not in self.texts:
+            raise Poison(f"part 0 of blob {ref.sha256} is not in KB_BLOBS")
+        return self.texts[ref.sha256].decode()
+
+
+@dataclass
+class MemoryPointers:
+    """`GenerationPointers`."""
+
+    pointers: Pointers = field(default_factory=lambda: {projection: Pointer() for projection in PROJECTIONS})
+    revision: int = 0
+
+    async def read(self) -> tuple[Pointers, int]:
+        await asyncio.sleep(0)
+        return dict(self.pointers), self.revision
+
+    async def write(self, pointers: Pointers, revision: int) -> None:
+        if revision != self.revision:
+            raise Unavailable("somebody else switched generations meanwhile; start again")
+        self.pointers, self.revision = dict(pointers), revision + 1
+
+    async def live(self) -> Generations:
+        return Generations(**{name: pointer.live for name, pointer in self.pointers.items()})

@@ -1,0 +1,104 @@
+"""What stands beside the log on JetStream: the blobs, and the pointers to live generations."""
+
+import asyncio
+import hashlib
+import json
+from dataclasses import dataclass
+
+from nats.errors import ConnectionClosedError
+from nats.errors import TimeoutError as NatsTimeout
+from nats.js import JetStreamContext
+from nats.js.errors import APIError, KeyNotFoundError, KeyWrongLastSequenceError, NotFoundError
+from nats.js.kv import KeyValue
+
+from contracts import subjects
+from contracts.events import BlobRef
+from contracts.graph import PROJECTIONS, Generations
+from contracts.topology import GENERATIONS_BUCKET, KiB
+from runtime.bus.nats import PUBLISH_TIMEOUT, translated
+from runtime.bus.port import Pointer, Pointers
+from runtime.errors import ConfigurationError, Poison, Unavailable
+
+BLOB_PART = 512 * KiB
+"""Bytes of one part."""
+
+
+@dataclass(frozen=True)
+class NatsBlobs:
+    """`Blobs` on the stream KB_BLOBS: one immutable message per part."""
+
+    jetstream: JetStreamContext
+
+    async def put(self, text: str) -> BlobRef:
+        data = text.encode()
+        digest = hashlib.sha256(data).hexdigest()
+        parts = [data[start : start + BLOB_PART] for start in range(0, len(data), BLOB_PART)] or [b""]
+        for start in range(0, len(parts), 4):
+            window = enumerate(parts[start : start + 4], start)
+            await asyncio.gather(*(self._put(subjects.blob(digest, number), part) for number, part in window))
+        return BlobRef(sha256=digest, size=len(data), parts=len(parts))
+
+    async def _put(self, subject: str, part: bytes) -> None:
+        try:
+            await self.jetstream.publish(subject, part, stream="KB_BLOBS", timeout=PUBLISH_TIMEOUT)
+        except APIError as error:
+            # "Maximum messages per subject": the part is already there, and the same, for the subject is its hash.
+            if error.err_code != 10077 or "per subject" not in (error.description or ""):
+                raise Unavailable(f"KB_BLOBS does not take the text: {error.description}", retry_after=30.0) from None
+        except (NatsTimeout, ConnectionClosedError) as error:
+            raise Unavailable("KB_BLOBS did not confirm") from error
+
+    async def get(self, ref: BlobRef) -> str:
+        parts: list[bytes] = []
+        for number in range(ref.parts):
+            try:
+                with translated():
+                    message = await self.jetstream.get_last_msg(
+                        "KB_BLOBS", subjects.blob(ref.sha256, number), direct=True
+                    )
+            except NotFoundError:
+                raise Poison(f"part {number} of blob {ref.sha256} is not in KB_BLOBS") from None
+            parts.append(message.data or b"")
+        data = b"".join(parts)
+        if hashlib.sha256(data).hexdigest() != ref.sha256:
+            raise Poison(f"blob {ref.sha256} does not have the hash of its name")
+        return data.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True)
+class NatsPointers:
+    """`GenerationPointers` as one key of a JetStream key-value bucket."""
+
+    bucket: KeyValue
+
+    @classmethod
+    async def bind(cls, jetstream: JetStreamContext) -> "NatsPointers":
+        """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never run."""
+        try:
+            with translated():
+                return cls(await jetstream.key_value(GENERATIONS_BUCKET))
+        except NotFoundError:
+            raise ConfigurationError(
+                f"bucket {GENERATIONS_BUCKET} does not exist: run `lightstream topology apply`"
+            ) from None
+
+    async def read(self) -> tuple[Pointers, int]:
+        with translated():
+            try:
+                entry = await self.bucket.get("pointers")
+            except KeyNotFoundError:
+                return {projection: Pointer() for projection in PROJECTIONS}, 0
+        found = json.loads(entry.value or b"{}")
+        return {name: Pointer(**found.get(name, {})) for name in PROJECTIONS}, entry.revision or 0
+
+    async def write(self, pointers: Pointers, revision: int) -> None:
+        value = json.dumps({name: vars(pointer) for name, pointer in pointers.items()}).encode()
+        try:
+            with translated():
+                await self.bucket.update("pointers", value, last=revision)
+        except KeyWrongLastSequenceError:
+            raise Unavailable("somebody else switched generations meanwhile; start again") from None
+
+    async def live(self) -> Generations:
+        pointers, _ = await self.read()
+        return Generations(**{name: pointer.live for name, pointer in pointers.items()})

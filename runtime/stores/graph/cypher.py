@@ -1,0 +1,206 @@
+"""The statements of the graph store, the same for Neo4j 5.26 and ArcadeDB 26.10, and the shape of their rows.
+
+An entity is a node `Ent`, unique by (workspace, generation, name). A relation is a `REL` from the lesser name to
+the greater, unique between its ends. A write takes the lock of what it writes (`SET ….lock`) before it reads the
+stored revision: Neo4j reads what is committed, not what is locked, so that a guard without the lock lets an older
+revision win. Keys are looked up by UNWIND and equality: ArcadeDB answers IN by scanning the whole space.
+
+`page` is a hash of the name, indexed. It makes scans linear on a store that has no ordered index (ArcadeDB reads
+all of a space for each `name > $after`): they go page by page, by name within a page.
+
+Where a pattern joins two known nodes, ArcadeDB walks all relations of the node that is written first. So each such
+statement exists twice, and the caller takes the one that begins at the end with fewer relations.
+"""
+
+import zlib
+from typing import Any
+
+from contracts.graph import Entity, Relation
+
+PAGES = 1024
+
+SCHEMA = (
+    "CREATE CONSTRAINT ent_name IF NOT EXISTS FOR (n:Ent) REQUIRE (n.workspace, n.generation, n.name) IS UNIQUE",
+    "CREATE INDEX ent_page IF NOT EXISTS FOR (n:Ent) ON (n.workspace, n.generation, n.page)",
+)
+
+PING = "RETURN 1 AS one"
+
+# `page` is set where the node is made: an index entry that begins as null is slow to mend on ArcadeDB.
+PUT_ENTITIES = """
+UNWIND $rows AS row
+MERGE (n:Ent {workspace: $workspace, generation: $generation, name: row.name})
+ON CREATE SET n.page = row.page, n.revision = -1
+SET n.lock = row.revision
+WITH n, row WHERE n.revision < row.revision
+SET n += row.values, n.revision = row.revision
+"""
+
+PUT_MISSING_ENDS = """
+UNWIND $rows AS row
+MERGE (n:Ent {workspace: $workspace, generation: $generation, name: row.name})
+ON CREATE SET n.page = row.page, n.revision = 0, n.gone = true
+"""
+
+ENDS = """
+UNWIND $names AS name
+MATCH (n:Ent {workspace: $workspace, generation: $generation, name: name})
+RETURN name, COUNT { (n)-[:REL]-() } AS relations
+"""
+
+_BOTH_ENDS = """
+UNWIND $rows AS row
+MATCH (a:Ent {workspace: $workspace, generation: $generation, name: row.source})
+MATCH (b:Ent {workspace: $workspace, generation: $generation, name: row.target})
+"""
+_PUT_RELATION = """
+ON CREATE SET r.revision = -1
+SET r.lock = row.revision
+WITH r, row WHERE r.revision < row.revision
+SET r += row.values, r.revision = row.revision
+"""
+PUT_RELATIONS_FROM_SOURCE = _BOTH_ENDS + "MERGE (a)-[r:REL]->(b)" + _PUT_RELATION
+PUT_RELATIONS_FROM_TARGET = _BOTH_ENDS + "MERGE (b)<-[r:REL]-(a)" + _PUT_RELATION
+
+_IS_RELATION = "\nWHERE NOT r.gone RETURN a.name AS source, b.name AS target, properties(r) AS relation"
+RELATIONS_FROM_SOURCE = _BOTH_ENDS + "MATCH (a)-[r:REL]->(b)" + _IS_RELATION
+RELATIONS_FROM_TARGET = _BOTH_ENDS + "MATCH (b)<-[r:REL]-(a)" + _IS_RELATION
+
+ENTITIES = """
+UNWIND $names AS name
+MATCH (n:Ent {workspace: $workspace, generation: $generation, name: name})
+WHERE NOT n.gone
+RETURN name, properties(n) AS entity
+"""
+
+DEGREES = """
+UNWIND $names AS name
+MATCH (n:Ent {workspace: $workspace, generation: $generation, name: name})
+WHERE NOT n.gone
+RETURN name, COUNT { (n)-[r:REL]-() WHERE NOT r.gone } AS degree
+"""
+
+INCIDENT = """
+UNWIND $names AS name
+MATCH (n:Ent {workspace: $workspace, generation: $generation, name: name})
+CALL (n) {
+  MATCH (n)-[r:REL]-() WHERE NOT r.gone
+  WITH r, startNode(r).name AS source, endNode(r).name AS target
+  ORDER BY r.weight DESC, source, target LIMIT $limit
+  RETURN r, source, target
+}
+RETURN source, target, properties(r) AS relation
+"""
+
+SCAN_ENTITIES = """
+UNWIND range($page, $last_page) AS page
+CALL (page) {
+  MATCH (n:Ent {workspace: $workspace, generation: $generation, page: page})
+  WHERE NOT n.gone AND (page > $page OR n.name > $after)
+  RETURN n ORDER BY n.name LIMIT $limit
+}
+RETURN n.name AS name, properties(n) AS entity LIMIT $limit
+"""
+
+SCAN_RELATIONS = """
+UNWIND range($page, $last_page) AS page
+CALL (page) {
+  MATCH (a:Ent {workspace: $workspace, generation: $generation, page: page})
+  WHERE page > $page OR a.name >= $source
+  MATCH (a)-[r:REL]->(b)
+  WHERE NOT r.gone AND (page > $page OR a.name > $source OR b.name > $target)
+  WITH r, a.name AS source, b.name AS target
+  RETURN r, source, target ORDER BY source, target LIMIT $limit
+}
+RETURN source, target, properties(r) AS relation LIMIT $limit
+"""
+
+# Relations first, so that no node is deleted together with many thousands of them.
+DROP_RELATIONS = """
+UNWIND range($page, $last_page) AS page
+MATCH (:Ent {workspace: $workspace, generation: $generation, page: page})-[r:REL]->()
+WITH page, r LIMIT $limit
+DELETE r
+RETURN count(*) AS deleted, max(page) AS page
+"""
+
+DROP_ENTITIES = """
+UNWIND range($page, $last_page) AS page
+MATCH (n:Ent {workspace: $workspace, generation: $generation, page: page})
+WITH page, n LIMIT $limit
+DETACH DELETE n
+RETURN count(*) AS deleted, max(page) AS page
+"""
+
+SPACES = "MATCH (n:Ent) RETURN DISTINCT n.workspace AS workspace, n.generation AS generation"
+
+
+def page_of(name: str) -> int:
+    """The page of a name, 0 to PAGES - 1: CRC-32 of its UTF-8 bytes, by remainder."""
+    return zlib.crc32(name.encode()) % PAGES
+
+
+def end_row(name: str) -> dict[str, Any]:
+    """A name as a row of PUT_MISSING_ENDS."""
+    return {"name": name, "page": page_of(name)}
+
+
+def entity_row(entity: Entity) -> dict[str, Any]:
+    """An entity as a row of PUT_ENTITIES."""
+    values = {
+        "gone": entity.gone,
+        "type": entity.type,
+        "description": entity.description,
+        "source_ids": list(entity.source_ids),
+        "file_paths": list(entity.file_paths),
+        "support": entity.support,
+        "created_at": entity.created_at,
+    }
+    return {"name": entity.name, "page": page_of(entity.name), "revision": entity.revision, "values": values}
+
+
+def relation_row(relation: Relation) -> dict[str, Any]:
+    """A relation as a row of the PUT_RELATIONS statements."""
+    values = {
+        "gone": relation.gone,
+        "weight": float(relation.weight),
+        "keywords": list(relation.keywords),
+        "description": relation.description,
+        "source_ids": list(relation.source_ids),
+        "file_paths": list(relation.file_paths),
+        "support": relation.support,
+        "created_at": relation.created_at,
+    }
+    return {"source": relation.source, "target": relation.target, "revision": relation.revision, "values": values}
+
+
+def read_entity(record: dict[str, Any]) -> Entity:
+    """The entity of a record with `name` and `entity`."""
+    values = record["entity"]
+    return Entity(
+        record["name"],
+        values["revision"],
+        type=values["type"],
+        description=values["description"],
+        source_ids=tuple(values["source_ids"]),
+        file_paths=tuple(values["file_paths"]),
+        support=values["support"],
+        created_at=values["created_at"],
+    )
+
+
+def read_relation(record: dict[str, Any]) -> Relation:
+    """The relation of a record with `source`, `target` and `relation`."""
+    values = record["relation"]
+    return Relation(
+        record["source"],
+        record["target"],
+        values["revision"],
+        weight=values["weight"],
+        keywords=tuple(values["keywords"]),
+        description=values["description"],
+        source_ids=tuple(values["source_ids"]),
+        file_paths=tuple(values["file_paths"]),
+        support=values["support"],
+        created_at=values["created_at"],
+    )

@@ -1,0 +1,98 @@
+"""The graph store in memory, under the same law: for fast tests and as the plainest reading of the port."""
+
+import heapq
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from contracts.graph import Entity, Relation, Space
+from runtime.stores.graph.rows import newest_entities, newest_relations
+
+Pair = tuple[str, str]
+
+
+@dataclass
+class _Content:
+    """What one space holds, tombstones too; `incident` is each name's pairs."""
+
+    entities: dict[str, Entity] = field(default_factory=dict[str, Entity])
+    relations: dict[Pair, Relation] = field(default_factory=dict[Pair, Relation])
+    incident: defaultdict[str, set[Pair]] = field(default_factory=lambda: defaultdict[str, set[Pair]](set))
+
+    def of(self, name: str) -> list[Relation]:
+        """The relations at one entity, heaviest first, then by names."""
+        alive = [self.relations[key] for key in self.incident.get(name, ()) if not self.relations[key].gone]
+        return sorted(alive, key=_heaviest_first)
+
+
+class MemoryGraph:
+    """The port `Graph` in one process's memory. No call awaits anything, so each is atomic."""
+
+    def __init__(self) -> None:
+        self._spaces: dict[Space, _Content] = {}
+
+    async def prepare(self) -> None:
+        pass
+
+    async def ping(self) -> None:
+        pass
+
+    async def put(self, space: Space, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+        new_entities, new_relations = newest_entities(entities), newest_relations(relations)
+        if not new_entities and not new_relations:
+            return
+        content = self._spaces.setdefault(space, _Content())
+        for entity in new_entities:
+            stored = content.entities.get(entity.name)
+            if stored is None or stored.revision < entity.revision:
+                content.entities[entity.name] = entity
+        for relation in new_relations:
+            known = content.relations.get(relation.key)
+            if known is None or known.revision < relation.revision:
+                content.relations[relation.key] = relation
+            for name in relation.key:
+                content.entities.setdefault(name, Entity(name, 0, gone=True))
+                content.incident[name].add(relation.key)
+
+    async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
+        entities = self._content(space).entities
+        return {name: entities[name] for name in names if name in entities and not entities[name].gone}
+
+    async def relations(self, space: Space, pairs: Collection[Pair]) -> dict[Pair, Relation]:
+        relations = self._content(space).relations
+        return {key: relations[key] for key in pairs if key in relations and not relations[key].gone}
+
+    async def degrees(self, space: Space, names: Collection[str]) -> dict[str, int]:
+        content = self._content(space)
+        return {name: len(content.of(name)) for name in await self.entities(space, names)}
+
+    async def incident(self, space: Space, names: Collection[str], *, limit: int) -> list[Relation]:
+        content = self._content(space)
+        once = {relation.key: relation for name in names for relation in content.of(name)[: max(limit, 0)]}
+        return sorted(once.values(), key=_heaviest_first)
+
+    async def scan_entities(self, space: Space, after: str = "", limit: int = 1000) -> list[Entity]:
+        entities = self._content(space).entities
+        names = (name for name, entity in entities.items() if name > after and not entity.gone)
+        return [entities[name] for name in heapq.nsmallest(limit, names)]
+
+    async def scan_relations(self, space: Space, after: Pair = ("", ""), limit: int = 1000) -> list[Relation]:
+        relations = self._content(space).relations
+        keys = (key for key, relation in relations.items() if key > after and not relation.gone)
+        return [relations[key] for key in heapq.nsmallest(limit, keys)]
+
+    async def drop(self, space: Space) -> None:
+        self._spaces.pop(space, None)
+
+    async def spaces(self) -> set[Space]:
+        return set(self._spaces)
+
+    async def close(self) -> None:
+        pass
+
+    def _content(self, space: Space) -> _Content:
+        return self._spaces.get(space, _Content())
+
+
+def _heaviest_first(relation: Relation) -> tuple[float, Pair]:
+    return -relation.weight, relation.key

@@ -1,0 +1,90 @@
+"""Documents and passages in the document store."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from contracts.graph import Space
+from contracts.subjects import token
+from runtime.stores.documents.rows import Row, Rows, Table
+from services.query.domain.status import STEPS, DocumentStatus, Failure
+from services.query.ports import Page, Passage
+
+
+class RowDocuments:
+    """`Documents` over `Rows`."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    async def get(self, space: Space, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
+        """See `Documents.get`."""
+        found = await self._rows.get(_documents(space), [token(id) for id in ids])
+        return {row["id"]: (_status(row), row["rev"]) for row in found.values()}
+
+    async def swap(self, space: Space, status: DocumentStatus, revision: int | None) -> bool:
+        """See `Documents.swap`."""
+        row = _row(status, (revision or 0) + 1)
+        return await self._rows.swap(_documents(space), token(status.id), revision, row)
+
+    async def page(
+        self, space: Space, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
+    ) -> Page:
+        """See `Documents.page`."""
+        table = _documents(space)
+        where: dict[str, str | int | list[str]] = {"status": list(statuses)} if statuses else {}
+        rows = await self._rows.find(table, where, order=order, descending=descending, skip=skip, limit=limit)
+        total = sum((await self._rows.count(table, "status", where)).values())
+        return Page([_status(row) for _, row in rows], total)
+
+    async def tracked(self, space: Space, track_id: str) -> list[DocumentStatus]:
+        """See `Documents.tracked`."""
+        found = await self._rows.find(_documents(space), {"track_id": track_id}, order="id")
+        return [_status(row) for _, row in found]
+
+    async def counts(self, space: Space) -> dict[str, int]:
+        """See `Documents.counts`."""
+        return await self._rows.count(_documents(space), "status", {})
+
+
+class RowPassages:
+    """`Passages` over `Rows`."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    async def put(self, space: Space, passages: Sequence[Passage]) -> None:
+        """See `Passages.put`."""
+        rows = {token(passage.id): asdict(passage) for passage in passages}
+        await self._rows.put_newer(Table("chunks", space), rows, "version")
+
+    async def get(self, space: Space, ids: Collection[str]) -> dict[str, Passage]:
+        """See `Passages.get`."""
+        found = await self._rows.get(Table("chunks", space), [token(id) for id in ids])
+        return {row["id"]: _passage(row) for row in found.values()}
+
+
+def _passage(row: Row) -> Passage:
+    values: dict[str, Any] = dict(row)
+    values["headings"] = tuple(row["headings"])
+    return Passage(**values)
+
+
+def _documents(space: Space) -> Table:
+    return Table("documents", space)
+
+
+def _row(status: DocumentStatus, revision: int) -> Row:
+    return {
+        **asdict(status),
+        "status": status.status,
+        "bits": {step: f"{bits:x}" for step, bits in status.bits.items()},
+        "rev": revision,
+    }
+
+
+def _status(row: Row) -> DocumentStatus:
+    values: dict[str, Any] = {name: value for name, value in row.items() if name not in {"status", "rev"}}
+    values["bits"] = {step: int(row["bits"][step], 16) for step in STEPS}
+    values["failures"] = tuple(Failure(**failure) for failure in row["failures"])
+    return DocumentStatus(**values)

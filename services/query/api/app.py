@@ -1,0 +1,61 @@
+"""The FastAPI application: routes, and errors that name the cause and the way out but never internals."""
+
+from collections.abc import Awaitable, Callable
+from uuid import uuid4
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.responses import Response
+
+from contracts.text import encodable
+from runtime.errors import InvalidInput, Retryable
+from services.query.api.routes import VERSION, router
+
+logger = structlog.get_logger(__name__)
+
+MAX_BODY = 50 * 1024 * 1024
+"""Bytes of a request."""
+
+
+def create_app() -> FastAPI:
+    """The application; `app.state.context` is set once the service is wired."""
+    app = FastAPI(title="Lightstream", version=VERSION, description="Graph-based RAG over an event log.")
+    app.include_router(router)
+    app.middleware("http")(_limit_body)
+
+    @app.exception_handler(InvalidInput)
+    async def refused(_: Request, error: InvalidInput) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
+        return JSONResponse({"detail": str(error)}, 422)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
+        faults = [{"loc": list(e["loc"]), "msg": encodable(e["msg"]), "type": e["type"]} for e in error.errors()]
+        return JSONResponse({"detail": faults}, 422)
+
+    @app.exception_handler(Retryable)
+    async def unavailable(request: Request, error: Retryable) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
+        id = uuid4().hex
+        logger.warning("unavailable", error_id=id, path=request.url.path, error=f"{type(error).__name__}: {error}")
+        wait = str(round(error.retry_after or 5))
+        return JSONResponse(
+            {"detail": f"a part of the system does not answer now; try again (error_id: {id})"},
+            503,
+            {"Retry-After": wait},
+        )
+
+    @app.exception_handler(Exception)
+    async def failed(request: Request, error: Exception) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
+        id = uuid4().hex
+        logger.error("internal error", error_id=id, path=request.url.path, exc_info=error)
+        return JSONResponse({"detail": f"Internal server error (error_id: {id})"}, 500)
+
+    return app
+
+
+async def _limit_body(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+    length = request.headers.get("content-length", "0")
+    if length.isdigit() and int(length) > MAX_BODY:
+        return JSONResponse({"detail": f"the request has {int(length):,} bytes, at most {MAX_BODY:,} are taken"}, 413)
+    return await call_next(request)

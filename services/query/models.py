@@ -1,0 +1,84 @@
+"""Keywords and answers, with a language model and without one."""
+
+from collections.abc import Sequence
+
+from runtime.errors import Poison
+from runtime.models.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
+from runtime.models.offline.keywords import keywords
+from runtime.models.offline.sentences import sentences
+from runtime.models.ports import Chat, Embedder, Message
+from services.query.domain.prompt import answer_prompt, keywords_prompt, parse_keywords
+from services.query.ports import Passage
+
+NO_MODEL = "(No language model is configured: these sentences are quoted from the documents as they stand.)"
+
+SENTENCES = 5
+CANDIDATES = 32
+"""Sentences whose meaning is compared with the question's; each costs a few milliseconds."""
+
+
+class ModelKeywords:
+    """Asks the model; what it cannot name is searched for as the question stands."""
+
+    def __init__(self, chat: Chat, language: str) -> None:
+        self._chat, self._language = chat, language
+
+    async def of(self, question: str) -> tuple[list[str], list[str]]:
+        """One call."""
+        try:
+            completion = await self._chat.complete(
+                [Message("user", keywords_prompt(question, self._language))], json=True
+            )
+        except Poison:
+            return keywords(question)
+        high, low = parse_keywords(completion.text)
+        return (high, low) if high or low else keywords(question)
+
+
+class OfflineKeywords:
+    """Names and content words of the question."""
+
+    async def of(self, question: str) -> tuple[list[str], list[str]]:
+        """Computed at once."""
+        return keywords(question)
+
+
+class ModelAnswers:
+    """Lets the model answer from the context."""
+
+    uses_model = True
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
+
+    async def answer(self, question: str, context: str, passages: Sequence[tuple[str, Passage]]) -> str:
+        """One call."""
+        completion = await self._chat.complete([Message("system", answer_prompt(context)), Message("user", question)])
+        return completion.text
+
+
+class ExtractiveAnswers:
+    """Quotes the sentences that fit best: half by the question's words they name, half by meaning."""
+
+    uses_model = False
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    async def answer(self, question: str, context: str, passages: Sequence[tuple[str, Passage]]) -> str:
+        """Compares at most `CANDIDATES` sentences with the question."""
+        candidates = [
+            Candidate(sentence.text, rank, place, reference)
+            for rank, (reference, passage) in enumerate(passages)
+            for place, sentence in enumerate(sentences(passage.content))
+            if not sentence.code and not sentence.heading and 20 <= len(sentence.text) <= LONGEST
+        ]
+        lexical = lexical_scores(question, candidates)
+        order = sorted(range(len(candidates)), key=lambda i: (-lexical[i], candidates[i].passage, i))[:CANDIDATES]
+        if not order:
+            return NO_MODEL
+        shortlist = [candidates[i] for i in order]
+        asked, *said = await self._embedder.embed([question, *(candidate.text for candidate in shortlist)])
+        meaning = [sum(a * b for a, b in zip(asked, vector, strict=True)) for vector in said]
+        scores = [lexical[i] + similar for i, similar in zip(order, meaning, strict=True)]
+        return f"{compose(best(shortlist, scores, SENTENCES))}\n\n{NO_MODEL}"

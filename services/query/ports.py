@@ -1,0 +1,89 @@
+"""What the query service needs of the outside, beside graph and vectors."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from contracts.graph import Space
+from services.query.domain.status import DocumentStatus
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A chunk as it is read: where it came from and what it says."""
+
+    id: str
+    document_id: str
+    order: int
+    content: str
+    file_path: str
+    headings: tuple[str, ...] = ()
+    tokens: int = 0
+    version: int = 0
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of a list of documents."""
+
+    documents: Sequence[DocumentStatus]
+    total: int
+
+
+class Documents(Protocol):
+    """The state of every document. Law held by `tests/contract/test_documents.py`."""
+
+    async def get(self, space: Space, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
+        """Those that exist among `ids`, each with the revision to give to `swap`."""
+        ...
+
+    async def swap(self, space: Space, status: DocumentStatus, revision: int | None) -> bool:
+        """Write the state if the stored one still has that revision (None: if there is none)."""
+        ...
+
+    async def page(
+        self, space: Space, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
+    ) -> Page:
+        """Documents with any of these statuses (none given: all).
+
+        `order` is `updated_at`, `created_at`, `id` or `file_path`.
+        """
+        ...
+
+    async def tracked(self, space: Space, track_id: str) -> list[DocumentStatus]:
+        """The documents that were added under one track id, by id."""
+        ...
+
+    async def counts(self, space: Space) -> dict[str, int]:
+        """How many documents there are of each status."""
+        ...
+
+
+class Passages(Protocol):
+    """The text of every chunk."""
+
+    async def put(self, space: Space, passages: Sequence[Passage]) -> None:
+        """Keep them; a newer version that already stands wins. Twice is once."""
+        ...
+
+    async def get(self, space: Space, ids: Collection[str]) -> dict[str, Passage]:
+        """Those that exist among `ids`."""
+        ...
+
+
+class Keywords(Protocol):
+    """What a question is about. Raises what `Chat` raises."""
+
+    async def of(self, question: str) -> tuple[list[str], list[str]]:
+        """(high-level themes, low-level names and terms)."""
+        ...
+
+
+class Answers(Protocol):
+    """An answer from a context."""
+
+    uses_model: bool
+
+    async def answer(self, question: str, context: str, passages: Sequence[tuple[str, Passage]]) -> str:
+        """`passages` are pairs of a reference id and a passage, the best first."""
+        ...

@@ -1,0 +1,20 @@
+"""The query service's knobs."""
+
+from pydantic import Field
+
+from runtime.settings import Settings
+
+
+class QuerySettings(Settings):
+    """LightRAG's names and defaults."""
+
+    port: int = Field(default=9621, ge=0, le=65535, description="the API")
+    top_k: int = Field(default=40, ge=1, le=1000)
+    chunk_top_k: int = Field(default=20, ge=1, le=1000)
+    max_entity_tokens: int = Field(default=6000, ge=1)
+    max_relation_tokens: int = Field(default=8000, ge=1)
+    max_total_tokens: int = Field(default=30000, ge=1)
+    cosine_threshold: float = Field(default=0.2, ge=-1, le=1)
+    related_chunk_number: int = Field(default=5, ge=0)
+    summary_language: str = Field(default="English", description="language of keywords")
+    workspace: str = Field(default="default", description="workspace of requests that name none")
