@@ -1,34 +1,15 @@
-"""Chat and embeddings of any OpenAI-compatible endpoint, through the `openai` client.
-
-Every failure becomes one of ours. A provider that is overloaded, silent or refuses the key is worth another try later,
-so nothing is lost by it; a request that it will never accept is not. The key appears in no message.
-"""
+"""Chat and embeddings of any OpenAI-compatible endpoint, through the `openai` client."""
 
 import asyncio
 import math
-import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import aclosing, asynccontextmanager, contextmanager
-from email.utils import parsedate_to_datetime
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from typing import Any, cast
-from urllib.parse import urlsplit
-
-import httpx2
-import openai
 
 from contracts.events import TokenUsage
-from runtime.errors import Poison, RateLimited, ServiceError, Unavailable
+from runtime.errors import Poison, Unavailable
+from runtime.models.openai_endpoint import RETRIES, Endpoint
 from runtime.models.ports import Completion, Message, Vector
-
-RETRIES = 2
-"""Times the client itself repeats a call, for blips of a second or two."""
-
-LARGEST_ANSWER = 32 * 1024 * 1024
-"""Bytes of one answer; a provider that sends more is cut off."""
-
-_PATIENCE = 2.0
-_LONGEST_WAIT = 3600.0
-_LONGEST_REASON = 300
 
 
 class OpenAiChat:
@@ -49,7 +30,7 @@ class OpenAiChat:
         retries: int = RETRIES,
     ) -> None:
         self.model = model
-        self._endpoint = _Endpoint(base_url, api_key, concurrency, timeout, retries, "LLM")
+        self._endpoint = Endpoint(base_url, api_key, concurrency, timeout, retries, "LLM")
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
         """The whole answer. `json`: ask for a JSON object."""
@@ -114,7 +95,7 @@ class OpenAiEmbedder:
         self.model = model
         self.dimension = dimension
         self._batch = batch
-        self._endpoint = _Endpoint(base_url, api_key, concurrency, timeout, RETRIES, "EMBEDDING")
+        self._endpoint = Endpoint(base_url, api_key, concurrency, timeout, RETRIES, "EMBEDDING")
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector per text, in order. When one call fails, the others are cancelled."""
@@ -165,110 +146,6 @@ class OpenAiEmbedder:
         if not math.isfinite(length) or length == 0.0:
             raise Poison(f"{self.model} gave a vector that is not finite or has no direction")
         return tuple(value / length for value in vector)
-
-
-class _Endpoint:
-    """One provider: its client, how many calls it gets at once, and what its errors mean."""
-
-    def __init__(
-        self, base_url: str, api_key: str, concurrency: int, timeout: float, retries: int, settings: str
-    ) -> None:  # fmt: skip
-        key = api_key.strip()
-        self._name = urlsplit(base_url).hostname or "the model endpoint"
-        self._settings = settings
-        self._hide: Callable[[str], str] = lambda text: text.replace(key, "***") if key else text
-        self._timeout = timeout
-        self._slots = asyncio.Semaphore(concurrency)
-        self.client = openai.AsyncOpenAI(
-            base_url=base_url or None,
-            api_key=key or "none",
-            max_retries=retries,
-            timeout=openai.Timeout(timeout, connect=min(10.0, timeout)),
-            default_headers={"Accept-Encoding": "identity"},
-            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_guard]}),
-        )
-
-    @asynccontextmanager
-    async def call(self, *, streaming: bool = False) -> AsyncIterator[openai.AsyncOpenAI]:
-        """A slot, a time limit (a stream has one per read instead) and errors of ours."""
-        async with self._slots:
-            with self._translated():
-                if streaming:
-                    yield self.client
-                    return
-                async with asyncio.timeout(self._timeout):
-                    yield self.client
-
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Errors of the client as ours, without their cause: it holds the request, and with it the key."""
-        try:
-            yield
-        except ServiceError:
-            raise
-        except openai.APIStatusError as error:
-            raise self._of_status(error) from None
-        except (openai.APITimeoutError, TimeoutError):
-            raise Unavailable(f"{self._name} did not answer within {self._timeout:g} s") from None
-        except openai.APIConnectionError:
-            raise Unavailable(f"{self._name} cannot be reached, or broke off; {self._settings}_BASE_URL") from None
-        except (openai.OpenAIError, ValueError, AttributeError) as error:
-            raise Unavailable(f"{self._name} answered what cannot be read: {self._reason(error)}") from None
-
-    def _of_status(self, error: openai.APIStatusError) -> ServiceError:
-        code = error.status_code
-        wait = retry_after(error.response.headers.get("retry-after"))
-        if code == 429:
-            return RateLimited(f"{self._name} asks to wait: {self._reason(error)}", retry_after=wait)
-        if code in (401, 403):
-            return Unavailable(f"{self._name} refused the key (HTTP {code}): change {self._settings}_API_KEY")
-        if code in (402, 408, 409) or code >= 500:
-            return Unavailable(f"{self._name} answered HTTP {code}: {self._reason(error)}", retry_after=wait)
-        return Poison(f"{self._name} refused the request (HTTP {code}): {self._reason(error)}")
-
-    def _reason(self, error: Exception) -> str:
-        """What the provider said, bounded, on one line, without the key should it have been repeated there."""
-        return " ".join(self._hide(str(error)).split())[:_LONGEST_REASON]
-
-
-def retry_after(header: str | None) -> float | None:
-    """Seconds that a Retry-After header asks to wait (RFC 9110, 10.2.3: seconds or a date), at most an hour."""
-    if header is None:
-        return None
-    try:
-        seconds = float(header)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(header).timestamp() - time.time()
-        except ValueError:
-            return None
-    return min(max(seconds, 0.0), _LONGEST_WAIT) if math.isfinite(seconds) else None
-
-
-async def _guard(response: httpx2.Response) -> None:
-    """Bound what is read, and do not let the client sleep long inside a call: the event comes back by itself."""
-    wait = retry_after(response.headers.get("retry-after"))
-    if wait is not None and wait > _PATIENCE:
-        response.headers["x-should-retry"] = "false"
-    response.stream = _Bounded(cast(httpx2.AsyncByteStream, response.stream))
-
-
-class _Bounded(httpx2.AsyncByteStream):
-    """The bytes of an answer up to the largest allowed one."""
-
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
-        self._stream = stream
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        read = 0
-        async for part in self._stream:
-            read += len(part)
-            if read > LARGEST_ANSWER:
-                raise Unavailable(f"the provider sent more than {LARGEST_ANSWER} bytes")
-            yield part
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
 
 
 def _first_choice(answer: Any) -> Any | None:

@@ -47,7 +47,8 @@ class Chat(Protocol):
 class Embedder(Protocol):
     """Texts to vectors of length 1. The same text always gives the same vector.
 
-    Raises `RateLimited` or `Unavailable`; `Poison` when the provider answers with too few vectors, a wrong dimension or NaN.
+    Raises `RateLimited` or `Unavailable`; `Poison` when the provider answers with too few vectors, a wrong dimension
+    or NaN.
     """
 
     model: str

@@ -5,6 +5,11 @@ from contracts.graph import Entity, Relation, VectorRow
 from contracts.ids import entity_vector_id, relation_vector_id, sha256
 
 
+EMBEDDED = 1200
+"""Characters of a description that are embedded, about what the offline model reads at once. The first fragments say what
+a thing is; and a hub whose description grows behind them need not be embedded again."""
+
+
 def chunk_row_id(chunk_id: str) -> str:
     """The vector id of a chunk: its id hashed, for a document's id may hold any character."""
     return "chunk-" + sha256(chunk_id)[:40]
@@ -26,7 +31,7 @@ def chunk_row(document: DocumentVersion, chunk: Chunk) -> VectorRow:
 
 def entity_row(entity: Entity) -> VectorRow:
     """`name⏎description`."""
-    text = f"{entity.name}\n{entity.description}"
+    text = f"{entity.name}\n{entity.description[:EMBEDDED]}"
     return VectorRow(
         id=entity_vector_id(entity.name),
         text=text,
@@ -38,7 +43,7 @@ def entity_row(entity: Entity) -> VectorRow:
 
 def relation_row(relation: Relation) -> VectorRow:
     """`keywords⇥source⏎target⏎description`, the names sorted."""
-    text = f"{','.join(relation.keywords)}\t{relation.source}\n{relation.target}\n{relation.description}"
+    text = f"{','.join(relation.keywords)}\t{relation.source}\n{relation.target}\n{relation.description[:EMBEDDED]}"
     return VectorRow(
         id=relation_vector_id(relation.source, relation.target),
         text=text,

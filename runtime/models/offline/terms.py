@@ -18,6 +18,7 @@ _SURROUNDINGS = re.compile(
 _NUMBER = re.compile(r"\d+(?:[.\-]\d+)*$")
 _POSSESSIVE = re.compile(r"['’][sS]?$")
 _CAMEL = re.compile(r"[^\W\d_A-Z][A-Z]|[A-Z]{2,}[a-z]{2,}")
+_HASH = re.compile(r"[0-9a-f]{6,}$")
 _PREFIXED_NAME = re.compile(r"(?:Mc|Mac|De|Di|La|Le|Van|Fitz|O['’]|D['’]|L['’])[A-Z][a-z]+$")
 _DOTTED_CAPITALS = re.compile(r"(?:[A-Z]\.)+[A-Z]?$")
 _PRONOUNS_LIKE = frozenset({"US", "WHO"})
@@ -78,7 +79,7 @@ def _is_proper(word: str) -> bool:
         return True
     if any(letter.isupper() for letter in word[1:]):
         return True
-    return word[0].isalpha() and any(letter.isdigit() for letter in word)
+    return word[0].isalpha() and any(letter.isdigit() for letter in word) and not _HASH.match(word)
 
 
 def _is_code(word: str) -> bool:

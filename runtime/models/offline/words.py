@@ -79,25 +79,27 @@ sept oct nov dec mt ave blvd rd
 """Words after which a dot ends no sentence."""
 
 ORGANIZATION = _words("""
-inc ltd llc plc corp corporation company co gmbh ag sa group holdings university college institute institution academy
-school laboratory laboratories labs lab foundation association society union bank ministry department agency bureau
-commission committee council office party army navy police church club team league orchestra band press times post
-hospital museum library airlines airways motors pictures studios entertainment systems technologies software partners
-federation organization organisation authority service services court parliament senate congress network consortium
+inc ltd llc plc corp corporation company co gmbh ag sa group holdings university college center centre institute
+institution academy school laboratory laboratories labs lab foundation association society union bank ministry
+department agency bureau commission committee council office party army navy police church club team league orchestra
+band press times post hospital museum library airlines airways motors pictures studios entertainment systems
+technologies software partners federation organization organisation authority service services court parliament senate
+congress network consortium
 """)
 LOCATION = _words("""
-river mountain mountains mount lake sea ocean bay gulf island islands valley desert forest park city town village street
-avenue road square bridge tower castle palace county state province district region republic kingdom peninsula coast
-canyon falls beach harbor harbour airport station stadium cathedral temple africa america asia europe australia
-antarctica afghanistan argentina austria bangladesh belgium brazil britain canada chile china colombia cuba denmark
-egypt england ethiopia finland france germany greece hungary iceland india indonesia iran iraq ireland israel italy
-japan kenya korea malaysia mexico morocco nepal netherlands nigeria norway pakistan peru philippines poland portugal
-romania russia scotland singapore spain sweden switzerland syria taiwan thailand turkey ukraine uk usa vietnam wales
-amsterdam athens atlanta baghdad bangkok barcelona beijing berlin boston brussels budapest cairo chicago copenhagen
-dallas delhi detroit dublin edinburgh florence geneva hamburg helsinki houston istanbul jerusalem kyiv lisbon london
-madrid melbourne miami milan montreal moscow mumbai munich naples nairobi oslo paris philadelphia prague rome seattle
-seoul shanghai shenzhen stockholm sydney tehran tokyo toronto vancouver venice vienna warsaw washington zurich
-california texas florida
+river mountain mountains mount lake sea ocean bay gulf island islands valley desert forest park city town village
+street avenue road square bridge tower castle palace county state province district region republic kingdom states
+peninsula coast canyon falls beach harbor harbour airport station stadium cathedral temple africa america asia europe
+australia antarctica afghanistan argentina austria bangladesh belgium brazil britain canada chile china colombia cuba
+denmark egypt england ethiopia finland france germany greece hungary iceland india indonesia iran iraq ireland israel
+italy japan kenya korea malaysia mexico morocco nepal netherlands nigeria norway pakistan peru philippines poland
+portugal romania russia scotland singapore spain sweden switzerland syria taiwan thailand turkey ukraine uk usa
+vietnam wales amsterdam athens atlanta baghdad bangkok barcelona beijing berlin boston brussels budapest cairo chicago
+copenhagen dallas delhi detroit dublin edinburgh florence geneva hamburg helsinki houston istanbul jerusalem kyiv
+lisbon london madrid melbourne miami milan montreal moscow mumbai munich naples nairobi oslo paris philadelphia prague
+rome seattle seoul shanghai shenzhen stockholm sydney tehran tokyo toronto vancouver venice vienna warsaw washington
+zurich california texas florida alabama alaska arizona colorado georgia hawaii illinois massachusetts michigan nevada
+ohio oregon pennsylvania virginia
 """)
 EVENT = _words("""
 war battle revolution conference olympics festival summit crisis election elections treaty championship championships
@@ -107,14 +109,14 @@ CONTENT = _words(
     "novel book film movie album song poem painting opera symphony magazine journal newspaper documentary series"
 )
 GIVEN_NAMES = _words("""
-adam ada alan albert alex alexander alice andrew anna anne anthony arthur barbara benjamin bill bob carl carol caroline
-catherine charles charlotte chris christopher claude daniel david diana donald dorothy edward elena elizabeth emily emma
-eric ernest eva francis frank franz fred frederick george grace hans harry helen henri henry howard hugh isaac jack
-jacob james jane jean jennifer jim joan john jonathan joseph juan julia karen karl kate katherine kevin larry laura
-linda linus lisa louis louise lucy ludwig luis marcus margaret maria marie mark martha martin mary matthew max michael
-michelle mike nancy neil niels nicholas nikola oliver oscar otto pablo patricia patrick paul peter pierre rachel ralph
-rebecca richard robert roger ronald rosa ruth sam samuel sandra sara sarah simon sofia sophie stephen steve steven
-susan thomas tim tom victor victoria vincent virginia walter werner wilhelm william wolfgang
+adam ada alan albert alex alexander alice andrew anna anne anthony arthur barbara benjamin bill bob carl carol
+caroline catherine charles charlotte chris christopher claude daniel david diana donald dorothy edward elena elizabeth
+emily emma eric ernest eva francis frank franz fred gene frederick george grace hans harry helen henri henry howard
+hugh isaac jack jacob james jane jean jennifer jim joan john jonathan joseph juan julia karen karl kate katherine
+kevin larry laura linda linus lisa louis louise lucy ludwig luis marcus margaret maria marie mark martha martin mary
+matthew max michael michelle mike nancy neil niels nicholas nikola oliver oscar otto pablo patricia patrick paul peter
+pierre rachel ralph rebecca richard robert roger ronald rosa ruth sam samuel sandra sara sarah simon sofia sophie
+stephen steve steven susan thomas tim tom victor victoria vincent virginia walter werner wilhelm william wolfgang
 """)
 NATIONALITIES = _words("""
 american british english french german italian spanish chinese japanese russian indian dutch swedish danish norwegian

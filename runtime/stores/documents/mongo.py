@@ -27,7 +27,7 @@ from runtime.stores.documents.bodies import (
     plain,
     values,
 )
-from runtime.stores.documents.mongo_writes import Document, Write, translated, write_all
+from runtime.stores.documents.mongo_writes import Document, Write, answered, write_all
 from runtime.stores.documents.rows import INDEXES, Row, Table
 
 BATCH = 1000
@@ -38,10 +38,12 @@ class MongoRows:
     """`Rows` in one MongoDB database.
 
     Writes are acknowledged by the journals of a majority, and only such writes are read: a revision that somebody
-    saw is never rolled back and given again. `timeout`: seconds for one command, retries of the driver included.
+    saw is never rolled back and given again. `timeout`: seconds for one command, retries of the driver included,
+    and as long for the wait until one of the driver's threads is free.
     """
 
     def __init__(self, uri: str, database: str, *, timeout: float = 10.0) -> None:
+        self._limit = 2 * timeout
         milliseconds = int(timeout * 1000)
         try:
             self._client: AsyncIOMotorClient[Document] = AsyncIOMotorClient(
@@ -58,21 +60,21 @@ class MongoRows:
         """Make the indexes; MongoDB makes collections by itself."""
         for name, fields in INDEXES.items():
             for field in fields:
-                with translated():
+                async with answered(self._limit):
                     await self._database[name].create_index(
                         [("space", ASCENDING), (f"fields.{field}", ASCENDING), ("_id", ASCENDING)]
                     )
 
     async def ping(self) -> None:
         """Look for a document that does not exist."""
-        with translated():
+        async with answered(self._limit):
             await self._database["documents"].find_one({"_id": ""}, {"_id": 1})
 
     async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
         """The rows that exist among `keys`, a thousand a command."""
         found: dict[str, Row] = {}
         for batch in batches(keys, BATCH):
-            with translated():
+            async with answered(self._limit):
                 cursor = self._of(table).find({"_id": {"$in": _ids(table, batch)}}, batch_size=BATCH)
                 found.update(_rows(table, await cursor.to_list(None)))
         return found
@@ -82,7 +84,7 @@ class MongoRows:
         for batch in batches(rows.items(), BATCH):
             documents = [_document(table, key, row) for key, row in batch]
             writes = {it["_id"]: ReplaceOne({"_id": it["_id"]}, it, upsert=True) for it in documents}
-            await write_all(self._of(table), writes)
+            await write_all(self._of(table), writes, limit=self._limit)
 
     async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
         """Replace or add those rows that no greater `field` holds up.
@@ -94,7 +96,7 @@ class MongoRows:
 
         async def outdone(ids: Sequence[str]) -> list[str]:
             greater = {"_id": {"$in": ids}, f"fields.{field}": {"$gt": min(guards[id_] for id_ in ids)}}
-            with translated():
+            async with answered(self._limit):
                 found = await self._of(table).find(greater, {f"fields.{field}": 1}, batch_size=BATCH).to_list(None)
             return [it["_id"] for it in found if it["fields"][field] > guards[it["_id"]]]
 
@@ -103,12 +105,12 @@ class MongoRows:
             for it in (_document(table, key, row) for key, row in batch):
                 not_greater = {"_id": it["_id"], f"fields.{field}": {"$not": {"$gt": guards[it["_id"]]}}}
                 writes[it["_id"]] = ReplaceOne(not_greater, it, upsert=True)
-            await write_all(self._of(table), writes, outdone)
+            await write_all(self._of(table), writes, limit=self._limit, settled=outdone)
 
     async def swap(self, table: Table, key: str, expected: int | None, row: Row) -> bool:
         """Compare and set in one command."""
         document = _document(table, key, checked_swap(key, expected, row))
-        with translated():
+        async with answered(self._limit):
             if expected is not None:
                 same = {"_id": document["_id"], "fields.rev": expected}
                 return (await self._of(table).replace_one(same, document)).matched_count == 1
@@ -123,9 +125,8 @@ class MongoRows:
         wanted = dict.fromkeys(map(checked_key, keys))
         more = {"$inc": {"fields.n": 1}, "$setOnInsert": {"space": _space(table), "body": "{}"}}
         for batch in batches(wanted, BATCH):
-            await write_all(
-                self._of(table), {it: UpdateOne({"_id": it}, more, upsert=True) for it in _ids(table, batch)}
-            )
+            writes = {it: UpdateOne({"_id": it}, more, upsert=True) for it in _ids(table, batch)}
+            await write_all(self._of(table), writes, limit=self._limit)
         return {key: row["n"] for key, row in (await self.get(table, wanted)).items()}
 
     async def find(
@@ -142,7 +143,7 @@ class MongoRows:
         indexed(table.name, *where, *filter(None, [order]))
         way = DESCENDING if descending else ASCENDING
         sorting = [*((f"fields.{name}", way) for name in filter(None, [order])), ("_id", way)]
-        with translated():
+        async with answered(self._limit):
             cursor = self._of(table).find(_condition(table, where), sort=sorting, skip=skip, limit=limit)
             return _rows(table, await cursor.to_list(None))
 
@@ -151,21 +152,21 @@ class MongoRows:
         indexed(table.name, by, *where)
         present = {"$and": [_condition(table, where), {f"fields.{by}": {"$exists": True}}]}
         pipeline = [{"$match": present}, {"$group": {"_id": f"$fields.{by}", "number": {"$sum": 1}}}]
-        with translated():
+        async with answered(self._limit):
             groups = await self._of(table).aggregate(pipeline).to_list(None)
         return {str(group["_id"]): group["number"] for group in groups}
 
     async def delete(self, table: Table, keys: Collection[str]) -> None:
         """Remove these rows, a thousand a command."""
         for batch in batches(keys, BATCH):
-            with translated():
+            async with answered(self._limit):
                 await self._of(table).delete_many({"_id": {"$in": _ids(table, batch)}})
 
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
         """One page, by key."""
         if limit <= 0:  # MongoDB takes 0 for no limit
             return []
-        with translated():
+        async with answered(self._limit):
             cursor = self._of(table).find(_range(table, after), sort=[("_id", ASCENDING)], limit=limit)
             return _rows(table, await cursor.to_list(None))
 
@@ -175,7 +176,7 @@ class MongoRows:
         found: set[Space] = set()
         least = ""
         while True:
-            with translated():
+            async with answered(self._limit):
                 first = await self._database[name].find_one(
                     {"_id": {"$gte": least}}, {"space": 1}, sort=[("_id", ASCENDING)]
                 )
@@ -188,11 +189,14 @@ class MongoRows:
     async def drop(self, table: Table) -> None:
         """Remove the rows batch by batch: one command for all of a large space would exceed its time."""
         while True:
-            with translated():
-                cursor = self._of(table).find(_range(table), {"_id": 1}, limit=BATCH, batch_size=BATCH)
-                if not (ids := [document["_id"] async for document in cursor]):
-                    return
-                await self._of(table).delete_many({"_id": {"$in": ids}})
+            async with answered(self._limit):
+                found = (
+                    await self._of(table).find(_range(table), {"_id": 1}, limit=BATCH, batch_size=BATCH).to_list(None)
+                )
+            if not found:
+                return
+            async with answered(self._limit):
+                await self._of(table).delete_many({"_id": {"$in": [document["_id"] for document in found]}})
 
     async def close(self) -> None:
         """Close all connections."""

@@ -1,7 +1,8 @@
 """Writing many documents to MongoDB at once, each atomically, and its errors in our words."""
 
-from collections.abc import Awaitable, Callable, Collection, Generator, Mapping, Sequence
-from contextlib import contextmanager
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from motor.motor_asyncio import AsyncIOMotorCollection
@@ -21,10 +22,11 @@ ROUNDS = 10
 _DUPLICATE = 11000
 _DENIED = {13, 18}
 _PASSING = {
-    6, 7, 43, 50, 64, 89, 91, 100, 112, 189, 216, 262, 365, 9001, 10107, 11600, 11602, 13388, 13435, 13436, 14031,
+    6, 7, 43, 50, 64, 89, 91, 100, 112, 134, 175, 189, 216, 237, 262, 365, 9001, 10107, 11600, 11602, 13388, 13435,
+    13436, 14031,
 }  # fmt: skip
-"""Codes of failures that pass: elections, shutdowns, lost cursors, exceeded times, conflicts of writes, full disks.
-Source: error_codes.yml of MongoDB 7."""
+"""Codes of failures that pass: elections, shutdowns, lost cursors, limits of time, conflicts of writes, full disks.
+Source: error_codes.yml in the source of MongoDB."""
 
 
 async def _none(_: Sequence[str]) -> Collection[str]:
@@ -33,17 +35,20 @@ async def _none(_: Sequence[str]) -> Collection[str]:
 
 
 async def write_all(
-    collection: AsyncIOMotorCollection[Document], writes: Mapping[str, Write], settled: Settled = _none
+    collection: AsyncIOMotorCollection[Document],
+    writes: Mapping[str, Write],
+    *,
+    limit: float,
+    settled: Settled = _none,
 ) -> None:
-    """Do all these upserts, given by `_id`, whatever other writers do meanwhile. No writes: nothing happens.
+    """Do all these upserts, given by `_id`, whatever other writers do meanwhile. `limit`: seconds for one command.
 
     An upsert that finds no document adds one; when another writer was faster it is refused and tried again.
     Raises `Unavailable` when the server does not answer or a write was refused `ROUNDS` times.
     """
     left = dict(writes)
     for _ in range(ROUNDS):
-        if left:
-            left = {id_: left[id_] for id_ in await _refused(collection, left)}
+        left = {id_: left[id_] for id_ in await _refused(collection, left, limit)}
         for id_ in await settled(list(left)) if left else ():
             del left[id_]
         if not left:
@@ -51,22 +56,35 @@ async def write_all(
     raise Unavailable(f"{len(left)} documents of {collection.name} kept changing under a write")
 
 
-async def _refused(collection: AsyncIOMotorCollection[Document], writes: Mapping[str, Write]) -> list[str]:
+async def _refused(
+    collection: AsyncIOMotorCollection[Document], writes: Mapping[str, Write], limit: float
+) -> list[str]:
     """Do the writes once; the ids of those that another writer's new document kept out."""
     try:
-        with translated():
+        async with answered(limit):
             await collection.bulk_write(list(writes.values()), ordered=False)
     except BulkWriteError as error:
         ids = list(writes)
-        return [ids[fault["index"]] for fault in error.details["writeErrors"]]
+        faults = error.details["writeErrors"]
+        if any(fault["code"] != _DUPLICATE for fault in faults):
+            raise
+        return [ids[fault["index"]] for fault in faults]
     return []
 
 
-@contextmanager
-def translated() -> Generator[None, None, None]:
-    """The driver's errors in our words. A BulkWriteError that leaves it has refused duplicates and nothing else."""
+@asynccontextmanager
+async def answered(limit: float) -> AsyncGenerator[None, None]:
+    """Around one command: raises `Unavailable` when it fails for a while or takes longer than `limit` seconds.
+
+    The driver's own timeout begins when one of its threads takes the command up; behind a server that does not answer
+    commands queue for a thread, so the whole wait needs a limit too. A BulkWriteError is left as it is when the
+    server has done its part: refused some writes, each for a reason of its own.
+    """
     try:
-        yield
+        async with asyncio.timeout(limit):
+            yield
+    except TimeoutError as error:
+        raise Unavailable(f"MongoDB did not answer within {limit:g} s") from error
     except BulkWriteError as error:
         codes = {fault["code"] for fault in error.details["writeErrors"]}
         if error.timeout or error.details["writeConcernErrors"] or codes & _PASSING:
@@ -84,4 +102,4 @@ def translated() -> Generator[None, None, None]:
 
 def _unavailable(error: PyMongoError) -> Unavailable:
     """What to raise when the server does not answer; its message names hosts, never a password."""
-    return Unavailable(f"MongoDB does not answer: {str(error):.300}")
+    return Unavailable(f"MongoDB does not answer: {error!s:.300}")

@@ -32,6 +32,9 @@ from runtime.stores.graph.rows import (
 T = TypeVar("T")
 Records = list[dict[str, Any]]
 
+SCHEMES = frozenset(name + suffix for name in ("bolt", "neo4j") for suffix in ("", "+s", "+ssc"))
+URI_FORM = "the graph's URI must look like bolt://host:7687 or neo4j://host:7687"
+
 CONFLICT_TRIES = 60
 CONNECTION_TRIES = 2
 """The first may have been given a pooled connection of a server that has restarted since."""
@@ -50,6 +53,8 @@ class BoltGraph:
     def __init__(self, uri: str, user: str, password: str, database: str = "neo4j", *, timeout: float = 30.0) -> None:
         self._database = database
         self._timeout = timeout
+        if uri.partition("://")[0] not in SCHEMES:  # the driver would also take http, which has other laws
+            raise ConfigurationError(URI_FORM)
         try:
             self._driver = AsyncGraphDatabase.driver(
                 uri,
@@ -61,7 +66,7 @@ class BoltGraph:
                 telemetry_disabled=True,
             )
         except (DriverConfigurationError, ValueError) as error:
-            raise ConfigurationError("the graph's URI must look like bolt://host:7687 or neo4j://host:7687") from error
+            raise ConfigurationError(URI_FORM) from error
 
     async def prepare(self) -> None:
         for statement in cypher.SCHEMA:

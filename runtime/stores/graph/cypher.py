@@ -16,6 +16,7 @@ import zlib
 from typing import Any
 
 from contracts.graph import Entity, Relation
+from contracts.ids import pair
 
 PAGES = 1024
 
@@ -80,16 +81,15 @@ WHERE NOT n.gone
 RETURN name, COUNT { (n)-[r:REL]-() WHERE NOT r.gone } AS degree
 """
 
+# By weight, then by the other end: at one entity that is the order of the pairs.
 INCIDENT = """
 UNWIND $names AS name
 MATCH (n:Ent {workspace: $workspace, generation: $generation, name: name})
 CALL (n) {
-  MATCH (n)-[r:REL]-() WHERE NOT r.gone
-  WITH r, startNode(r).name AS source, endNode(r).name AS target
-  ORDER BY r.weight DESC, source, target LIMIT $limit
-  RETURN r, source, target
+  MATCH (n)-[r:REL]-(m) WHERE NOT r.gone
+  RETURN r, m.name AS other ORDER BY r.weight DESC, other LIMIT $limit
 }
-RETURN source, target, properties(r) AS relation
+RETURN name AS source, other AS target, properties(r) AS relation
 """
 
 SCAN_ENTITIES = """
@@ -190,11 +190,10 @@ def read_entity(record: dict[str, Any]) -> Entity:
 
 
 def read_relation(record: dict[str, Any]) -> Relation:
-    """The relation of a record with `source`, `target` and `relation`."""
+    """The relation of a record with its ends, `source` and `target` in any order, and `relation`."""
     values = record["relation"]
     return Relation(
-        record["source"],
-        record["target"],
+        *pair(record["source"], record["target"]),
         values["revision"],
         weight=values["weight"],
         keywords=tuple(values["keywords"]),

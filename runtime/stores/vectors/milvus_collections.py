@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -35,6 +36,8 @@ _NOT_SERVED = {100, 101, 103, 106, 700}
 """Error codes: the collection is missing, not loaded, loading, recovering, or has no index."""
 _NOT_WORKING = {2, 3, 4, 7, 8, 9, 11, 400, 401, 500, 501, 502, 503, 901, 902, 903}
 """Error codes: the server, or a node, channel or quota of it, is not there now."""
+_NOT_WORKING_TEXTS = ("service not ready", "rpc error: code = Unavailable", "context deadline exceeded")
+"""The same where the code is shared with other errors."""
 
 # The client logs each failed call with a traceback; the error that we raise says it all.
 logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
@@ -69,7 +72,7 @@ class Collections:
         }
         self._client: Any = AsyncMilvusClient(**self._connection)
         self._open: set[str] = set()
-        self._opening = asyncio.Lock()
+        self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def names(self) -> list[str]:
         """All collections of the server. Raises Unavailable."""
@@ -94,7 +97,7 @@ class Collections:
         if name in self._open:
             return name
         try:
-            async with asyncio.timeout(self.timeout), self._opening:
+            async with asyncio.timeout(self.timeout), self._opening[name]:
                 if name in self._open or await self._opened(generation, name, create=create):
                     self._open.add(name)
                     return name
@@ -117,17 +120,16 @@ class Collections:
         await self._client.close()
 
     async def _opened(self, generation: int, name: str, *, create: bool) -> bool:
-        """Make or load the collection. Returns whether it is there."""
-        there = await self.names()
-        await self._refuse_another_model(generation, there)
-        if name in there:
-            try:
-                await self._ask(self._client.load_collection(name, timeout=self.timeout))
-            except NotServed:  # somebody died between making it and its index
-                await self._ask(asyncio.to_thread(self._create, name))
-        elif create:
-            await self._ask(asyncio.to_thread(self._create, name))
-        return create or name in there
+        """Make the collection, or what a maker that died left undone, and load it. Returns whether it is there."""
+        names = await self.names()
+        await self._refuse_another_model(generation, names)
+        there = name in names
+        if not there and not create:
+            return False
+        if not there or not await self._ask(self._client.list_indexes(name, timeout=self.timeout)):
+            await self._ask(asyncio.to_thread(self._make, name, there=there))
+        await self._ask(self._client.load_collection(name, timeout=self.timeout))
+        return True
 
     async def _refuse_another_model(self, generation: int, there: list[str]) -> None:
         """Raise ModelChanged when only other models have collections of the generation."""
@@ -139,27 +141,31 @@ class Collections:
         description = await self._ask(self._client.describe_collection(other, timeout=self.timeout))
         raise rows.model_changed(generation, description["description"], rows.made_by(self._model, self._dimension))
 
-    def _create(self, name: str) -> None:
-        """Make the collection, its index, and load it; what is there stays. Blocks: for a thread.
+    def _make(self, name: str, *, there: bool) -> None:
+        """Make the collection, unless it is there, and its index. Repeats change nothing. Blocks: for a thread.
 
-        Done by the synchronous client, which both servers understand.
+        By the synchronous client: the other one waits for each index with a call that Milvus Lite may not know.
         """
-        schema: Any = MilvusClient.create_schema(
-            auto_id=False, enable_dynamic_field=False, description=rows.made_by(self._model, self._dimension)
-        )
+        client: Any = MilvusClient(**self._connection)
+        try:
+            if not there:
+                client.create_collection(name, schema=self._schema(), timeout=self.timeout)
+            index: Any = client.prepare_index_params()
+            parameters = INDEXES[self.index_type]
+            index.add_index("vector", index_type=self.index_type, metric_type="COSINE", params=parameters)
+            client.create_index(name, index, sync=False, timeout=self.timeout)
+        finally:
+            client.close()
+
+    def _schema(self) -> Any:
+        schema: Any = MilvusClient.create_schema(description=rows.made_by(self._model, self._dimension))
         schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=rows.KEY_BYTES)
         for field, most in rows.STRINGS.items():
             schema.add_field(field, DataType.VARCHAR, max_length=most)
         for field in rows.NUMBERS:
             schema.add_field(field, DataType.INT64)
         schema.add_field("vector", DataType.FLOAT_VECTOR, dim=self._dimension)
-        index: Any = MilvusClient.prepare_index_params()
-        index.add_index("vector", index_type=self.index_type, metric_type="COSINE", params=INDEXES[self.index_type])
-        client: Any = MilvusClient(**self._connection)
-        try:
-            client.create_collection(name, schema=schema, index_params=index, timeout=self.timeout)
-        finally:
-            client.close()
+        return schema
 
     async def _ask(self, exchange: Awaitable[T]) -> T:
         """The answer. Raises Unavailable when there is none, NotServed when opening the collection may bring one."""
@@ -171,15 +177,15 @@ class Collections:
         except grpc.RpcError as error:
             raise Unavailable(f"Milvus does not answer: {error!s:.300}") from error
         except MilvusException as error:
-            raise _translated(error) from error
+            raise translated(error) from error
 
 
-def _translated(error: MilvusException) -> Exception:
+def translated(error: MilvusException) -> Exception:
     """The error as ours, or itself when only a bug explains it."""
     code: Any = error.code
     if code in _NOT_SERVED:
         return NotServed(f"Milvus does not serve the collection: {error!s:.300}")
     lost = isinstance(code, grpc.StatusCode) or isinstance(error.__context__, TimeoutError | grpc.RpcError)
-    if lost or code in _NOT_WORKING:
+    if lost or code in _NOT_WORKING or any(text in str(error) for text in _NOT_WORKING_TEXTS):
         return Unavailable(f"Milvus does not answer: {error!s:.300}")
     return error

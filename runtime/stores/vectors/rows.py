@@ -47,7 +47,7 @@ SCORE_DIGITS = 6
 """Scores are rounded, so that equal vectors are equally near however the server computed it."""
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_COLLECTION = re.compile(r"ls_g([0-9]+)_(chunks|entities|relations)_([0-9a-f]{10}_[0-9]+)")
+_COLLECTION = re.compile(r"ls_g([0-9]+)_(?:chunks|entities|relations)_([0-9a-f]{10}_[0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,6 @@ class Place:
     """What a collection's name says. `maker` stands for the model and the dimension."""
 
     generation: int
-    kind: str
     maker: str
 
 
@@ -72,7 +71,7 @@ def collection(generation: int, kind: VectorKind, model: str, dimension: int) ->
 def place(name: str) -> Place | None:
     """What the name of a collection says, None for one that is not ours."""
     match = _COLLECTION.fullmatch(name)
-    return Place(int(match[1]), match[2], match[3]) if match else None
+    return Place(int(match[1]), match[2]) if match else None
 
 
 def made_by(model: str, dimension: int) -> str:

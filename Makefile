@@ -1,0 +1,77 @@
+# What a person does with this project, from a checkout. `make` lists it. Everything lands in .venv and .lightstream.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+INSTALL := $(UV) pip install --quiet --python $(BIN)/python
+WHEELS := --require-hashes --only-binary :all:
+COMPILE := $(UV) pip compile --quiet --generate-hashes --universal --python-version 3.11
+
+# Documents and question of the demo; without DOCS the project's own documentation.
+DOCS ?=
+QUESTION ?=
+
+UNIT := tests/architecture tests/unit
+REST := tests/contract tests/integration tests/e2e
+PYTEST := $(BIN)/pytest -n 2 --dist loadfile
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo up down test check lock schemas clean
+
+help: ## This list
+	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
+
+setup: $(VENV)/.dev ## Everything for working on the project, in .venv
+
+demo: $(VENV)/.embedded ## Add documents, watch them go through, ask a question (DOCS=path QUESTION="…")
+	@$(BIN)/lightstream demo $(DOCS) $(if $(QUESTION),--question "$(QUESTION)")
+
+up: $(VENV)/.embedded ## Start the stack in the background
+	@$(BIN)/lightstream up --detach
+
+down: $(VENV)/.embedded ## Stop it; the data stay
+	@$(BIN)/lightstream down
+
+test: $(VENV)/.dev ## All tests: architecture and unit first, then contract, integration, end to end
+	$(PYTEST) $(UNIT)
+	$(PYTEST) $(REST)
+
+check: $(VENV)/.dev ## Format, lint, types, import rules, lock files, and the quick tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	@! grep -nE 'https?://|--find-links|index-url' requirements/*.lock.txt || { echo "a lock file names a host"; exit 1; }
+	$(PYTEST) $(UNIT)
+
+lock: $(VENV)/.dev ## Pin all requirements anew, within what pyproject.toml allows
+	$(COMPILE) requirements/bootstrap.in -o requirements/bootstrap.lock.txt
+	$(COMPILE) pyproject.toml --extra embedded --extra build -o requirements/embedded.lock.txt
+	$(COMPILE) pyproject.toml --extra dev -o requirements/dev.lock.txt
+
+schemas: $(VENV)/.dev ## Write the JSON Schemas and the AsyncAPI document from the events
+	$(BIN)/python -m contracts.schemas
+
+clean: ## Remove the environment; data and caches stay
+	rm -rf $(VENV)
+
+# One stamp per set of requirements: a second run finds it and installs nothing. uv alone comes by pip.
+$(VENV)/.uv: requirements/bootstrap.lock.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
+	@echo "Setting up $(VENV)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+		{ rm -rf $(VENV); echo "python3 -m venv does not work here: on Debian and Ubuntu, apt install python3-venv"; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(WHEELS) -r $<
+	@touch $@
+
+$(VENV)/.embedded: $(VENV)/.uv requirements/embedded.lock.txt pyproject.toml
+	@echo "Installing what runs (about 500 MB)"
+	@$(INSTALL) $(WHEELS) -r requirements/embedded.lock.txt
+	@$(INSTALL) --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.embedded requirements/dev.lock.txt
+	@echo "Installing what tests and checks"
+	@$(INSTALL) $(WHEELS) -r requirements/dev.lock.txt
+	@touch $@

@@ -1,0 +1,65 @@
+"""`ask`: a question, its answer, and where the answer is from."""
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+import typer
+
+from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json
+from standalone.folder import Folder
+
+# `--help` answers at once: the HTTP client is loaded by the command that needs it.
+# ruff: noqa: PLC0415
+
+Mode = Literal["mix", "hybrid", "local", "global", "naive"]
+
+NO_MODEL = (
+    "To have answers written by a language model, set OPENAI_API_KEY (or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY)"
+    " and start the stack again."
+)
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="In plain words.")],
+    mode: Annotated[
+        Mode,
+        typer.Option(
+            help="What is searched: passages (naive), entities (local), relations (global), both (hybrid), all (mix)."
+        ),
+    ] = "mix",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Ask about the documents. The answer names its sources."""
+    with errors(as_json):
+        state = Folder.at(data).ready()
+        answer = asyncio.run(answered(state.api, workspace, question, mode))
+        if as_json:
+            print_json(answer)
+        else:
+            show(answer)
+
+
+async def answered(base: str, workspace: str, question: str, mode: Mode) -> dict[str, Any]:
+    """What the query service says."""
+    from standalone.client import api, query
+
+    async with api(base, workspace) as client:
+        return await query(client, question, mode)
+
+
+def show(answer: dict[str, Any]) -> None:
+    """The answer, and its sources by number unless it lists them itself."""
+    text = str(answer["response"]).strip()
+    echo(text)
+    references: list[dict[str, Any]] = answer.get("references") or []
+    lines = [f"[{reference['reference_id']}] {reference['file_path']}" for reference in references]
+    missing = [line for line in lines if line not in text]
+    if missing:
+        echo()
+        echo("Sources:")
+        for line in missing:
+            echo(f"  {line}")
+    if not answer.get("llm_generated"):
+        note(f"\n{NO_MODEL}")

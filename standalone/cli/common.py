@@ -1,0 +1,81 @@
+"""What all commands share: their options, how they print, and what becomes of an error."""
+
+import json
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from runtime.errors import InvalidInput, ServiceError
+from standalone.folder import DEFAULT
+
+
+def _workspace(name: str) -> str:
+    # `--help` answers without loading pydantic.
+    import re  # noqa: PLC0415
+
+    from contracts.envelope import WORKSPACE_PATTERN  # noqa: PLC0415
+
+    if not re.match(WORKSPACE_PATTERN, name):
+        raise typer.BadParameter("letters, digits, '_', '.' and '-', at most 64, the first a letter or a digit")
+    return name
+
+
+Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="Data folder of the stack.", file_okay=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, also for errors.")]
+Workspace = Annotated[
+    str, typer.Option("--workspace", metavar="NAME", help="Tenant whose documents are meant.", callback=_workspace)
+]
+
+DATA = DEFAULT
+WORKSPACE = "default"
+
+
+def echo(line: str = "") -> None:
+    """A line of standard output."""
+    typer.echo(line)
+
+
+def note(line: str) -> None:
+    """A line of standard error: what is under way, never a result."""
+    typer.echo(line, err=True)
+
+
+def silent(_: str) -> None:
+    """In place of `note` where JSON is wanted."""
+
+
+def print_json(value: Any) -> None:
+    """A JSON document on standard output."""
+    typer.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+
+
+@contextmanager
+def errors(as_json: bool) -> Generator[None]:
+    """Turn an error of ours into its sentence and exit code: 2 for what the user gave, 1 for anything else."""
+    try:
+        yield
+    except ServiceError as error:
+        if as_json:
+            print_json({"error": {"type": type(error).__name__, "message": str(error)}})
+        else:
+            note(f"{typer.style('error:', fg='red', bold=True)} {error}")
+        raise typer.Exit(2 if isinstance(error, InvalidInput) else 1) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+def interactive() -> bool:
+    """Whether somebody watches standard output."""
+    return sys.stdout.isatty()
+
+
+def quiet_logs() -> None:
+    """Keep the runtime's structured logs off standard output, which is for results."""
+    # Only commands that use the bus need it, and it loads the telemetry.
+    from runtime import telemetry  # noqa: PLC0415
+
+    telemetry.configure("cli", "CRITICAL")

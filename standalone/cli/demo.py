@@ -1,0 +1,157 @@
+"""`demo`: the whole chain once, from files to a cited answer."""
+
+import asyncio
+import shutil
+import sys
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from runtime.errors import InvalidInput
+from standalone.cli.ask import answered, show
+from standalone.cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Workspace,
+    echo,
+    errors,
+    note,
+    print_json,
+    quiet_logs,
+    silent,
+)
+from standalone.cli.documents import publish, report
+from standalone.folder import Folder, State
+
+# `--help` answers at once: parsers and drivers are loaded by the command that needs them.
+# ruff: noqa: PLC0415
+
+PROJECT = Path(__file__).resolve().parents[2]
+OWN_DOCUMENTS = ("README.md", "docs")
+
+QUESTION = "Which services turn a document into chunks, entities and a searchable graph?"
+OTHER_QUESTION = "What are these documents about?"
+
+
+def demo(
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="[PATH]…", help="Documents; without any, the project's own.")
+    ] = None,
+    question: Annotated[str, typer.Option(help="What to ask about them.")] = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Add documents, watch them go through every stage, and ask a question about them.
+
+    Starts a stack if none is running, and stops that one in the end. A second run adds only what has changed.
+    """
+    with errors(as_json):
+        quiet_logs()
+        own = [str(PROJECT / name) for name in OWN_DOCUMENTS if (PROJECT / name).exists()]
+        if not (given := paths or own):
+            raise InvalidInput("there are no documents here: name files or folders, as in `lightstream demo notes/`")
+        asked = question or (OTHER_QUESTION if paths else QUESTION)
+        succeeded = asyncio.run(_demo(Folder.at(data), given, asked, as_json, workspace))
+        raise typer.Exit(0 if succeeded else 1)
+
+
+async def _demo(folder: Folder, paths: Sequence[str], question: str, as_json: bool, workspace: str) -> bool:
+    from standalone.supervisor import signals
+
+    task = asyncio.current_task()
+    assert task is not None
+    with signals(task.cancel):
+        try:
+            async with _stack(folder, as_json) as (state, stays):
+                return await _run(folder, state, stays, paths, question, as_json, workspace)
+        except asyncio.CancelledError:
+            note("interrupted; what the log has goes on with the next start")
+            raise typer.Exit(130) from None
+
+
+@asynccontextmanager
+async def _stack(folder: Folder, as_json: bool) -> AsyncGenerator[tuple[State, bool]]:
+    """The stack that runs here, else one for as long as the demo lasts; and whether it stays."""
+    from standalone.stack import running
+
+    if folder.running():
+        yield folder.ready(), True
+        return
+    since, report_to = time.monotonic(), silent if as_json else _step
+    if not as_json:
+        echo(f"Starting a stack in {folder.path}")
+    async with running(folder, report_to) as state:
+        if not as_json:
+            echo(f"  ready after {time.monotonic() - since:.0f} s\n")
+        yield state, False
+
+
+def _step(line: str) -> None:
+    note(f"  {line}")
+
+
+async def _run(
+    folder: Folder, state: State, stays: bool, paths: Sequence[str], question: str, as_json: bool, workspace: str
+) -> bool:
+    from standalone.documents import find
+
+    if not as_json:
+        _say_models(state)
+        echo(f"Adding {' '.join(_short(path) for path in paths)}")
+    found = find(paths)
+    outcome, statuses = await publish(state, workspace, found, wait=True, hidden=as_json)
+    if not as_json:
+        report(outcome, found.skipped)
+        echo(f"\nQuestion: {question}\n")
+    answer: dict[str, Any] = await answered(state.api, workspace, question, "mix")
+    failed = [document for document in statuses if document["status"] != "processed"]
+    if as_json:
+        print_json({"question": question, **answer, "documents": statuses, "refused": len(outcome.refused)})
+    else:
+        show(answer)
+        for document in failed:
+            note(f"{document['status']}: {document['file_path']}: {document['error_msg']}")
+        _say_how_to_go_on(folder, state, stays)
+    return bool(answer.get("references")) and not failed
+
+
+def _say_models(state: State) -> None:
+    language, embedding = state.models.get("language"), state.models.get("embedding")
+    if language:
+        echo(f"Language model {language}, embeddings {embedding}.")
+    else:
+        echo("Runs without a language model: names are found by rules, and answers are quotations.")
+        echo(f"Embeddings: {embedding}, offline.")
+    echo()
+
+
+def _say_how_to_go_on(folder: Folder, state: State, stays: bool) -> None:
+    program, option = _program(), folder.option
+    echo("\nHow to go on:")
+    if not stays:
+        echo(f"  {program} up --detach{option}      keeps a stack running; this one stops now")
+    echo(f"  {state.api}/docs      the API, with a form for every call")
+    echo(f"  {program} add PATH… --wait{option}")
+    echo(f'  {program} ask "…"{option}')
+    echo(f"  {program} log --follow{option}")
+    echo(f"  {program} down{option}")
+
+
+def _program() -> str:
+    """How this program is called from here."""
+    if shutil.which("lightstream"):
+        return "lightstream"
+    called = Path(sys.argv[0]).resolve()
+    return str(called.relative_to(Path.cwd())) if called.is_relative_to(Path.cwd()) else str(called)
+
+
+def _short(path: str) -> str:
+    given = Path(path)
+    return given.relative_to(PROJECT).as_posix() if given.is_relative_to(PROJECT) else path

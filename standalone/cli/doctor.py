@@ -1,0 +1,41 @@
+"""`doctor`: what is missing or unhealthy, and what to do."""
+
+import asyncio
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import typer
+
+from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, print_json, quiet_logs
+from standalone.folder import Folder
+
+if TYPE_CHECKING:
+    from standalone.doctor import Finding
+
+_SIGNS = {"well": ("ok  ", "green"), "note": ("note", "yellow"), "fault": ("FAIL", "red")}
+
+
+def doctor(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE) -> None:
+    """Examine this machine and the stack, and say what to do. Ends with code 1 when something is wrong."""
+    with errors(as_json):
+        quiet_logs()
+        findings = asyncio.run(_examine(Folder.at(data), workspace, as_json))
+        if as_json:
+            print_json([asdict(finding) for finding in findings])
+        if any(finding.level == "fault" for finding in findings):
+            raise typer.Exit(1)
+
+
+async def _examine(folder: Folder, workspace: str, hidden: bool) -> list["Finding"]:
+    # `--help` answers without loading the drivers.
+    from standalone.doctor import examine  # noqa: PLC0415
+
+    findings: list[Finding] = []
+    async for finding in examine(folder, workspace):
+        findings.append(finding)
+        if not hidden:
+            sign, colour = _SIGNS[finding.level]
+            echo(f"{typer.style(sign, fg=colour)}  {finding.what}")
+            if finding.todo:
+                echo(f"      {finding.todo}")
+    return findings

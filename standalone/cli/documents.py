@@ -1,0 +1,165 @@
+"""`add` and `status`: documents into the stack, and how far they are."""
+
+import asyncio
+import uuid
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from standalone.cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Workspace,
+    echo,
+    errors,
+    note,
+    print_json,
+    quiet_logs,
+)
+from standalone.folder import Folder, State
+
+if TYPE_CHECKING:
+    from standalone.documents import Found
+    from standalone.publishing import Outcome
+
+# `--help` answers at once: parsers and drivers are loaded by the command that needs them.
+# ruff: noqa: PLC0415
+
+SHOWN = 20
+"""Unfinished documents `status` lists, and refusals `add` does."""
+
+
+def add(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="Files, folders, or - for standard input.")],
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until the documents can be asked about.")] = False,
+    name: Annotated[str, typer.Option("--name", help="Name of what comes from standard input.")] = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Add documents: .md .txt .rst .html .pdf .docx, and UTF-8 text without a suffix.
+
+    Folders are read with all below them, hidden files are not. What the log has already is not sent again; a document
+    with a new text replaces the old one. Ends with code 1 when any document was refused or failed.
+    """
+    with errors(as_json):
+        quiet_logs()
+        folder = Folder.at(data)
+        state = folder.ready()
+        failed = asyncio.run(_add(state, paths, name, wait, as_json, workspace))
+        if failed:
+            raise typer.Exit(1)
+
+
+async def _add(state: State, paths: Sequence[str], name: str, wait: bool, as_json: bool, workspace: str) -> bool:
+    from contracts.ids import UNKNOWN_SOURCE
+    from standalone.documents import find
+
+    found = find(paths, stdin_name=name or UNKNOWN_SOURCE)
+    outcome, statuses = await publish(state, workspace, found, wait=wait, hidden=as_json)
+    if as_json:
+        print_json({**asdict(outcome), "skipped": found.skipped, "documents": statuses})
+    else:
+        report(outcome, found.skipped)
+        for document in statuses:
+            if document["status"] != "processed":
+                note(f"  {document['status']}: {document['file_path']}: {document['error_msg'] or 'see `status`'}")
+    unfinished = [document for document in statuses if document["status"] != "processed"]
+    return bool(outcome.refused or unfinished)
+
+
+async def publish(
+    state: State, workspace: str, found: "Found", *, wait: bool, hidden: bool
+) -> tuple["Outcome", list[dict[str, Any]]]:
+    """Add what was found, and with `wait` follow it; gives what became of it and the statuses of those in the log."""
+    from standalone import progress, publishing
+    from standalone.cli.bars import bars
+    from standalone.client import api
+    from standalone.servers.nats import url
+
+    track, total = f"insert_{uuid.uuid4()}", len(found.sources)
+    async with publishing.jetstream(url(state.ports["bus"])) as bus, api(state.api, workspace) as client:
+        with bars(hidden=hidden) as show:
+            names: list[str] = []
+
+            def done(name: str) -> None:
+                names.append(name)
+                show([progress.Stage("added", len(names), total)])
+
+            outcome = await publishing.add(bus, workspace, found.sources, track_id=track, done=done)
+            outcome.refused[:0] = found.refused
+            if not (wait and outcome.ids):
+                return outcome, []
+
+            async def caught_up() -> bool:
+                return await publishing.handled_by_status(bus, outcome.last)
+
+            return outcome, await progress.follow(client, outcome.ids, caught_up, show)
+
+
+def report(outcome: "Outcome", skipped: int) -> None:
+    """Say what became of the documents."""
+    parts = [f"{len(outcome.added)} added", f"{len(outcome.unchanged)} unchanged"]
+    parts += [f"{len(outcome.refused)} refused"] if outcome.refused else []
+    parts += [f"{skipped} files skipped (hidden, or of a kind that is not read)"] if skipped else []
+    echo(", ".join(parts))
+    for refused in outcome.refused[:SHOWN]:
+        note(f"  refused {refused.name}: {refused.reason}")
+    if len(outcome.refused) > SHOWN:
+        note(f"  … and {len(outcome.refused) - SHOWN} more")
+
+
+def status(
+    document: Annotated[str, typer.Argument(metavar="[DOCUMENT]", help="Id or file name; without it, all.")] = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """How far the documents are: counts by status and what is unfinished, or everything about one document."""
+    with errors(as_json):
+        state = Folder.at(data).ready()
+        asyncio.run(_one(state, document, as_json, workspace) if document else _all(state, as_json, workspace))
+
+
+async def _one(state: State, wanted: str, as_json: bool, workspace: str) -> None:
+    from runtime.errors import ServiceError
+    from standalone.client import api, documents
+
+    async with api(state.api, workspace) as client:
+        found = [each for each in await documents(client) if wanted in (each["id"], each["file_path"])]
+    if not found:
+        raise ServiceError(f"no document {wanted!r} in workspace {workspace}")
+    if as_json:
+        print_json(found[0])
+        return
+    progress: dict[str, Any] = found[0].get("metadata") or {}
+    for key, value in {**found[0], **progress}.items():
+        if key != "metadata" and value not in (None, ""):
+            echo(f"{key:<16} {value}")
+
+
+async def _all(state: State, as_json: bool, workspace: str) -> None:
+    from standalone.client import api, counts, documents
+
+    async with api(state.api, workspace) as client:
+        numbers = await counts(client)
+        unfinished = [each for each in await documents(client) if each["status"] != "processed"]
+    if as_json:
+        print_json({"status_counts": numbers, "unfinished": unfinished})
+        return
+    echo(f"{numbers.get('all', 0)} documents in workspace {workspace}")
+    for name, number in numbers.items():
+        if number and name != "all":
+            echo(f"  {name:<14} {number}")
+    for each in unfinished[:SHOWN]:
+        echo(f"  {each['status']}: {each['file_path']} {_counts(each)} {each['error_msg'] or ''}".rstrip())
+
+
+def _counts(document: dict[str, Any]) -> str:
+    progress: dict[str, Any] = document.get("metadata") or {}
+    named = [f"{progress[name]} {name}" for name in ("extracted", "merged", "embedded", "indexed") if name in progress]
+    return f"({', '.join(named)} of {progress.get('chunks', '?')} chunks)" if named else ""

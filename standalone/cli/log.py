@@ -1,0 +1,62 @@
+"""`log`: the events, readable."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, quiet_logs
+from standalone.folder import Folder, State
+
+if TYPE_CHECKING:
+    from standalone.events import Line
+
+# `--help` answers at once: the bus is loaded by the command that needs it.
+# ruff: noqa: PLC0415
+
+PAUSE = 0.3
+"""Seconds between two looks at the end of the log."""
+
+
+def log(
+    document: Annotated[str | None, typer.Option(help="Only this document's history: its id or file name.")] = None,
+    start: Annotated[int, typer.Option("--from", metavar="SEQ", min=0, help="First log sequence to show.")] = 0,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with new events until Ctrl-C.")] = False,
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Show what happened, one event a line: sequence, time, type, document, gist. With --json, one object a line."""
+    with errors(as_json):
+        quiet_logs()
+        asyncio.run(_log(Folder.at(data).ready(), document, start, follow, as_json, workspace))
+
+
+async def _log(state: State, document: str | None, start: int, follow: bool, as_json: bool, workspace: str) -> None:
+    async for line in _lines(state, workspace, document, start, follow):
+        if as_json:
+            echo(json.dumps({**asdict(line), "time": line.time.isoformat()}, ensure_ascii=False))
+        else:
+            name = line.document if len(line.document) <= 40 else f"{line.document[:39]}…"
+            echo(f"{line.sequence:>7}  {line.time:%Y-%m-%d %H:%M:%S}  {line.type:<17}  {name}  {line.gist}")
+
+
+async def _lines(state: State, workspace: str, document: str | None, start: int, follow: bool) -> AsyncIterator["Line"]:
+    from runtime.bus.nats import NatsLog
+    from standalone.events import line, subjects_of
+    from standalone.publishing import jetstream
+    from standalone.servers.nats import url
+
+    subjects, after = subjects_of(workspace, document), max(0, start - 1)
+    async with jetstream(url(state.ports["bus"])) as bus:
+        while True:
+            async for page in NatsLog(bus).read(after, subjects):
+                for message in page:
+                    after = message.sequence
+                    yield line(message)
+            if not follow:
+                return
+            await asyncio.sleep(PAUSE)

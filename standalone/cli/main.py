@@ -1,0 +1,26 @@
+"""All commands under one name."""
+
+import typer
+
+from standalone.cli import ask, demo, doctor, documents, log, projections, stack, topology
+
+app = typer.Typer(
+    name="lightstream",
+    help="Ask questions about your documents: LightRAG as an event log, on this machine.",
+    epilog="A first try: lightstream up --detach; lightstream add README.md docs --wait; lightstream ask 'What is it?'",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(stack.up)
+app.command()(stack.down)
+app.command()(documents.add)
+app.command()(ask.ask)
+app.command()(documents.status)
+app.command()(log.log)
+app.command()(projections.digest)
+app.command()(projections.rebuild)
+app.add_typer(topology.app, name="topology")
+app.command()(doctor.doctor)
+app.command()(demo.demo)

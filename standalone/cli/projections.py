@@ -1,0 +1,79 @@
+"""`digest` and `rebuild`: what the stores hold, in one number, and how to make it anew from the log."""
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+import typer
+
+from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
+from standalone.folder import Folder
+
+# `--help` answers at once: the stores' drivers are loaded by the command that needs them.
+# ruff: noqa: PLC0415
+
+Target = Literal["status", "graph", "vectors", "all"]
+
+
+def digest(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE) -> None:
+    """The canonical SHA-256 of status, graph and vectors, and counts. Equal digests mean equal contents."""
+    with errors(as_json):
+        quiet_logs()
+        folder = Folder.at(data)
+        state = folder.ready()
+        from standalone.projections import digests
+        from standalone.stack import settings
+
+        found = asyncio.run(digests(settings(folder, state), workspace))
+        if as_json:
+            print_json(found)
+        else:
+            _show(found)
+
+
+def rebuild(
+    target: Annotated[Target, typer.Argument(help="Which projection.")],
+    rollback: Annotated[bool, typer.Option("--rollback", help="Go back to the generation before the last.")] = False,
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Read the log from its beginning into a new generation, compare, and switch to it with one write.
+
+    The live generation serves on meanwhile. Nothing is published and no language model is called. Killed half way, it
+    can simply be started again. All workspaces are rebuilt; the digests compared are those of the one named.
+    """
+    with errors(as_json):
+        quiet_logs()
+        folder = Folder.at(data)
+        state = folder.ready()
+        from contracts.graph import PROJECTIONS
+        from standalone import projections
+        from standalone.stack import settings
+
+        targets = PROJECTIONS if target == "all" else (target,)
+        where = settings(folder, state)
+        if rollback:
+            result = asyncio.run(projections.rollback(where, targets))
+        else:
+            result = asyncio.run(projections.rebuild(where, targets, _ignore if as_json else _step, workspace))
+        if as_json:
+            print_json(result)
+        else:
+            _show(result)
+
+
+def _ignore(_: dict[str, Any]) -> None:
+    """Steps are for people."""
+
+
+def _step(step: dict[str, Any]) -> None:
+    note("  " + ", ".join(f"{name} {value}" for name, value in step.items()))
+
+
+def _show(result: dict[str, Any], indent: str = "") -> None:
+    for name, value in result.items():
+        if isinstance(value, dict):
+            echo(f"{indent}{name}")
+            _show(value, indent + "  ")  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            echo(f"{indent}{name:<16} {value}")

@@ -1,0 +1,85 @@
+"""`up` and `down`: the stack of a data folder."""
+
+import asyncio
+from typing import Annotated, Any
+
+import typer
+
+from standalone.cli.common import DATA, Data, Json, echo, errors, note, print_json, silent
+from standalone.folder import Folder, State
+
+# `--help` answers at once: drivers are loaded by the command that needs them.
+# ruff: noqa: PLC0415
+
+
+def up(
+    detach: Annotated[bool, typer.Option("--detach", "-d", help="Leave it running in the background.")] = False,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Port of the API. Without it 9621, or another when taken.")
+    ] = None,
+    data: Data = DATA,
+    as_json: Json = False,
+) -> None:
+    """Start the stack: bus, stores and the five services, each a process of its own.
+
+    It runs until Ctrl-C, or with --detach until `lightstream down`. A language model is used when OPENAI_API_KEY, or
+    LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, are set.
+    """
+    with errors(as_json):
+        folder, report = Folder.at(data), silent if as_json else note
+        if detach and folder.running() and folder.read().phase == "ready":
+            _show(folder, folder.read(), as_json, "was running already")
+            return
+        from standalone import daemon
+
+        if detach:
+            _show(folder, daemon.start(folder, report, api=port), as_json, "is running")
+            return
+        from standalone.cli.common import quiet_logs
+
+        quiet_logs()
+        answered = asyncio.run(
+            daemon.serve(folder, report, api=port, ready=lambda state: _show(folder, state, as_json, "is running"))
+        )
+        report("stopped")
+        raise typer.Exit(0 if answered else 130)
+
+
+def down(data: Data = DATA, as_json: Json = False) -> None:
+    """Stop the stack, and end what is left of one that was killed. The data stay."""
+    with errors(as_json):
+        from standalone import daemon
+
+        folder = Folder.at(data)
+        stopped = daemon.stop(folder)
+        if as_json:
+            print_json({"data": str(folder.path), "stopped": stopped})
+        else:
+            echo(f"the stack in {folder.path} is stopped" if stopped else f"no stack was running in {folder.path}")
+
+
+def described(folder: Folder, state: State) -> dict[str, Any]:
+    """The running stack for --json: no secrets."""
+    children = {name: {"pid": child.identity.pid, "restarts": child.restarts} for name, child in state.children.items()}
+    return {
+        "data": str(folder.path),
+        "phase": state.phase,
+        "api": state.api,
+        "docs": f"{state.api}/docs",
+        "ports": state.ports,
+        "models": state.models,
+        "supervisor": state.supervisor.pid if state.supervisor else None,
+        "processes": children,
+    }
+
+
+def _show(folder: Folder, state: State, as_json: bool, what: str) -> None:
+    if as_json:
+        print_json(described(folder, state))
+        return
+    language = state.models.get("language")
+    echo(f"The stack in {folder.path} {what}.")
+    echo(f"  API page    {state.api}/docs")
+    echo(f"  answers by  {language or 'no language model: offline extraction, answers are quotations'}")
+    echo(f"  embeddings  {state.models.get('embedding')}")
+    echo(f"  stop with   lightstream down{folder.option}")

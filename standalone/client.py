@@ -1,0 +1,70 @@
+"""The query service over HTTP, as the command line uses it."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+
+from runtime.errors import InvalidInput, Unavailable
+
+WORKSPACE_HEADER = "LIGHTRAG-WORKSPACE"
+PAGE = 200
+
+PATIENCE = 300.0
+"""Seconds an answer may take: a language model may be slow."""
+
+
+@asynccontextmanager
+async def api(base: str, workspace: str) -> AsyncGenerator[httpx.AsyncClient]:
+    """A client of one workspace. It goes straight to this machine, whatever proxies the environment names."""
+    async with httpx.AsyncClient(
+        base_url=base, headers={WORKSPACE_HEADER: workspace}, timeout=PATIENCE, trust_env=False
+    ) as client:
+        yield client
+
+
+async def call(
+    client: httpx.AsyncClient, method: str, path: str, body: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The JSON answer. Raises InvalidInput for a 4xx and `Unavailable` for anything else that is no answer."""
+    try:
+        answer = await client.request(method, path, json=body)
+        found = answer.json()
+    except (httpx.HTTPError, ValueError) as error:
+        raise Unavailable(f"the query service does not answer {path} ({type(error).__name__})") from None
+    if answer.is_client_error:
+        raise InvalidInput(f"{path}: {_detail(found)}")
+    if answer.is_error:
+        raise Unavailable(f"{path} failed with {answer.status_code}: {_detail(found)}")
+    return found
+
+
+async def query(client: httpx.AsyncClient, question: str, mode: str) -> dict[str, Any]:
+    """{response, references: [{reference_id, file_path}], llm_generated, …}."""
+    return await call(client, "POST", "/query", {"query": question, "mode": mode})
+
+
+async def counts(client: httpx.AsyncClient) -> dict[str, int]:
+    """Documents by status, and `all`."""
+    return (await call(client, "GET", "/documents/status_counts"))["status_counts"]
+
+
+async def documents(client: httpx.AsyncClient) -> list[dict[str, Any]]:
+    """The status of every document of the workspace, sorted by id."""
+    found: dict[str, dict[str, Any]] = {}
+    page, more = 1, True
+    while more:
+        body = {"page": page, "page_size": PAGE, "sort_field": "id", "sort_direction": "asc"}
+        answer = await call(client, "POST", "/documents/paginated", body)
+        found |= {document["id"]: document for document in answer["documents"]}
+        page, more = page + 1, bool(answer["pagination"]["has_next"])
+    return [found[id] for id in sorted(found)]
+
+
+def _detail(found: Any) -> str:
+    """What an error says: FastAPI's `detail` is a sentence, or a list of faults."""
+    detail = found.get("detail", found) if isinstance(found, dict) else found  # pyright: ignore
+    if isinstance(detail, list):
+        return "; ".join(str(fault.get("msg", fault)) for fault in detail[:5])  # pyright: ignore
+    return str(detail)  # pyright: ignore

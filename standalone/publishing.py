@@ -1,0 +1,88 @@
+"""Documents into the log, one after the other: what cannot be read is noted, and the rest goes on."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from nats.js import JetStreamContext
+
+from runtime.bus.nats import NatsLog, connected
+from runtime.bus.nats_beside import NatsBlobs
+from runtime.bus.publisher import add_document
+from runtime.errors import InvalidInput
+from standalone.documents import Refused, Source, read
+
+SOURCE = "/lightstream/cli"
+"""`source` of the events the command line publishes."""
+
+STATUS_DURABLE = "query-status"
+
+
+@dataclass(frozen=True)
+class Added:
+    """A document the log has, and where in the log."""
+
+    id: str
+    name: str
+    sequence: int
+
+
+@dataclass
+class Outcome:
+    """What became of the documents."""
+
+    added: list[Added] = field(default_factory=list[Added])
+    unchanged: list[Added] = field(default_factory=list[Added])
+    refused: list[Refused] = field(default_factory=list[Refused])
+
+    @property
+    def ids(self) -> set[str]:
+        """All documents the log has now."""
+        return {document.id for document in (*self.added, *self.unchanged)}
+
+    @property
+    def last(self) -> int:
+        """The highest place in the log among them; 0 when there are none."""
+        return max((document.sequence for document in (*self.added, *self.unchanged)), default=0)
+
+
+@asynccontextmanager
+async def jetstream(url: str) -> AsyncGenerator[JetStreamContext]:
+    """The bus, for one command."""
+    async with connected(url, name="lightstream-cli") as client:
+        yield client.jetstream()
+
+
+async def add(
+    bus: JetStreamContext, workspace: str, sources: Sequence[Source], *, track_id: str, done: Callable[[str], None]
+) -> Outcome:
+    """Read and publish each document. What cannot be read is reported and the rest goes on; `done` gets each name."""
+    outcome = Outcome()
+    for source in sources:
+        try:
+            document, new = await _add(bus, workspace, source, track_id)
+            (outcome.added if new else outcome.unchanged).append(document)
+        except InvalidInput as error:
+            outcome.refused.append(Refused(source.name, str(error)))
+        done(source.name)
+    return outcome
+
+
+async def handled_by_status(bus: JetStreamContext, sequence: int) -> bool:
+    """Whether the status of documents shows everything up to that place of the log."""
+    found = await bus.consumer_info("KB_EVENTS", STATUS_DURABLE)
+    return found.ack_floor is not None and found.ack_floor.stream_seq >= sequence
+
+
+async def _add(bus: JetStreamContext, workspace: str, source: Source, track_id: str) -> tuple[Added, bool]:
+    added = await add_document(
+        NatsLog(bus),
+        NatsBlobs(bus),
+        workspace=workspace,
+        text=await read(source),
+        file_path=source.name,
+        id=source.id,
+        track_id=track_id,
+        source=SOURCE,
+    )
+    return Added(added.document_id, source.name, added.sequence), added.is_new

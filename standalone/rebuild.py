@@ -1,0 +1,224 @@
+"""Rebuilds projections from the log: into a new generation, beside the live one, switched to with one write.
+
+Nothing is published and no language model is asked: what it said is in the log. The live services go on meanwhile.
+They read the live generations anew for every batch, so whatever enters the log after the switch goes to the new ones;
+what was in the log at the switch, the rebuild itself has handled. A rebuild that was killed is simply started again:
+its half-built generation is never used, and dropped.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import structlog
+
+from contracts import subjects
+from contracts.events import ChunksCreated, EntitiesExtracted, Event, GraphMerged
+from contracts.graph import Generations, Projection
+from runtime.bus.codec import decode
+from runtime.bus.port import Delivery, GenerationPointers, Handle, Log, Message, Pointer
+from runtime.errors import Poison, Retryable
+from runtime.models.ports import Embedder
+from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
+from services.extractor.handler import on_entities_extracted as remember
+from services.indexer.handler import index_graph, on_chunks_created
+from services.merger.adapters import RowContributions
+from services.merger.handler import on_entities_extracted as merge
+from services.query.adapters import RowDocuments, RowPassages
+from services.query.project import on_facts
+from standalone.digest import Stores, digest
+from standalone.generations import drop_unused
+
+logger = structlog.get_logger(__name__)
+
+PAGE = 200
+KEYS = 500
+"""Entities or relations indexed at once."""
+
+TRIES = 8
+Report = Callable[[dict[str, Any]], None]
+
+
+@dataclass
+class Rebuild:
+    """One rebuild under way. `keys`: entities and relations whose vectors are still to be made, by workspace."""
+
+    log: Log
+    pointers: GenerationPointers
+    stores: Stores
+    embedder: Embedder
+    targets: Sequence[Projection]
+    report: Report
+    generations: Generations = field(default_factory=Generations)
+    position: int = 0
+    events: int = 0
+    skipped: int = 0
+    keys: dict[str, set[tuple[str, ...]]] = field(default_factory=dict[str, set[tuple[str, ...]]])
+    started: float = field(default_factory=time.monotonic)
+
+    async def run(self, workspace: str) -> dict[str, Any]:
+        """Rebuild, compare the workspace's digests, switch. Returns what was done, with rates."""
+        before, _ = await self._begin()
+        while await self._follow():
+            pass
+        await self._index()
+        seconds = time.monotonic() - self.started
+        digests = {target: await self._compare(target, workspace, before) for target in self.targets}
+        await self._switch()
+        await self._follow()
+        await self._index()
+        await drop_unused(self.pointers, self.stores, self.targets)
+        return {
+            "targets": list(self.targets),
+            "events": self.events,
+            "skipped": self.skipped,
+            "seconds": round(seconds, 2),
+            "events_per_second": round(self.events / seconds, 1) if seconds else 0.0,
+            "language_model_calls": 0,
+            "digests": digests,
+            "generations": {target: self.generations.of(target) for target in self.targets},
+        }
+
+    async def _begin(self) -> tuple[Generations, Generations]:
+        """Take new generation numbers and remove what an unfinished rebuild left."""
+        await drop_unused(self.pointers, self.stores, self.targets)
+        pointers, revision = await self.pointers.read()
+        before = Generations(**{name: pointer.live for name, pointer in pointers.items()})
+        self.generations = before
+        for target in self.targets:
+            number = pointers[target].highest + 1
+            pointers[target] = replace(pointers[target], highest=number)
+            self.generations = self.generations.having(target, number)
+        await self.pointers.write(pointers, revision)
+        if "vectors" in self.targets:
+            await self.stores.vectors.prepare(self.generations.vectors)
+        return before, self.generations
+
+    async def _follow(self) -> bool:
+        """Handle what the log holds behind our position. False when there was nothing."""
+        end = await self.log.last_sequence()
+        if end <= self.position:
+            return False
+        async for messages in self.log.read(self.position, [subjects.ALL], page=PAGE):
+            await self._page(messages)
+            self.position = messages[-1].sequence
+            self.report({"events": self.events, "position": self.position, "end": end})
+        self.position = max(self.position, end)
+        return True
+
+    async def _page(self, messages: Sequence[Message]) -> None:
+        deliveries = [delivery for message in messages if (delivery := self._open(message))]
+        self.events += len(deliveries)
+        rows = self.stores.rows
+        embeddings = CachedEmbeddings(rows, self.embedder)
+        extracted = _only(deliveries, EntitiesExtracted)
+        if "status" in self.targets:
+            handle = partial(on_facts, documents=RowDocuments(rows), passages=RowPassages(rows))
+            await self._handle(handle, deliveries)
+            await self._handle(partial(remember, extractions=ExtractionCache(rows)), extracted)
+        if "graph" in self.targets:
+            said = RowContributions(rows)
+            self._note(extracted, await self._handle(partial(merge, said=said, graph=self.stores.graph), extracted))
+        if "vectors" in self.targets:
+            chunks = _only(deliveries, ChunksCreated)
+            await self._handle(partial(on_chunks_created, vectors=self.stores.vectors, embeddings=embeddings), chunks)
+            merged = _only(deliveries, GraphMerged)
+            self._note(merged, [[delivery.event] for delivery in merged])
+
+    def _open(self, message: Message) -> Delivery[Event] | None:
+        try:
+            envelope = decode(message.data, message.subject)
+        except Poison:
+            # It was set aside when it came; there is nothing of it in any projection.
+            self.skipped += 1
+            return None
+        return Delivery(envelope, message.sequence, 1, message.published_at)
+
+    def _note(self, deliveries: Sequence[Delivery[Any]], facts: Sequence[Sequence[Event]]) -> None:
+        """Vectors of the graph are made once, at the end: a hub is not embedded again for each time it grew."""
+        if "vectors" not in self.targets:
+            return
+        for delivery, of_one in zip(deliveries, facts, strict=True):
+            keys = self.keys.setdefault(delivery.workspace, set())
+            for fact in of_one:
+                if isinstance(fact, GraphMerged):
+                    keys |= {(entity.name,) for entity in fact.entities}
+                    keys |= {(relation.source, relation.target) for relation in fact.relations}
+
+    async def _handle(self, handle: Handle, batch: Sequence[Delivery[Any]]) -> Sequence[Sequence[Event]]:
+        """What the live edge does, without publishing: what cannot be handled there is left out here too."""
+        if not batch:
+            return []
+        try:
+            return await self._patiently(lambda: handle(batch, self.generations))
+        except Poison:
+            if len(batch) == 1:
+                self.skipped += 1
+                return [[]]
+            return [facts for one in batch for facts in await self._handle(handle, [one])]
+
+    async def _patiently(self, work: Callable[[], Awaitable[Sequence[Sequence[Event]]]]) -> Sequence[Sequence[Event]]:
+        for attempt in range(TRIES):
+            try:
+                return await work()
+            except Retryable as error:
+                logger.warning("will be tried again", error=f"{type(error).__name__}: {error}")
+                await asyncio.sleep(error.retry_after or min(0.5 * 2**attempt, 10.0))
+        return await work()
+
+    async def _index(self) -> None:
+        """Make the vectors of the noted keys."""
+        embeddings = CachedEmbeddings(self.stores.rows, self.embedder)
+        for workspace, keys in self.keys.items():
+            ordered = sorted(keys)
+            for start in range(0, len(ordered), KEYS):
+                part = ordered[start : start + KEYS]
+                await index_graph(
+                    workspace,
+                    {key[0] for key in part if len(key) == 1},
+                    {(key[0], key[1]) for key in part if len(key) == 2},
+                    self.generations,
+                    self.stores.graph,
+                    self.stores.vectors,
+                    embeddings,
+                )
+                self.report({"vectors": start + len(part), "of": len(ordered)})
+        self.keys.clear()
+
+    async def _compare(self, target: Projection, workspace: str, before: Generations) -> dict[str, Any]:
+        new = await digest(target, workspace, self.generations, self.stores)
+        try:
+            live = await digest(target, workspace, before, self.stores)
+        except Retryable as error:
+            # The live one may be what was lost, or made by another embedding model.
+            return {"same": False, "rebuilt": asdict(new), "live": None, "why": str(error)}
+        return {"same": new == live, "rebuilt": asdict(new), "live": asdict(live)}
+
+    async def _switch(self) -> None:
+        pointers, revision = await self.pointers.read()
+        for target in self.targets:
+            old = pointers[target]
+            pointers[target] = Pointer(live=self.generations.of(target), previous=old.live, highest=old.highest)
+        await self.pointers.write(pointers, revision)
+
+
+async def rollback(pointers: GenerationPointers, targets: Sequence[Projection]) -> dict[str, Any]:
+    """Switch back to the previous generations; the ones left stay, so that this can be undone the same way.
+
+    Raises Poison when there is none to go back to.
+    """
+    found, revision = await pointers.read()
+    for target in targets:
+        pointer = found[target]
+        if pointer.previous is None:
+            raise Poison(f"{target} has no previous generation: it was never rebuilt")
+        found[target] = replace(pointer, live=pointer.previous, previous=pointer.live)
+    await pointers.write(found, revision)
+    return {"targets": list(targets), "generations": {target: found[target].live for target in targets}}
+
+
+def _only(deliveries: Sequence[Delivery[Any]], kind: type[Event]) -> list[Delivery[Any]]:
+    return [delivery for delivery in deliveries if isinstance(delivery.event, kind)]

@@ -1,0 +1,290 @@
+"""The law of the graph store, held by every adapter: in memory, on ArcadeDB, on a real Neo4j server."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+import pytest_asyncio
+
+from contracts.graph import Entity, Relation, Space
+from contracts.ids import pair
+from runtime.errors import Poison
+from runtime.stores.graph.port import Graph
+from tests.support.graph_stores import (
+    GraphStore,
+    entity,
+    every_entity,
+    every_relation,
+    fresh_space,
+    graph_store,
+    relation,
+)
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+ODD_NAMES = (
+    "中文实体", "日本語 の 名前", "it's \"quoted\"", "back\\slash\\", "`tick`", "👩‍🔬 and 🧬", "line\nbreak\ttab", "{}",
+    "${name}", "x`}) DETACH DELETE n //", "'}) MATCH (n) DETACH DELETE n RETURN ('", "' OR 1=1 --", "null", "true",
+    "1", "01", "-1.5", " ", " padded ", "a\x00b", "A", "a", "é", "e\u0301", "名" * 1700, "x" * 5000, "x" * 4999 + "y",
+)  # fmt: skip
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "arcadedb", "neo4j"])
+async def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GraphStore]:
+    async with graph_store(request.param, tmp_path_factory.mktemp(request.param)) as store:
+        yield store
+
+
+@pytest.fixture
+def graph(store: GraphStore) -> Graph:
+    return store.client
+
+
+@pytest.fixture
+def space() -> Space:
+    return fresh_space()
+
+
+async def test_what_was_put_is_read_with_every_field(graph: Graph, space: Space) -> None:
+    a, b, ab = entity("a"), entity("b", source_ids=(), file_paths=()), relation("a", "b", keywords=())
+    await graph.put(space, [a, b], [ab])
+    assert await graph.entities(space, ["a", "b", "missing"]) == {"a": a, "b": b}
+    assert await graph.relations(space, [("a", "b"), ("a", "missing"), ("c", "d")]) == {("a", "b"): ab}
+    assert await every_entity(graph, space) and set(await every_entity(graph, space)) == {a, b}
+    assert await every_relation(graph, space) == [ab]
+    assert await graph.incident(space, ["b"], limit=9) == [ab]
+
+
+async def test_writing_again_changes_nothing(graph: Graph, space: Space) -> None:
+    rows = [entity("a"), entity("b")], [relation("a", "b")]
+    await graph.put(space, *rows)
+    await graph.put(space, *rows)
+    await graph.put(space, [entity("a", description="equal revision")], [relation("a", "b", description="equal")])
+    assert await graph.entities(space, ["a", "b"]) == {"a": rows[0][0], "b": rows[0][1]}
+    assert await every_relation(graph, space) == rows[1]
+
+
+async def test_only_a_greater_revision_takes_effect_and_replaces_every_field(graph: Graph, space: Space) -> None:
+    await graph.put(space, [entity("a", 5)], [relation("a", "b", 5)])
+    await graph.put(space, [entity("a", 4)], [relation("a", "b", 4)])
+    assert await graph.entities(space, ["a"]) == {"a": entity("a", 5)}
+    assert await every_relation(graph, space) == [relation("a", "b", 5)]
+    newer, newer_relation = Entity("a", 6), Relation("a", "b", 6)
+    await graph.put(space, [newer], [newer_relation])
+    assert await graph.entities(space, ["a"]) == {"a": newer}
+    assert await every_relation(graph, space) == [newer_relation]
+
+
+@pytest.mark.parametrize("order", [(1, 3, 2), (3, 2, 1), (2, 1, 3)])
+async def test_of_rows_with_one_key_in_a_batch_the_highest_revision_counts(
+    graph: Graph, space: Space, order: tuple[int, ...]
+) -> None:
+    await graph.put(space, [entity("a", n) for n in order], [relation("a", "b", n) for n in order])
+    assert await graph.entities(space, ["a"]) == {"a": entity("a", 3)}
+    assert await every_relation(graph, space) == [relation("a", "b", 3)]
+
+
+@pytest.mark.timeout(600)
+async def test_under_concurrent_writers_the_highest_revision_stands_in_the_end(store: GraphStore, space: Space) -> None:
+    clients = [store.another() for _ in range(12)]
+    names = [f"shared {n:02d}" for n in range(20)]
+    ends = [*pairwise(names), (names[0], names[-1])]
+    for number in range(25):
+        here = Space(space.workspace, number)
+
+        async def write(graph: Graph, revision: int, here: Space = here) -> None:
+            rows = [entity(name, revision) for name in names], [relation(*end, revision) for end in ends]
+            for some in rows:
+                random.shuffle(some)
+            await graph.put(here, *rows)
+
+        await asyncio.gather(*(write(client, revision) for revision, client in enumerate(clients, 1)))
+        assert await clients[0].entities(here, names) == {name: entity(name, 12) for name in names}
+        assert sorted(await every_relation(clients[0], here), key=lambda r: r.key) == sorted(
+            (relation(*end, 12) for end in ends), key=lambda r: r.key
+        )
+
+
+async def test_a_tombstone_is_shown_by_no_read_and_counted_by_none(graph: Graph, space: Space) -> None:
+    await graph.put(space, [entity(n) for n in "abc"], [relation("a", "b"), relation("a", "c")])
+    await graph.put(space, [replace(entity("b", 2), gone=True)], [replace(relation("a", "b", 2), gone=True)])
+    assert set(await graph.entities(space, ["a", "b", "c"])) == {"a", "c"}
+    assert await graph.relations(space, [("a", "b"), ("a", "c")]) == {("a", "c"): relation("a", "c")}
+    assert await graph.degrees(space, ["a", "b", "c"]) == {"a": 1, "c": 1}
+    assert await graph.incident(space, ["a", "b", "c"], limit=9) == [relation("a", "c")]
+    assert {e.name for e in await every_entity(graph, space)} == {"a", "c"}
+    assert await every_relation(graph, space) == [relation("a", "c")]
+
+
+async def test_a_tombstone_holds_off_older_rows_and_yields_to_newer_ones(graph: Graph, space: Space) -> None:
+    await graph.put(space, [Entity("a", 5, gone=True)], [Relation("a", "b", 5, gone=True)])
+    await graph.put(space, [entity("a", 4)], [relation("a", "b", 4)])
+    assert await graph.entities(space, ["a"]) == {} and await every_relation(graph, space) == []
+    await graph.put(space, [entity("a", 6)], [relation("a", "b", 6)])
+    assert await graph.entities(space, ["a"]) == {"a": entity("a", 6)}
+    assert await every_relation(graph, space) == [relation("a", "b", 6)]
+
+
+async def test_a_missing_end_is_a_tombstone_of_revision_0_that_any_put_revives(graph: Graph, space: Space) -> None:
+    await graph.put(space, [entity("a")], [relation("a", "b"), relation("c", "d")])
+    assert set(await graph.entities(space, list("abcd"))) == {"a"}
+    assert await graph.degrees(space, list("abcd")) == {"a": 1}
+    assert set(await every_relation(graph, space)) == {relation("a", "b"), relation("c", "d")}
+    await graph.put(space, [entity("b", 0), entity("d", 1)], [])
+    assert await graph.entities(space, list("abcd")) == {"a": entity("a"), "d": entity("d")}
+    assert await graph.degrees(space, list("abcd")) == {"a": 1, "d": 1}
+
+
+async def test_a_gone_entity_keeps_its_relations_until_their_own_tombstones(graph: Graph, space: Space) -> None:
+    await graph.put(space, [entity("a"), entity("b")], [relation("a", "b")])
+    await graph.put(space, [Entity("b", 2, gone=True)], [])
+    assert await graph.incident(space, ["b"], limit=9) == [relation("a", "b")]
+    assert await graph.degrees(space, ["a", "b"]) == {"a": 1}
+
+
+async def test_a_relation_has_no_direction_and_may_join_an_entity_to_itself(graph: Graph, space: Space) -> None:
+    await graph.put(space, [entity("a"), entity("b")], [replace(relation("a", "b"), source="b", target="a")])
+    await graph.put(space, [], [relation("a", "b", 2), relation("a", "a", 9)])
+    assert set(await every_relation(graph, space)) == {relation("a", "b", 2), relation("a", "a", 9)}
+    assert await graph.degrees(space, ["a", "b"]) == {"a": 2, "b": 1}
+    assert await graph.incident(space, ["a", "b"], limit=9) == [relation("a", "a", 9), relation("a", "b", 2)]
+
+
+async def test_incident_gives_each_relation_once_heaviest_first_at_most_so_many_per_entity(
+    graph: Graph, space: Space
+) -> None:
+    spokes = [relation("hub", f"spoke {n}", weight=float(n % 3)) for n in range(9)]
+    others = [relation("spoke 0", f"tip {n}", weight=n + 1.0) for n in range(2)]
+    await graph.put(space, [], [*spokes, *others])
+    heaviest = sorted(spokes, key=lambda r: (-r.weight, r.key))
+    assert await graph.incident(space, ["hub"], limit=4) == heaviest[:4]
+    assert await graph.incident(space, ["hub", "spoke 2", "missing"], limit=9) == heaviest
+    both = {*heaviest[:2], *others}
+    assert set(await graph.incident(space, ["hub", "spoke 0"], limit=2)) == both
+    assert await graph.incident(space, ["hub"], limit=0) == []
+    equal = [relation("m", other, weight=1.0) for other in "xazby"]
+    await graph.put(space, [], equal)
+    by_names = [("a", "m"), ("b", "m"), ("m", "x"), ("m", "y"), ("m", "z")]
+    assert [r.key for r in await graph.incident(space, ["m"], limit=3)] == by_names[:3]
+    assert [r.key for r in await graph.incident(space, ["m"], limit=9)] == by_names
+
+
+async def test_hubs_are_read_bounded_and_written_without_walking_them(graph: Graph, space: Space) -> None:
+    """Two hubs, at the lesser and at the greater end: walking 3,000 relations for each row would take minutes."""
+    middle = [f"middle {n:04d}" for n in range(3000)]
+    rows = [relation(hub, name, weight=float(n)) for hub in ("a hub", "z hub") for n, name in enumerate(middle)]
+    await graph.put(space, [entity("a hub"), entity("z hub")], rows)
+    again = [replace(row, revision=2) for row in rows]
+    async with asyncio.timeout(30):
+        await graph.put(space, [], again)
+    assert await graph.degrees(space, ["a hub", "z hub"]) == {"a hub": 3000, "z hub": 3000}
+    assert await graph.incident(space, ["a hub"], limit=50) == again[2999:2949:-1]
+    assert len(await graph.incident(space, ["a hub", "z hub"], limit=50)) == 100
+    assert len(await graph.relations(space, [row.key for row in rows])) == 6000
+
+
+async def test_empty_input_is_allowed_and_does_nothing(graph: Graph, space: Space) -> None:
+    await graph.put(space, [], [])
+    assert await graph.entities(space, []) == {} and await graph.relations(space, []) == {}
+    assert await graph.degrees(space, []) == {} and await graph.incident(space, [], limit=5) == []
+    assert await graph.scan_entities(space) == [] and await graph.scan_relations(space) == []
+    await graph.drop(space)
+    assert space not in await graph.spaces()
+
+
+async def test_names_are_data_whatever_they_contain(graph: Graph, space: Space) -> None:
+    entities = [entity(name, description=name) for name in ODD_NAMES]
+    relations = [relation(*ends, description=ends[0]) for ends in pairwise(ODD_NAMES)]
+    await graph.put(space, entities, relations)
+    await graph.put(space, entities, relations)
+    assert await graph.entities(space, ODD_NAMES) == {e.name: e for e in entities}
+    assert await graph.relations(space, [r.key for r in relations]) == {r.key: r for r in relations}
+    assert len(await graph.degrees(space, ODD_NAMES)) == len(ODD_NAMES)
+    assert set(await graph.incident(space, ODD_NAMES, limit=9)) == set(relations)
+    assert sorted(e.name for e in await every_entity(graph, space, 5)) == sorted(ODD_NAMES)
+    assert sorted(r.key for r in await every_relation(graph, space, 5)) == sorted(r.key for r in relations)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [entity(""), entity("x" * 6001), entity("\ud800"), entity("a", type="\udfff"), entity("a", type="x" * 5_000_000)],
+    ids=["no name", "long name", "half a character in the name", "in a text", "too much text"],
+)  # fmt: skip
+async def test_a_row_that_can_never_be_stored_is_poison_and_nothing_is_written(
+    graph: Graph, space: Space, bad: Entity
+) -> None:
+    with pytest.raises(Poison):
+        await graph.put(space, [entity("good"), bad], [])
+    assert await every_entity(graph, space) == []
+    assert await graph.entities(space, ["", "\ud800", "x" * 6001]) == {}
+    with pytest.raises(Poison):
+        await graph.put(space, [entity("good")], [relation("a", "b", weight=float("nan"))])
+    assert space not in await graph.spaces()
+
+
+async def test_ten_thousand_rows_go_in_and_come_out_page_by_page(graph: Graph, space: Space) -> None:
+    chance = random.Random(7)
+    entities = [entity(f"name {n}") for n in range(10_000)]
+    ends = sorted({pair(*(f"name {chance.randrange(10_000)}" for _ in range(2))) for _ in range(10_000)})
+    relations = [relation(*end) for end in ends]
+    async with asyncio.timeout(120):
+        await graph.put(space, entities, relations)
+    assert await graph.entities(space, [e.name for e in entities]) == {e.name: e for e in entities}
+    assert await graph.relations(space, ends) == {r.key: r for r in relations}
+    scanned = await every_entity(graph, space, 777)
+    assert len(scanned) == 10_000 and set(scanned) == set(entities)
+    joined = await every_relation(graph, space, 777)
+    assert len(joined) == len(relations) and set(joined) == set(relations)
+
+
+async def test_pages_full_of_tombstones_do_not_end_a_scan(graph: Graph, space: Space) -> None:
+    await graph.put(space, [Entity(f"name {n}", 1, gone=n % 40 != 39) for n in range(400)], [])
+    ends = [("name 0", f"name {n}") for n in range(1, 400)]
+    await graph.put(space, [], [Relation(*pair(*end), 1, gone=n % 40 != 39) for n, end in enumerate(ends, 1)])
+    assert len(await every_entity(graph, space, 3)) == 10
+    assert len(await every_relation(graph, space, 3)) == 10
+
+
+async def test_more_than_one_message_of_text_arrives_whole(graph: Graph, space: Space) -> None:
+    """18 MB in few rows: ArcadeDB would never answer it as one message."""
+    rows = [entity(f"long {n}", description=f"{n}" + "文" * 100_000) for n in range(60)]
+    await graph.put(space, rows, [])
+    assert await graph.entities(space, [row.name for row in rows]) == {row.name: row for row in rows}
+
+
+async def test_spaces_do_not_see_each_other(graph: Graph, space: Space) -> None:
+    spaces = [space, Space(space.workspace, 2), Space(space.workspace + "0", 1), fresh_space()]
+    for number, here in enumerate(spaces, 1):
+        await graph.put(here, [entity("a", number), entity("b", number)], [relation("a", "b", number)])
+    for number, here in enumerate(spaces, 1):
+        assert set(await every_entity(graph, here)) == {entity("a", number), entity("b", number)}
+        assert await graph.incident(here, ["a"], limit=9) == [relation("a", "b", number)]
+        assert await graph.degrees(here, ["a"]) == {"a": 1}
+    assert set(spaces) <= await graph.spaces()
+    await graph.drop(spaces[0])
+    assert await every_entity(graph, spaces[0]) == [] and await every_relation(graph, spaces[0]) == []
+    for number, here in enumerate(spaces[1:], 2):
+        assert await graph.relations(here, [("a", "b")]) == {("a", "b"): relation("a", "b", number)}
+    assert set(spaces) & await graph.spaces() == set(spaces[1:])
+
+
+async def test_drop_removes_everything_tombstones_too(graph: Graph, space: Space) -> None:
+    rows = [relation("hub", f"name {n}") for n in range(5000)]
+    await graph.put(space, [Entity("old", 9, gone=True)], [*rows, Relation("old", "hub", 9, gone=True)])
+    assert space in await graph.spaces()
+    await graph.drop(space)
+    await graph.drop(space)
+    assert space not in await graph.spaces()
+    await graph.put(space, [entity("old", 1)], [relation("hub", "old", 1)])
+    assert await graph.entities(space, ["old"]) == {"old": entity("old", 1)}
+    assert await every_relation(graph, space) == [relation("hub", "old", 1)]
+
+
+async def test_prepare_may_be_called_again_and_by_many_at_once(store: GraphStore, space: Space) -> None:
+    await store.client.put(space, [entity("a")], [])
+    await asyncio.gather(*(store.another().prepare() for _ in range(5)))
+    await store.client.ping()
+    assert await store.client.entities(space, ["a"]) == {"a": entity("a")}

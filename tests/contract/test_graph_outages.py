@@ -1,0 +1,154 @@
+"""What the graph adapter owes on real servers only: locks, time limits, restarts, and no secrets in its errors."""
+
+import asyncio
+import random
+import signal
+import time
+from collections.abc import AsyncIterator
+from typing import Any, LiteralString
+
+import pytest
+import pytest_asyncio
+from neo4j import AsyncDriver
+from neo4j.exceptions import ConstraintError, DriverError, Neo4jError
+
+from contracts.graph import Entity, Relation, Space
+from runtime.errors import ConfigurationError, Unavailable
+from runtime.stores.graph.bolt import BoltGraph
+from runtime.stores.graph.port import Graph
+from tests.support.graph_stores import GraphStore, entity, eventually, fresh_space, graph_store, relation, until
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+GUARD_WITHOUT_LOCK: LiteralString = """
+UNWIND $rows AS row
+MERGE (n:Ent {workspace: $workspace, generation: $generation, name: row.name})
+ON CREATE SET n.page = 0, n.revision = 0
+WITH n, row WHERE n.revision < row.revision SET n.revision = row.revision
+"""
+REVISIONS: LiteralString = (
+    "MATCH (n:Ent {workspace: $workspace, generation: $generation}) RETURN n.revision AS revision"
+)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["arcadedb", "neo4j"])
+async def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GraphStore]:
+    async with graph_store(request.param, tmp_path_factory.mktemp(request.param)) as store:
+        yield store
+
+
+async def transact(driver: AsyncDriver, statement: LiteralString, **parameters: Any) -> list[dict[str, Any]]:
+    """One statement, tried until no other writer is in its way."""
+    while True:
+        try:
+            async with driver.session(database="neo4j") as session, await session.begin_transaction() as transaction:
+                records = await (await transaction.run(statement, parameters)).data()
+                await transaction.commit()
+                return records
+        except (DriverError, Neo4jError) as error:
+            if not isinstance(error, ConstraintError) and not error.is_retryable():
+                raise
+        await asyncio.sleep(random.random() * 0.05)
+
+
+async def test_a_guard_that_takes_no_lock_first_loses_on_neo4j_and_arcadedb_hides_it(store: GraphStore) -> None:
+    """Why our statements set `lock` before they read the revision, and why ArcadeDB alone cannot test that."""
+    space, lost = fresh_space(), 0
+    async with store.driver() as driver:
+        for generation in range(25):
+            key = {"workspace": space.workspace, "generation": generation}
+            names = [f"shared {n:02d}" for n in range(20)]
+            writers = [
+                transact(driver, GUARD_WITHOUT_LOCK, **key, rows=[{"name": name, "revision": n} for name in names])
+                for n in range(1, 13)
+            ]
+            await asyncio.gather(*writers)
+            lost += sum(record["revision"] != 12 for record in await transact(driver, REVISIONS, **key))
+            if lost:
+                break
+    assert (lost > 0) == (store.server.name == "neo4j")
+
+
+async def test_a_frozen_server_is_unavailable_within_the_time_limit_and_then_serves_again(store: GraphStore) -> None:
+    graph, space = store.another(timeout=2.0), fresh_space()
+    newer = [entity("a", 2), entity("b")], [relation("a", "b")]
+    await store.client.put(fresh_space(), *newer)  # the first time is slow on a cold server
+    await eventually(lambda: graph.put(space, [entity("a")], []), within=20)
+    for call in (
+        lambda: graph.put(space, *newer),
+        lambda: graph.entities(space, ["a"]),
+        lambda: graph.ping(),
+        lambda: store.another(timeout=2.0).ping(),
+    ):
+        store.server.signal(signal.SIGSTOP)
+        try:
+            start = time.monotonic()
+            with pytest.raises(Unavailable):
+                await call()
+            assert time.monotonic() - start < 6.0
+        finally:
+            store.server.signal(signal.SIGCONT)
+        await eventually(graph.ping, within=20)
+    await eventually(lambda: graph.put(space, *newer), within=20)
+    assert await graph.entities(space, ["a", "b"]) == {"a": entity("a", 2), "b": entity("b")}
+    assert await graph.relations(space, [("a", "b")]) == {("a", "b"): relation("a", "b")}
+
+
+async def test_closing_does_not_wait_for_a_frozen_server(store: GraphStore) -> None:
+    graph = BoltGraph(store.uri, store.user, store.password, timeout=1.0)
+    await graph.ping()
+    store.server.signal(signal.SIGSTOP)
+    try:
+        async with asyncio.timeout(5.0):
+            await graph.close()
+    finally:
+        store.server.signal(signal.SIGCONT)
+
+
+async def test_what_was_acknowledged_survives_a_killed_server_and_the_same_client_goes_on(store: GraphStore) -> None:
+    graph, space = store.client, fresh_space()
+    acknowledged: list[int] = []
+    writer = asyncio.create_task(write_until_it_fails(graph, space, acknowledged))
+    await until(lambda: len(acknowledged) >= 20, within=60)
+    await store.server.kill()
+    with pytest.raises(Unavailable):
+        await writer
+    start = time.monotonic()
+    with pytest.raises(Unavailable):
+        await graph.ping()
+    assert time.monotonic() - start < 10.0, "a refused connection must not use up the time limit"
+
+    await store.server.start()
+    names = [f"{number} {n}" for number in acknowledged for n in range(20)]
+    pairs = [(f"{number} {n}", f"{number} {n + 1}") for number in acknowledged for n in range(10, 19)]
+    assert len(await graph.entities(space, names)) == len(names)
+    assert len(await graph.relations(space, pairs)) == len(pairs)
+    await graph.put(space, *batch(acknowledged[-1] + 1))
+    await graph.put(space, [entity("0 0", 2)], [])
+    assert await graph.entities(space, ["0 0"]) == {"0 0": entity("0 0", 2)}
+
+
+async def test_errors_carry_neither_password_nor_names(store: GraphStore) -> None:
+    graph = BoltGraph(store.uri, store.user, "a-wrong-secret", database="no-such-database", timeout=5.0)
+    with pytest.raises(Unavailable) as caught:
+        await graph.entities(fresh_space(), ["a private name"])
+    await graph.close()
+    assert "secret" not in str(caught.value) and "private" not in str(caught.value)
+    with pytest.raises(ConfigurationError) as refused:
+        BoltGraph("http://user:secret@host", "u", "p")
+    assert "secret" not in str(refused.value)
+
+
+def batch(number: int) -> tuple[list[Entity], list[Relation]]:
+    """Twenty entities and the nine relations that join the last ten."""
+    names = [f"{number} {n}" for n in range(20)]
+    ends = [(f"{number} {n}", f"{number} {n + 1}") for n in range(10, 19)]
+    return [entity(name) for name in names], [relation(*end) for end in ends]
+
+
+async def write_until_it_fails(graph: Graph, space: Space, acknowledged: list[int]) -> None:
+    """Number after number, noting each that the store acknowledged."""
+    while True:
+        number = len(acknowledged)
+        await graph.put(space, *batch(number))
+        acknowledged.append(number)

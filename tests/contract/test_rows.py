@@ -1,0 +1,210 @@
+"""The law of `Rows` on writing, the same for every document store: in memory, SQLite, and MongoDB's protocol."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from random import Random
+
+import pytest
+import pytest_asyncio
+
+from runtime.errors import InvalidInput
+from runtime.stores.documents.rows import Row, Rows, Table
+from tests.support.rows import STORES, Opener, document_store, everything, new_table
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
+async def opener(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opener]:
+    """The store under test."""
+    async with document_store(request.param, tmp_path_factory.mktemp("rows")) as opener:
+        yield opener
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def rows(opener: Opener) -> AsyncIterator[Rows]:
+    """An adapter of the store under test, prepared."""
+    rows = opener()
+    await rows.prepare()
+    yield rows
+    await rows.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def other(opener: Opener) -> AsyncIterator[Rows]:
+    """A second adapter over the same data."""
+    rows = opener()
+    yield rows
+    await rows.close()
+
+
+@pytest.fixture
+def documents() -> Table:
+    """A table with many indexed fields."""
+    return new_table("documents")
+
+
+@pytest.fixture
+def plain() -> Table:
+    """A table without indexed fields."""
+    return new_table("embeddings")
+
+
+async def test_preparing_again_changes_nothing(rows: Rows, other: Rows, documents: Table) -> None:
+    await rows.put(documents, {"a": {"status": "new"}})
+    await asyncio.gather(rows.prepare(), other.prepare(), rows.prepare())
+    assert await everything(other, documents) == {"a": {"status": "new"}}
+
+
+async def test_a_store_that_is_up_answers_a_ping(rows: Rows) -> None:
+    assert await rows.ping() is None  # type: ignore[func-returns-value]
+
+
+async def test_a_row_comes_back_as_it_was_and_missing_ones_are_left_out(rows: Rows, plain: Table) -> None:
+    await rows.put(plain, {"a": {"n": 1}, "b": {}})
+    assert await rows.get(plain, ["a", "b", "c", "a"]) == {"a": {"n": 1}, "b": {}}
+    assert await rows.get(plain, {"c"}) == {}
+
+
+async def test_no_caller_shares_a_value_with_the_store(rows: Rows, plain: Table) -> None:
+    row: Row = {"list": [1]}
+    await rows.put(plain, {"a": row})
+    row["list"].append(2)
+    (await rows.get(plain, ["a"]))["a"]["list"].append(3)
+    (await rows.scan(plain))[0][1]["list"].append(4)
+    assert await rows.get(plain, ["a"]) == {"a": {"list": [1]}}
+
+
+async def test_empty_input_does_nothing(rows: Rows, documents: Table) -> None:
+    await rows.put(documents, {"a": {"rev": 1}})
+    await rows.put(documents, {})
+    await rows.put_newer(documents, {}, "rev")
+    await rows.delete(documents, [])
+    assert await rows.get(documents, []) == {}
+    assert await rows.increment(documents, []) == {}
+    assert await everything(rows, documents) == {"a": {"rev": 1}}
+
+
+async def test_putting_twice_is_once_and_replaces_the_whole_row(rows: Rows, documents: Table) -> None:
+    await rows.put(documents, {"a": {"status": "old", "gone": 1, "id": "a"}})
+    for _ in range(2):
+        await rows.put(documents, {"a": {"status": "new"}})
+    assert await everything(rows, documents) == {"a": {"status": "new"}}
+    assert await rows.find(documents, {"status": "old"}) == await rows.find(documents, {"id": "a"}) == []
+    assert await rows.count(documents, "status", {}) == {"new": 1}
+
+
+@pytest.mark.parametrize(
+    ("stored", "wins"),
+    [({"rev": 4}, True), ({"rev": 5}, True), ({"rev": 6}, False), ({}, True), ({"rev": None}, True), (None, True)],
+)
+async def test_a_row_is_written_unless_a_greater_one_stands_there(
+    rows: Rows, plain: Table, stored: Row | None, wins: bool
+) -> None:
+    if stored is not None:
+        await rows.put(plain, {"a": stored})
+    new = {"rev": 5, "text": "new"}
+    for _ in range(2):
+        await rows.put_newer(plain, {"a": new, "b": new}, "rev")
+    assert await everything(rows, plain) == {"a": new if wins else stored, "b": new}
+
+
+async def test_of_twelve_concurrent_writers_the_greatest_revision_always_stands(
+    rows: Rows, other: Rows, documents: Table
+) -> None:
+    shared = [f"key-{number}" for number in range(20)]
+    random = Random(7)
+    for round_ in range(25):
+        writers = [
+            (rows if revision % 2 else other).put_newer(
+                documents,
+                {f"{round_}-{key}": {"rev": revision, "status": f"s{revision}"} for key in random.sample(shared, 20)},
+                "rev",
+            )
+            for revision in random.sample(range(1, 13), 12)
+        ]
+        await asyncio.gather(*writers)
+        stored = await rows.get(documents, [f"{round_}-{key}" for key in shared])
+        assert list(stored.values()) == [{"rev": 12, "status": "s12"}] * 20
+    assert await rows.count(documents, "status", {}) == {"s12": 500}
+
+
+async def test_of_concurrent_swaps_exactly_one_wins(rows: Rows, other: Rows, plain: Table) -> None:
+    for expected in (None, 0, 1, 2):
+        rev = 0 if expected is None else expected + 1
+        won = await asyncio.gather(
+            *(
+                (other if number % 2 else rows).swap(plain, "a", expected, {"rev": rev, "by": number})
+                for number in range(20)
+            )
+        )
+        assert won.count(True) == 1
+        assert await other.get(plain, ["a"]) == {"a": {"rev": rev, "by": won.index(True)}}
+
+
+async def test_a_swap_is_refused_when_something_else_stands_there(rows: Rows, documents: Table) -> None:
+    assert not await rows.swap(documents, "a", 0, {"rev": 1})
+    assert await rows.get(documents, ["a"]) == {}
+    assert await rows.swap(documents, "a", None, {"rev": 5, "status": "old", "id": "x"})
+    assert not await rows.swap(documents, "a", None, {"rev": 6})
+    for expected in (4, 6, 0, -5):
+        assert not await rows.swap(documents, "a", expected, {"rev": 7})
+    assert await rows.swap(documents, "a", 5, {"rev": 3, "status": "new"})
+    assert await everything(rows, documents) == {"a": {"rev": 3, "status": "new"}}
+    assert await rows.find(documents, {"id": "x"}) == []
+
+
+async def test_a_swap_that_two_callers_could_win_is_refused(rows: Rows, plain: Table) -> None:
+    await rows.put(plain, {"a": {"rev": 1}, "b": {"text": "without rev"}})
+    with pytest.raises(InvalidInput):
+        await rows.swap(plain, "a", 1, {"rev": 1, "text": "same rev"})
+    assert not await rows.swap(plain, "b", 1, {"rev": 2})
+    assert await everything(rows, plain) == {"a": {"rev": 1}, "b": {"text": "without rev"}}
+
+
+async def test_fifty_concurrent_increments_count_fifty(rows: Rows, other: Rows) -> None:
+    table = new_table("revisions")
+    seen = await asyncio.gather(*((other if n % 2 else rows).increment(table, [f"k{n % 3}", "all"]) for n in range(50)))
+    assert await rows.increment(table, ["all"]) == {"all": 51}
+    assert max(counts["all"] for counts in seen) == 50
+    # Never lower than one's own: of n callers at least n - i have read more than i.
+    ordered = sorted(counts["all"] for counts in seen)
+    assert all(value >= place for place, value in enumerate(ordered, start=1))
+    assert await other.get(table, ["k0", "k1", "k2"]) == {"k0": {"n": 17}, "k1": {"n": 17}, "k2": {"n": 16}}
+
+
+async def test_a_counter_is_a_row_that_begins_at_nought(rows: Rows) -> None:
+    table = new_table("revisions")
+    await rows.put(table, {"set": {"n": 41, "note": "kept"}, "bare": {"note": "kept"}})
+    assert await rows.increment(table, ["set", "bare", "new", "new"]) == {"set": 42, "bare": 1, "new": 1}
+    expected = {"bare": {"n": 1, "note": "kept"}, "new": {"n": 1}, "set": {"n": 42, "note": "kept"}}
+    assert dict(await rows.scan(table)) == expected
+    await rows.put(table, {"set": {"n": 7}})
+    assert await rows.increment(table, ["set"]) == {"set": 8}
+
+
+async def test_deleting_twice_is_once(rows: Rows, documents: Table) -> None:
+    await rows.put(documents, {key: {"status": "s"} for key in "abc"})
+    for _ in range(2):
+        await rows.delete(documents, {"a", "b", "never there"})
+    assert await everything(rows, documents) == {"c": {"status": "s"}}
+    assert await rows.count(documents, "status", {}) == {"s": 1}
+
+
+async def test_two_adapters_see_each_others_writes_at_once(rows: Rows, other: Rows, documents: Table) -> None:
+    for number in range(20):
+        await rows.put(documents, {f"a{number}": {"status": "s"}})
+        await other.put_newer(documents, {f"b{number}": {"status": "s", "rev": 1}}, "rev")
+        assert set(await other.get(documents, [f"a{number}"])) == {f"a{number}"}
+        assert set(await rows.get(documents, [f"b{number}"])) == {f"b{number}"}
+    assert await rows.count(documents, "status", {}) == await other.count(documents, "status", {}) == {"s": 40}
+
+
+async def test_concurrent_puts_of_the_same_new_rows_all_succeed(rows: Rows, other: Rows, documents: Table) -> None:
+    await asyncio.gather(
+        *(
+            (other if n % 2 else rows).put(documents, {f"k{m}": {"status": f"s{n}"} for m in range(50)})
+            for n in range(12)
+        )
+    )
+    assert len(await everything(rows, documents)) == 50

@@ -1,0 +1,235 @@
+"""The law of `Rows` on asking: find, count, scan, and which space a row is in."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from contracts.graph import Space
+from runtime.errors import InvalidInput
+from runtime.stores.documents.rows import INDEXES, Rows, Table
+from tests.support.rows import STORES, Opener, document_store, everything, keys, new_table
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
+async def opener(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opener]:
+    """The store under test."""
+    async with document_store(request.param, tmp_path_factory.mktemp("rows")) as opener:
+        yield opener
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def rows(opener: Opener) -> AsyncIterator[Rows]:
+    """An adapter of the store under test, prepared."""
+    rows = opener()
+    await rows.prepare()
+    yield rows
+    await rows.close()
+
+
+@pytest.fixture
+def documents() -> Table:
+    """A table with many indexed fields."""
+    return new_table("documents")
+
+
+@pytest.fixture
+def plain() -> Table:
+    """A table without indexed fields."""
+    return new_table("embeddings")
+
+
+async def test_an_empty_table_has_nothing_to_give(rows: Rows, documents: Table) -> None:
+    assert await rows.find(documents, {}, order="id") == []
+    assert await rows.count(documents, "status", {}) == {}
+    assert await rows.scan(documents) == []
+    await rows.drop(documents)
+    assert documents.space not in await rows.spaces("documents")
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def five(rows: Rows, documents: Table) -> Table:
+    """Five documents whose times do not follow their keys; b and d have the same."""
+    times = {"a": 30, "b": 20, "c": 10, "d": 20, "e": 5}
+    statuses = {"a": "done", "b": "done", "c": "failed", "d": "done", "e": "new"}
+    await rows.put(
+        documents,
+        {key: {"status": statuses[key], "updated_at": times[key], "id": f"id-{key}", "text": "x"} for key in "cebda"},
+    )
+    return documents
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        ({}, "abcde"),
+        ({"status": "done"}, "abd"),
+        ({"status": ["done"]}, "abd"),
+        ({"status": ["failed", "new", "unknown", "new"]}, "ce"),
+        ({"status": []}, ""),
+        ({"status": "unknown"}, ""),
+        ({"status": "Done"}, ""),
+        ({"updated_at": 20}, "bd"),
+        ({"updated_at": 21}, ""),
+        ({"status": "done", "updated_at": 20, "id": ["id-d", "id-c"]}, "d"),
+        ({"track_id": "none has it"}, ""),
+        ({"status": "' OR 1=1 --"}, ""),
+    ],
+)
+async def test_rows_are_found_by_their_indexed_fields(rows: Rows, five: Table, where: Any, found: str) -> None:
+    assert "".join(keys(await rows.find(five, where))) == found
+    assert sum((await rows.count(five, "id", where)).values()) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("order", "descending", "found"),
+    [
+        ("", False, "abcde"),
+        ("", True, "edcba"),
+        ("updated_at", False, "ecbda"),
+        ("updated_at", True, "adbce"),
+        ("status", False, "abdce"),
+        ("status", True, "ecdba"),
+        ("track_id", False, "abcde"),
+    ],
+)
+async def test_rows_come_by_the_field_and_then_by_key(
+    rows: Rows, five: Table, order: str, descending: bool, found: str
+) -> None:
+    assert "".join(keys(await rows.find(five, {}, order=order, descending=descending))) == found
+    for skip in range(7):
+        for limit in range(7):
+            page = await rows.find(five, {}, order=order, descending=descending, skip=skip, limit=limit)
+            assert "".join(keys(page)) == (found[skip : skip + limit] if limit else found[skip:])
+
+
+async def test_pages_of_one_status_come_newest_first(rows: Rows, documents: Table) -> None:
+    await rows.put(documents, {f"{n:03d}": {"status": f"s{n % 3}", "updated_at": n * 7919 % 1000} for n in range(300)})
+    pages = [
+        page
+        for skip in range(0, 120, 25)
+        for page in await rows.find(
+            documents, {"status": "s1"}, order="updated_at", descending=True, skip=skip, limit=25
+        )
+    ]
+    expected = sorted((-(n * 7919 % 1000), n) for n in range(300) if n % 3 == 1)
+    assert keys(pages) == [f"{n:03d}" for _, n in expected]
+    assert await rows.count(documents, "status", {}) == {"s0": 100, "s1": 100, "s2": 100}
+
+
+async def test_rows_without_the_field_come_first_and_are_not_counted(rows: Rows, five: Table) -> None:
+    await rows.put(five, {"f": {}, "g": {"updated_at": None, "status": None}})
+    assert "".join(keys(await rows.find(five, {}, order="updated_at"))) == "fgecbda"
+    assert "".join(keys(await rows.find(five, {}, order="updated_at", descending=True))) == "adbcegf"
+    assert await rows.count(five, "status", {}) == {"done": 3, "failed": 1, "new": 1}
+
+
+async def test_rows_are_counted_by_value(rows: Rows, five: Table) -> None:
+    assert await rows.count(five, "status", {}) == {"done": 3, "failed": 1, "new": 1}
+    assert await rows.count(five, "updated_at", {"status": ["done", "new"]}) == {"20": 2, "30": 1, "5": 1}
+    assert await rows.count(five, "status", {"status": "done"}) == {"done": 3}
+
+
+async def test_negative_numbers_sort_as_numbers(rows: Rows, documents: Table) -> None:
+    times = [-(2**63), -10, -9, 0, 9, 10, 2**53, 2**53 + 1, 2**63 - 1]
+    await rows.put(documents, {f"k{9 - place}": {"updated_at": time} for place, time in enumerate(times)})
+    found = await rows.find(documents, {}, order="updated_at")
+    assert [row["updated_at"] for _, row in found] == times
+    assert keys(await rows.find(documents, {"updated_at": 2**53 + 1})) == ["k2"]
+
+
+@pytest.mark.parametrize("field", ["text", "key", "body", "_id", "status; DROP TABLE documents", "chunk_id"])
+async def test_other_fields_and_other_tables_are_refused(rows: Rows, five: Table, field: str) -> None:
+    for ask in (
+        rows.find(five, {field: "x"}),
+        rows.find(five, {}, order=field),
+        rows.count(five, field, {}),
+        rows.count(five, "status", {field: "x"}),
+        rows.scan(replace(five, name=field)),
+        rows.put(replace(five, name=field), {"a": {}}),
+        rows.spaces(field),
+    ):
+        with pytest.raises(InvalidInput):
+            await ask
+    assert len(await everything(rows, five)) == 5
+
+
+async def test_contributions_are_found_by_key_and_by_chunk(rows: Rows) -> None:
+    table = new_table("contributions")
+    await rows.put(table, {f"{k}/{c}": {"key": f"键{k}", "chunk_id": f"c{c}"} for k in range(4) for c in range(3)})
+    assert keys(await rows.find(table, {"key": "键2"})) == ["2/0", "2/1", "2/2"]
+    assert keys(await rows.find(table, {"key": ["键3", "键0"], "chunk_id": "c1"})) == ["0/1", "3/1"]
+
+
+async def test_a_scan_pages_through_all_keys_in_ascii_order(rows: Rows, plain: Table) -> None:
+    names = sorted({f"{mark}{number}" for mark in "!/09:AZ_az~" for number in range(40)})
+    await rows.put(plain, {name: {"name": name} for name in reversed(names)})
+    assert await rows.scan(plain) == [(name, {"name": name}) for name in names]
+    seen: list[str] = []
+    while page := await rows.scan(plain, seen[-1] if seen else "", 7):
+        assert len(page) <= 7
+        seen += keys(page)
+    assert seen == names
+    assert keys(await rows.scan(plain, "A", 2)) == ["A0", "A1"]
+    assert await rows.scan(plain, "~~") == await rows.scan(plain, "", 0) == []
+
+
+async def test_a_scan_gives_a_thousand_rows_unless_told(rows: Rows, plain: Table) -> None:
+    await rows.put(plain, {f"{n:04d}": {} for n in range(1200)})
+    assert keys(await rows.scan(plain)) == [f"{n:04d}" for n in range(1000)]
+    assert keys(await rows.scan(plain, limit=5000)) == [f"{n:04d}" for n in range(1200)]
+
+
+def neighbours(space: Space) -> list[Space]:
+    """Spaces whose names begin alike."""
+    workspaces = [space.workspace + end for end in ("", "-", ".", "0", "_")]
+    return [Space(workspace, generation) for workspace in workspaces for generation in (0, 1, 2, 10, 11)]
+
+
+@pytest.mark.parametrize("name", INDEXES)
+async def test_every_space_is_a_store_of_its_own(rows: Rows, name: str) -> None:
+    table = new_table(name)
+    tables = [Table(name, space) for space in neighbours(table.space)]
+    for number, each in enumerate(tables):
+        await rows.put(each, {"a": {"rev": number}, "1/a": {"rev": number}})
+    for number, each in enumerate(tables):
+        assert await rows.get(each, ["a"]) == {"a": {"rev": number}}
+        assert await rows.scan(each) == [("1/a", {"rev": number}), ("a", {"rev": number})]
+        assert await rows.find(each, {}) == await rows.scan(each)
+
+
+async def test_dropping_a_space_leaves_its_neighbours(rows: Rows, five: Table) -> None:
+    tables = [Table(name, space) for space in neighbours(five.space) for name in ("documents", "chunks")]
+    for each in tables:
+        await rows.put(each, {f"{n}": {} for n in range(5)})
+    for _ in range(2):
+        await rows.drop(five)
+    assert await rows.scan(five) == await rows.find(five, {}) == []
+    assert await rows.count(five, "status", {}) == {}
+    assert [len(await rows.scan(each)) for each in tables if each != five] == [5] * (len(tables) - 1)
+
+
+async def test_a_large_space_is_dropped_whole(rows: Rows, plain: Table) -> None:
+    await rows.put(plain, {f"{n}": {} for n in range(5001)})
+    await rows.drop(plain)
+    assert await rows.scan(plain) == []
+    assert plain.space not in await rows.spaces("embeddings")
+
+
+async def test_the_spaces_of_a_table_are_those_with_a_row(rows: Rows, plain: Table) -> None:
+    spaces = set(neighbours(plain.space))
+    for space in spaces:
+        await rows.put(Table("embeddings", space), {f"{n}": {} for n in range(3)})
+    gone = Space(plain.space.workspace, 10)
+    await rows.drop(Table("embeddings", gone))
+    await rows.delete(Table("embeddings", plain.space), ["0", "1", "2"])
+
+    def mine(found: set[Space]) -> set[Space]:
+        return {space for space in found if space.workspace.startswith(plain.space.workspace)}
+
+    assert mine(await rows.spaces("embeddings")) == spaces - {gone, plain.space}
+    assert mine(await rows.spaces("documents")) == set()

@@ -1,0 +1,152 @@
+"""The law of `Rows` on what may be stored: keys, odd values, sizes, and many rows at once."""
+
+from collections.abc import AsyncIterator
+from random import Random
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from runtime.errors import InvalidInput
+from runtime.stores.documents.bodies import LARGEST_BODY
+from runtime.stores.documents.rows import Row, Rows, Table
+from tests.support.rows import ODD, STORES, Opener, document_store, everything, keys, new_table
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
+async def opener(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opener]:
+    """The store under test."""
+    async with document_store(request.param, tmp_path_factory.mktemp("rows")) as opener:
+        yield opener
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def rows(opener: Opener) -> AsyncIterator[Rows]:
+    """An adapter of the store under test, prepared."""
+    rows = opener()
+    await rows.prepare()
+    yield rows
+    await rows.close()
+
+
+@pytest.fixture
+def documents() -> Table:
+    """A table with many indexed fields."""
+    return new_table("documents")
+
+
+@pytest.fixture
+def plain() -> Table:
+    """A table without indexed fields."""
+    return new_table("embeddings")
+
+
+@pytest.mark.parametrize("name", ODD)
+async def test_odd_values_come_back_unchanged(rows: Rows, documents: Table, name: str) -> None:
+    row = {name: ODD[name], f"$.{name}": ODD[name], "k": {f"{name}.x": ODD[name]}}
+    await rows.put(documents, {"a": row})
+    assert (await rows.get(documents, ["a"]))["a"] == row
+    assert await rows.swap(documents, "b", None, row)
+    await rows.put_newer(documents, {"c": {**row, "rev": 1}}, "rev")
+    assert dict(await rows.scan(documents)) == {"a": row, "b": row, "c": {**row, "rev": 1}}
+
+
+@pytest.mark.parametrize("name", ["chinese", "quotes", "backslashes", "emoji", "long"])
+async def test_odd_values_of_indexed_fields_are_found(rows: Rows, documents: Table, name: str) -> None:
+    await rows.put(documents, {"a": {"file_path": ODD[name]}, "b": {"file_path": f"{ODD[name]}!"}})
+    assert keys(await rows.find(documents, {"file_path": ODD[name]})) == ["a"]
+    assert keys(await rows.find(documents, {"file_path": ["x", ODD[name]]})) == ["a"]
+    assert await rows.count(documents, "file_path", {}) == {ODD[name]: 1, f"{ODD[name]}!": 1}
+
+
+async def test_every_printable_ascii_character_may_stand_in_a_key(rows: Rows, plain: Table) -> None:
+    names = [chr(code) for code in range(33, 127)] + ["/", "//", "a/b", "';--", "%s", "x" * 400, "$a.b"]
+    await rows.put(plain, {name: {"name": name} for name in names})
+    assert await rows.get(plain, names) == {name: {"name": name} for name in names}
+    assert keys(await rows.scan(plain)) == sorted(set(names))
+    assert await rows.increment(Table("revisions", plain.space), names) == dict.fromkeys(names, 1)
+    await rows.delete(plain, names)
+    assert await rows.scan(plain) == []
+
+
+@pytest.mark.parametrize("key", ["", "a b", "a\n", "\t", "é", "键", "x" * 401, "\x7f"])
+async def test_any_other_key_is_refused(rows: Rows, plain: Table, key: str) -> None:
+    for write in (
+        rows.put(plain, {key: {}}),
+        rows.put_newer(plain, {key: {"rev": 1}}, "rev"),
+        rows.swap(plain, key, None, {}),
+        rows.increment(plain, [key]),
+    ):
+        with pytest.raises(InvalidInput):
+            await write
+    assert await rows.scan(plain) == []
+
+
+@pytest.mark.parametrize("row", [{}, {"rev": "1"}, {"rev": 1.0}, {"rev": True}, {"rev": 2**63}, {"rev": None}])
+async def test_a_row_without_the_integer_to_compare_is_refused(rows: Rows, plain: Table, row: Row) -> None:
+    with pytest.raises(InvalidInput):
+        await rows.put_newer(plain, {"a": row}, "rev")
+    assert await rows.get(plain, ["a"]) == {}
+
+
+async def test_the_number_compared_may_be_any_of_64_bits(rows: Rows, plain: Table) -> None:
+    for rev in (-(2**63), -1, 0, 2**53, 2**53 + 1, 2**63 - 1):
+        await rows.put_newer(plain, {"a": {"seq": rev}}, "seq")
+        await rows.put_newer(plain, {"a": {"seq": max(rev - 1, -(2**63))}}, "seq")
+        assert await rows.get(plain, ["a"]) == {"a": {"seq": rev}}
+
+
+async def test_ten_thousand_rows_go_in_one_call(rows: Rows, documents: Table) -> None:
+    many = {f"{n:05d}": {"rev": n, "status": f"s{n % 4}"} for n in range(10_000)}
+    for _ in range(2):
+        await rows.put(documents, many)
+    assert await rows.get(documents, many.keys()) == many
+    assert dict(await rows.find(documents, {"status": ["s0", "s1", "s2", "s3"]})) == many
+    assert await rows.increment(new_table("revisions"), list(many)) == dict.fromkeys(many, 1)
+    await rows.delete(documents, list(many)[:9_999])
+    assert keys(await rows.scan(documents)) == ["09999"]
+
+
+async def test_thousands_of_rows_are_compared_one_by_one(rows: Rows) -> None:
+    # Fewer than ten thousand: the server of CI looks through the whole collection for every conditional write.
+    table = new_table("chunks")
+    many = {f"{n:05d}": {"rev": n, "document_id": f"文-{n}"} for n in range(2500)}
+    await rows.put_newer(table, many, "rev")
+    newer = {key: {**row, "rev": row["rev"] + (1 if row["rev"] % 2 else -1)} for key, row in many.items()}
+    await rows.put_newer(table, newer, "rev")
+    assert await everything(rows, table) == {key: newer[key] if row["rev"] % 2 else row for key, row in many.items()}
+    found = await rows.find(table, {"document_id": [f"文-{n}" for n in range(2100)]})
+    assert keys(found) == list(many)[:2100]
+
+
+async def test_thousands_of_vectors_come_back_exactly(rows: Rows, plain: Table) -> None:
+    random = Random(3)
+    many = {f"v{n}": {"vector": [random.uniform(-1, 1) for _ in range(384)]} for n in range(2500)}
+    await rows.put(plain, many)
+    assert await rows.get(plain, list(many)) == many
+
+
+async def test_the_largest_row_is_kept_and_a_larger_one_refused(rows: Rows, plain: Table) -> None:
+    empty = len('{"text":""}')
+    row = {"text": "x" * (LARGEST_BODY - empty)}
+    await rows.put(plain, {"a": row})
+    assert (await rows.get(plain, ["a"]))["a"] == row
+    with pytest.raises(InvalidInput):
+        await rows.put(plain, {"a": {"text": row["text"] + "x"}})
+    await rows.delete(plain, ["a"])
+
+
+@pytest.mark.parametrize("value", [{1, 2}, {1: "a"}, "\ud800", b"bytes", 2**70, object()])
+async def test_what_is_not_json_is_refused(rows: Rows, plain: Table, value: Any) -> None:
+    with pytest.raises(InvalidInput):
+        await rows.put(plain, {"a": {"value": value}})
+    assert await rows.get(plain, ["a"]) == {}
+
+
+@pytest.mark.parametrize("value", [1.5, True, ["a"], {"a": 1}, 2**63])
+async def test_an_indexed_field_is_text_or_an_integer(rows: Rows, documents: Table, value: Any) -> None:
+    with pytest.raises(InvalidInput):
+        await rows.put(documents, {"a": {"status": value}})
+    assert await everything(rows, documents) == {}

@@ -1,0 +1,271 @@
+"""The law of the vector store, held by every adapter: in memory, on Milvus Lite, on a real Milvus server."""
+
+import asyncio
+import math
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+import pytest_asyncio
+
+from contracts.graph import VECTOR_KINDS, Space
+from runtime.errors import Poison
+from runtime.stores.vectors.port import Vectors
+from tests.support.vector_stores import DIMENSION, VectorStore, fresh_space, ids, row, vector_store
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+EAST, NORTH = (1.0, 0.0), (0.0, 1.0)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus"])
+async def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[VectorStore]:
+    async with vector_store(request.param, tmp_path_factory.mktemp("vectors")) as running:
+        await running.client.prepare(1)
+        yield running
+
+
+@pytest.fixture
+def vectors(store: VectorStore) -> Vectors:
+    return store.client
+
+
+@pytest.fixture
+def space() -> Space:
+    return fresh_space()
+
+
+async def test_the_store_answers_and_preparing_again_changes_nothing(vectors: Vectors, space: Space) -> None:
+    await vectors.put(space, "chunks", [row("a")])
+    await vectors.prepare(1)
+    await vectors.ping()
+    assert await ids(vectors, space) == ["a"]
+    assert 1 in await vectors.generations()
+
+
+async def test_a_row_comes_back_whole_and_with_its_vector_only_when_asked(vectors: Vectors, space: Space) -> None:
+    whole = row(
+        "rel-1", 0.5, -0.25, text="A knows B", version=7, names=("A", "B"), document_id="doc-1", file_path="a/b.md",
+        order=12,
+    )  # fmt: skip
+    await vectors.put(space, "relations", [whole])
+    assert await vectors.get(space, "relations", ["rel-1"], vectors=True) == {"rel-1": whole}
+    bare = replace(whole, vector=())
+    assert await vectors.get(space, "relations", ["rel-1"]) == {"rel-1": bare}
+    assert await vectors.scan(space, "relations") == [bare]
+    assert [hit.row for hit in await vectors.search(space, "relations", whole.vector, top_k=1)] == [bare]
+
+
+async def test_putting_twice_is_once(vectors: Vectors, space: Space) -> None:
+    rows = [row("a", 1.0), row("b", 2.0, 1.0)]
+    for _ in range(2):
+        await vectors.put(space, "chunks", rows)
+    assert await vectors.count(space, "chunks") == 2
+    assert await vectors.get(space, "chunks", ["a", "b"], vectors=True) == {"a": rows[0], "b": rows[1]}
+
+
+async def test_a_later_row_replaces_an_earlier_one(vectors: Vectors, space: Space) -> None:
+    await vectors.put(space, "chunks", [row("a", *EAST, text="first"), row("b"), row("a", *NORTH, text="second")])
+    assert (await vectors.get(space, "chunks", ["a"]))["a"].text == "second"
+    assert await vectors.count(space, "chunks") == 2
+    await vectors.put(space, "chunks", [row("a", *EAST, text="third", version=3)])
+    (hit,) = await vectors.search(space, "chunks", row("q", *EAST).vector, top_k=1)
+    assert (hit.row.id, hit.row.text, hit.row.version) == ("a", "third", 3)
+    assert await vectors.count(space, "chunks") == 2
+
+
+async def test_empty_input_does_nothing(vectors: Vectors) -> None:
+    unmade = fresh_space(generation=77)
+    await vectors.put(unmade, "chunks", [])
+    assert await vectors.get(unmade, "chunks", []) == {}
+    await vectors.delete(unmade, "chunks", [])
+    assert 77 not in await vectors.generations()
+
+
+async def test_get_and_delete_pass_over_what_does_not_exist(vectors: Vectors, space: Space) -> None:
+    await vectors.put(space, "chunks", [row("a"), row("b"), row("c")])
+    assert set(await vectors.get(space, "chunks", ["a", "nobody", "a", "c"])) == {"a", "c"}
+    for _ in range(2):
+        await vectors.delete(space, "chunks", ["a", "nobody"])
+    assert await ids(vectors, space) == ["b", "c"]
+    await vectors.put(space, "chunks", [row("a", text="again")])
+    assert (await vectors.get(space, "chunks", ["a"]))["a"].text == "again"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ["", "知识图谱。", 'it\'s "quoted" \\ back\\\\slash', "line\nline\r\n\ttab", "🦜 zero\x00", "x" * 5000, "{}", "%_"],
+)
+async def test_odd_texts_and_names_come_back_as_they_were(vectors: Vectors, space: Space, odd: str) -> None:
+    odd_row = row("odd", text=odd, names=(odd, "B"), document_id=odd[:500], file_path=odd[:4096])
+    await vectors.put(space, "entities", [odd_row, row("plain")])
+    assert await vectors.get(space, "entities", ["odd"], vectors=True) == {"odd": odd_row}
+
+
+async def test_a_text_that_is_too_long_is_cut_at_a_character_and_keeps_its_hash(vectors: Vectors, space: Space) -> None:
+    long = row("long", text="ab" + "长" * 100_000, names=("名" * 30_000, "B"))
+    await vectors.put(space, "chunks", [long])
+    kept = (await vectors.get(space, "chunks", ["long"]))["long"]
+    assert long.text.startswith(kept.text)
+    assert len(kept.text.encode()) == 65_534  # one byte is free, which no such character fits
+    assert kept.text_hash == long.text_hash
+    assert len(kept.names) == 2
+    assert long.names[0].startswith(kept.names[0])
+
+
+async def test_a_text_that_utf8_cannot_say_is_kept_as_far_as_it_can(vectors: Vectors, space: Space) -> None:
+    await vectors.put(space, "chunks", [row("half", text="half a \ud83e pair")])
+    assert (await vectors.get(space, "chunks", ["half"]))["half"].text == "half a ? pair"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [(), (1.0,) * 7, (1.0,) * 9, (math.nan,) + (0.0,) * 7, (math.inf,) * 8, (-math.inf,) * 8, (1e39,) * 8],
+)
+async def test_a_vector_that_is_not_finite_or_of_another_dimension_is_poison_and_nothing_is_written(
+    vectors: Vectors, space: Space, bad: tuple[float, ...]
+) -> None:
+    rows = [row(f"good-{n}") for n in range(600)]
+    with pytest.raises(Poison, match="culprit"):
+        await vectors.put(space, "chunks", [*rows, replace(row("culprit"), vector=bad)])
+    with pytest.raises(Poison):
+        await vectors.search(space, "chunks", bad, top_k=3)
+    assert await vectors.count(space, "chunks") == 0
+
+
+@pytest.mark.parametrize("bad", ["", "a b", 'x" or key != "', "a'b", "ключ", "a\n", "a" * 65])
+async def test_what_is_no_id_is_never_written_and_names_nothing(vectors: Vectors, space: Space, bad: str) -> None:
+    with pytest.raises(Poison):
+        await vectors.put(space, "chunks", [row("good"), row(bad)])
+    await vectors.put(space, "chunks", [row("a")])
+    await vectors.delete(space, "chunks", [bad])
+    assert await vectors.get(space, "chunks", [bad]) == {}
+    assert await ids(vectors, space) == ["a"]
+
+
+async def test_ten_thousand_rows_go_in_at_once_and_are_scanned_in_pages(vectors: Vectors, space: Space) -> None:
+    rows = [row(f"row-{n:05d}", math.cos(n), math.sin(n)) for n in range(10_000)]
+    await vectors.put(space, "chunks", rows[::-1])
+    assert await vectors.count(space, "chunks") == 10_000
+    seen: list[str] = []
+    while page := await vectors.scan(space, "chunks", seen[-1] if seen else "", 3_000):
+        seen += [found.id for found in page]
+    assert seen == [made.id for made in rows]
+    assert len(await vectors.get(space, "chunks", seen)) == 10_000
+    await vectors.delete(space, "chunks", seen[5:])
+    assert await ids(vectors, space) == seen[:5]
+
+
+async def test_rows_that_are_too_much_for_one_message_go_in_and_come_back(vectors: Vectors, space: Space) -> None:
+    rows = [row(f"row-{n:03d}", text=f"{n:03d}" + "x" * 65_000) for n in range(270)]  # 18 MB
+    await vectors.put(space, "chunks", rows)
+    found = await vectors.get(space, "chunks", [made.id for made in rows])
+    assert [found[made.id].text for made in rows] == [made.text for made in rows]
+    assert [found.text for found in await vectors.scan(space, "chunks")] == [made.text for made in rows]
+    await vectors.delete(space, "chunks", list(found))
+
+
+async def test_a_scan_goes_by_the_codes_of_the_characters(vectors: Vectors, space: Space) -> None:
+    ordered = ["-", "0", "A", "Z", "_", "a", "a-", "aa", "z"]
+    await vectors.put(space, "chunks", [row(id) for id in reversed(ordered)])
+    assert await ids(vectors, space) == ordered
+    assert [found.id for found in await vectors.scan(space, "chunks", "A", 3)] == ["Z", "_", "a"]
+    assert [found.id for found in await vectors.scan(space, "chunks", "a")] == ["a-", "aa", "z"]
+    assert await vectors.scan(space, "chunks", "z") == []
+    assert await vectors.scan(space, "chunks", limit=0) == []
+    with pytest.raises(Poison):
+        await vectors.scan(space, "chunks", 'a" or key != "')
+
+
+@pytest.mark.parametrize(
+    "hostile", ['x" or tenant != "', "x' or '1' == '1", "\\", "a\nb", "租户", "*", "%", "", "A", "w" * 500]
+)
+async def test_workspaces_with_the_same_ids_do_not_see_each_other(vectors: Vectors, space: Space, hostile: str) -> None:
+    there = Space(hostile, 1)
+    await vectors.put(space, "chunks", [row("a", text="here"), row("b")])
+    await vectors.put(there, "chunks", [row("a", text="there")])
+    assert (await vectors.get(space, "chunks", ["a"]))["a"].text == "here"
+    assert (await vectors.get(there, "chunks", ["a", "b"]))["a"].text == "there"
+    assert await ids(vectors, there) == ["a"]
+    assert [hit.row.text for hit in await vectors.search(there, "chunks", row("q").vector, top_k=9)] == ["there"]
+    await vectors.delete(there, "chunks", ["a", "b"])
+    assert await vectors.count(there, "chunks") == 0
+    assert await vectors.count(space, "chunks") == 2
+
+
+async def test_kinds_with_the_same_ids_do_not_see_each_other(vectors: Vectors, space: Space) -> None:
+    for kind in VECTOR_KINDS:
+        await vectors.put(space, kind, [row("a", text=kind)])
+    await vectors.delete(space, "entities", ["a"])
+    found = [
+        [hit.row.text for hit in await vectors.search(space, kind, row("q").vector, top_k=9)] for kind in VECTOR_KINDS
+    ]
+    assert found == [["chunks"], [], ["relations"]]
+
+
+async def test_the_best_come_first_with_their_cosine_similarity(vectors: Vectors, space: Space) -> None:
+    await vectors.put(
+        space,
+        "chunks",
+        [row("east", 5.0), row("north", 0.0, 2.0), row("northeast", 3.0, 3.0), row("southwest", -1.0, -1.0)],
+    )
+    question = row("q", 0.5).vector
+    hits = await vectors.search(space, "chunks", question, top_k=10)
+    assert [hit.row.id for hit in hits] == ["east", "northeast", "north", "southwest"]
+    assert [hit.score for hit in hits] == pytest.approx([1.0, math.sqrt(0.5), 0.0, -math.sqrt(0.5)], abs=1e-5)
+    assert [hit.row.id for hit in await vectors.search(space, "chunks", question, top_k=2)] == ["east", "northeast"]
+    assert await vectors.search(space, "chunks", question, top_k=0) == []
+    assert len(await vectors.search(space, "chunks", question, top_k=1_000_000)) == 4
+
+
+async def test_what_scores_the_least_score_or_less_is_left_out(vectors: Vectors, space: Space) -> None:
+    await vectors.put(space, "chunks", [row("same", *EAST), row("across", *NORTH), row("near", 4.0, 3.0)])
+    question = row("q", *EAST).vector
+    assert [hit.row.id for hit in await vectors.search(space, "chunks", question, top_k=9, min_score=0.0)] == [
+        "same",
+        "near",
+    ]
+    assert [hit.row.id for hit in await vectors.search(space, "chunks", question, top_k=9, min_score=0.8)] == ["same"]
+    assert await vectors.search(space, "chunks", question, top_k=9, min_score=1.0) == []
+
+
+async def test_a_vector_without_direction_is_kept_and_disturbs_no_search(vectors: Vectors, space: Space) -> None:
+    await vectors.put(space, "chunks", [row("none", 0.0), row("same", *EAST)])
+    assert (await vectors.get(space, "chunks", ["none"], vectors=True))["none"].vector == (0.0,) * DIMENSION
+    hits = await vectors.search(space, "chunks", row("q", *EAST).vector, top_k=9, min_score=0.0)
+    assert [hit.row.id for hit in hits] == ["same"]
+    assert all(hit.score == 0.0 for hit in await vectors.search(space, "chunks", row("q", 0.0).vector, top_k=9))
+
+
+async def test_equal_ones_come_by_id_also_where_the_list_ends(vectors: Vectors, space: Space) -> None:
+    names = [f"{n * 7919 % 10_000:04d}" for n in range(200)]
+    await vectors.put(space, "chunks", [row("best", *EAST)] + [row(f"eq-{name}", 3.0, 4.0) for name in names])
+    for top_k in (1, 2, 5, 50, 201):
+        hits = await vectors.search(space, "chunks", row("q", *EAST).vector, top_k=top_k)
+        assert [hit.row.id for hit in hits] == ["best", *(f"eq-{name}" for name in sorted(names))][:top_k]
+
+
+async def test_a_write_is_found_by_every_reader_when_it_returns(store: VectorStore, space: Space) -> None:
+    writer, reader = store.client, store.another()
+    for n in range(12):
+        direction = row("q", math.cos(n), math.sin(n)).vector
+        await writer.put(space, "chunks", [replace(row(f"row-{n}", text=f"{n}"), vector=direction)])
+        (hit,) = await reader.search(space, "chunks", direction, top_k=1)
+        assert hit.row.id == f"row-{n}"
+        assert (await reader.get(space, "chunks", [f"row-{n}"]))[f"row-{n}"].text == f"{n}"
+        assert await reader.count(space, "chunks") == n + 1
+    for n in range(12):
+        await writer.delete(space, "chunks", [f"row-{n}"])
+        assert await reader.get(space, "chunks", [f"row-{n}"]) == {}
+        assert await reader.count(space, "chunks") == 11 - n
+
+
+async def test_clients_that_write_the_same_rows_at_the_same_time_write_them_once(
+    store: VectorStore, space: Space
+) -> None:
+    clients = [store.client, store.another(), store.another()]
+    rows = [row(f"row-{n}", float(n + 1), 1.0) for n in range(700)]
+    for _ in range(3):
+        await asyncio.gather(*(client.put(space, "chunks", rows) for client in clients for _ in range(2)))
+    assert await clients[0].count(space, "chunks") == 700
+    assert await clients[1].get(space, "chunks", ["row-699"], vectors=True) == {"row-699": rows[699]}

@@ -1,0 +1,192 @@
+"""The law of the vector store over time: generations, models, and servers that freeze, die or were left half made."""
+
+import asyncio
+import signal
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from typing import Any
+
+import grpc
+import pytest
+import pytest_asyncio
+from pymilvus import DataType, MilvusClient
+from pymilvus.exceptions import MilvusException
+
+from contracts.graph import Space, VectorRow
+from runtime.errors import ModelChanged, Unavailable
+from runtime.stores.vectors import rows as stored
+from runtime.stores.vectors.milvus_collections import NotServed, translated
+from runtime.stores.vectors.port import Vectors
+from tests.support.vector_stores import DIMENSION, MODEL, VectorStore, eventually, fresh_space, ids, row, vector_store
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+servers_only = pytest.mark.parametrize("store", ["milvus-lite", "milvus"], indirect=True)
+
+OTHER_MODEL = "example/嵌入器-large"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus"])
+async def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[VectorStore]:
+    async with vector_store(request.param, tmp_path_factory.mktemp("vectors")) as running:
+        await running.client.prepare(1)
+        yield running
+
+
+@pytest.fixture
+def vectors(store: VectorStore) -> Vectors:
+    return store.client
+
+
+@pytest.fixture
+def space() -> Space:
+    return fresh_space()
+
+
+async def test_reading_a_generation_that_nobody_made_finds_nothing_and_makes_nothing(vectors: Vectors) -> None:
+    unmade = fresh_space(generation=78)
+    assert await vectors.get(unmade, "chunks", ["a"]) == {}
+    assert await vectors.search(unmade, "chunks", row("q").vector, top_k=5) == []
+    assert await vectors.scan(unmade, "chunks") == []
+    assert await vectors.count(unmade, "chunks") == 0
+    await vectors.delete(unmade, "chunks", ["a"])
+    assert 78 not in await vectors.generations()
+
+
+async def test_generations_are_made_on_need_kept_apart_and_dropped_whole(store: VectorStore, space: Space) -> None:
+    vectors, other = store.client, store.another(OTHER_MODEL, 16)
+    await other.prepare(41)
+    there = replace(space, generation=42)
+    await vectors.put(space, "chunks", [row("a", text="old")])
+    await asyncio.gather(
+        *(client.put(there, "chunks", [row("a", text="new")]) for client in (vectors, store.another()))
+    )
+    assert {1, 41, 42} <= await vectors.generations()
+    assert (await vectors.get(space, "chunks", ["a"]))["a"].text == "old"
+    assert (await vectors.get(there, "chunks", ["a"]))["a"].text == "new"
+    for generation in (41, 42, 42, 43):
+        await vectors.drop(generation)
+    assert not {41, 42, 43} & await vectors.generations()
+    assert await vectors.count(there, "chunks") == 0
+    assert await ids(vectors, space) == ["a"]
+
+
+async def test_a_client_finds_out_that_another_one_dropped_the_generation(store: VectorStore, space: Space) -> None:
+    vectors, other = store.client, store.another()
+    there = replace(space, generation=51)
+    await vectors.put(there, "chunks", [row("a"), row("b")])
+    await other.drop(51)
+    assert await vectors.get(there, "chunks", ["a"]) == {}
+    await vectors.put(there, "chunks", [row("b")])
+    await other.drop(51)
+    await vectors.put(there, "chunks", [row("c")])
+    assert await ids(vectors, there) == ["c"]
+    await vectors.drop(51)
+
+
+@pytest.mark.parametrize(("model", "dimension"), [(OTHER_MODEL, DIMENSION), (MODEL, 16)])
+async def test_a_generation_that_another_model_filled_is_refused(
+    store: VectorStore, space: Space, model: str, dimension: int
+) -> None:
+    await store.client.put(space, "chunks", [row("a")])
+    vectors = store.another(model, dimension)
+    fitting = VectorRow("b", "text", "hash", vector=(1.0,) * dimension)
+    calls: list[Callable[[], Awaitable[Any]]] = [
+        lambda: vectors.prepare(1),
+        lambda: vectors.put(space, "chunks", [fitting]),
+        lambda: vectors.get(space, "chunks", ["a"]),
+        lambda: vectors.search(space, "chunks", fitting.vector, top_k=1),
+        lambda: vectors.delete(space, "chunks", ["a"]),
+        lambda: vectors.scan(space, "chunks"),
+        lambda: vectors.count(space, "chunks"),
+    ]
+    for call in calls:
+        with pytest.raises(ModelChanged, match="lightstream rebuild vectors") as refusal:
+            await call()
+        assert f"{MODEL} ({DIMENSION}" in str(refusal.value)
+        assert f"{model} ({dimension}" in str(refusal.value)
+    await vectors.ping()
+    assert 1 in await vectors.generations()
+    assert await ids(store.client, space) == ["a"]
+
+
+@servers_only
+async def test_a_collection_whose_maker_died_halfway_is_finished(store: VectorStore, space: Space) -> None:
+    there = replace(space, generation=61)
+    name = stored.collection(61, "chunks", MODEL, DIMENSION)
+    await asyncio.to_thread(make_half, store.uri, name)
+    await store.client.put(there, "chunks", [row("a")])
+    assert [hit.row.id for hit in await store.another().search(there, "chunks", row("q").vector, top_k=1)] == ["a"]
+    await store.client.drop(61)
+
+
+def make_half(uri: str, name: str) -> None:
+    """What a process that is killed while it makes a collection leaves behind: fields, but no index."""
+    client: Any = MilvusClient(uri, dedicated=True)
+    schema: Any = client.create_schema(description=stored.made_by(MODEL, DIMENSION))
+    schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=stored.KEY_BYTES)
+    for field, most in stored.STRINGS.items():
+        schema.add_field(field, DataType.VARCHAR, max_length=most)
+    for field in stored.NUMBERS:
+        schema.add_field(field, DataType.INT64)
+    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=DIMENSION)
+    client.create_collection(name, schema=schema)
+    client.close()
+
+
+@servers_only
+async def test_a_server_that_freezes_is_unavailable_in_time_and_found_again(store: VectorStore, space: Space) -> None:
+    vectors = store.another(timeout=2.0)
+    await vectors.put(space, "chunks", [row("a")])
+    store.server.signal(signal.SIGSTOP)
+    try:
+        begun = time.monotonic()
+        questions = [vectors.count(space, "chunks"), vectors.put(space, "chunks", [row("b")]), vectors.ping()]
+        answers = await asyncio.gather(*questions, store.another(timeout=2.0).ping(), return_exceptions=True)
+        assert [type(answer) for answer in answers] == [Unavailable] * 4
+        assert time.monotonic() - begun < 8.0
+    finally:
+        store.server.signal(signal.SIGCONT)
+    await eventually(lambda: vectors.put(space, "chunks", [row("b")]), within=60)
+    assert sorted(await vectors.get(space, "chunks", ["a", "b"])) == ["a", "b"]
+
+
+@servers_only
+async def test_a_server_that_was_killed_comes_back_with_all_that_it_acknowledged(
+    store: VectorStore, space: Space
+) -> None:
+    vectors = store.client
+    rows = [row(f"row-{n:04d}", n / 1024, 1.0) for n in range(1_200)]
+    await vectors.put(space, "chunks", rows)
+    await vectors.delete(space, "chunks", ["row-0000"])
+    await store.server.kill()
+    for call in (
+        vectors.ping,
+        lambda: vectors.put(space, "chunks", [row("a")]),
+        lambda: vectors.count(space, "chunks"),
+    ):
+        with pytest.raises(Unavailable):
+            await call()
+    await store.server.start()
+    assert await eventually(lambda: vectors.count(space, "chunks"), within=120) == 1_199
+    assert await eventually(lambda: store.another().count(space, "chunks"), within=60) == 1_199
+    await vectors.put(space, "chunks", [rows[0]])
+    found = await vectors.get(space, "chunks", [made.id for made in rows], vectors=True)
+    assert found == {made.id: made for made in rows}
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "kind"),
+    [
+        (grpc.StatusCode.UNAVAILABLE, "Retry run out", Unavailable),
+        (2, "Fail connecting", Unavailable),
+        (1, "service not ready[querycoord=3]: Initializing", Unavailable),
+        (65535, "rpc error: code = Unavailable desc = connection refused", Unavailable),
+        (503, "channel not available", Unavailable),
+        (101, "collection not loaded", NotServed),
+        (1, "list index out of range", MilvusException),
+        (1100, "invalid parameter", MilvusException),
+    ],
+)
+async def test_only_what_may_pass_is_unavailable(code: Any, message: str, kind: type[Exception]) -> None:
+    assert type(translated(MilvusException(code, message))) is kind

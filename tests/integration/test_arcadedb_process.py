@@ -1,0 +1,108 @@
+"""The embedded graph server as a process: one per folder, only on this machine, ended with whoever started it."""
+
+import asyncio
+import signal
+import sys
+import textwrap
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from contracts.graph import Space
+from runtime.errors import ConfigurationError
+from runtime.stores.graph.bolt import BoltGraph
+from standalone.processes import Process, free_port, listening
+from standalone.servers.arcadedb import USER, arcadedb, bolt_uri
+from tests.support.graph_stores import entity, until
+
+ROOT = Path(__file__).resolve().parents[2]
+PASSWORD = "only-for-this-test"
+
+
+@pytest_asyncio.fixture
+async def server(tmp_path: Path) -> AsyncIterator[tuple[Process, BoltGraph]]:
+    bolt_port = free_port()
+    process = arcadedb(tmp_path, http_port=free_port(), bolt_port=bolt_port, password=PASSWORD)
+    graph = BoltGraph(bolt_uri(bolt_port), USER, PASSWORD)
+    await process.start()
+    yield process, graph
+    await graph.close()
+    await process.stop()
+
+
+async def test_a_second_process_over_the_same_folder_is_refused(
+    server: tuple[Process, BoltGraph], tmp_path: Path
+) -> None:
+    second = arcadedb(tmp_path, http_port=free_port(), bolt_port=free_port(), password=PASSWORD)
+    with pytest.raises(ConfigurationError, match="another process serves"):
+        await second.start()
+    await server[1].ping()
+
+
+async def test_it_ends_cleanly_with_connections_open_and_keeps_its_data_under_a_new_password(
+    server: tuple[Process, BoltGraph], tmp_path: Path
+) -> None:
+    process, graph = server
+    space = Space("kept", 1)
+    await graph.prepare()
+    await graph.put(space, [entity("a")], [])
+    process.signal(signal.SIGTERM)
+    async with asyncio.timeout(10):
+        assert await process.wait() == 0
+    bolt_port = free_port()
+    again = arcadedb(tmp_path, http_port=free_port(), bolt_port=bolt_port, password="another-password")
+    other = BoltGraph(bolt_uri(bolt_port), USER, "another-password")
+    try:
+        await again.start()
+        assert await other.entities(space, ["a"]) == {"a": entity("a")}
+    finally:
+        await other.close()
+        await again.stop()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc and asks the Linux kernel")
+async def test_it_listens_on_loopback_only(server: tuple[Process, BoltGraph]) -> None:
+    addresses = _listening_addresses(server[0].pid)
+    assert len(addresses) >= 2, "HTTP and Bolt"
+    assert all(address.endswith("0100007F") for address in addresses), "127.0.0.1, plain or mapped into IPv6"
+
+
+def _listening_addresses(pid: int) -> list[str]:
+    """The addresses, as the kernel writes them, of the sockets on which a process accepts connections."""
+    own = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()}
+    rows = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()]
+    return [row[1].split(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in own]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the Linux kernel for a signal")
+async def test_it_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
+    bolt_port = free_port()
+    parent = tmp_path / "parent.py"
+    parent.write_text(
+        textwrap.dedent(f"""
+        import asyncio, sys
+        from pathlib import Path
+        from standalone.servers.arcadedb import arcadedb
+
+        async def main():
+            process = arcadedb(
+                Path({str(tmp_path)!r}), http_port={free_port()}, bolt_port={bolt_port}, password={PASSWORD!r}
+            )
+            await process.start()
+            await asyncio.sleep(300)
+
+        asyncio.run(main())
+        """)
+    )
+    child = await asyncio.create_subprocess_exec(sys.executable, str(parent), env={"PYTHONPATH": str(ROOT)})
+    await until(lambda: listening(bolt_port), within=60)
+    child.kill()
+    await child.wait()
+    await until(lambda: not listening(bolt_port), within=20)
+
+
+def test_a_short_password_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="at least 8"):
+        arcadedb(tmp_path, http_port=1, bolt_port=2, password="short")

@@ -1,0 +1,226 @@
+"""The OpenAI chat adapter against a real HTTP server that behaves well or badly."""
+
+import asyncio
+import time
+import traceback
+from collections.abc import AsyncIterator
+
+import pytest
+
+from contracts.events import TokenUsage
+from runtime.errors import ConfigurationError, Poison, RateLimited, ServiceError, Unavailable
+from runtime.models import openai_endpoint
+from runtime.models.openai import OpenAiChat
+from runtime.models.openai_endpoint import retry_after
+from runtime.models.ports import Chat, Completion, Message
+from standalone.processes import free_port
+from tests.support.openai_provider import KEY, Provider, serving
+
+QUESTION = [Message("system", "be brief"), Message("user", "what? \ud800")]
+
+
+@pytest.fixture
+async def provider() -> AsyncIterator[Provider]:
+    async with serving() as provider:
+        yield provider
+
+
+async def ask(chat: Chat) -> Completion:
+    try:
+        return await chat.complete(QUESTION)
+    finally:
+        await chat.close()
+
+
+async def read(chat: Chat) -> str:
+    try:
+        return "".join([piece async for piece in chat.stream(QUESTION)])
+    finally:
+        await chat.close()
+
+
+async def test_an_answer_comes_with_its_usage(provider: Provider) -> None:
+    completion = await ask(provider.chat("good"))
+    assert completion == Completion("the answer", TokenUsage(prompt=7, completion=2, cached=5))
+    assert provider.requests[0]["messages"][1] == {"role": "user", "content": "what? ?"}
+    assert provider.keys == {f"Bearer {KEY}"}
+    assert "response_format" not in provider.requests[0]
+
+
+async def test_json_is_asked_for(provider: Provider) -> None:
+    chat = provider.chat("good")
+    await chat.complete(QUESTION, json=True)
+    await chat.close()
+    assert provider.requests[0]["response_format"] == {"type": "json_object"}
+
+
+async def test_an_answer_at_its_length_limit_says_so(provider: Provider) -> None:
+    assert (await ask(provider.chat("cut"))).cut
+
+
+async def test_an_answer_without_usage_counts_nothing(provider: Provider) -> None:
+    assert (await ask(provider.chat("bare"))).usage == TokenUsage()
+
+
+@pytest.mark.parametrize(
+    ("mode", "error", "says"),
+    [
+        ("status:400", Poison, "400"),
+        ("status:404", Poison, "404"),
+        ("status:422", Poison, "422"),
+        ("refusal", Poison, "refuses"),
+        ("filter", Poison, "refuses"),
+        ("status:401", Unavailable, "LLM_API_KEY"),
+        ("status:403", Unavailable, "LLM_API_KEY"),
+        ("status:408", Unavailable, "408"),
+        ("status:409", Unavailable, "409"),
+        ("status:500", Unavailable, "500"),
+        ("status:503", Unavailable, "503"),
+        ("status:429", RateLimited, "wait"),
+        ("empty", Unavailable, "empty"),
+        ("null", Unavailable, "empty"),
+        ("html", Unavailable, "LLM_BASE_URL"),
+        ("garbage", Unavailable, "read|format"),
+        ("error200", Unavailable, "LLM_BASE_URL"),
+    ],
+)
+async def test_each_failure_has_its_error_and_none_shows_the_key(
+    provider: Provider, mode: str, error: type[ServiceError], says: str
+) -> None:
+    with pytest.raises(error, match=says) as caught:
+        await ask(provider.chat(mode))
+    assert type(caught.value) is error
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+
+
+async def test_rate_limits_say_how_long_to_wait_without_waiting(provider: Provider) -> None:
+    begin = time.monotonic()
+    with pytest.raises(RateLimited) as caught:
+        await ask(provider.chat("wait:30", retries=2))
+    assert caught.value.retry_after == 30
+    with pytest.raises(RateLimited) as caught:
+        await ask(provider.chat("date", retries=2))
+    assert 50 < (caught.value.retry_after or 0) <= 60
+    assert time.monotonic() - begin < 20
+    assert len(provider.requests) == 2
+
+
+@pytest.mark.parametrize("code", [429, 500])
+async def test_a_blip_is_retried_by_the_client(provider: Provider, code: int) -> None:
+    assert (await ask(provider.chat(f"once:{code}", retries=1))).text == "the answer"
+    assert len(provider.requests) == 2
+
+
+async def test_a_provider_that_hangs_is_given_up_in_time(provider: Provider) -> None:
+    begin = time.monotonic()
+    with pytest.raises(Unavailable, match=r"0\.3 s"):
+        await ask(provider.chat("hang", timeout=0.3, retries=5))
+    assert time.monotonic() - begin < 3
+
+
+async def test_nobody_at_the_address_is_unavailable() -> None:
+    with pytest.raises(Unavailable, match="LLM_BASE_URL"):
+        await ask(OpenAiChat(f"http://127.0.0.1:{free_port()}/v1", "m", KEY, retries=0))
+
+
+async def test_an_answer_too_long_to_read_is_cut_off(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openai_endpoint, "LARGEST_ANSWER", 100_000)
+    with pytest.raises(Unavailable, match="more than 100000 bytes"):
+        await ask(provider.chat("huge"))
+
+
+async def test_a_key_that_cannot_be_sent_is_refused_at_the_start(provider: Provider) -> None:
+    with pytest.raises(ConfigurationError, match="LLM_API_KEY") as caught:
+        OpenAiChat(provider.url, "m", "sk-sécret\nkey")
+    assert "cret" not in str(caught.value)
+
+
+async def test_no_key_is_needed_where_the_provider_wants_none(provider: Provider) -> None:
+    assert (await ask(OpenAiChat(provider.url, "good", ""))).text == "the answer"
+
+
+async def test_calls_run_side_by_side_up_to_the_limit(provider: Provider) -> None:
+    chat = provider.chat("slow", concurrency=3)
+    await asyncio.gather(*(chat.complete(QUESTION) for _ in range(9)))
+    await chat.close()
+    assert provider.most_running == 3
+
+
+async def test_a_streamed_answer_comes_in_pieces(provider: Provider) -> None:
+    chat = provider.chat("good")
+    assert [piece async for piece in chat.stream(QUESTION)] == ["the ", "whole ", "answer"]
+    await chat.close()
+
+
+async def test_closing_the_iterator_ends_the_providers_stream(provider: Provider) -> None:
+    chat = provider.chat("endless", concurrency=1)
+    stream = chat.stream(QUESTION)
+    assert await anext(stream) == "the "
+    assert not provider.disconnected.is_set()
+    await stream.aclose()
+    await asyncio.wait_for(provider.disconnected.wait(), 5)
+    assert (await asyncio.wait_for(chat.complete(QUESTION), 5)).text == "the answer"
+    await chat.close()
+
+
+async def test_cancelling_the_reader_ends_the_providers_stream(provider: Provider) -> None:
+    begun = asyncio.Event()
+    chat = provider.chat("endless")
+
+    async def reader() -> None:
+        async for _ in chat.stream(QUESTION):
+            begun.set()
+
+    reading = asyncio.create_task(reader())
+    await asyncio.wait_for(begun.wait(), 5)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    await asyncio.wait_for(provider.disconnected.wait(), 5)
+    await chat.close()
+
+
+@pytest.mark.parametrize(
+    ("mode", "error"),
+    [
+        ("silent", Unavailable),
+        ("broken", Unavailable),
+        ("filter", Poison),
+        ("status:400", Poison),
+        ("status:429", RateLimited),
+        ("status:401", Unavailable),
+        ("html", Unavailable),
+    ],
+)
+async def test_failures_of_a_stream_have_the_same_errors(
+    provider: Provider, mode: str, error: type[ServiceError]
+) -> None:
+    with pytest.raises(error) as caught:
+        await read(provider.chat(mode))
+    assert KEY not in "".join(traceback.format_exception(caught.value))
+
+
+async def test_a_stream_that_falls_silent_is_given_up(provider: Provider) -> None:
+    with pytest.raises(Unavailable, match=r"0\.3 s"):
+        await read(provider.chat("hang", timeout=0.3))
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (None, None),
+        ("7", 7.0),
+        ("0.5", 0.5),
+        ("-3", 0.0),
+        ("1e9", 3600.0),
+        ("nan", None),
+        ("soon", None),
+        ("inf", None),
+    ],
+)
+def test_retry_after_is_read_with_care(header: str | None, seconds: float | None) -> None:
+    assert retry_after(header) == seconds
+
+
+def test_a_date_in_the_past_asks_for_no_wait() -> None:
+    assert retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0

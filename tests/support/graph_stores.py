@@ -1,0 +1,140 @@
+"""The graph stores that the contract suite runs over, and rows to put into them."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from neo4j import AsyncDriver, AsyncGraphDatabase
+
+from contracts.graph import Entity, Relation, Space
+from contracts.ids import pair
+from runtime.errors import Unavailable
+from runtime.stores.graph.bolt import BoltGraph
+from runtime.stores.graph.memory import MemoryGraph
+from runtime.stores.graph.port import Graph
+from standalone.processes import Process, free_port
+from standalone.servers import arcadedb
+from tests.support import neo4j_server
+
+
+@dataclass
+class GraphStore:
+    """One running store. `process` is None when it lives in ours; `client` stays open for the whole suite."""
+
+    client: Graph
+    clients: AsyncExitStack
+    process: Process | None = None
+    uri: str = ""
+    user: str = ""
+    password: str = field(default="", repr=False)
+
+    def another(self, *, timeout: float = 30.0) -> Graph:
+        """One more client, closed when the suite ends."""
+        if self.process is None:
+            return self.client
+        client = BoltGraph(self.uri, self.user, self.password, timeout=timeout)
+        self.clients.push_async_callback(client.close)
+        return client
+
+    def driver(self) -> AsyncDriver:
+        """The bare driver, for what the port does not offer."""
+        return AsyncGraphDatabase.driver(self.uri, auth=(self.user, self.password), notifications_min_severity="OFF")
+
+    @property
+    def server(self) -> Process:
+        """The server's process; tests that need one are not run over a store without."""
+        assert self.process is not None
+        return self.process
+
+
+@asynccontextmanager
+async def graph_store(name: str, folder: Path) -> AsyncGenerator[GraphStore]:
+    """A fresh, prepared store: `memory`, `arcadedb` or `neo4j`. Skips where its server is not to be had."""
+    async with AsyncExitStack() as clients:
+        if name == "memory":
+            yield GraphStore(MemoryGraph(), clients)
+            return
+        port = free_port()
+        if name == "arcadedb":
+            user, password, uri = arcadedb.USER, uuid.uuid4().hex, arcadedb.bolt_uri(port)
+            process = arcadedb.arcadedb(folder, http_port=free_port(), bolt_port=port, password=password)
+        else:
+            user, password, uri = neo4j_server.USER, neo4j_server.PASSWORD, neo4j_server.bolt_uri(port)
+            process = neo4j_server.neo4j_server(folder, port)
+        clients.push_async_callback(process.stop)
+        await process.start()
+        client = BoltGraph(uri, user, password)
+        clients.push_async_callback(client.close)
+        await client.prepare()
+        yield GraphStore(client, clients, process, uri, user, password)
+
+
+def fresh_space(generation: int = 1) -> Space:
+    """A space that no other test has used."""
+    return Space(f"test-{uuid.uuid4().hex[:12]}", generation)
+
+
+def entity(name: str, revision: int = 1, **fields: Any) -> Entity:
+    """An entity whose every field says which revision it is of."""
+    values: dict[str, Any] = {
+        "type": f"type {revision}",
+        "description": f"{name[:50]} in revision {revision}",
+        "source_ids": (f"chunk-{revision}", "chunk-0"),
+        "file_paths": (f"{revision}.pdf",),
+        "support": revision,
+        "created_at": 1_700_000_000 + revision,
+    }
+    return Entity(name, revision, **{**values, **fields})
+
+
+def relation(one: str, other: str, revision: int = 1, **fields: Any) -> Relation:
+    """A relation, its ends sorted, whose every field says which revision it is of."""
+    values: dict[str, Any] = {
+        "weight": revision + 0.5,
+        "keywords": ("a", f"keyword {revision}"),
+        "description": f"joined in revision {revision}",
+        "source_ids": (f"chunk-{revision}",),
+        "file_paths": (f"{revision}.pdf", "b.pdf"),
+        "support": revision,
+        "created_at": 1_700_000_000 + revision,
+    }
+    return Relation(*pair(one, other), revision, **{**values, **fields})
+
+
+async def every_entity(graph: Graph, space: Space, limit: int = 1000) -> list[Entity]:
+    """All entities, page by page."""
+    found: list[Entity] = []
+    while page := await graph.scan_entities(space, found[-1].name if found else "", limit):
+        found += page
+    return found
+
+
+async def every_relation(graph: Graph, space: Space, limit: int = 1000) -> list[Relation]:
+    """All relations, page by page."""
+    found: list[Relation] = []
+    while page := await graph.scan_relations(space, found[-1].key if found else ("", ""), limit):
+        found += page
+    return found
+
+
+async def eventually(question: Callable[[], Awaitable[Any]], *, within: float) -> Any:
+    """The first answer that is not Unavailable."""
+    async with asyncio.timeout(within):
+        while True:
+            try:
+                return await question()
+            except Unavailable:
+                await asyncio.sleep(0.1)
+
+
+async def until(condition: Callable[[], bool], *, within: float) -> None:
+    """Wait for the condition."""
+    async with asyncio.timeout(within):
+        while True:
+            if condition():
+                return
+            await asyncio.sleep(0.02)

@@ -1,0 +1,81 @@
+"""Document stores to try the law of `Rows` on, and rows with odd values.
+
+A real MongoDB is among them where LIGHTSTREAM_TEST_MONGODB_URI names one; CI does not run that.
+"""
+
+import os
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from motor.motor_asyncio import AsyncIOMotorClient
+
+from contracts.graph import Space
+from runtime.stores.documents.memory import MemoryRows
+from runtime.stores.documents.mongo import MongoRows
+from runtime.stores.documents.rows import Row, Rows, Table
+from runtime.stores.documents.sqlite import SqliteRows
+from standalone.processes import free_port
+from tests.support.mongo import mongo_server, mongo_uri
+
+REAL = os.environ.get("LIGHTSTREAM_TEST_MONGODB_URI", "")
+STORES = ["memory", "sqlite", "mongo", *(["mongodb"] if REAL else [])]
+
+Opener = Callable[[], Rows]
+"""Makes one more adapter over the same data. Memory has only one."""
+
+ODD = {
+    "chinese": "图书馆里的猫 「引用」",
+    "quotes": 'it\'s "so" `called` \'\' "" ; DROP TABLE documents; --',
+    "backslashes": "C:\\new\\table \\u0041 \\\\",
+    "emoji": "👩‍👩‍👧 🇨🇭 \U0010ffff",
+    "control": "\x00\x01\t\r\n\x1f\x7f\u2028\ufeff",
+    "long": "long ß 長い " * 500,
+    "nested": {"a.b": {"$set": {"$where": 1}}, "$gt": "", "": [], "deep": [[[{"x": None}]]]},
+    "list": [1, -1, 0, 1.5, 1e300, 5e-324, True, False, None, "", {}, []],
+    "large": 2**63 - 1,
+    "small": -(2**63),
+    "true": True,
+    "none": None,
+}
+
+
+@asynccontextmanager
+async def document_store(name: str, folder: Path) -> AsyncGenerator[Opener, None]:
+    """One of STORES, empty."""
+    if name == "memory":
+        only = MemoryRows()
+        yield lambda: only
+    elif name == "sqlite":
+        yield lambda: SqliteRows(folder / "new" / "rows.sqlite")
+    elif name == "mongo":
+        port = free_port()
+        process = mongo_server(folder, port)
+        await process.start()
+        try:
+            yield lambda: MongoRows(mongo_uri(port), "lightstream")
+        finally:
+            await process.stop()
+    else:
+        database = f"lightstream_test_{uuid4().hex}"
+        yield lambda: MongoRows(REAL, database)
+        client: Any = AsyncIOMotorClient(REAL)
+        await client.drop_database(database)
+        client.close()
+
+
+def new_table(name: str) -> Table:
+    """A table in a space of the test's own."""
+    return Table(name, Space(f"w-{uuid4().hex}", 1))
+
+
+def keys(found: list[tuple[str, Row]]) -> list[str]:
+    """The keys of what `find` and `scan` return."""
+    return [key for key, _ in found]
+
+
+async def everything(rows: Rows, table: Table) -> dict[str, Row]:
+    """All rows of a table in its space."""
+    return dict(await rows.find(table, {}))

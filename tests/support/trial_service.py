@@ -1,0 +1,102 @@
+"""A service whose handler does what its documents are called: the real runtime around the simplest possible work.
+
+`python -m tests.support.trial_service DURABLE WORKERS FOLDER` is the service; `trial_service` starts one.
+Document `poison` can never be handled, `bug` raises an error nobody foresaw, `later` succeeds at the second delivery,
+`hang-up` closes the connection. Any other one becomes a DocumentDeleted fact, after `FOLDER/hold` is gone.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from contracts.envelope import Envelope, seal
+from contracts.events import DocumentAdded, DocumentDeleted, Event
+from contracts.graph import Generations
+from runtime.bus.edge import each
+from runtime.bus.port import Delivery
+from runtime.errors import Poison, Unavailable
+from runtime.health import Health
+from runtime.service import Bus, Subscription, run
+from runtime.settings import Settings
+from standalone.processes import Process, free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def document(name: str, *, id: str | None = None, workspace: str = "trial") -> Envelope[Event]:
+    """A DocumentAdded event; its id is the name unless another is given."""
+    added = DocumentAdded(document_id=name, text="text")
+    return seal(added, id=id or f"event-{name}", source="tests", workspace=workspace, time=datetime.now(UTC))
+
+
+@asynccontextmanager
+async def trial_service(
+    nats_url: str, folder: Path, durable: str = "chunker", workers: int = 1, *, wait: bool = True
+) -> AsyncIterator[Process]:
+    """The service as a child process, ready unless told not to `wait`. Its health page is at `env["PORT"]`."""
+    port = str(free_port())
+
+    async def probe() -> None:
+        assert await health(process, "ready") == 200
+
+    process = Process(
+        "trial",
+        [sys.executable, "-m", "tests.support.trial_service", durable, str(workers), str(folder)],
+        folder,
+        probe,
+        env={"NATS_URL": nats_url, "PORT": port, "PYTHONPATH": str(ROOT), "OTEL_TRACES_EXPORTER": "none"},
+    )
+    await process.spawn()
+    try:
+        if wait:
+            await process.ready()
+        yield process
+    finally:
+        await process.stop()
+
+
+async def health(process: Process, page: str) -> int:
+    """The status of `/health/<page>`; 0 when nobody answers."""
+    async with httpx.AsyncClient(trust_env=False) as client:
+        try:
+            return (await client.get(f"http://127.0.0.1:{process.env['PORT']}/health/{page}", timeout=5)).status_code
+        except httpx.HTTPError:
+            return 0
+
+
+def main() -> None:
+    """Run the service."""
+    durable, workers, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+
+    @asynccontextmanager
+    async def build(bus: Bus, _: Health) -> AsyncIterator[Sequence[Subscription]]:
+        async def handle(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
+            if not isinstance(delivery.event, DocumentAdded):
+                return []
+            match delivery.event.document_id:
+                case "poison":
+                    raise Poison("it is poison")
+                case "bug":
+                    raise RuntimeError("nobody foresaw this")
+                case "later" if delivery.attempt == 1:
+                    raise Unavailable("not yet")
+                case "hang-up":
+                    await bus.jetstream._nc.close()
+            while (folder / "hold").exists():  # noqa: ASYNC110 - the file is the test's only handle on this process
+                await asyncio.sleep(0.02)
+            return [DocumentDeleted(document_id=delivery.event.document_id)]
+
+        yield [Subscription(durable, each(handle), workers)]
+
+    run("chunker", Settings(nats_url=os.environ["NATS_URL"]), build)
+
+
+if __name__ == "__main__":
+    main()

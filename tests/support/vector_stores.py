@@ -1,0 +1,108 @@
+"""The vector stores that the contract suite runs over, and rows to put into them."""
+
+import asyncio
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from contracts.graph import Space, VectorRow
+from contracts.ids import sha256
+from runtime.errors import ConfigurationError, Unavailable
+from runtime.stores.vectors.memory import MemoryVectors, Tables
+from runtime.stores.vectors.milvus import MilvusVectors
+from runtime.stores.vectors.port import Vectors
+from standalone.processes import Process, free_port
+from standalone.servers.milvus_lite import milvus_lite, uri
+from tests.support.milvus_server import milvus_server
+from tests.support.servers import missing
+
+MODEL, DIMENSION = "example/embedder-small", 8
+
+
+class Connect(Protocol):
+    """Makes an adapter for the store."""
+
+    def __call__(self, model: str, dimension: int, timeout: float) -> Vectors: ...
+
+
+@dataclass
+class VectorStore:
+    """One running store. `process` is None when it lives in ours; `client` stays open for the whole suite."""
+
+    connect: Connect
+    clients: AsyncExitStack
+    process: Process | None = None
+    uri: str = ""
+    client: Vectors = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.client = self.another()
+
+    def another(self, model: str = MODEL, dimension: int = DIMENSION, *, timeout: float = 30) -> Vectors:
+        """One more client, closed when the suite ends."""
+        client = self.connect(model, dimension, timeout)
+        self.clients.push_async_callback(client.close)
+        return client
+
+    @property
+    def server(self) -> Process:
+        """The server's process; tests that need one are not run over a store without."""
+        assert self.process is not None
+        return self.process
+
+
+@asynccontextmanager
+async def vector_store(name: str, folder: Path) -> AsyncIterator[VectorStore]:
+    """A fresh store: `memory`, `milvus-lite` or `milvus`. Skips where its server is not to be had."""
+    async with AsyncExitStack() as clients:
+        if name == "memory":
+            tables: Tables = {}
+            yield VectorStore(lambda model, dimension, timeout: MemoryVectors(model, dimension, tables), clients)
+            return
+        process, address = _lite(folder) if name == "milvus-lite" else milvus_server(folder)
+        clients.push_async_callback(process.kill)
+        await process.start()
+
+        def connect(model: str, dimension: int, timeout: float) -> Vectors:
+            return MilvusVectors(address, model=model, dimension=dimension, timeout=timeout)
+
+        yield VectorStore(connect, clients, process, address)
+
+
+def _lite(folder: Path) -> tuple[Process, str]:
+    port = free_port()
+    try:
+        return milvus_lite(folder, port=port), uri(port)
+    except ConfigurationError as error:
+        missing(str(error))
+
+
+def fresh_space(generation: int = 1) -> Space:
+    """A space that no other test has used: making collections is slow, so tests share them."""
+    return Space(f"test-{uuid.uuid4().hex[:12]}", generation)
+
+
+def row(id: str, *direction: float, text: str = "some text", **fields: Any) -> VectorRow:
+    """A row whose vector begins with these numbers, and then has zeros."""
+    numbers = direction or (1.0,)
+    return VectorRow(id, text, sha256(text), vector=numbers + (0.0,) * (DIMENSION - len(numbers)), **fields)
+
+
+async def ids(vectors: Vectors, space: Space) -> list[str]:
+    """The ids of all chunks, as a scan gives them."""
+    return [found.id for found in await vectors.scan(space, "chunks")]
+
+
+async def eventually(question: Callable[[], Awaitable[Any]], *, within: float) -> Any:
+    """The first answer that is not Unavailable."""
+    end = asyncio.get_running_loop().time() + within
+    while True:
+        try:
+            return await question()
+        except Unavailable:
+            if asyncio.get_running_loop().time() > end:
+                raise
+        await asyncio.sleep(0.1)

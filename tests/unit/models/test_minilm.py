@@ -1,0 +1,79 @@
+"""The local embedder: meaning, sameness in any company, and a free event loop."""
+
+import asyncio
+import math
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from runtime.models.minilm import MODEL_SHA256, WINDOW, MiniLmEmbedder
+from runtime.models.ports import Embedder, Vector
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def embedder() -> AsyncIterator[MiniLmEmbedder]:
+    embedder = MiniLmEmbedder(threads=2)
+    yield embedder
+    await embedder.close()
+
+
+def cosine(left: Vector, right: Vector) -> float:
+    return sum(a * b for a, b in zip(left, right, strict=True))
+
+
+async def test_vectors_have_length_one_and_the_said_dimension(embedder: Embedder) -> None:
+    vectors = await embedder.embed(["a text", "", " \n", "\ud800", "中文"])
+    assert [len(vector) for vector in vectors] == [embedder.dimension] * 5
+    assert all(math.isclose(math.hypot(*vector), 1.0, rel_tol=1e-9) for vector in vectors)
+    assert await embedder.embed([]) == []
+
+
+async def test_paraphrases_are_nearer_than_shared_words(embedder: Embedder) -> None:
+    question, answer, lure = await embedder.embed(
+        [
+            "How can I get into my account again?",
+            "Steps to recover a forgotten password",
+            "An account of the war in Gaul",
+        ]
+    )
+    assert cosine(question, answer) > cosine(question, lure) + 0.1
+
+
+async def test_a_vector_is_the_same_alone_and_in_any_company(embedder: Embedder) -> None:
+    texts = ["short", "a longer text about rivers " * 30, "", "numbers 1 2 3", "word " * 700]
+    together = await embedder.embed(texts)
+    assert together == [(await embedder.embed([text]))[0] for text in texts]
+    assert together == (await embedder.embed(texts[::-1]))[::-1]
+
+
+async def test_every_window_of_a_long_text_counts(embedder: Embedder) -> None:
+    filler = "The weather was mild and the road was long. " * 60
+    plain, with_tail, tail = await embedder.embed(
+        [filler, filler + "Quantum chromodynamics binds quarks. " * 60, "quarks"]
+    )
+    assert len(filler.split()) > 2 * WINDOW
+    assert cosine(with_tail, tail) > cosine(plain, tail) + 0.2
+
+
+async def test_the_event_loop_stays_free(embedder: Embedder) -> None:
+    work = asyncio.create_task(embedder.embed(["some words of a passage " * 60] * 20))
+    turns = 0
+    while not work.done():
+        await asyncio.sleep(0.005)
+        turns += 1
+    assert len(work.result()) == 20
+    assert turns > 20
+
+
+async def test_the_model_name_holds_the_hash_of_the_weights(embedder: Embedder) -> None:
+    assert embedder.model == f"all-MiniLM-L6-v2-int8@{MODEL_SHA256[:12]}"
+
+
+async def test_closing_twice_changes_nothing() -> None:
+    embedder = MiniLmEmbedder(threads=1)
+    await embedder.embed(["a"])
+    await embedder.close()
+    await embedder.close()

@@ -1,0 +1,110 @@
+"""How far documents are, and waiting for them."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from runtime.errors import Unavailable
+from standalone import progress
+from standalone.progress import Stage, follow, stages
+
+
+def document(id: str, status: str, chunks: int = 0, **counts: int) -> dict[str, Any]:
+    """A status as the query service gives it."""
+    return {"id": id, "status": status, "chunks_count": chunks, "metadata": {"chunks": chunks, **counts}}
+
+
+class Service:
+    """A query service that gives one list of documents after the other, in pages of two."""
+
+    def __init__(self, *looks: list[dict[str, Any]] | None) -> None:
+        self.looks, self.asked = list(looks), 0
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        page = int(request.content.split(b'"page":')[1].split(b",")[0])
+        look = self.looks[0]
+        if look is None:
+            self.looks.pop(0)
+            return httpx.Response(503, json={"detail": "starting"})
+        found = look[2 * page - 2 : 2 * page]
+        more = len(look) > 2 * page
+        if not more:
+            self.asked += 1
+            self.looks[:1] = [] if len(self.looks) > 1 else [look]
+        return httpx.Response(200, json={"documents": found, "pagination": {"has_next": more}})
+
+    def client(self) -> httpx.AsyncClient:
+        """A client of it."""
+        return httpx.AsyncClient(base_url="http://query", transport=httpx.MockTransport(self))
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look again without a pause."""
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)
+
+
+async def now() -> bool:
+    """Statuses show everything."""
+    return True
+
+
+def test_stages_count_documents_and_chunks() -> None:
+    found = [
+        document("a", "processed", 3, extracted=3, merged=3, embedded=3, indexed=3),
+        document("b", "processing", 5, extracted=2, merged=1, embedded=5, indexed=0),
+        document("c", "pending"),
+        document("d", "failed"),
+    ]
+    assert stages(found, 6) == [
+        Stage("chunked", 3, 6),
+        Stage("extracted", 5, 8),
+        Stage("merged", 4, 8),
+        Stage("indexed", 3, 8),
+    ]
+
+
+def test_a_status_without_counts_is_one_at_the_beginning() -> None:
+    assert stages([{"id": "a", "status": "pending", "chunks_count": None, "metadata": None}], 1)[1] == Stage(
+        "extracted", 0, 0
+    )
+
+
+async def test_waiting_ends_when_every_wanted_document_is_through() -> None:
+    service = Service(
+        [document("other", "pending"), document("a", "pending")],
+        [document("a", "processing", 2, extracted=1), document("b", "processed", 1), document("other", "pending")],
+        [document("a", "processed", 2), document("b", "partial", 1), document("other", "pending")],
+    )
+    seen: list[list[Stage]] = []
+    async with service.client() as client:
+        found = await follow(client, {"a", "b"}, now, seen.append)
+    assert [each["id"] for each in found] == ["a", "b"]
+    assert service.asked == 3
+    assert [look[0].done for look in seen] == [0, 2, 2]
+
+
+async def test_an_old_status_does_not_end_the_waiting() -> None:
+    looks = iter([False, False, True])
+    service = Service([document("a", "processed", 1)])
+
+    async def caught_up() -> bool:
+        return next(looks)
+
+    async with service.client() as client:
+        await follow(client, {"a"}, caught_up, lambda _: None)
+    assert service.asked == 3
+
+
+async def test_a_service_that_is_started_again_is_waited_for() -> None:
+    service = Service([document("a", "pending")], None, None, [document("a", "processed", 1)])
+    async with service.client() as client:
+        assert len(await follow(client, {"a"}, now, lambda _: None)) == 1
+
+
+async def test_a_service_that_stays_silent_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "SILENCE", 0.0)
+    async with Service(None, None, None).client() as client:
+        with pytest.raises(Unavailable, match="503: starting"):
+            await follow(client, {"a"}, now, lambda _: None)
