@@ -8,7 +8,7 @@ import logging
 import os
 import sys
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import structlog
@@ -78,11 +78,20 @@ def traceparent_for(cause: str | None = None) -> str | None:
     return current
 
 
+def about(envelope: Envelope[Event]) -> AbstractContextManager[None]:
+    """Logs written inside carry the trace, the workspace and the document."""
+    return structlog.contextvars.bound_contextvars(
+        trace=(traceparent_for(envelope.traceparent) or "")[3:35],
+        workspace=envelope.workspace,
+        document=envelope.subject or "",
+    )
+
+
 @contextmanager
 def handling(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generator[None]:
     """A consumer span over one call of a handler: child of the first event's trace, linked to the others'.
 
-    Logs written inside carry the trace, the workspace and the document.
+    Logs written inside are `about` the first event.
     """
     first = envelopes[0]
     links = [
@@ -106,11 +115,7 @@ def handling(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generator[No
             links=links,
             attributes=attributes,
         ),
-        structlog.contextvars.bound_contextvars(
-            trace=(traceparent_for(first.traceparent) or "")[3:35],
-            workspace=first.workspace,
-            document=first.subject or "",
-        ),
+        about(first),
     ):
         yield
 

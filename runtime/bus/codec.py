@@ -72,4 +72,5 @@ def decode(
         raise Undecodable(f"{event_type} v{version}: no step lifts it to v{model.version}") from None
     if subjects.token(event.about) != about:
         raise Poison(f"document {event.about!r:.80} differs from the subject's {about}")
-    return Envelope[Event](**header.model_dump(), data=event)
+    # Not Envelope[Event]: that would be written back with the fields all events share, which are none.
+    return Envelope(**header.model_dump(), data=event)

@@ -16,14 +16,14 @@ import structlog
 
 from contracts import subjects
 from contracts.envelope import Envelope, Header, seal
-from contracts.events import ChunkRef, Event, Stage, StageFailed
+from contracts.events import ChunkRef, DocumentAdded, DocumentVersion, Event, Stage, StageFailed
 from contracts.graph import Generations
 from contracts.ids import event_id
 from contracts.topology import Durable
 from runtime.bus.codec import decode, header_of
-from runtime.bus.port import Delivery, GenerationPointers, Handle, Log, Message
+from runtime.bus.port import Delivery, GenerationPointers, Handle, Log, Message, version_added
 from runtime.errors import NewerVersion, Poison, Retryable
-from runtime.telemetry import handling, publishing, traceparent_for
+from runtime.telemetry import about, handling, publishing, traceparent_for
 
 logger = structlog.get_logger(__name__)
 
@@ -94,7 +94,8 @@ class Edge:
                 await self._publish(batch, facts)
         except Exception as error:
             if len(batch) == 1:
-                await self._failed(*batch[0], error)
+                with about(batch[0][1].envelope):
+                    await self._failed(*batch[0], error)
                 return
             for one in batch:
                 await self._handle_all([one])
@@ -118,7 +119,10 @@ class Edge:
         return [
             seal(
                 fact,
-                id=event_id(cause.id, fact.type_name(), fact.ordinal),
+                # An id of a foreign publisher is unique with its source only, and the log's window has one for all.
+                id=event_id(
+                    f"{cause.workspace}/{cause.data.about}/{cause.source}/{cause.id}", fact.type_name(), fact.ordinal
+                ),
                 source=f"lightstream/{self.stage}",
                 workspace=cause.workspace,
                 time=self.now(),
@@ -182,14 +186,14 @@ class Edge:
             workspace, document, cause_type = subjects.split(message.subject)
         except ValueError:
             return None
-        header = delivery.envelope if delivery else _header(message, workspace)
+        header = delivery.envelope if delivery else _header(message, workspace, document)
         if header is None or cause_type == StageFailed.type_name():
             return None
         event = delivery.event if delivery else None
         fact = StageFailed(
             stage=self.stage,
             document_id=event.about if event else header.subject or document,
-            document=getattr(event, "document", None),
+            document=_document(delivery),
             chunks=_chunks(event),
             cause_type=cause_type,
             error_type=type(error).__name__,
@@ -205,6 +209,7 @@ class Edge:
             time=self.now(),
             causation=header.id,
             correlation=header.correlationid or header.id,
+            traceparent=traceparent_for(header.traceparent),
         )
 
     @asynccontextmanager
@@ -226,18 +231,32 @@ class Edge:
                 await task
 
 
+def _document(delivery: Delivery[Event] | None) -> DocumentVersion | None:
+    """The version of the document that an event speaks of."""
+    if delivery is None:
+        return None
+    event = delivery.event
+    return version_added(delivery, event) if isinstance(event, DocumentAdded) else getattr(event, "document", None)
+
+
 def _chunks(event: Event | None) -> tuple[ChunkRef, ...]:
     """The chunks an event speaks of."""
     named: Sequence[ChunkRef] = getattr(event, "chunks", None) or [c for c in [getattr(event, "chunk", None)] if c]
     return tuple(ChunkRef(id=chunk.id, order=chunk.order) for chunk in named)
 
 
-def _header(message: Message, workspace: str) -> Header | None:
-    """What can be said of an event that could not be decoded: its own attributes, if they agree with its subject."""
+def _header(message: Message, workspace: str, document: str) -> Header | None:
+    """What can be said of an event that could not be decoded: its own attributes, as far as its subject bears them out.
+
+    None where its subject names its workspace only by a hash, which nobody can tell back.
+    """
     try:
         header, _ = header_of(message.data)
     except Poison:
         if workspace.startswith("x-"):
             return None
         return Header(id=f"log-{message.sequence}", source="unknown", type="unknown", workspace=workspace)
-    return header if subjects.token(header.workspace) == workspace else None
+    if subjects.token(header.workspace) != workspace:
+        return None
+    named = header.subject if header.subject and subjects.token(header.subject) == document else None
+    return header.model_copy(update={"subject": named})

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from contracts.envelope import Envelope
-from contracts.events import BlobRef, Event
+from contracts.events import BlobRef, DocumentAdded, DocumentVersion, Event
 from contracts.graph import Generations, Projection
 
 E = TypeVar("E", bound=Event, covariant=True)
@@ -70,6 +70,13 @@ class Delivery(Generic[E]):
     def happened_at(self) -> datetime:
         """The event's own time, else the time the log took it: the same at every replay."""
         return self.envelope.time or self.published_at
+
+
+def version_added(delivery: Delivery[Event], event: DocumentAdded) -> DocumentVersion:
+    """The version that a delivered DocumentAdded begins: its place in the log."""
+    return DocumentVersion(
+        id=event.document_id, version=delivery.sequence, added_at=delivery.happened_at, file_path=event.file_path
+    )
 
 
 class Handle(Protocol):

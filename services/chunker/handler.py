@@ -2,10 +2,10 @@
 
 import asyncio
 
-from contracts.events import ChunksCreated, DocumentAdded, DocumentVersion
+from contracts.events import ChunksCreated, DocumentAdded
 from contracts.graph import Generations
 from contracts.text import INLINE_LIMIT, sanitize
-from runtime.bus.port import Blobs, Delivery
+from runtime.bus.port import Blobs, Delivery, version_added
 from runtime.errors import Poison
 from services.chunker.domain import Tokens, parts, windows
 
@@ -33,9 +33,7 @@ async def on_document_added(
     if overlap >= size:
         raise Poison(f"overlap {overlap} must be smaller than size {size}")
     chunks = await asyncio.to_thread(lambda: list(windows(event.document_id, text, tokens, size=size, overlap=overlap)))
-    document = DocumentVersion(
-        id=event.document_id, version=delivery.sequence, added_at=delivery.happened_at, file_path=event.file_path
-    )
+    document = version_added(delivery, event)
     runs = parts(chunks, INLINE_LIMIT)
     return [
         ChunksCreated(document=document, part=part, parts=len(runs), chunk_count=len(chunks), chunks=tuple(run))

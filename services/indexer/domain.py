@@ -4,10 +4,9 @@ from contracts.events import Chunk, DocumentVersion
 from contracts.graph import Entity, Relation, VectorRow
 from contracts.ids import entity_vector_id, relation_vector_id, sha256
 
-
 EMBEDDED = 1200
-"""Characters of a description that are embedded, about what the offline model reads at once. The first fragments say what
-a thing is; and a hub whose description grows behind them need not be embedded again."""
+"""Characters of a description that are embedded, about what the offline model reads at once. The first fragments say
+what a thing is; and a hub whose description grows behind them need not be embedded again."""
 
 
 def chunk_row_id(chunk_id: str) -> str:

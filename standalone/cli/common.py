@@ -1,6 +1,7 @@
 """What all commands share: their options, how they print, and what becomes of an error."""
 
 import json
+import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -66,6 +67,10 @@ def errors(as_json: bool) -> Generator[None]:
         raise typer.Exit(2 if isinstance(error, InvalidInput) else 1) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+    except BrokenPipeError:
+        # Whoever read has had enough; Python would complain again when it flushes standard output at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(1) from None
 
 
 def interactive() -> bool:

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,15 +37,19 @@ def log(
 
 
 async def _log(state: State, document: str | None, start: int, follow: bool, as_json: bool, workspace: str) -> None:
-    async for line in _lines(state, workspace, document, start, follow):
-        if as_json:
-            echo(json.dumps({**asdict(line), "time": line.time.isoformat()}, ensure_ascii=False))
-        else:
-            name = line.document if len(line.document) <= 40 else f"{line.document[:39]}…"
-            echo(f"{line.sequence:>7}  {line.time:%Y-%m-%d %H:%M:%S}  {line.type:<17}  {name}  {line.gist}")
+    # Closed here and not by the garbage collector: `log | head` ends in the middle.
+    async with aclosing(_lines(state, workspace, document, start, follow)) as lines:
+        async for line in lines:
+            if as_json:
+                echo(json.dumps({**asdict(line), "time": line.time.isoformat()}, ensure_ascii=False))
+            else:
+                name = line.document if len(line.document) <= 40 else f"{line.document[:39]}…"
+                echo(f"{line.sequence:>7}  {line.time:%Y-%m-%d %H:%M:%S}  {line.type:<17}  {name}  {line.gist}")
 
 
-async def _lines(state: State, workspace: str, document: str | None, start: int, follow: bool) -> AsyncIterator["Line"]:
+async def _lines(
+    state: State, workspace: str, document: str | None, start: int, follow: bool
+) -> AsyncGenerator["Line"]:
     from runtime.bus.nats import NatsLog
     from standalone.events import line, subjects_of
     from standalone.publishing import jetstream
@@ -53,10 +58,11 @@ async def _lines(state: State, workspace: str, document: str | None, start: int,
     subjects, after = subjects_of(workspace, document), max(0, start - 1)
     async with jetstream(url(state.ports["bus"])) as bus:
         while True:
-            async for page in NatsLog(bus).read(after, subjects):
-                for message in page:
-                    after = message.sequence
-                    yield line(message)
+            async with aclosing(NatsLog(bus).read(after, subjects)) as pages:
+                async for page in pages:
+                    for message in page:
+                        after = message.sequence
+                        yield line(message)
             if not follow:
                 return
             await asyncio.sleep(PAUSE)

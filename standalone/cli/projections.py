@@ -59,7 +59,7 @@ def rebuild(
         if as_json:
             print_json(result)
         else:
-            _show(result)
+            _summary(result)
 
 
 def _ignore(_: dict[str, Any]) -> None:
@@ -68,6 +68,21 @@ def _ignore(_: dict[str, Any]) -> None:
 
 def _step(step: dict[str, Any]) -> None:
     note("  " + ", ".join(f"{name} {value}" for name, value in step.items()))
+
+
+def _summary(result: dict[str, Any]) -> None:
+    """A line for each projection, then the figures."""
+    digests: dict[str, Any] = result.pop("digests", {})
+    generations: dict[str, int] = result.pop("generations", {})
+    for name, generation in generations.items():
+        compared = digests.get(name)
+        what = "" if compared is None else "as before, " if compared["same"] else "differs from what was live, "
+        sha256 = "" if compared is None else f", digest {compared['rebuilt']['sha256']}"
+        echo(f"{name:<8} {what}generation {generation} is live{sha256}")
+        if compared and compared.get("why"):
+            echo(f"         ({compared['why']})")
+    result.pop("targets", None)
+    _show(result)
 
 
 def _show(result: dict[str, Any], indent: str = "") -> None:

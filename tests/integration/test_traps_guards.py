@@ -8,11 +8,11 @@ accounts, which the embedded server has none of.
 
 import signal
 from collections.abc import AsyncIterator
-from datetime import datetime
 from pathlib import Path
 
 import pytest_asyncio
 from nats.js import JetStreamContext
+from nats.js.api import RawStreamMsg
 from nats.js.errors import NotFoundError
 
 from contracts import subjects
@@ -37,8 +37,8 @@ async def jetstream(server: RunningNats) -> AsyncIterator[JetStreamContext]:
         yield context
 
 
-async def until_answered(jetstream: JetStreamContext, name: str, event_type: str = "DocumentDeleted") -> datetime:
-    """Wait for the service's fact about a document; when the log took it."""
+async def until_answered(jetstream: JetStreamContext, name: str, event_type: str = "DocumentDeleted") -> RawStreamMsg:
+    """Wait for the service's fact about a document."""
     subject = subjects.subject("trial", name, event_type)
 
     async def answered() -> bool:
@@ -49,10 +49,7 @@ async def until_answered(jetstream: JetStreamContext, name: str, event_type: str
         return True
 
     await until(answered, f"{event_type} of {name}")
-    reader = await jetstream.pull_subscribe(subject, stream="KB_EVENTS")
-    (message,) = await reader.fetch(1)
-    await reader.unsubscribe()
-    return message.metadata.timestamp
+    return await jetstream.get_last_msg("KB_EVENTS", subject)
 
 
 async def count(jetstream: JetStreamContext, stream: str) -> int:
@@ -93,10 +90,9 @@ async def test_what_may_succeed_later_comes_again_after_a_delay(
     async with trial_service(server.url, tmp_path):
         await NatsLog(jetstream).publish(document("later"))
         answered = await until_answered(jetstream, "later")
-        (taken,) = await (await jetstream.pull_subscribe(subjects.of_type("DocumentAdded"), stream="KB_EVENTS")).fetch(
-            1
-        )
-        assert (answered - taken.metadata.timestamp).total_seconds() > 0.7
+        taken = await jetstream.get_last_msg("KB_EVENTS", subjects.subject("trial", "later", "DocumentAdded"))
+        assert taken.time and answered.time
+        assert (answered.time - taken.time).total_seconds() > 0.7
         assert await count(jetstream, "KB_ADVISORIES") == 0
 
 
@@ -207,6 +203,26 @@ async def test_a_service_ends_when_told_to_even_while_the_server_is_down(
             return not service.alive
 
         await until(ended, "the end of the process", seconds=30)
+        assert await service.wait() == 0
+
+
+async def test_what_a_service_works_on_when_told_to_end_is_finished_and_acknowledged(
+    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+) -> None:
+    """T7: the event in flight is not left to expire, and nothing waits behind it inside the process."""
+    async with trial_service(server.url, tmp_path) as service:
+        await NatsLog(jetstream).publish(document("slow"))
+        await NatsLog(jetstream).publish(document("next"))
+
+        async def taken() -> bool:
+            return (await jetstream.consumer_info("KB_EVENTS", "chunker")).num_ack_pending == 1
+
+        await until(taken, "a handler at work")
+        service.signal(signal.SIGTERM)
+        assert await service.wait() == 0
+    info = await jetstream.consumer_info("KB_EVENTS", "chunker")
+    assert (info.num_ack_pending, info.ack_floor.stream_seq, info.num_pending) == (0, 1, 1)
+    assert (await until_answered(jetstream, "slow")).seq == 3
 
 
 async def test_one_undecodable_body_does_not_keep_its_siblings_from_the_handler(

@@ -1,6 +1,7 @@
 """The graph stores that the contract suite runs over, and rows to put into them."""
 
 import asyncio
+import time
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -138,3 +139,10 @@ async def until(condition: Callable[[], bool], *, within: float) -> None:
             if condition():
                 return
             await asyncio.sleep(0.02)
+
+
+async def seconds(call: Awaitable[None]) -> float:
+    """How long it takes."""
+    start = time.perf_counter()
+    await call
+    return time.perf_counter() - start

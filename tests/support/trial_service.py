@@ -2,7 +2,8 @@
 
 `python -m tests.support.trial_service DURABLE WORKERS FOLDER` is the service; `trial_service` starts one.
 Document `poison` can never be handled, `bug` raises an error nobody foresaw, `later` succeeds at the second delivery,
-`hang-up` closes the connection. Any other one becomes a DocumentDeleted fact, after `FOLDER/hold` is gone.
+`hang-up` closes the connection, `slow` takes a second. Any other one becomes a DocumentDeleted fact, once there is no
+file `FOLDER/hold`.
 """
 
 import asyncio
@@ -63,10 +64,10 @@ async def trial_service(
 
 
 async def health(process: Process, page: str) -> int:
-    """The status of `/health/<page>`; 0 when nobody answers."""
+    """The status of `/health/<page>`; 0 when nobody answers in the two seconds an orchestrator may wait."""
     async with httpx.AsyncClient(trust_env=False) as client:
         try:
-            return (await client.get(f"http://127.0.0.1:{process.env['PORT']}/health/{page}", timeout=5)).status_code
+            return (await client.get(f"http://127.0.0.1:{process.env['PORT']}/health/{page}", timeout=2)).status_code
         except httpx.HTTPError:
             return 0
 
@@ -91,6 +92,8 @@ def main() -> None:
                     await bus.jetstream._nc.close()
             while (folder / "hold").exists():  # noqa: ASYNC110 - the file is the test's only handle on this process
                 await asyncio.sleep(0.02)
+            if delivery.event.document_id == "slow":
+                await asyncio.sleep(1.0)
             return [DocumentDeleted(document_id=delivery.event.document_id)]
 
         yield [Subscription(durable, each(handle), workers)]

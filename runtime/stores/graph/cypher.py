@@ -63,9 +63,10 @@ SET r += row.values, r.revision = row.revision
 PUT_RELATIONS_FROM_SOURCE = _BOTH_ENDS + "MERGE (a)-[r:REL]->(b)" + _PUT_RELATION
 PUT_RELATIONS_FROM_TARGET = _BOTH_ENDS + "MERGE (b)<-[r:REL]-(a)" + _PUT_RELATION
 
+# WITH holds Neo4j's planner to joining two known nodes; it might else walk one end's relations in search of the other.
 _IS_RELATION = "\nWHERE NOT r.gone RETURN a.name AS source, b.name AS target, properties(r) AS relation"
-RELATIONS_FROM_SOURCE = _BOTH_ENDS + "MATCH (a)-[r:REL]->(b)" + _IS_RELATION
-RELATIONS_FROM_TARGET = _BOTH_ENDS + "MATCH (b)<-[r:REL]-(a)" + _IS_RELATION
+RELATIONS_FROM_SOURCE = _BOTH_ENDS + "WITH a, b MATCH (a)-[r:REL]->(b)" + _IS_RELATION
+RELATIONS_FROM_TARGET = _BOTH_ENDS + "WITH a, b MATCH (b)<-[r:REL]-(a)" + _IS_RELATION
 
 ENTITIES = """
 UNWIND $names AS name

@@ -1,0 +1,131 @@
+"""The AsyncAPI 3.0 description of the bus: a channel per event, an operation per service that says or hears it.
+
+It is made from the events, the subjects, the registry and the topology; nothing is said twice. What AsyncAPI has no
+word for (streams and durables of JetStream) stands under `x-jetstream`.
+"""
+
+from dataclasses import asdict
+from typing import Any
+
+from contracts import subjects
+from contracts.envelope import WORKSPACE_PATTERN, type_attribute
+from contracts.events import EVENTS, Event
+from contracts.registry import PRODUCERS, consumer, delivered
+from contracts.topology import DURABLES, GENERATIONS_BUCKET, STREAMS, Durable, Stream
+
+Json = dict[str, Any]
+
+CONTENT_TYPE = "application/cloudevents+json"
+
+INFO = """\
+Lightstream turns documents into chunks, a knowledge graph and vector indexes, one fact at a time. Every message is a \
+CloudEvents 1.0 envelope in structured JSON mode; its schema is named by the attribute `dataschema`. Publish with the \
+envelope's `id` as the header `Nats-Msg-Id`: a repeated message is then taken once. Unknown attributes and fields are \
+ignored, absent ones are left out. Only the command `lightstream topology apply` creates streams and durables."""
+
+WORKSPACE = f"""\
+The tenant, as the envelope's `workspace` names it (pattern `{WORKSPACE_PATTERN}`) where that is made of `a-z`, `0-9`, \
+`_` and `-` alone and is at most 64 long; any other name as `x-` and the first 32 hexadecimal digits of its SHA-256."""
+
+DOCUMENT = """\
+What the event is about, in the same form: the id of a document; `_graph` for a change of the graph that no document \
+made; `_sum-` and a hash for the description of one entity or relation."""
+
+
+def document() -> Json:
+    """The whole description."""
+    return {
+        "asyncapi": "3.0.0",
+        "info": {"title": "Lightstream", "version": subjects.PREFIX, "description": INFO},
+        "defaultContentType": CONTENT_TYPE,
+        "servers": {
+            "nats": {
+                "host": "{host}:{port}",
+                "protocol": "nats",
+                "description": "NATS with JetStream; the setting NATS_URL names it.",
+                "variables": {"host": {"default": "127.0.0.1"}, "port": {"default": "4222"}},
+            }
+        },
+        "channels": {name: _channel(name, event) for name, event in EVENTS.items()},
+        "operations": {key: operation for name in EVENTS for key, operation in _operations(name).items()},
+        "components": {
+            "messages": {name: _message(name, event) for name, event in EVENTS.items()},
+            "parameters": {"workspace": {"description": WORKSPACE}, "document": {"description": DOCUMENT}},
+        },
+        "x-jetstream": {
+            "streams": [_stream(stream) for stream in STREAMS],
+            "durables": [_durable(durable) for durable in DURABLES],
+            "buckets": [{"name": GENERATIONS_BUCKET, "description": "names the live generation of each projection"}],
+        },
+    }
+
+
+def summary(event: type[Event]) -> str:
+    """The first line of an event's docstring."""
+    return (event.__doc__ or "").strip().partition("\n")[0]
+
+
+def _channel(name: str, event: type[Event]) -> Json:
+    return {
+        "address": f"{subjects.PREFIX}.{{workspace}}.{{document}}.{name}",
+        "summary": summary(event),
+        "messages": {name: {"$ref": f"#/components/messages/{name}"}},
+        "parameters": {
+            "workspace": {"$ref": "#/components/parameters/workspace"},
+            "document": {"$ref": "#/components/parameters/document"},
+        },
+        "x-stream": "KB_EVENTS",
+    }
+
+
+def _operations(name: str) -> Json:
+    said = {f"{producer}.says.{name}": _operation("send", name) for producer in PRODUCERS[name]}
+    heard = {
+        f"{durable.name}.hears.{name}": {
+            **_operation("receive", name),
+            "summary": f"{consumer(durable)}: {durable.why}",
+            "x-durable": durable.name,
+        }
+        for durable in delivered(name)
+    }
+    return said | heard
+
+
+def _operation(action: str, name: str) -> Json:
+    return {
+        "action": action,
+        "channel": {"$ref": f"#/channels/{name}"},
+        "messages": [{"$ref": f"#/channels/{name}/messages/{name}"}],
+    }
+
+
+def _message(name: str, event: type[Event]) -> Json:
+    return {
+        "name": type_attribute(name, event.version),
+        "title": name,
+        "summary": summary(event),
+        "contentType": CONTENT_TYPE,
+        "headers": {
+            "type": "object",
+            "properties": {"Nats-Msg-Id": {"type": "string", "description": "the envelope's `id`"}},
+        },
+        "payload": {
+            "schemaFormat": "application/schema+json;version=draft-2020-12",
+            "schema": {"$ref": f"./schemas/{name}.v{event.version}.json"},
+        },
+        "correlationId": {
+            "description": "the event that began it all; an event without one begins it itself",
+            "location": "$message.payload#/correlationid",
+        },
+    }
+
+
+def _stream(stream: Stream) -> Json:
+    settings = asdict(stream)
+    return {"name": settings.pop("name"), "description": settings.pop("why"), **settings}
+
+
+def _durable(durable: Durable) -> Json:
+    settings = asdict(durable)
+    heading = {"name": settings.pop("name"), "service": consumer(durable), "description": settings.pop("why")}
+    return heading | settings

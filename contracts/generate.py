@@ -1,0 +1,126 @@
+"""Writes what others read of the contracts: a JSON Schema per event, and the AsyncAPI document of the bus.
+
+`python -m contracts.generate` writes, `--check` names every file that differs and exits with 1. Schemas of older
+versions are frozen: they are neither made again nor removed.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
+from contracts import asyncapi
+from contracts.envelope import Envelope, type_attribute
+from contracts.events import EVENTS, Event
+
+FOLDER = Path(__file__).parent
+
+ATTRIBUTES = {
+    "specversion": "the version of CloudEvents",
+    "id": "unique for its source; the bus takes an id once within 24 hours",
+    "source": "who says it: a URI reference",
+    "type": "which event, in which version",
+    "datacontenttype": "what `data` is",
+    "dataschema": "the `$id` of this schema",
+    "workspace": "the tenant",
+    "causationid": "the event that caused this one",
+    "correlationid": "the event that began it all; absent in that one itself",
+    "traceparent": "W3C Trace Context",
+    "data": "the fact itself",
+}
+"""Attribute of the envelope → what it says, for those who read a schema and not our code."""
+
+
+class _Schema(GenerateJsonSchema):
+    """JSON Schema as a publisher wants to read it: what is absent is left out, and no title repeats a name."""
+
+    def default_schema(self, schema: Any) -> JsonSchemaValue:
+        inner = schema["schema"]
+        may_be_absent = schema.get("default", ...) is None and inner["type"] == "nullable"
+        return self.generate_inner(inner["schema"]) if may_be_absent else super().default_schema(schema)
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def schema_id(name: str, version: int) -> str:
+    """The `$id` of a schema, which the attribute `dataschema` carries."""
+    return f"urn:lightstream:schema:{name}.v{version}"
+
+
+def schema(name: str, event: type[Event]) -> dict[str, Any]:
+    """JSON Schema 2020-12 of an event in its envelope."""
+    envelope = cast("type[BaseModel]", Envelope.__class_getitem__(event))
+    made = envelope.model_json_schema(schema_generator=_Schema)
+    properties = made["properties"]
+    for attribute, description in ATTRIBUTES.items():
+        properties[attribute] = {"description": description, **properties[attribute]}
+    properties["type"] = {"const": type_attribute(name, event.version), "description": ATTRIBUTES["type"]}
+    # CloudEvents demands it: our reader may be lenient, publishers are not told so.
+    properties["specversion"].pop("default")
+    return {
+        "$schema": GenerateJsonSchema.schema_dialect,
+        "$id": schema_id(name, event.version),
+        "title": name,
+        "description": (event.__doc__ or "").strip(),
+        "type": "object",
+        "propertyNames": {"pattern": "^[a-z0-9]+$"},
+        "properties": properties,
+        "required": ["specversion", *made["required"]],
+        "$defs": made["$defs"],
+    }
+
+
+def documents() -> dict[str, str]:
+    """Path under `contracts/` → text, of every file this program writes."""
+    made = {f"schemas/{name}.v{event.version}.json": schema(name, event) for name, event in EVENTS.items()}
+    made["asyncapi.json"] = asyncapi.document()
+    return {path: json.dumps(content, indent=2, ensure_ascii=False) + "\n" for path, content in made.items()}
+
+
+def released() -> set[str]:
+    """The schemas that must be there: of every event every version, 1 to the newest."""
+    return {f"schemas/{name}.v{v}.json" for name, event in EVENTS.items() for v in range(1, event.version + 1)}
+
+
+def differing(folder: Path) -> list[str]:
+    """The files that are missing, out of date, or that no event of ours accounts for."""
+    found = {path.relative_to(folder).as_posix() for path in (folder / "schemas").glob("*")}
+    wrong = found ^ released()
+    for path, text in documents().items():
+        file = folder / path
+        if not file.is_file() or file.read_text("utf-8") != text:
+            wrong.add(path)
+    return sorted(wrong)
+
+
+def write(folder: Path) -> None:
+    """Write every file; the ones of older versions stay."""
+    for path, text in documents().items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+
+
+def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
+    """The program. Returns its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m contracts.generate", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; name every file that differs, exit with 1")
+    if not parser.parse_args(arguments).check:
+        write(folder)
+        return 0
+    wrong = differing(folder)
+    for path in wrong:
+        sys.stderr.write(f"contracts/{path} differs; run `python -m contracts.generate`\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,51 @@
+"""Who may say an event, and who hears it: what is said is declared here, what is heard follows from the durables."""
+
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from contracts import subjects
+from contracts.events import Stage
+from contracts.topology import DURABLES, Durable
+
+Service = Stage
+SERVICES: tuple[Service, ...] = get_args(Stage)
+
+Producer = Service | Literal["publisher", "lightstream"]
+"""A service, any other system with a CloudEvents library, or our own command line."""
+
+PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
+    "DocumentAdded": ("publisher", "query", "lightstream"),
+    "DocumentDeleted": ("publisher", "query", "lightstream"),
+    "ChunksCreated": ("chunker",),
+    "EntitiesExtracted": ("extractor",),
+    "GraphMerged": ("merger",),
+    "DescriptionSummarized": ("merger",),
+    "VectorsIndexed": ("indexer",),
+    "StageFailed": SERVICES,
+    "GraphEdited": ("publisher", "query"),
+    "RetryRequested": ("publisher", "query", "lightstream"),
+}
+"""Event type → who may publish it."""
+
+
+def delivered(event_type: str) -> tuple[Durable, ...]:
+    """The durables that deliver this event."""
+    sample = subjects.subject("workspace", "document", event_type).split(".")
+    return tuple(
+        durable
+        for durable in DURABLES
+        if any(
+            len(wanted) == len(sample) and all(w in ("*", s) for w, s in zip(wanted, sample, strict=True))
+            for wanted in (subject_filter.split(".") for subject_filter in durable.filters)
+        )
+    )
+
+
+def consumer(durable: Durable) -> str:
+    """The service that reads a durable: its name up to the first hyphen."""
+    return durable.name.partition("-")[0]
+
+
+def consumers(event_type: str) -> tuple[str, ...]:
+    """The services that hear this event, each once."""
+    return tuple(dict.fromkeys(consumer(durable) for durable in delivered(event_type)))

@@ -1,0 +1,156 @@
+"""A whole stack as a user runs it: started, asked and stopped through the command line, in a folder of its own."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+
+from contracts.topology import DURABLES
+from runtime.bus.nats import connected
+from runtime.settings import Settings
+from standalone import stack as parts
+from standalone.folder import Folder, State
+
+LIGHTSTREAM = str(Path(sys.executable).with_name("lightstream"))
+T = TypeVar("T")
+FINAL = ("processed", "failed", "partial")
+
+MODEL_VARIABLES = ("OPENAI_", "LLM_", "EMBEDDING_")
+
+
+def environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """This process's environment without any model, and with `extra`."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(MODEL_VARIABLES)}
+    return {**clean, "EMBEDDING_MODEL": "lexical", **extra}
+
+
+@dataclass
+class Stack:
+    """A stack in `folder`, which need not be running."""
+
+    folder: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    def run(self, *arguments: str, stdin: str | None = None, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+        """A command of the command line."""
+        return subprocess.run(
+            [LIGHTSTREAM, *arguments, "--data", str(self.folder)], input=stdin, capture_output=True, text=True,
+            timeout=timeout, env=environment(self.env), cwd=self.folder.parent, check=False,
+        )  # fmt: skip
+
+    def json(self, *arguments: str, timeout: float = 300) -> Any:
+        """What a command answers with --json. It must succeed."""
+        done = self.run(*arguments, "--json", timeout=timeout)
+        assert done.returncode == 0, f"{arguments}: {done.stdout}\n{done.stderr}"
+        return json.loads(done.stdout)
+
+    def up(self) -> None:
+        done = self.run("up", "--detach")
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{self.logs()}"
+
+    def down(self) -> None:
+        done = self.run("down")
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+    @property
+    def state(self) -> State:
+        return Folder(self.folder).read()
+
+    @property
+    def settings(self) -> Settings:
+        """Where its parts are, for a test that talks to them directly."""
+        return parts.settings(Folder(self.folder), self.state)
+
+    def pid(self, name: str) -> int:
+        return self.state.children[name].identity.pid
+
+    def kill(self, name: str) -> None:
+        """kill -9; the supervisor starts it again."""
+        os.kill(self.pid(name), signal.SIGKILL)
+
+    def client(self, workspace: str = "default") -> httpx.Client:
+        return httpx.Client(base_url=self.state.api, headers={"X-Workspace": workspace}, timeout=120, trust_env=False)
+
+    def add(self, texts: Mapping[str, str], workspace: str = "default") -> None:
+        """Publish documents through the API, a hundred a request."""
+        names = list(texts)
+        with self.client(workspace) as client:
+            for start in range(0, len(names), 100):
+                part = names[start : start + 100]
+                body = {"texts": [texts[name] for name in part], "file_sources": part}
+                answer = client.post("/documents/texts", json=body)
+                assert answer.status_code == 200, answer.text
+
+    def counts(self, workspace: str = "default") -> dict[str, int]:
+        with self.client(workspace) as client:
+            answer = client.get("/documents/status_counts")
+        return answer.json()["status_counts"] if answer.status_code == 200 else {}
+
+    def settled(self, count: int, workspace: str = "default", timeout: float = 240) -> dict[str, int]:
+        """Wait until `count` documents have come to an end."""
+
+        def done() -> dict[str, int] | None:
+            try:
+                found = self.counts(workspace)
+            except httpx.TransportError:  # it is just being started again
+                return None
+            return found if sum(found.get(status, 0) for status in FINAL) == found.get("all") == count else None
+
+        return until(done, timeout, lambda: f"{self.counts(workspace)}\n{self.logs()}")
+
+    def digest(self, workspace: str = "default") -> dict[str, Any]:
+        return self.json("digest", "--workspace", workspace)
+
+    def logs(self) -> str:
+        """The end of every process's log."""
+        return "\n".join(
+            f"== {log.name}\n" + "\n".join(log.read_text("utf-8", "replace").splitlines()[-6:])[:3000]
+            for log in sorted(self.folder.rglob("*.log"))
+        )
+
+
+def until(look: Callable[[], T | None], timeout: float, explain: Callable[[], str] = str) -> T:
+    """Look again and again until there is something to see."""
+    end = time.monotonic() + timeout
+    while time.monotonic() < end:
+        found = look()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"not within {timeout:.0f} s: {explain()}")
+
+
+@contextmanager
+def running(folder: Path, **env: str) -> Generator[Stack]:
+    """A running stack, stopped in the end, with nothing left of it."""
+    stack = Stack(folder, env)
+    stack.up()
+    pids = [child.identity.pid for child in stack.state.children.values()]
+    try:
+        yield stack
+    finally:
+        pids += [child.identity.pid for child in stack.state.children.values()]
+        stack.down()
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()], "a process was left running"
+
+
+def unacknowledged(stack: Stack) -> dict[str, tuple[int, int]]:
+    """Messages that wait, and that were delivered but not acknowledged, by durable."""
+
+    async def ask() -> dict[str, tuple[int, int]]:
+        async with connected(stack.settings.nats_url, name="test") as client:
+            jetstream = client.jetstream()
+            infos = [await jetstream.consumer_info(durable.stream, durable.name) for durable in DURABLES]
+            return {info.name: (info.num_pending or 0, info.num_ack_pending or 0) for info in infos}
+
+    return asyncio.run(ask())

@@ -1,0 +1,151 @@
+"""How documents enter the log: checked, once, long texts beside it."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contracts import subjects
+from contracts.envelope import seal
+from contracts.events import Chunking, DocumentAdded, DocumentDeleted
+from contracts.ids import document_id, md5
+from contracts.text import INLINE_LIMIT
+from runtime.bus import publisher
+from runtime.bus.codec import decode
+from runtime.bus.memory import MemoryBlobs, MemoryLog
+from runtime.bus.publisher import Added, add_document
+from runtime.errors import InvalidInput, Unavailable
+
+
+class Shelf:
+    """A publisher's view of an empty bus."""
+
+    def __init__(self) -> None:
+        self.log, self.blobs = MemoryLog(), MemoryBlobs()
+
+    async def add(self, text: str, **fields: object) -> Added:
+        return await add_document(self.log, self.blobs, text=text, source="tests", **{"workspace": "w", **fields})  # type: ignore[arg-type]
+
+    @property
+    def events(self) -> list[DocumentAdded]:
+        found = [decode(stored.data, stored.subject).data for stored in self.log.messages]
+        return [event for event in found if isinstance(event, DocumentAdded)]
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf()
+
+
+async def test_a_document_is_in_the_log_with_everything_that_was_said_of_it(shelf: Shelf) -> None:
+    chunking = Chunking(size=10, overlap=2)
+    added = await shelf.add(
+        "text", id="d", file_path="shelf/d.txt", track_id="t", metadata={"year": 1999}, chunking=chunking
+    )
+    assert added == Added("d", 1, is_new=True)
+    (event,) = shelf.events
+    assert event == DocumentAdded(
+        document_id="d", text="text", file_path="shelf/d.txt", track_id="t", metadata={"year": 1999}, chunking=chunking
+    )
+
+
+async def test_a_document_without_an_id_is_named_after_its_file(shelf: Shelf) -> None:
+    assert (await shelf.add("text", file_path="a.txt")).document_id == "doc-a5e54d1fd7bb69a228ef0dcd2431367e"
+
+
+async def test_a_document_without_a_file_is_named_after_its_text(shelf: Shelf) -> None:
+    assert (await shelf.add("  text\n")).document_id == "doc-" + md5("text") == document_id("text")
+
+
+async def test_the_same_text_twice_is_once(shelf: Shelf) -> None:
+    first = await shelf.add("text", id="d")
+    again = await shelf.add("text", id="d")
+    assert again == Added("d", first.sequence, is_new=False)
+    assert len(shelf.log.messages) == 1
+
+
+async def test_a_text_that_comes_back_after_another_one_is_a_new_version(shelf: Shelf) -> None:
+    sequences = [(await shelf.add(text, id="d")).sequence for text in "ABA"]
+    assert sequences == [1, 2, 3]
+    assert [event.text for event in shelf.events] == ["A", "B", "A"]
+    assert len(shelf.log.ids) == 3
+
+
+async def test_after_its_deletion_the_same_text_is_new(shelf: Shelf) -> None:
+    await shelf.add("text", id="d")
+    deletion = seal(
+        DocumentDeleted(document_id="d"), id="deletion", source="tests", workspace="w", time=datetime.now(UTC)
+    )
+    await shelf.log.publish(deletion)
+    assert await shelf.add("text", id="d") == Added("d", 3, is_new=True)
+    assert (await shelf.add("text", id="d")).is_new is False
+
+
+async def test_one_document_in_two_workspaces_is_two_documents(shelf: Shelf) -> None:
+    assert (await shelf.add("text", id="d", workspace="one")).is_new
+    assert (await shelf.add("text", id="d", workspace="two")).is_new
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "\x00\x01", "\ud800", "&#0;", "\ufffe"])
+async def test_a_text_without_anything_to_read_is_refused(shelf: Shelf, text: str) -> None:
+    with pytest.raises(InvalidInput, match="at least one printable character"):
+        await shelf.add(text)
+    assert shelf.log.messages == []
+
+
+async def test_lone_surrogates_are_left_out(shelf: Shelf) -> None:
+    added = await shelf.add("a\ud800b", id="d\udfff", file_path="f\ud800.txt")
+    (event,) = shelf.events
+    assert (added.document_id, event.text, event.file_path) == ("d", "ab", "f.txt")
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text(min_size=1))
+async def test_any_text_is_taken_or_refused_and_the_same_one_is_never_taken_twice(text: str) -> None:
+    shelf = Shelf()
+    try:
+        first = await shelf.add(text)
+    except InvalidInput:
+        assert shelf.log.messages == []
+        return
+    assert (await shelf.add(text)) == Added(first.document_id, 1, is_new=False)
+
+
+async def test_a_text_up_to_the_limit_stands_in_the_event(shelf: Shelf) -> None:
+    await shelf.add("ä" * (INLINE_LIMIT // 2), id="d")
+    assert shelf.events[0].blob is None
+    assert shelf.blobs.texts == {}
+
+
+async def test_a_longer_text_stands_beside_the_log(shelf: Shelf) -> None:
+    text = "ä" * (INLINE_LIMIT // 2) + "."
+    await shelf.add(text, id="d")
+    event = shelf.events[0]
+    assert event.text is None
+    assert event.blob is not None
+    assert event.blob.size == len(text.encode())
+    assert await shelf.blobs.get(event.blob) == text
+    assert (await shelf.add(text, id="d")).is_new is False
+
+
+async def test_a_text_over_the_greatest_length_is_refused(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publisher, "MAX_TEXT_BYTES", 10)
+    with pytest.raises(InvalidInput, match="11 bytes, at most 10 are taken: split the document"):
+        await shelf.add("x" * 11)
+
+
+async def test_an_event_of_newer_code_does_not_keep_a_text_out(shelf: Shelf) -> None:
+    subject = subjects.subject("w", "d", "DocumentAdded")
+    shelf.log.append(subject, b'{"specversion": "1.0", "type": "lightstream.DocumentAdded.v9"}', "foreign")
+    assert await shelf.add("text", id="d") == Added("d", 2, is_new=True)
+
+
+async def test_a_log_that_is_full_is_said_to_the_publisher(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(*_: object) -> int:
+        raise Unavailable("KB_EVENTS is full", retry_after=30.0)
+
+    monkeypatch.setattr(shelf.log, "publish", full)
+    with pytest.raises(Unavailable) as refused:
+        await shelf.add("text")
+    assert refused.value.retry_after == 30.0

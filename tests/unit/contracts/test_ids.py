@@ -1,0 +1,79 @@
+"""Derived names: golden values that old logs and stores already hold, and the laws behind them."""
+
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contracts import ids
+
+any_text = st.text(st.characters(codec=None))
+"""Lone surrogates too: a name may come from a file system."""
+
+
+def test_names_of_old_logs_stay_what_they_were() -> None:
+    assert ids.document_id("...", "a.txt") == "doc-a5e54d1fd7bb69a228ef0dcd2431367e"
+    assert ids.document_id("Low water at noon.") == "doc-" + ids.md5("Low water at noon.")
+    assert ids.chunk_id("doc-1", 7) == "doc-1-chunk-007"
+    assert ids.entity_vector_id("Tide Mill") == "ent-" + ids.md5("Tide Mill")
+    assert ids.relation_vector_id("Tide Mill", "Brackwater") == "rel-" + ids.md5("BrackwaterTide Mill")
+    assert ids.md5("Marit Ousland") == "e14dde67b69ae26c6ba4be4cd9ce42fc"
+    assert ids.sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    assert ids.event_id("cause", "ChunksCreated", 2) == "00000000-0000-0000-0000-000000000000"
+
+
+def test_a_document_is_named_by_its_file_whatever_folder_it_lies_in() -> None:
+    names = ("a.txt", "/home/ida/a.txt", "C:\\Users\\ida\\a.txt", " a.txt ", "x/../a.txt", "a.[native].txt")
+    assert {ids.document_id(f"text {n}", name) for n, name in enumerate(names)} == {ids.document_id("", "a.txt")}
+
+
+def test_a_document_without_a_file_is_named_by_its_text() -> None:
+    for no_name in (ids.UNKNOWN_SOURCE, "", "  ", "folder/", "/"):
+        assert ids.document_id("one", no_name) == ids.document_id("one") != ids.document_id("two", no_name)
+
+
+def test_only_a_hint_before_the_ending_is_no_part_of_a_name() -> None:
+    assert ids.canonical_name("a/report.[native].pdf") == "report.pdf"
+    assert ids.canonical_name("report.[2026].draft.pdf") == "report.[2026].draft.pdf"
+    assert ids.canonical_name("report.[native]") == "report.[native]"
+
+
+@given(any_text, any_text)
+def test_the_same_input_gives_the_same_name_of_the_same_form(text: str, name: str) -> None:
+    made = ids.document_id(text, name)
+    assert made == ids.document_id(text, name)
+    assert made.startswith("doc-")
+    assert len(made) == 36
+    assert set(made[4:]) <= set("0123456789abcdef")
+
+
+@given(any_text, st.integers(0, 10**6), any_text, st.integers(0, 10**6))
+def test_two_chunks_never_share_a_name(document: str, order: int, other: str, other_order: int) -> None:
+    same = ids.chunk_id(document, order) == ids.chunk_id(other, other_order)
+    assert same == ((document, order) == (other, other_order))
+
+
+@given(st.lists(st.integers(0, 2000), min_size=2, unique=True))
+def test_chunk_names_sort_by_order_up_to_a_thousand(orders: list[int]) -> None:
+    small = [order for order in orders if order < 1000]
+    assert sorted(small) == [int(name[-3:]) for name in sorted(ids.chunk_id("d", order) for order in small)]
+
+
+@given(any_text, any_text)
+def test_a_relation_has_no_direction(source: str, target: str) -> None:
+    assert ids.pair(source, target) == ids.pair(target, source) == tuple(sorted((source, target)))
+    assert ids.relation_vector_id(source, target) == ids.relation_vector_id(target, source)
+
+
+@given(any_text, st.sampled_from(["ChunksCreated", "StageFailed"]), st.integers(0, 10**6))
+def test_an_event_id_is_a_uuid_of_version_5_that_tells_causes_types_and_ordinals_apart(
+    cause: str, event_type: str, ordinal: int
+) -> None:
+    made = ids.event_id(cause.encode("utf-8", "ignore").decode(), event_type, ordinal)
+    assert UUID(made).version == 5
+    others = {
+        ids.event_id(cause.encode("utf-8", "ignore").decode() + "x", event_type, ordinal),
+        ids.event_id(cause.encode("utf-8", "ignore").decode(), "VectorsIndexed", ordinal),
+        ids.event_id(cause.encode("utf-8", "ignore").decode(), event_type, ordinal + 1),
+    }
+    assert len(others | {made}) == 4

@@ -1,0 +1,96 @@
+"""The declaration of streams and durables agrees with itself and with the events."""
+
+from collections import Counter
+
+import pytest
+
+from contracts import subjects
+from contracts.events import EVENTS
+from contracts.registry import PRODUCERS, SERVICES, consumer, consumers, delivered
+from contracts.topology import DURABLES, STREAMS, Durable, Stream, durable, stream
+
+
+def covers(pattern: str, subject: str) -> bool:
+    """Whether a NATS subject pattern matches a subject."""
+    wanted, found = pattern.split("."), subject.split(".")
+    if wanted[-1] == ">":
+        wanted, found = wanted[:-1], found[: len(wanted) - 1] if len(found) >= len(wanted) else []
+    return len(wanted) == len(found) and all(w in ("*", f) for w, f in zip(wanted, found, strict=True))
+
+
+def test_no_name_is_given_twice() -> None:
+    names = Counter([stream.name for stream in STREAMS] + [durable.name for durable in DURABLES])
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("event_type", sorted(EVENTS))
+def test_every_event_is_kept_by_the_log_and_by_no_other_stream(event_type: str) -> None:
+    subject = subjects.subject("harbour", "doc-1", event_type)
+    assert [s.name for s in STREAMS if any(covers(pattern, subject) for pattern in s.subjects)] == ["KB_EVENTS"]
+
+
+@pytest.mark.parametrize("event_type", sorted(EVENTS))
+def test_every_event_is_delivered_to_those_who_hear_it(event_type: str) -> None:
+    subject = subjects.subject("harbour", "doc-1", event_type)
+    covering = [d for d in DURABLES if any(covers(pattern, subject) for pattern in d.filters)]
+    assert list(delivered(event_type)) == covering
+    assert {consumer(d) for d in covering} == set(consumers(event_type))
+    assert "query" in consumers(event_type), "a status must see every fact"
+
+
+@pytest.mark.parametrize("declared", DURABLES, ids=lambda d: d.name)
+def test_a_durable_belongs_to_a_service_and_waits_for_events_that_exist(declared: Durable) -> None:
+    assert consumer(declared) in SERVICES
+    assert any(d.name == declared.stream for d in STREAMS)
+    if declared.stream == "KB_EVENTS":
+        types = {pattern.rpartition(".")[2] for pattern in declared.filters}
+        assert types <= {*EVENTS, "*"}
+
+
+def test_the_work_list_knows_no_durable_that_an_unknown_event_would_need() -> None:
+    assert delivered("DocumentLost") == delivered("RetryRequested") == (durable("query-status"),)
+
+
+def test_no_service_hears_what_it_says_itself_except_the_status() -> None:
+    """A service that hears its own facts may go round in circles."""
+    loops = {(name, said) for name, said_by in PRODUCERS.items() for said in said_by if said in consumers(name)}
+    assert {said for _, said in loops} <= {"query"}
+
+
+@pytest.mark.parametrize("declared", DURABLES, ids=lambda d: d.name)
+def test_a_batch_fits_into_what_may_be_unacknowledged(declared: Durable) -> None:
+    assert 1 <= declared.batch <= declared.max_ack_pending
+    assert declared.ack_wait >= 30
+
+
+def test_the_log_never_evicts() -> None:
+    log = stream("KB_EVENTS")
+    assert (log.discard_old, log.work_queue, log.max_age, log.deny_delete) == (False, False, 0.0, True)
+    assert log.duplicate_window == 24 * 3600
+
+
+def test_blobs_are_immutable() -> None:
+    blobs = stream("KB_BLOBS")
+    assert (blobs.max_msgs_per_subject, blobs.discard_new_per_subject, blobs.discard_old) == (1, True, False)
+
+
+def test_patterns_of_two_streams_never_meet() -> None:
+    """JetStream refuses a stream whose subjects overlap another's."""
+    samples = {
+        pattern: pattern.replace("*", "a").replace(">", "a.b") for stream in STREAMS for pattern in stream.subjects
+    }
+    for pattern, sample in samples.items():
+        owners = [s.name for s in STREAMS if any(covers(other, sample) for other in s.subjects)]
+        assert len(owners) == 1, f"{pattern} is kept by {owners}"
+
+
+def test_what_is_not_declared_is_not_found() -> None:
+    with pytest.raises(KeyError):
+        stream("KB_LOST")
+    with pytest.raises(KeyError):
+        durable("nobody")
+
+
+def test_a_stream_and_a_durable_say_what_they_are_for() -> None:
+    declared: list[Stream | Durable] = [*STREAMS, *DURABLES]
+    assert all(one.why for one in declared)
