@@ -51,7 +51,7 @@ lock: $(VENV)/.dev ## Pin all requirements anew, within what pyproject.toml allo
 	$(COMPILE) pyproject.toml --extra dev -o requirements/dev.lock.txt
 
 schemas: $(VENV)/.dev ## Write the JSON Schemas and the AsyncAPI document from the events
-	$(BIN)/python -m contracts.schemas
+	$(BIN)/python -m contracts.generate
 
 clean: ## Remove the environment; data and caches stay
 	rm -rf $(VENV)

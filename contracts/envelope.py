@@ -16,9 +16,9 @@ from contracts.events import Event
 E = TypeVar("E", bound=Event, covariant=True)
 
 TYPE_PREFIX = "lightstream."
-_TYPE = re.compile(r"^lightstream\.([A-Z][A-Za-z]{1,63})\.v([1-9][0-9]{0,3})$")
+_TYPE = re.compile(r"lightstream\.([A-Z][A-Za-z]{1,63})\.v([1-9][0-9]{0,3})")
 
-WORKSPACE_PATTERN = r"^(?!x-)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$"
+WORKSPACE_PATTERN = r"^(?!x-)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$(?!\n)"
 """What a tenant may be called. Subjects and store keys carry it; `x-` begins the encoded form in a subject."""
 
 
@@ -59,7 +59,7 @@ def type_attribute(event_type: str, version: int) -> str:
 
 def parse_type(attribute: str) -> tuple[str, int]:
     """`lightstream.DocumentAdded.v1` → ("DocumentAdded", 1). Raises ValueError with the form."""
-    found = _TYPE.match(attribute)
+    found = _TYPE.fullmatch(attribute)
     if not found:
         raise ValueError(f"type {attribute!r:.100} is not of the form lightstream.<EventType>.v<version>")
     return found[1], int(found[2])

@@ -6,18 +6,25 @@ A released field is never renamed, retyped or removed: that is a new `version`, 
 
 from typing import Any, ClassVar, Literal, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from contracts.ids import UNKNOWN_SOURCE, sha256
+from contracts.values import (
+    BlobRef,
+    Chunk,
+    Chunking,
+    ChunkRef,
+    DocumentVersion,
+    EntityRevision,
+    ExtractedEntity,
+    ExtractedRelation,
+    RelationRevision,
+    Scalar,
+    TokenUsage,
+    Value,
+)
 
-Scalar = str | int | float | bool | None
 Stage = Literal["chunker", "extractor", "merger", "indexer", "query"]
-
-
-class Value(BaseModel):
-    """A part of an event. Unknown fields are ignored: the writer may be newer than the reader."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class Event(Value):
@@ -41,101 +48,17 @@ class Event(Value):
         return 0
 
 
-class BlobRef(Value):
-    """A text too long for an event, kept in KB_BLOBS under the SHA-256 of its UTF-8 bytes."""
-
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
-    size: int = Field(ge=0, description="bytes")
-    parts: int = Field(ge=1, description="messages `blob.<sha256>.<0 … parts-1>`")
-
-
-class Chunking(Value):
-    """How one document is to be cut; what is not said here is the service's setting."""
-
-    size: int | None = Field(default=None, ge=1, description="tokens")
-    overlap: int | None = Field(default=None, ge=0, description="tokens")
-
-    @model_validator(mode="after")
-    def _overlap_is_smaller(self) -> Self:
-        if self.size is not None and self.overlap is not None and self.overlap >= self.size:
-            raise ValueError(f"overlap {self.overlap} must be smaller than size {self.size}")
-        return self
-
-
-class DocumentVersion(Value):
-    """Which text of which document a fact speaks of."""
-
-    id: str
-    version: int = Field(description="log sequence of the DocumentAdded; a later text has a higher one")
-    added_at: AwareDatetime
-    file_path: str = UNKNOWN_SOURCE
-
-
-class ChunkRef(Value):
-    """A chunk by name and place."""
-
-    id: str
-    order: int = Field(ge=0)
-
-
-class Chunk(ChunkRef):
-    """A passage of a document."""
-
-    tokens: int = Field(ge=0)
-    content: str
-    headings: tuple[str, ...] = Field(default=(), description="path of headings, outermost first")
-
-
-class TokenUsage(Value):
-    """What a language model counted."""
-
-    prompt: int = 0
-    completion: int = 0
-    cached: int = Field(default=0, description="part of `prompt` the provider had cached")
-
-
-class ExtractedEntity(Value):
-    """One row of what a chunk says."""
-
-    name: str
-    type: str
-    description: str
-
-
-class ExtractedRelation(Value):
-    """One row of what a chunk says about two entities."""
-
-    source: str
-    target: str
-    keywords: tuple[str, ...] = ()
-    description: str
-    weight: float = 1.0
-
-
-class EntityRevision(Value):
-    """An entity whose merged state changed. The text itself is in the graph, never in the log."""
-
-    name: str
-    revision: int
-
-
-class RelationRevision(Value):
-    """A relation whose merged state changed; `source` and `target` are sorted."""
-
-    source: str
-    target: str
-    revision: int
-
-
 class DocumentAdded(Event):
     """A document exists, or has a new text."""
 
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["text"]}, {"required": ["blob"]}]})
+
     document_id: str = Field(min_length=1, max_length=512)
-    text: str | None = Field(default=None, description="inline; longer than 256 KiB goes to KB_BLOBS")
+    text: str | None = Field(default=None, description="inline; longer than 200 KiB goes to KB_BLOBS")
     blob: BlobRef | None = None
     file_path: str = Field(default=UNKNOWN_SOURCE, max_length=4096)
     track_id: str | None = Field(default=None, max_length=256)
-    metadata: dict[str, Scalar] = {}
+    metadata: dict[str, Scalar] = Field(default_factory=dict[str, Scalar])
     chunking: Chunking | None = None
 
     @model_validator(mode="after")
@@ -204,7 +127,7 @@ class EntitiesExtracted(Event):
 class GraphMerged(Event):
     """These entities and relations changed. Keys and revisions only: texts can be erased."""
 
-    document: DocumentVersion | None
+    document: DocumentVersion | None = None
     chunks: tuple[ChunkRef, ...]
     entities: tuple[EntityRevision, ...]
     relations: tuple[RelationRevision, ...]
@@ -233,7 +156,7 @@ class DescriptionSummarized(Event):
 class VectorsIndexed(Event):
     """These vectors can be searched."""
 
-    document: DocumentVersion | None
+    document: DocumentVersion | None = None
     kind: Literal["chunks", "graph"]
     chunks: tuple[ChunkRef, ...]
     embedded: int = Field(description="texts that were embedded; unchanged ones are not")
@@ -276,7 +199,7 @@ class GraphEdited(Event):
     ]  # fmt: skip
     names: tuple[str, ...] = Field(min_length=1, description="entities, or the two ends of a relation")
     target: str | None = Field(default=None, description="new name, or entity to merge into")
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = Field(default_factory=dict[str, Any])
     editor: str = ""
 
     @property

@@ -11,12 +11,12 @@ from contracts.ids import sha256
 PREFIX = "kb.v1"
 ALL = f"{PREFIX}.*.*.*"
 
-_TOKEN = re.compile(r"^(?!x-)[a-z0-9_-]{1,64}$")
+_TOKEN = re.compile(r"(?!x-)[a-z0-9_-]{1,64}")
 
 
 def token(name: str) -> str:
     """The subject token of a workspace or a document: the name, or its hash."""
-    return name if _TOKEN.match(name) else "x-" + sha256(name)[:32]
+    return name if _TOKEN.fullmatch(name) else "x-" + sha256(name)[:32]
 
 
 def subject(workspace: str, about: str, event_type: str) -> str:

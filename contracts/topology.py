@@ -38,7 +38,8 @@ class Durable:
     filters: tuple[str, ...]
     why: str
     stream: str = "KB_EVENTS"
-    ack_wait: float = 60.0
+    ack_wait: float = 10.0
+    """Seconds without a heartbeat until a message is delivered again: how long a killed process delays its work."""
     max_ack_pending: int = 512
     batch: int = 1
     """Messages one call of the handler may take."""
@@ -78,10 +79,10 @@ STREAMS = (
 
 DURABLES = (
     Durable("chunker", (subjects.of_type("DocumentAdded"),), "cuts documents"),
-    Durable("extractor", (subjects.of_type("ChunksCreated"),), "asks the language model", ack_wait=120.0),
+    Durable("extractor", (subjects.of_type("ChunksCreated"),), "asks the language model"),
     Durable("merger", (subjects.of_type("EntitiesExtracted"),), "folds what chunks say", batch=64),
-    Durable("indexer-chunks", (subjects.of_type("ChunksCreated"),), "embeds passages", batch=16, ack_wait=120.0),
-    Durable("indexer-graph", (subjects.of_type("GraphMerged"),), "embeds what changed", batch=64, ack_wait=120.0),
+    Durable("indexer-chunks", (subjects.of_type("ChunksCreated"),), "embeds passages", batch=16),
+    Durable("indexer-graph", (subjects.of_type("GraphMerged"),), "embeds what changed", batch=64),
     Durable("query-status", (subjects.ALL,), "folds every fact into document status", batch=200),
 )
 

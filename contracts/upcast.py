@@ -16,9 +16,14 @@ STEPS: Steps = {}
 def upcast(event_type: str, version: int, newest: int, body: Body, steps: Steps = STEPS) -> Body:
     """The body as the newest version has it.
 
-    Raises LookupError when a step is missing, which a test of the steps rules out for released events.
+    Raises LookupError when a step is missing, which a test of the steps rules out for released events; ValueError
+    when a step cannot read the body.
     """
     while version < newest:
-        body = steps[event_type, version](body)
+        step = steps[event_type, version]
+        try:
+            body = step(body)
+        except Exception as error:
+            raise ValueError(f"not a body of v{version}: {error!r:.200}") from error
         version += 1
     return body

@@ -14,9 +14,13 @@ ServiceError
 Anything else is a bug: it is redelivered a few times and then set aside like Poison.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from contracts.events import Event
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the command line shows its help without loading the contracts
+    from contracts.events import Event
 
 
 class ServiceError(Exception):

@@ -34,6 +34,7 @@ logger = structlog.get_logger(__name__)
 BATCH_WINDOW = 0.2
 """Seconds a batch consumer waits for more messages once it may take several."""
 
+STOPPING = "stopping"
 GRACE = 20.0
 """Seconds a handler may go on after SIGTERM; what is not acknowledged by then is delivered again."""
 
@@ -101,7 +102,7 @@ async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette)
 
 
 async def _work(stage: Stage, settings: Settings, build: Build, health: Health) -> None:
-    async with _connection(stage, settings) as broker:
+    async with _connection(stage, settings, health) as broker:
         jetstream = (await broker.connect()).jetstream()
         bus = Bus(NatsLog(jetstream), NatsBlobs(jetstream), await NatsPointers.bind(jetstream), jetstream)
         async with build(bus, health) as subscriptions:
@@ -117,17 +118,14 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health) 
             try:
                 await asyncio.Event().wait()
             finally:
-                health.stage = "stopping"
-                await broker.stop()
+                await _stop(broker, health)
 
 
 @asynccontextmanager
-async def _connection(stage: Stage, settings: Settings) -> AsyncGenerator[NatsBroker]:
-    stopping = False
-
+async def _connection(stage: Stage, settings: Settings, health: Health) -> AsyncGenerator[NatsBroker]:
     async def closed() -> None:
         # Without a connection FastStream's loops spin silently for ever: better to end, and be started again.
-        if not stopping:
+        if health.stage != STOPPING:
             logger.error("the connection to the bus is closed for good")
             os._exit(1)
 
@@ -141,7 +139,13 @@ async def _connection(stage: Stage, settings: Settings) -> AsyncGenerator[NatsBr
     try:
         yield broker
     finally:
-        stopping = True
+        await _stop(broker, health)
+
+
+async def _stop(broker: NatsBroker, health: Health) -> None:
+    health.stage = STOPPING
+    # A server that is down cannot be told goodbye; what is not acknowledged is delivered again.
+    with suppress(NatsError):
         await broker.stop()
 
 
@@ -175,8 +179,8 @@ def _progress(bus: Bus, edge: Edge) -> Callable[[], Awaitable[str | None]]:
 
     async def probe() -> str | None:
         try:
-            info = await bus.jetstream.consumer_info(edge.durable.stream, edge.durable.name)
-        except NatsError as error:
+            info = await asyncio.wait_for(bus.jetstream.consumer_info(edge.durable.stream, edge.durable.name), 1.0)
+        except (NatsError, TimeoutError) as error:
             return f"durable does not answer: {type(error).__name__}"
         return progress.stalled(handled=edge.handled, waiting=info.num_pending or 0, busy=edge.busy)
 

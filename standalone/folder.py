@@ -110,6 +110,16 @@ class Folder:
                 raise Busy(f"a stack is running in {self.path}: `lightstream down{self.option}` stops it")
             yield
 
+    @contextmanager
+    def rebuilding(self) -> Generator[None]:
+        """Hold the right to rebuild. Raises `Busy` while another rebuild has it; one that was killed no longer does."""
+        with (self.path / "rebuild.lock").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Busy(f"a rebuild is under way in {self.path}: wait until it has ended") from None
+            yield
+
     def running(self) -> bool:
         """Whether a stack holds the folder now."""
         try:

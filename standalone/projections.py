@@ -16,7 +16,6 @@ from runtime.settings import Settings
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from standalone.digest import Stores, digest
 from standalone.rebuild import Rebuild
-from standalone.rebuild import rollback as roll_back
 
 
 @dataclass(frozen=True)
@@ -60,13 +59,23 @@ async def rebuild(
     workspace: str = "default",
 ) -> dict[str, Any]:
     """Rebuild these projections of all workspaces; the digests compared are those of `workspace`."""
+    async with _prepared(settings, targets, report) as work:
+        return await work.run(workspace)
+
+
+async def rollback(
+    settings: Settings, targets: Sequence[Projection], report: Callable[[dict[str, Any]], None]
+) -> dict[str, Any]:
+    """Make the previous generations of these projections the live ones again, with all that happened since."""
+    async with _prepared(settings, targets, report) as work:
+        return await work.roll_back()
+
+
+@asynccontextmanager
+async def _prepared(
+    settings: Settings, targets: Sequence[Projection], report: Callable[[dict[str, Any]], None]
+) -> AsyncGenerator[Rebuild]:
     async with opened(settings) as stack:
         jetstream = stack.client.jetstream()
         pointers = await NatsPointers.bind(jetstream)
-        return await Rebuild(NatsLog(jetstream), pointers, stack.stores, stack.embedder, targets, report).run(workspace)
-
-
-async def rollback(settings: Settings, targets: Sequence[Projection]) -> dict[str, Any]:
-    """Make the previous generations of these projections the live ones again."""
-    async with connected(settings.nats_url, name="lightstream-cli") as client:
-        return await roll_back(await NatsPointers.bind(client.jetstream()), targets)
+        yield Rebuild(NatsLog(jetstream), pointers, stack.stores, stack.embedder, targets, report)

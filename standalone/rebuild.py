@@ -20,7 +20,7 @@ from contracts.events import ChunksCreated, EntitiesExtracted, Event, GraphMerge
 from contracts.graph import Generations, Projection
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery, GenerationPointers, Handle, Log, Message, Pointer
-from runtime.errors import Poison, Retryable
+from runtime.errors import InvalidInput, Poison, Retryable
 from runtime.models.ports import Embedder
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from services.extractor.handler import on_entities_extracted as remember
@@ -61,15 +61,11 @@ class Rebuild:
 
     async def run(self, workspace: str) -> dict[str, Any]:
         """Rebuild, compare the workspace's digests, switch. Returns what was done, with rates."""
-        before, _ = await self._begin()
-        while await self._follow():
-            pass
-        await self._index()
+        before = await self._begin()
+        await self._catch_up()
         seconds = time.monotonic() - self.started
         digests = {target: await self._compare(target, workspace, before) for target in self.targets}
         await self._switch()
-        await self._follow()
-        await self._index()
         await drop_unused(self.pointers, self.stores, self.targets)
         return {
             "targets": list(self.targets),
@@ -82,8 +78,29 @@ class Rebuild:
             "generations": {target: self.generations.of(target) for target in self.targets},
         }
 
-    async def _begin(self) -> tuple[Generations, Generations]:
-        """Take new generation numbers and remove what an unfinished rebuild left."""
+    async def roll_back(self) -> dict[str, Any]:
+        """Switch back to the previous generations, after they have caught up with the log; can be undone the same way.
+
+        Raises InvalidInput when there is none to go back to.
+        """
+        pointers, _ = await self.pointers.read()
+        self.generations = Generations(**{name: pointer.live for name, pointer in pointers.items()})
+        for target in self.targets:
+            previous = pointers[target].previous
+            if previous is None:
+                raise InvalidInput(f"{target} has no previous generation: it was never rebuilt")
+            self.generations = self.generations.having(target, previous)
+        self.position = min(pointers[target].complete_to for target in self.targets)
+        await self._catch_up()
+        await self._switch()
+        return {
+            "targets": list(self.targets),
+            "events": self.events,
+            "generations": {target: self.generations.of(target) for target in self.targets},
+        }
+
+    async def _begin(self) -> Generations:
+        """Take new generation numbers, remove what an unfinished rebuild left, and return the live generations."""
         await drop_unused(self.pointers, self.stores, self.targets)
         pointers, revision = await self.pointers.read()
         before = Generations(**{name: pointer.live for name, pointer in pointers.items()})
@@ -95,7 +112,13 @@ class Rebuild:
         await self.pointers.write(pointers, revision)
         if "vectors" in self.targets:
             await self.stores.vectors.prepare(self.generations.vectors)
-        return before, self.generations
+        return before
+
+    async def _catch_up(self) -> None:
+        """Handle the log to its end, and make the vectors that asks for."""
+        while await self._follow():
+            pass
+        await self._index()
 
     async def _follow(self) -> bool:
         """Handle what the log holds behind our position. False when there was nothing."""
@@ -198,26 +221,14 @@ class Rebuild:
         return {"same": new == live, "rebuilt": asdict(new), "live": asdict(live)}
 
     async def _switch(self) -> None:
+        """One write. What the live services were still handling then is in the log, and handled here too."""
+        complete_to = await self.log.handled()
         pointers, revision = await self.pointers.read()
         for target in self.targets:
             old = pointers[target]
-            pointers[target] = Pointer(live=self.generations.of(target), previous=old.live, highest=old.highest)
+            pointers[target] = Pointer(self.generations.of(target), old.live, old.highest, complete_to)
         await self.pointers.write(pointers, revision)
-
-
-async def rollback(pointers: GenerationPointers, targets: Sequence[Projection]) -> dict[str, Any]:
-    """Switch back to the previous generations; the ones left stay, so that this can be undone the same way.
-
-    Raises Poison when there is none to go back to.
-    """
-    found, revision = await pointers.read()
-    for target in targets:
-        pointer = found[target]
-        if pointer.previous is None:
-            raise Poison(f"{target} has no previous generation: it was never rebuilt")
-        found[target] = replace(pointer, live=pointer.previous, previous=pointer.live)
-    await pointers.write(found, revision)
-    return {"targets": list(targets), "generations": {target: found[target].live for target in targets}}
+        await self._catch_up()
 
 
 def _only(deliveries: Sequence[Delivery[Any]], kind: type[Event]) -> list[Delivery[Any]]:

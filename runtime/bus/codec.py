@@ -68,6 +68,8 @@ def decode(
         event = model.model_validate(upcast(event_type, version, model.version, body, steps))
     except ValidationError as error:
         raise Poison(f"{event_type} v{version}: {explain(error)}") from None
+    except ValueError as error:
+        raise Poison(f"{event_type} v{version}: {error}") from None
     except LookupError:
         raise Undecodable(f"{event_type} v{version}: no step lifts it to v{model.version}") from None
     if subjects.token(event.about) != about:

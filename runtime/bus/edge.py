@@ -16,10 +16,11 @@ import structlog
 
 from contracts import subjects
 from contracts.envelope import Envelope, Header, seal
-from contracts.events import ChunkRef, DocumentAdded, DocumentVersion, Event, Stage, StageFailed
+from contracts.events import DocumentAdded, Event, Stage, StageFailed
 from contracts.graph import Generations
 from contracts.ids import event_id
 from contracts.topology import Durable
+from contracts.values import ChunkRef, DocumentVersion
 from runtime.bus.codec import decode, header_of
 from runtime.bus.port import Delivery, GenerationPointers, Handle, Log, Message, version_added
 from runtime.errors import NewerVersion, Poison, Retryable

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 
 from contracts import subjects as names
 from contracts.envelope import Envelope
-from contracts.events import BlobRef, Event
+from contracts.events import Event
 from contracts.graph import PROJECTIONS, Generations
 from contracts.topology import Durable, stream
+from contracts.values import BlobRef
 from runtime.bus.codec import encode
 from runtime.bus.nats_beside import BLOB_PART
 from runtime.bus.port import Message, Pointer, Pointers
@@ -97,6 +98,9 @@ class MemoryLog:
     async def last_sequence(self) -> int:
         return len(self.messages)
 
+    async def handled(self) -> int:
+        return 0
+
     async def read(
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
     ) -> AsyncGenerator[list[Message]]:
@@ -156,9 +160,14 @@ class MemoryBlobs:
         return BlobRef(sha256=digest, size=len(data), parts=max(1, -(-len(data) // BLOB_PART)))
 
     async def get(self, ref: BlobRef) -> str:
-        if ref.sha256 not in self.texts:
-            raise Poison(f"part 0 of blob {ref.sha256} is not in KB_BLOBS")
-        return self.texts[ref.sha256].decode()
+        data = self.texts.get(ref.sha256)
+        there = 0 if data is None else max(1, -(-len(data) // BLOB_PART))
+        if data is None or there < ref.parts:
+            raise Poison(f"part {there} of blob {ref.sha256} is not in KB_BLOBS")
+        data = data[: ref.parts * BLOB_PART]
+        if hashlib.sha256(data).hexdigest() != ref.sha256:
+            raise Poison(f"blob {ref.sha256} does not have the hash of its name")
+        return data.decode()
 
 
 @dataclass

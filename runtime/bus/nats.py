@@ -26,6 +26,7 @@ from nats.js.errors import (
 from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import Event
+from contracts.topology import DURABLES
 from runtime.bus.codec import encode
 from runtime.bus.port import Message
 from runtime.errors import ConfigurationError, Poison, Unavailable
@@ -194,6 +195,11 @@ class NatsLog:
     async def last_sequence(self) -> int:
         with translated():
             return (await self.jetstream.stream_info("KB_EVENTS")).state.last_seq
+
+    async def handled(self) -> int:
+        with translated():
+            infos = [await self.jetstream.consumer_info(durable.stream, durable.name) for durable in DURABLES]
+        return min((info.ack_floor.stream_seq if info.ack_floor else 0) for info in infos)
 
     async def read(
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500

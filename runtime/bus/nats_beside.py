@@ -12,9 +12,9 @@ from nats.js.errors import APIError, KeyNotFoundError, KeyWrongLastSequenceError
 from nats.js.kv import KeyValue
 
 from contracts import subjects
-from contracts.events import BlobRef
 from contracts.graph import PROJECTIONS, Generations
 from contracts.topology import GENERATIONS_BUCKET, KiB
+from contracts.values import BlobRef
 from runtime.bus.nats import PUBLISH_TIMEOUT, translated
 from runtime.bus.port import Pointer, Pointers
 from runtime.errors import ConfigurationError, Poison, Unavailable

@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from contracts.envelope import Envelope
-from contracts.events import BlobRef, DocumentAdded, DocumentVersion, Event
+from contracts.events import DocumentAdded, Event
 from contracts.graph import Generations, Projection
+from contracts.values import BlobRef, DocumentVersion
 
 E = TypeVar("E", bound=Event, covariant=True)
 
@@ -113,6 +114,10 @@ class Log(Protocol):
         """The sequence of the newest event, 0 for an empty log."""
         ...
 
+    async def handled(self) -> int:
+        """A sequence up to which every durable has acknowledged everything; 0 when that is not known."""
+        ...
+
     def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncIterator[list[Message]]:
         """Pages of messages behind `after`, in order, up to the end of the log at the time of the call."""
         ...
@@ -138,6 +143,8 @@ class Pointer:
     previous: int | None = None
     highest: int = 1
     """The greatest number ever given out; a half-built generation is never used again."""
+    complete_to: int = 0
+    """Log sequence up to which the previous generation holds everything: going back to it catches up from there."""
 
 
 Pointers = dict[Projection, Pointer]

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from contracts.envelope import Envelope, seal
-from contracts.events import Chunking, DocumentAdded, Event, Scalar
+from contracts.events import DocumentAdded, Event
 from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, sha256
 from contracts.text import INLINE_LIMIT, encodable, sanitize
+from contracts.values import Chunking, Scalar
 from runtime.bus.codec import decode
 from runtime.bus.port import Blobs, Log, Message
 from runtime.errors import InvalidInput, ServiceError

@@ -40,6 +40,11 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
         deny_delete=stream.deny_delete,
         deny_purge=False,  # erasing one document's history is a purge of its subject
         allow_direct=True,
+        # Said although they are the server's defaults: what is not said is not compared, and each loses events.
+        max_msgs=-1,
+        no_ack=False,
+        sealed=False,
+        persist_mode="",  # pyright: ignore[reportArgumentType] - the server names the mode only where it is "async"
     )
 
 
@@ -58,6 +63,12 @@ def durable_config(durable: Durable) -> ConsumerConfig:
         max_ack_pending=durable.max_ack_pending,
         filter_subject=durable.filters[0] if len(durable.filters) == 1 else None,
         filter_subjects=list(durable.filters) if len(durable.filters) > 1 else None,
+        # Said although they are the server's defaults: what is not said is not compared, and each loses events.
+        deliver_subject="",
+        backoff=[],
+        inactive_threshold=0.0,
+        headers_only=False,
+        mem_storage=False,
     )
 
 

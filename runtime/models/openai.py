@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Any, cast
 
-from contracts.events import TokenUsage
+from contracts.values import TokenUsage
 from runtime.errors import Poison, Unavailable
 from runtime.models.openai_endpoint import RETRIES, Endpoint
 from runtime.models.ports import Completion, Message, Vector

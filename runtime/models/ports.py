@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from contracts.events import ExtractedEntity, ExtractedRelation, TokenUsage
+from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
 
 Vector = tuple[float, ...]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from contracts.events import Chunk
 from contracts.ids import chunk_id
+from contracts.values import Chunk
 
 
 class Tokens(Protocol):

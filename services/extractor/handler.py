@@ -1,12 +1,12 @@
 """ChunksCreated in, one EntitiesExtracted per chunk out; nothing is paid for twice."""
 
 import asyncio
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from contracts.events import Chunk, ChunkRef, ChunksCreated, EntitiesExtracted, Event, StageFailed
+from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFailed
 from contracts.graph import Generations
 from contracts.ids import sha256
+from contracts.values import Chunk, ChunkRef
 from runtime.bus.port import Delivery
 from runtime.errors import Poison, Retryable
 from runtime.models.ports import Extraction
@@ -19,17 +19,22 @@ def cache_key(extractor: Extractor, chunk: Chunk) -> str:
 
 
 async def on_chunks_created(
-    delivery: Delivery[ChunksCreated], _: Generations, *, extractor: Extractor, extractions: Extractions
+    delivery: Delivery[ChunksCreated],
+    _: Generations,
+    *,
+    extractor: Extractor,
+    extractions: Extractions,
+    clock: Callable[[], float],
 ) -> list[Event]:
     """Extract every chunk of this part.
 
-    A chunk that can never be extracted fails alone. When some chunk may succeed later, what its siblings said is
-    published with the Retryable that is raised.
+    `clock` gives seconds, for durations. A chunk that can never be extracted fails alone. When some chunk may succeed
+    later, what its siblings said is published with the Retryable that is raised.
     """
     chunks = delivery.event.chunks
     known = await extractions.get(delivery.workspace, [cache_key(extractor, chunk) for chunk in chunks])
     results = await asyncio.gather(
-        *(_extract(delivery, chunk, known, extractor, extractions) for chunk in chunks), return_exceptions=True
+        *(_extract(delivery, chunk, known, extractor, extractions, clock) for chunk in chunks), return_exceptions=True
     )
     facts = [result for result in results if isinstance(result, Event)]
     for result in results:
@@ -46,10 +51,11 @@ async def _extract(
     known: dict[str, Extraction],
     extractor: Extractor,
     extractions: Extractions,
+    clock: Callable[[], float],
 ) -> Event:
     key = cache_key(extractor, chunk)
     reference = ChunkRef(id=chunk.id, order=chunk.order)
-    started = time.monotonic()
+    started = clock()
     extraction = known.get(key)
     if extraction is None:
         try:
@@ -66,7 +72,7 @@ async def _extract(
         prompt_version=extractor.prompt_version,
         cache_key=key,
         usage=extraction.usage,
-        duration_ms=round((time.monotonic() - started) * 1000),
+        duration_ms=round((clock() - started) * 1000),
         cached=key in known,
     )
 

@@ -1,5 +1,6 @@
 """Wiring of the extractor."""
 
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -25,7 +26,9 @@ def main() -> None:
         chat = open_chat(settings)
         await until_it_answers("the document store", rows.prepare, health)
         extractor = ModelExtractor(chat, settings.summary_language) if chat else OfflineExtractor()
-        handle = partial(on_chunks_created, extractor=extractor, extractions=ExtractionCache(rows))
+        handle = partial(
+            on_chunks_created, extractor=extractor, extractions=ExtractionCache(rows), clock=time.monotonic
+        )
         try:
             yield [Subscription("extractor", each(handle), workers=settings.extractor_workers)]
         finally:

@@ -1,8 +1,8 @@
 """What is embedded of a chunk, an entity and a relation, in LightRAG's layout, as rows ready for their vectors."""
 
-from contracts.events import Chunk, DocumentVersion
 from contracts.graph import Entity, Relation, VectorRow
 from contracts.ids import entity_vector_id, relation_vector_id, sha256
+from contracts.values import Chunk, DocumentVersion
 
 EMBEDDED = 1200
 """Characters of a description that are embedded, about what the offline model reads at once. The first fragments say

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from contracts.events import ChunkRef, ChunksCreated, DocumentVersion, Event, GraphMerged, VectorsIndexed
+from contracts.events import ChunksCreated, Event, GraphMerged, VectorsIndexed
 from contracts.graph import Generations, Space, VectorKind, VectorRow
 from contracts.ids import entity_vector_id, relation_vector_id
+from contracts.values import ChunkRef, DocumentVersion
 from runtime.bus.port import Delivery
 from runtime.errors import Retryable
 from runtime.stores.graph.port import Graph

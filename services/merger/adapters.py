@@ -19,7 +19,7 @@ def _hash(key: Key) -> str:
 
 
 class RowContributions:
-    """`Contributions` over `Rows`: one row per chunk and key, one counter per key."""
+    """`Contributions` over `Rows`: one row per chunk and key, one per chunk for its version, one counter per key."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
@@ -29,20 +29,24 @@ class RowContributions:
     ) -> dict[str, set[Key]]:
         """See `Contributions.replace`."""
         table = Table("contributions", space)
-        new = {
-            _row_key(contribution): _row(contribution)
-            for _, contributions in said.values()
-            for contribution in contributions
+        new = {_mark_key(chunk): _mark(chunk, version) for chunk, (version, _) in said.items()}
+        for _, contributions in said.values():
+            new |= {_row_key(contribution): _row(contribution) for contribution in contributions}
+        await self._rows.put_newer(table, new, "rank")
+        # Read after writing: of two writers the one that reads last sees both, so an older version never stands. And
+        # after a crash the retractions of the first attempt are found again.
+        rows = dict(await self._rows.find(table, {"chunk_id": list(said)}))
+        newest = {chunk: rows[_mark_key(chunk)]["version"] for chunk in said}
+        stale = {
+            key: _retracted(row, newest[row["chunk_id"]])
+            for key, row in rows.items()
+            if row["version"] < newest[row["chunk_id"]] and not row["retracted"]
         }
-        for old_key, old in await self._rows.find(table, {"chunk_id": list(said)}):
-            version = said[old["chunk_id"]][0]
-            if old_key not in new and old["version"] < version:
-                new[old_key] = {**old, "version": version, "retracted": True}
-        await self._rows.put_newer(table, new, "version")
-        # Read back rather than computed: after a crash the retractions of the first attempt must be found again.
+        await self._rows.put_newer(table, stale, "rank")
         touched: dict[str, set[Key]] = {chunk: set() for chunk in said}
-        for _, row in await self._rows.find(table, {"chunk_id": list(said)}):
-            touched[row["chunk_id"]].add(tuple(row["names"]))
+        for row in rows.values():
+            if row["names"]:
+                touched[row["chunk_id"]].add(tuple(row["names"]))
         return touched
 
     async def revisions(self, space: Space, keys: Sequence[Key]) -> dict[Key, int]:
@@ -65,8 +69,22 @@ def _row_key(contribution: Contribution) -> str:
     return f"{_hash(contribution.names)}:{sha256(contribution.chunk_id)[:24]}"
 
 
+def _mark_key(chunk: str) -> str:
+    return f"v:{sha256(chunk)[:40]}"
+
+
+def _mark(chunk: str, version: int) -> Row:
+    """Remembers a chunk's newest version, which may say nothing at all. No key finds it."""
+    return {"chunk_id": chunk, "version": version, "rank": 2 * version + 1, "names": [], "retracted": False}
+
+
 def _row(contribution: Contribution) -> Row:
-    return {**asdict(contribution), "key": _hash(contribution.names)}
+    return {**asdict(contribution), "key": _hash(contribution.names), "rank": 2 * contribution.version + 1}
+
+
+def _retracted(row: Row, version: int) -> Row:
+    """Ranks above every older version, and below what this version itself says: that may be written only now."""
+    return {**row, "version": version, "rank": 2 * version, "retracted": True}
 
 
 def _contribution(row: Row) -> Contribution:

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from contracts.events import EntitiesExtracted, EntityRevision, GraphMerged, RelationRevision
+from contracts.events import EntitiesExtracted, GraphMerged
 from contracts.graph import Generations, Space
+from contracts.values import EntityRevision, RelationRevision
 from runtime.bus.port import Delivery
 from runtime.stores.graph.port import Graph
 from services.merger.domain import contributions, fold_entity, fold_relation

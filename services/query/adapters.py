@@ -7,8 +7,9 @@ from typing import Any
 from contracts.graph import Space
 from contracts.subjects import token
 from runtime.stores.documents.rows import Row, Rows, Table
+from services.query.domain.passage import Passage
 from services.query.domain.status import STEPS, DocumentStatus, Failure
-from services.query.ports import Page, Passage
+from services.query.ports import Page
 
 
 class RowDocuments:

@@ -13,8 +13,9 @@ from runtime.models.ports import Vector
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.query.domain.context import entity_line, layout, passage_line, relation_line
+from services.query.domain.passage import Passage
 from services.query.domain.retrieval import interleave, polled, ranked, references, sources, within
-from services.query.ports import Answers, Keywords, Passage, Passages
+from services.query.ports import Answers, Keywords, Passages
 
 Mode = Literal["naive", "local", "global", "hybrid", "mix"]
 

@@ -7,8 +7,8 @@ from runtime.models.offline.answers import LONGEST, Candidate, best, compose, le
 from runtime.models.offline.keywords import keywords
 from runtime.models.offline.sentences import sentences
 from runtime.models.ports import Chat, Embedder, Message
+from services.query.domain.passage import Passage
 from services.query.domain.prompt import answer_prompt, keywords_prompt, parse_keywords
-from services.query.ports import Passage
 
 NO_MODEL = "(No language model is configured: these sentences are quoted from the documents as they stand.)"
 

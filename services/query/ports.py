@@ -5,21 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.graph import Space
+from services.query.domain.passage import Passage
 from services.query.domain.status import DocumentStatus
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A chunk as it is read: where it came from and what it says."""
-
-    id: str
-    document_id: str
-    order: int
-    content: str
-    file_path: str
-    headings: tuple[str, ...] = ()
-    tokens: int = 0
-    version: int = 0
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from contracts.events import ChunksCreated, Event
 from contracts.graph import Generations, Space
 from runtime.bus.port import Delivery
 from runtime.errors import Retryable
+from services.query.domain.passage import Passage
 from services.query.domain.status import DocumentStatus, Fact, apply
-from services.query.ports import Documents, Passage, Passages
+from services.query.ports import Documents, Passages
 
 TRIES = 10
 

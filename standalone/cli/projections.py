@@ -52,10 +52,12 @@ def rebuild(
 
         targets = PROJECTIONS if target == "all" else (target,)
         where = settings(folder, state)
-        if rollback:
-            result = asyncio.run(projections.rollback(where, targets))
-        else:
-            result = asyncio.run(projections.rebuild(where, targets, _ignore if as_json else _step, workspace))
+        report = _ignore if as_json else _step
+        with folder.rebuilding():
+            if rollback:
+                result = asyncio.run(projections.rollback(where, targets, report))
+            else:
+                result = asyncio.run(projections.rebuild(where, targets, report, workspace))
         if as_json:
             print_json(result)
         else:

@@ -11,11 +11,12 @@ from jsonschema import Draft202012Validator
 
 from contracts import events, generate, subjects
 from contracts.envelope import parse_type, type_attribute
-from contracts.events import EVENTS, Value
+from contracts.events import EVENTS
 from contracts.generate import FOLDER, main, schema_id, write
 from contracts.ids import event_id
 from contracts.registry import PRODUCERS, SERVICES, consumers
 from contracts.upcast import STEPS
+from contracts.values import Value
 from runtime.bus.codec import decode, encode
 
 Json = dict[str, Any]

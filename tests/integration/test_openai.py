@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from contracts.events import TokenUsage
+from contracts.values import TokenUsage
 from runtime.errors import ConfigurationError, Poison, RateLimited, ServiceError, Unavailable
 from runtime.models import openai_endpoint
 from runtime.models.openai import OpenAiChat

@@ -6,20 +6,16 @@ from typing import Any
 
 from contracts.envelope import Envelope, seal
 from contracts.events import (
-    Chunk,
-    ChunkRef,
     ChunksCreated,
     DocumentAdded,
-    DocumentVersion,
     EntitiesExtracted,
     Event,
-    ExtractedEntity,
-    ExtractedRelation,
     GraphMerged,
     StageFailed,
     VectorsIndexed,
 )
 from contracts.ids import chunk_id, event_id, sha256
+from contracts.values import Chunk, ChunkRef, DocumentVersion, ExtractedEntity, ExtractedRelation
 from runtime.bus.port import Delivery
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

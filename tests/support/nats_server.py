@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +49,7 @@ class RunningNats:
 @asynccontextmanager
 async def running_nats(
     tmp_path: Path, *, sync: Sync = "default", monitor: bool = False, port: int | None = None
-) -> AsyncIterator[RunningNats]:
+) -> AsyncGenerator[RunningNats]:
     """A fresh nats-server whose store is `tmp_path/nats`. `sync="default"` is for speed; the product says "always"."""
     folder = tmp_path / "nats"
     chosen, monitor_port = port or free_port(), free_port() if monitor else None
@@ -66,7 +66,7 @@ async def running_nats(
 
 
 @asynccontextmanager
-async def connected(server: RunningNats) -> AsyncIterator[Client]:
+async def connected(server: RunningNats) -> AsyncGenerator[Client]:
     """A bare nats-py client that reconnects for ever and says nothing about it."""
     client = await nats.connect(
         server.url, max_reconnect_attempts=-1, reconnect_time_wait=0.05, connect_timeout=1, error_cb=_ignored

@@ -9,7 +9,7 @@ file `FOLDER/hold`.
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,7 +40,7 @@ def document(name: str, *, id: str | None = None, workspace: str = "trial") -> E
 @asynccontextmanager
 async def trial_service(
     nats_url: str, folder: Path, durable: str = "chunker", workers: int = 1, *, wait: bool = True
-) -> AsyncIterator[Process]:
+) -> AsyncGenerator[Process]:
     """The service as a child process, ready unless told not to `wait`. Its health page is at `env["PORT"]`."""
     port = str(free_port())
 
@@ -77,7 +77,7 @@ def main() -> None:
     durable, workers, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
 
     @asynccontextmanager
-    async def build(bus: Bus, _: Health) -> AsyncIterator[Sequence[Subscription]]:
+    async def build(bus: Bus, _: Health) -> AsyncGenerator[Sequence[Subscription]]:
         async def handle(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
             if not isinstance(delivery.event, DocumentAdded):
                 return []

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from contracts.events import ExtractedEntity, ExtractedRelation
 from contracts.ids import pair
+from contracts.values import ExtractedEntity, ExtractedRelation
 from runtime.models.offline.names import Name, names_in
 from runtime.models.offline.sentences import Sentence, sentences
 from runtime.models.offline.terms import is_content, words

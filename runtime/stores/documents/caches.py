@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from contracts.events import ExtractedEntity, ExtractedRelation, TokenUsage
 from contracts.graph import Space
 from contracts.ids import sha256
+from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
 from runtime.models.ports import Embedder, Extraction, Vector
 from runtime.stores.documents.rows import Row, Rows, Table
 

@@ -2,7 +2,7 @@
 
 import re
 
-from contracts.events import ExtractedEntity, ExtractedRelation
+from contracts.values import ExtractedEntity, ExtractedRelation
 from services.extractor.domain.names import clean_name, clean_text
 from services.extractor.domain.prompt import DELIMITER
 

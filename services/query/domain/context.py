@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from contracts.graph import Entity, Relation
-from services.query.ports import Passage
+from services.query.domain.passage import Passage
 
 
 def _line(**fields: Any) -> str:

@@ -9,21 +9,22 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from contracts.events import (
-    ChunkRef,
     ChunksCreated,
     DocumentAdded,
     DocumentDeleted,
-    DocumentVersion,
     EntitiesExtracted,
     Event,
     GraphMerged,
-    Scalar,
     StageFailed,
     VectorsIndexed,
 )
 from contracts.ids import UNKNOWN_SOURCE
+from contracts.values import ChunkRef, DocumentVersion, Scalar
 
 SUMMARY_LENGTH = 250
+MOST_CAUSES = 20
+"""Failures without a version that are kept: anybody may publish what cannot be read."""
+
 STATUSES = (
     "pending", "parsing", "analyzing", "processing", "preprocessed", "processed", "partial", "failed", "deleting",
 )  # fmt: skip
@@ -48,6 +49,8 @@ class Failure:
     step: str
     order: int | None
     message: str
+    cause: str = ""
+    """Of a failure that names no version: the event that began it. It counts for the version that event added."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,10 @@ class DocumentStatus:
     chunk_count: int = 0
     bits: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STEPS, 0))
     failures: tuple[Failure, ...] = ()
-    deleting: bool = False
+    deleted: int = 0
+    """Sequence of the newest DocumentDeleted; one before the version says nothing about it."""
     sequence: int = 0
-    """The newest fact that was applied."""
+    """The newest fact that was seen."""
 
     def done(self, step: str) -> int:
         """How many chunks have gone through a step."""
@@ -79,12 +83,22 @@ class DocumentStatus:
     @property
     def standing_failures(self) -> tuple[Failure, ...]:
         """Failures that no later success has healed."""
-        return tuple(f for f in self.failures if f.order is None or not self.bits[f.step] >> f.order & 1)
+        return tuple(f for f in self.failures if self._concerned(f) and not self._healed(f))
+
+    def _concerned(self, failure: Failure) -> bool:
+        return failure.cause in {"", self.added_id} or not self.added_id
+
+    def _healed(self, failure: Failure) -> bool:
+        if failure.stage == "chunker":
+            return self.chunk_count > 0
+        if failure.order is None:
+            return 0 < self.chunk_count == self.done(failure.step)
+        return bool(self.bits[failure.step] >> failure.order & 1)
 
     @property
     def status(self) -> str:
         """One of STATUSES."""
-        if self.deleting:
+        if self.deleted > self.version:
             return "deleting"
         failures = self.standing_failures
         if not self.chunk_count:
@@ -100,7 +114,7 @@ class DocumentStatus:
             return "processed"
         if (complete | failed) & everything != everything:
             return "processing"
-        return "partial" if complete & ~failed else "failed"
+        return "partial" if complete else "failed"
 
 
 @dataclass(frozen=True)
@@ -121,15 +135,13 @@ def apply(status: DocumentStatus | None, fact: Fact) -> DocumentStatus | None:
     if isinstance(event, DocumentAdded):
         changed = _added(known, event, fact)
     elif isinstance(event, DocumentDeleted):
-        changed = replace(known, deleting=True) if fact.sequence > known.version else known
+        changed = replace(known, deleted=max(known.deleted, fact.sequence))
     elif isinstance(event, StageFailed):
         changed = _failed(known, event, fact)
     elif isinstance(event, (ChunksCreated, EntitiesExtracted, GraphMerged, VectorsIndexed)) and event.document:
         base = _at(known, event.document, fact)
         changed = _progressed(base, event) if base else known
     else:
-        return status
-    if changed is status:
         return status
     at = fact.at.isoformat(timespec="microseconds")
     return replace(
@@ -141,35 +153,40 @@ def apply(status: DocumentStatus | None, fact: Fact) -> DocumentStatus | None:
 
 
 def _added(known: DocumentStatus, event: DocumentAdded, fact: Fact) -> DocumentStatus:
-    if fact.id == known.added_id or fact.sequence < known.version:
-        base = known
-    else:
-        base = DocumentStatus(known.id, created_at=known.created_at, version=fact.sequence, added_id=fact.id)
-    if fact.id != base.added_id:
-        return base
+    if fact.id != known.added_id and fact.sequence < known.version:
+        return known
+    same = fact.id == known.added_id or fact.sequence == known.version
     return replace(
-        base,
+        known if same else _renewed(known, fact.sequence),
+        added_id=fact.id,
         file_path=event.file_path,
         track_id=event.track_id or "",
         metadata=dict(event.metadata),
-        summary=base.summary or shortened(event.text or ""),
+        summary=shortened(event.text) if event.text else known.summary if same else "",
         length=event.blob.size if event.blob else len(event.text or ""),
+    )
+
+
+def _renewed(known: DocumentStatus, version: int) -> DocumentStatus:
+    """The state of a newer version, of which nothing is done yet."""
+    return DocumentStatus(
+        known.id,
+        created_at=known.created_at,
+        updated_at=known.updated_at,
+        version=version,
+        failures=tuple(failure for failure in known.failures if failure.cause),
+        deleted=known.deleted,
+        sequence=known.sequence,
     )
 
 
 def _at(known: DocumentStatus, document: DocumentVersion, fact: Fact) -> DocumentStatus | None:
     """The state to go on from: None for a fact about an older version, a new one for a newer version."""
-    if fact.correlation == known.added_id or document.version == known.version:
+    if document.version == known.version or (known.added_id and fact.correlation == known.added_id):
         return known
     if document.version < known.version:
         return None
-    return DocumentStatus(
-        known.id,
-        file_path=document.file_path,
-        created_at=known.created_at,
-        version=document.version,
-        added_id=fact.correlation,
-    )
+    return replace(_renewed(known, document.version), file_path=document.file_path)
 
 
 def _progressed(
@@ -193,20 +210,19 @@ def _marked(base: DocumentStatus, step: str, chunks: Sequence[ChunkRef]) -> Docu
 
 
 def _failed(known: DocumentStatus, event: StageFailed, fact: Fact) -> DocumentStatus:
-    base: DocumentStatus | None = known
-    if event.document:
-        base = _at(known, event.document, fact)
-    elif known.added_id and fact.correlation != known.added_id:
-        base = None
+    base = _at(known, event.document, fact) if event.document else known
     if base is None:
         return known
     step = _STEP_OF.get((event.stage, event.cause_type), "extracted")
+    cause = "" if event.document else fact.correlation
     orders = [chunk.order for chunk in event.chunks] or [None]
-    new = {Failure(event.stage, step, order, event.message) for order in orders}
-    kept = sorted(
-        {*base.failures, *new}, key=lambda f: (-1 if f.order is None else f.order, f.stage, f.step, f.message)
+    failures = {*base.failures, *(Failure(event.stage, step, order, event.message, cause) for order in orders)}
+    named = sorted(
+        (f for f in failures if not f.cause),
+        key=lambda f: (-1 if f.order is None else f.order, f.stage, f.step, f.message),
     )
-    return replace(base, failures=tuple(kept))
+    others = sorted((f for f in failures if f.cause), key=lambda f: (f.cause, f.stage, f.step, f.message))
+    return replace(base, failures=(*named, *others[:MOST_CAUSES]))
 
 
 def shortened(text: str) -> str:

@@ -1,5 +1,6 @@
 """The envelope: its type attribute, what it refuses, and what `seal` writes."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
@@ -63,10 +64,8 @@ def test_a_tenant_whose_name_could_be_mistaken_is_refused(workspace: object) -> 
 @given(st.text())
 @example("default\n")
 def test_a_name_with_a_line_break_is_never_a_tenant(name: str) -> None:
-    try:
+    with suppress(ValidationError):
         assert "\n" not in header(workspace=name).workspace
-    except ValidationError:
-        pass
 
 
 def test_a_time_needs_its_zone() -> None:

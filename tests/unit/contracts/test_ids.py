@@ -17,9 +17,9 @@ def test_names_of_old_logs_stay_what_they_were() -> None:
     assert ids.chunk_id("doc-1", 7) == "doc-1-chunk-007"
     assert ids.entity_vector_id("Tide Mill") == "ent-" + ids.md5("Tide Mill")
     assert ids.relation_vector_id("Tide Mill", "Brackwater") == "rel-" + ids.md5("BrackwaterTide Mill")
-    assert ids.md5("Marit Ousland") == "e14dde67b69ae26c6ba4be4cd9ce42fc"
+    assert ids.md5("Marit Ousland") == "fb35bec4844e5bb4acb529f4e617b7d5"
     assert ids.sha256("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    assert ids.event_id("cause", "ChunksCreated", 2) == "00000000-0000-0000-0000-000000000000"
+    assert ids.event_id("cause", "ChunksCreated", 2) == "29f5e657-2da7-5e80-9f1f-f5807dc3f2ad"
 
 
 def test_a_document_is_named_by_its_file_whatever_folder_it_lies_in() -> None:
@@ -65,15 +65,16 @@ def test_a_relation_has_no_direction(source: str, target: str) -> None:
     assert ids.relation_vector_id(source, target) == ids.relation_vector_id(target, source)
 
 
-@given(any_text, st.sampled_from(["ChunksCreated", "StageFailed"]), st.integers(0, 10**6))
+@given(st.text(), st.sampled_from(["ChunksCreated", "StageFailed"]), st.integers(0, 10**6))
 def test_an_event_id_is_a_uuid_of_version_5_that_tells_causes_types_and_ordinals_apart(
     cause: str, event_type: str, ordinal: int
 ) -> None:
-    made = ids.event_id(cause.encode("utf-8", "ignore").decode(), event_type, ordinal)
+    made = ids.event_id(cause, event_type, ordinal)
+    assert made == ids.event_id(cause, event_type, ordinal)
     assert UUID(made).version == 5
-    others = {
-        ids.event_id(cause.encode("utf-8", "ignore").decode() + "x", event_type, ordinal),
-        ids.event_id(cause.encode("utf-8", "ignore").decode(), "VectorsIndexed", ordinal),
-        ids.event_id(cause.encode("utf-8", "ignore").decode(), event_type, ordinal + 1),
-    }
-    assert len(others | {made}) == 4
+    others = [
+        ids.event_id(cause + "x", event_type, ordinal),
+        ids.event_id(cause, "VectorsIndexed", ordinal),
+        ids.event_id(cause, event_type, ordinal + 1),
+    ]
+    assert len({made, *others}) == 4

@@ -58,16 +58,17 @@ def test_a_token_is_always_safe_in_a_subject(name: str) -> None:
     assert re.fullmatch(r"[a-z0-9_-]{1,64}", token(name))
 
 
-@given(any_name, any_name)
+@given(st.text(), st.text())
 @example("a", "a\n")
 @example("x-" + "0" * 32, "anything")
 def test_two_names_share_a_token_only_if_they_are_one(left: str, right: str) -> None:
     assert (token(left) == token(right)) == (left == right)
 
 
-@given(any_name)
-def test_no_name_can_pretend_to_be_the_encoded_form_of_another(name: str) -> None:
-    assert token(token(name)) == token(name) if not token(name).startswith("x-") else token(token(name)) != token(name)
+@given(st.text())
+def test_no_document_can_be_called_what_another_is_encoded_as(name: str) -> None:
+    encoded = token(name)
+    assert token(encoded) == encoded if encoded == name else token(encoded) not in (encoded, name)
 
 
 @given(any_name, any_name, st.sampled_from(sorted(EVENTS)))

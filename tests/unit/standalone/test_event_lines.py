@@ -6,12 +6,9 @@ import pytest
 
 from contracts.envelope import seal
 from contracts.events import (
-    BlobRef,
-    ChunkRef,
     ChunksCreated,
     DocumentAdded,
     DocumentDeleted,
-    DocumentVersion,
     EntitiesExtracted,
     Event,
     StageFailed,
@@ -19,6 +16,7 @@ from contracts.events import (
 )
 from contracts.ids import md5
 from contracts.subjects import subject
+from contracts.values import BlobRef, ChunkRef, DocumentVersion
 from runtime.bus.codec import encode
 from standalone.events import line, subjects_of
 

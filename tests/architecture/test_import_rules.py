@@ -1,0 +1,162 @@
+"""The import rules hold, and each of them finds what breaks it."""
+
+import configparser
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.sources import FLOORS, REPOSITORY, SERVICES, imported, modules, parsed, shown
+
+RULES = ".importlinter"
+
+PORTS = {
+    "runtime.errors",
+    "runtime.bus.port",
+    "runtime.models.ports",
+    "runtime.stores.documents.rows",
+    "runtime.stores.graph.port",
+    "runtime.stores.vectors.port",
+}
+"""What deciding code may import of the runtime."""
+
+CLOCKS_AND_CHANCE = {"time", "random", "secrets", "os", "uuid", "subprocess", "socket", "threading", "logging"}
+
+
+def lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    """`lint-imports` in a folder, with the packages that stand in it."""
+    return subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        cwd=folder,
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def rooms(*names: str) -> Iterator[Path]:
+    """Modules of these rooms, in every service that has them."""
+    for service in SERVICES:
+        for name in names:
+            room = REPOSITORY / "services" / service / name
+            yield from [room.with_suffix(".py")] if room.with_suffix(".py").is_file() else sorted(room.glob("*.py"))
+
+
+def given_by_no_one(path: Path, *more: str) -> set[str]:
+    """Modules of clocks, chance and environment that a file imports, and calls of a clock in `datetime`."""
+    now = re.findall(r"\b(?:datetime|date)\.(?:now|utcnow|today)\b", path.read_text("utf-8"))
+    return imported(parsed(path)) & (CLOCKS_AND_CHANCE | {*more}) | set(now)
+
+
+def test_the_rules_hold() -> None:
+    result = lint(REPOSITORY)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The packages and the rules in a folder of their own, where they may be broken."""
+    folder = tmp_path_factory.mktemp("rules")
+    shutil.copy(REPOSITORY / RULES, folder)
+    for floor in FLOORS:
+        shutil.copytree(REPOSITORY / floor, folder / floor, ignore=shutil.ignore_patterns("__pycache__", "*.json"))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "found"),
+    [
+        ("runtime/health.py", "import services.query.ports", "runtime.health -> services.query.ports"),
+        ("contracts/ids.py", "import runtime.errors", "contracts.ids -> runtime.errors"),
+        ("contracts/text.py", "import orjson", "contracts.text -> orjson"),
+        (
+            "services/merger/adapters.py",
+            "import services.indexer.domain",
+            "services.merger.adapters -> services.indexer",
+        ),
+        (
+            "services/merger/adapters.py",
+            "import services.merger.handler",
+            "services.merger.adapters -> services.merger",
+        ),
+        (
+            "services/chunker/domain.py",
+            "import services.chunker.handler",
+            "services.chunker.domain -> services.chunker",
+        ),
+        ("services/indexer/handler.py", "import services.indexer.settings", "handler -> services.indexer.settings"),
+        ("services/query/api/app.py", "import services.query.adapters", "api.app -> services.query.adapters"),
+        ("services/query/ask.py", "import services.query.api.app", "services.query.ask -> services.query.api"),
+        ("services/chunker/domain.py", "import tiktoken", "services.chunker.domain -> tiktoken"),
+        ("services/extractor/domain/rows.py", "import openai", "services.extractor.domain.rows -> openai"),
+        ("services/query/project.py", "import motor", "services.query.project -> motor"),
+        ("services/merger/ports.py", "import runtime.stores.open", "services.merger.ports -> runtime.stores.open"),
+        ("services/extractor/handler.py", "import runtime.bus.nats", "services.extractor.handler -> runtime.bus.nats"),
+        ("runtime/models/ports.py", "import httpx", "runtime.models.ports -> httpx"),
+        ("services/chunker/helpers.py", "", "services.chunker.helpers"),
+    ],
+)
+def test_a_planted_violation_is_found(copy: Path, file: str, line: str, found: str) -> None:
+    path = copy / file
+    before = path.read_text("utf-8") if path.exists() else None
+    path.write_text(f"{before or ''}\n{line}\n", "utf-8")
+    try:
+        result = lint(copy)
+    finally:
+        path.unlink() if before is None else path.write_text(before, "utf-8")
+    assert result.returncode == 1
+    assert found in result.stdout
+
+
+def test_a_copy_without_violations_is_in_order(copy: Path) -> None:
+    assert lint(copy).returncode == 0
+
+
+def test_every_module_of_the_runtime_is_a_port_or_forbidden_to_what_decides() -> None:
+    """A new adapter must not slip through because nobody listed it."""
+    rules = configparser.ConfigParser()
+    rules.read(REPOSITORY / RULES, "utf-8")
+    listed = set(rules["importlinter:contract:decisions"]["forbidden_modules"].split())
+    names = {shown(path).removesuffix(".py").replace("/", ".") for path in modules("runtime")}
+    unlisted = {
+        name
+        for name in names - PORTS
+        if not name.endswith("__init__") and not any(name == one or name.startswith(f"{one}.") for one in listed)
+    }
+    assert unlisted == set()
+    assert not PORTS & listed
+    assert names >= PORTS
+
+
+def test_the_contracts_need_pydantic_and_the_standard_library_only() -> None:
+    needed = {name.partition(".")[0] for path in modules("contracts") for name in imported(parsed(path))}
+    assert needed - sys.stdlib_module_names == {"pydantic", "contracts"}
+
+
+def test_a_domain_is_pure() -> None:
+    """No clock, no chance, no environment, no event loop: time, ids and randomness are handed in."""
+    impure = {shown(path): found for path in rooms("domain", "ports") if (found := given_by_no_one(path, "asyncio"))}
+    assert impure == {}
+
+
+def test_a_handler_reads_no_clock() -> None:
+    impure = {shown(path): found for path in rooms("handler", "ask", "project") if (found := given_by_no_one(path))}
+    assert impure == {}
+
+
+def test_a_clock_is_found_however_it_is_read(tmp_path: Path) -> None:
+    for source, found in [
+        ("from time import monotonic\n", {"time"}),
+        ("import uuid as names\n", {"uuid"}),
+        ("from datetime import datetime\nat = datetime.now()\n", {"datetime.now"}),
+        ("from datetime import datetime\nat = datetime(2026, 3, 14)\n", set[str]()),
+    ]:
+        path = tmp_path / "domain.py"
+        path.write_text(source, "utf-8")
+        assert given_by_no_one(path) == found

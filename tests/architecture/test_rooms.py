@@ -1,0 +1,101 @@
+"""Five services, the same rooms: who has read one has read all."""
+
+import ast
+import importlib
+import re
+from typing import Any, get_args, get_type_hints
+
+import pytest
+
+from contracts.events import EVENTS, Event
+from contracts.registry import PRODUCERS, consumer, consumers
+from contracts.registry import SERVICES as STAGES
+from contracts.topology import DURABLES
+from runtime.settings import Settings
+from tests.architecture.sources import REPOSITORY, SERVICES, modules, parsed
+
+every_service = pytest.mark.parametrize("service", SERVICES)
+
+
+def folder(service: str) -> Any:
+    return REPOSITORY / "services" / service
+
+
+def readme(service: str) -> str:
+    return (folder(service) / "README.md").read_text("utf-8")
+
+
+def heard(annotation: Any) -> set[str]:
+    """The events a handler's parameter may hold; `Event` stands for all of them."""
+    if isinstance(annotation, type) and issubclass(annotation, Event):
+        return set(EVENTS) if annotation is Event else {annotation.type_name()}
+    return {name for part in get_args(annotation) for name in heard(part)}
+
+
+def wired(service: str) -> set[str]:
+    """The events that the handlers take which `main.py` wires."""
+    found: set[str] = set()
+    for node in ast.walk(parsed(folder(service) / "main.py")):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"services.{service}."):
+            module = importlib.import_module(node.module or "")
+            for alias in node.names:
+                if alias.name.startswith("on_"):
+                    found |= heard(next(iter(get_type_hints(getattr(module, alias.name)).values())))
+    return found
+
+
+def said(service: str) -> set[str]:
+    """The events that the service's code makes."""
+    return {
+        node.func.id
+        for path in modules(f"services/{service}")
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in EVENTS
+    }
+
+
+def test_the_services_are_those_the_contracts_name() -> None:
+    found = {path.parent.name for path in (REPOSITORY / "services").glob("*/__init__.py")}
+    assert found == set(SERVICES) == set(STAGES)
+
+
+@every_service
+def test_every_service_has_the_same_rooms(service: str) -> None:
+    here = {path.stem for path in folder(service).iterdir()}
+    assert {"domain", "settings", "main", "README"} <= here
+    assert "handler" in here or {"ask", "project"} <= here
+    assert (folder(service) / "README.md").is_file()
+
+
+@every_service
+def test_a_service_takes_exactly_what_its_durables_deliver(service: str) -> None:
+    declared = {durable.name for durable in DURABLES if consumer(durable) == service}
+    main = (folder(service) / "main.py").read_text("utf-8")
+    assert set(re.findall(r'Subscription\(\s*"([^"]+)"', main)) == declared
+    assert wired(service) == {name for name in EVENTS if service in consumers(name)}
+
+
+@every_service
+def test_a_service_says_only_what_the_registry_lets_it_say(service: str) -> None:
+    assert {name for name in said(service) if service not in PRODUCERS[name]} == set()
+
+
+@every_service
+def test_a_readme_names_what_goes_in_what_comes_out_and_every_knob(service: str) -> None:
+    text = readme(service)
+    words = set(re.findall(r"`(\w+)`", text))
+    takes = wired(service)
+    assert takes <= words or takes == set(EVENTS)
+    assert said(service) <= words
+    module = importlib.import_module(f"services.{service}.settings")
+    own = next(
+        v for v in vars(module).values() if isinstance(v, type) and issubclass(v, Settings) and v is not Settings
+    )
+    assert {name.upper() for name in own.__annotations__} <= words
+    assert 5 <= len(text.splitlines()) <= 20
+
+
+@every_service
+def test_a_readme_points_at_files_that_exist(service: str) -> None:
+    for name in re.findall(r"`([\w/]+(?:\.py|/))`", readme(service)):
+        assert (folder(service) / name).exists() or (REPOSITORY / name).exists(), name

@@ -1,0 +1,276 @@
+"""The law of the bus, the same in memory and on a real server: the log, the blobs, the pointers."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+import pytest_asyncio
+from nats.js import JetStreamContext
+
+from contracts import subjects
+from contracts.events import DocumentAdded, DocumentDeleted
+from contracts.graph import PROJECTIONS, Generations
+from contracts.ids import sha256
+from contracts.topology import stream
+from contracts.values import BlobRef
+from runtime.bus.codec import decode
+from runtime.bus.nats_beside import BLOB_PART
+from runtime.bus.port import Message, Pointer
+from runtime.errors import Poison, Unavailable
+from tests.support.buses import Bus, memory_bus, nats_bus, numbered
+from tests.support.facts import added, sealed
+from tests.support.nats_server import connected, running_nats
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "nats"])
+async def jetstream(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[JetStreamContext | None]:
+    """The server, or None for the bus in memory."""
+    if request.param == "memory":
+        yield None
+        return
+    async with running_nats(tmp_path_factory.mktemp("bus")) as server, connected(server) as client:
+        yield client.jetstream(timeout=5)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def bus(jetstream: JetStreamContext | None) -> AsyncIterator[Bus]:
+    """An empty bus."""
+    if jetstream is None:
+        yield memory_bus()
+        return
+    async with nats_bus(jetstream) as bus:
+        yield bus
+
+
+async def filled(bus: Bus, *abouts: str) -> None:
+    for number, about in enumerate(abouts, 1):
+        assert await bus.log.publish(numbered(number, about)) == number
+
+
+async def pages(bus: Bus, after: int = 0, *filters: str, page: int = 500) -> list[list[Message]]:
+    return [found async for found in bus.log.read(after, filters, page=page)]
+
+
+async def sequences(bus: Bus, after: int = 0, *filters: str, page: int = 500) -> list[int]:
+    return [message.sequence for found in await pages(bus, after, *filters, page=page) for message in found]
+
+
+async def test_an_event_is_appended_at_the_end_and_its_place_is_told(bus: Bus) -> None:
+    await filled(bus, "a", "b", "a")
+    assert await bus.log.last_sequence() == 3
+
+
+async def test_an_id_that_was_seen_before_is_not_appended_again(bus: Bus) -> None:
+    await filled(bus, "a", "b")
+    assert await bus.log.publish(numbered(1, "a")) == 1
+    assert await bus.log.publish(numbered(9, "c", id="event-2")) == 2
+    assert await bus.log.last_sequence() == 2
+
+
+async def test_many_publishers_at_once_get_a_place_each(bus: Bus) -> None:
+    places = await asyncio.gather(*(bus.log.publish(numbered(n, f"d{n % 7}")) for n in range(100)))
+    assert sorted(places) == list(range(1, 101))
+
+
+async def test_an_event_larger_than_the_log_takes_is_poison(bus: Bus) -> None:
+    limit = stream("KB_EVENTS").max_msg_size
+    for size in (limit, 9 * 1024 * 1024):
+        with pytest.raises(Poison, match="more than"):
+            await bus.log.publish(sealed(added("d", "x" * size)))
+    assert await bus.log.last_sequence() == 0
+
+
+async def test_an_empty_log_ends_at_once(bus: Bus) -> None:
+    assert await bus.log.last_sequence() == 0
+    assert await pages(bus) == []
+
+
+async def test_the_log_is_read_in_order_and_whole(bus: Bus) -> None:
+    await filled(bus, *(f"d{n % 3}" for n in range(25)))
+    read = await pages(bus, page=10)
+    assert [len(page) for page in read] == [10, 10, 5]
+    messages = [message for page in read for message in page]
+    assert [message.sequence for message in messages] == list(range(1, 26))
+    texts = [decode(message.data, message.subject).data.text for message in messages]  # type: ignore[attr-defined]
+    assert texts == [f"text {n}" for n in range(1, 26)]
+
+
+async def test_the_log_is_read_from_behind_a_position(bus: Bus) -> None:
+    await filled(bus, *"abcde")
+    assert await sequences(bus, 3) == [4, 5]
+    assert await sequences(bus, 5) == []
+    assert await sequences(bus, 99) == []
+
+
+async def test_the_log_is_read_by_subject(bus: Bus) -> None:
+    await filled(bus, "a", "b", "a", "c")
+    await bus.log.publish(sealed(DocumentDeleted(document_id="a"), id="deletion"))
+    assert await sequences(bus, 0, subjects.of_document("w", "a")) == [1, 3, 5]
+    assert await sequences(bus, 1, subjects.of_type("DocumentAdded"), page=1) == [2, 3, 4]
+    assert await sequences(
+        bus, 0, subjects.of_type("DocumentDeleted"), subjects.subject("w", "c", "DocumentAdded")
+    ) == [
+        4,
+        5,
+    ]
+    assert await sequences(bus, 0, subjects.of_document("other", "a")) == []
+
+
+async def test_reading_ends_where_the_log_ended_when_it_began(bus: Bus) -> None:
+    await filled(bus, "a", "b")
+    seen: list[int] = []
+    async for page in bus.log.read(page=1):
+        seen += [message.sequence for message in page]
+        await bus.log.publish(numbered(100 + len(seen), "late"))
+    assert seen == [1, 2]
+    assert await bus.log.last_sequence() == 4
+
+
+async def test_what_is_read_can_be_acknowledged_or_refused_without_effect(bus: Bus) -> None:
+    await filled(bus, "a")
+    ((message,),) = await pages(bus)
+    newest = await bus.log.newest("w", "a", "DocumentAdded")
+    assert newest is not None
+    await newest.nak(0.0)
+    await newest.heartbeat()
+    await newest.ack()
+    assert (message.attempt, newest.attempt) == (1, 1)
+    assert await sequences(bus) == [1]
+
+
+async def test_the_newest_event_of_a_type_about_a_document(bus: Bus) -> None:
+    await filled(bus, "a", "b", "a", "b")
+    newest = await bus.log.newest("w", "a", "DocumentAdded")
+    assert newest is not None
+    assert (newest.sequence, newest.subject) == (3, "kb.v1.w.a.DocumentAdded")
+    assert decode(newest.data, newest.subject).id == "event-3"
+    read = [message for page in await pages(bus, 2) for message in page]
+    assert newest.published_at == read[0].published_at
+
+
+async def test_what_was_never_said_has_no_newest_event(bus: Bus) -> None:
+    await filled(bus, "a")
+    assert await bus.log.newest("w", "a", "DocumentDeleted") is None
+    assert await bus.log.newest("w", "b", "DocumentAdded") is None
+    assert await bus.log.newest("other", "a", "DocumentAdded") is None
+
+
+async def test_documents_of_any_name_are_found_again(bus: Bus) -> None:
+    names = ["A b.pdf", "a.b", "文書", "*", ">", "x-a", "a" * 500]
+    for number, name in enumerate(names, 1):
+        assert await bus.log.publish(numbered(number, name)) == number
+    for number, name in enumerate(names, 1):
+        newest = await bus.log.newest("w", name, "DocumentAdded")
+        assert newest is not None
+        assert newest.sequence == number
+
+
+async def test_a_message_is_buried_raw_with_its_reason_and_twice_is_once(bus: Bus) -> None:
+    await filled(bus, "a")
+    ((message,),) = await pages(bus)
+    for _ in range(2):
+        await bus.log.bury(message, "chunker", "Poison: it can never be")
+    assert await bus.dead() == [(message.data, "Poison: it can never be")]
+    await bus.log.bury(message, "merger", "Poison: nor here")
+    assert len(await bus.dead()) == 2
+
+
+async def test_any_reason_can_be_given(bus: Bus) -> None:
+    await filled(bus, "a")
+    ((message,),) = await pages(bus)
+    await bus.log.bury(message, "chunker", "Poison: 文書\r\nInjected: header\x00" + "x" * 5000)
+    ((_, reason),) = await bus.dead()
+    assert reason.startswith("Poison:")
+
+
+async def test_the_largest_message_of_the_log_can_be_buried(bus: Bus) -> None:
+    room = stream("KB_EVENTS").max_msg_size - 400
+    await bus.log.publish(sealed(added("d", "x" * (room - 200))))
+    ((message,),) = await pages(bus)
+    assert len(message.data) > room
+    await bus.log.bury(message, "chunker", "Poison: " + "long " * 200)
+    ((kept, _),) = await bus.dead()
+    assert kept[:1000] == message.data[:1000]
+
+
+@pytest.mark.parametrize("text", ["", "short", "ä" * 1_500_000, "x" * BLOB_PART, "x" * (BLOB_PART + 1)], ids=len)
+async def test_a_text_is_kept_under_its_hash(bus: Bus, text: str) -> None:
+    ref = await bus.blobs.put(text)
+    size = len(text.encode())
+    assert ref == BlobRef(sha256=sha256(text), size=size, parts=max(1, -(-size // BLOB_PART)))
+    assert await bus.blobs.get(ref) == text
+
+
+async def test_a_text_that_is_kept_twice_is_kept_once(bus: Bus) -> None:
+    text = "ä" * BLOB_PART
+    refs = [await bus.blobs.put(text), *await asyncio.gather(*(bus.blobs.put(text) for _ in range(3)))]
+    assert len(set(refs)) == 1
+    assert await bus.blobs.get(refs[0]) == text
+
+
+async def test_a_text_of_which_a_part_is_missing_is_poison(bus: Bus) -> None:
+    ref = await bus.blobs.put("text")
+    with pytest.raises(Poison, match=f"part 1 of blob {ref.sha256}"):
+        await bus.blobs.get(ref.model_copy(update={"parts": 2}))
+    with pytest.raises(Poison, match="part 0"):
+        await bus.blobs.get(BlobRef(sha256=sha256("never put"), size=1, parts=1))
+
+
+async def test_a_text_cut_short_by_its_reference_is_poison(bus: Bus) -> None:
+    ref = await bus.blobs.put("x" * (BLOB_PART + 1))
+    with pytest.raises(Poison, match="hash"):
+        await bus.blobs.get(ref.model_copy(update={"parts": 1}))
+
+
+async def test_a_text_that_is_not_the_one_of_its_name_is_poison(bus: Bus) -> None:
+    ref = await bus.forge("what was said", "something else")
+    with pytest.raises(Poison, match="hash"):
+        await bus.blobs.get(ref)
+
+
+async def test_everything_is_in_its_first_generation_before_anybody_writes(bus: Bus) -> None:
+    pointers, _ = await bus.pointers.read()
+    assert pointers == {projection: Pointer() for projection in PROJECTIONS}
+    assert await bus.pointers.live() == Generations()
+
+
+async def test_a_switch_is_seen_by_the_next_reader(bus: Bus) -> None:
+    pointers, revision = await bus.pointers.read()
+    graph = Pointer(live=2, previous=1, highest=2)
+    await bus.pointers.write({**pointers, "graph": graph}, revision)
+    again, later = await bus.pointers.read()
+    assert again == {**pointers, "graph": graph}
+    assert later != revision
+    assert await bus.pointers.live() == Generations(graph=2)
+
+
+async def test_of_two_that_switch_at_the_same_time_one_is_told_to_start_again(bus: Bus) -> None:
+    pointers, first = await bus.pointers.read()
+    await bus.pointers.write({**pointers, "graph": Pointer(live=2, highest=2)}, first)
+    with pytest.raises(Unavailable, match="start again"):
+        await bus.pointers.write({**pointers, "vectors": Pointer(live=5, highest=5)}, first)
+    assert await bus.pointers.live() == Generations(graph=2)
+    pointers, second = await bus.pointers.read()
+    await bus.pointers.write({**pointers, "graph": replace(pointers["graph"], highest=3)}, second)
+    with pytest.raises(Unavailable):
+        await bus.pointers.write(pointers, second)
+
+
+async def test_what_a_reader_does_to_its_pointers_changes_nothing(bus: Bus) -> None:
+    pointers, _ = await bus.pointers.read()
+    pointers["graph"] = Pointer(live=9)
+    assert await bus.pointers.live() == Generations()
+
+
+async def test_a_decoded_event_of_the_log_is_the_one_that_was_published(bus: Bus) -> None:
+    envelope = sealed(added("d", "ü" * 1000, metadata={"a": 1}), traceparent=f"00-{'a' * 32}-{'b' * 16}-01")
+    await bus.log.publish(envelope)
+    ((message,),) = await pages(bus)
+    back = decode(message.data, message.subject)
+    assert isinstance(back.data, DocumentAdded)
+    assert back.model_dump() == envelope.model_dump()

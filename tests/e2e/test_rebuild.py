@@ -1,0 +1,131 @@
+"""Every store can be lost, and comes back from the log: same digest, no language model, live serving meanwhile."""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from contracts.graph import PROJECTIONS
+from tests.support.corpus import documents
+from tests.support.stack import LIGHTSTREAM, Stack, environment, running, until
+
+COUNT = 120
+LOST = {"documents": "all", "graph": "graph", "vectors": "vectors"}
+"""Folder of the data folder that is removed, and what is rebuilt then. Documents hold contributions too: `all`."""
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
+    with running(tmp_path_factory.mktemp("rebuild") / "data") as stack:
+        yield stack
+
+
+@pytest.fixture(scope="module")
+def before(stack: Stack) -> dict[str, Any]:
+    started = time.monotonic()
+    stack.add(documents(COUNT))
+    assert stack.settled(COUNT)["processed"] == COUNT
+    live = events(stack) / (time.monotonic() - started)
+    print(f"\nlive indexing: {live:.0f} events/s")
+    return stack.digest()
+
+
+def events(stack: Stack) -> int:
+    """How many events the log holds."""
+    lines = [json.loads(line) for line in stack.run("log", "--json").stdout.splitlines()]
+    return len(lines)
+
+
+@pytest.mark.parametrize("lost", LOST)
+def test_a_lost_store_comes_back(stack: Stack, before: dict[str, Any], lost: str) -> None:
+    logged = events(stack)
+    stack.down()
+    shutil.rmtree(stack.folder / lost)
+    stack.up()
+    assert stack.digest() != before
+
+    done = stack.json("rebuild", LOST[lost])
+
+    print(f"\nrebuild {LOST[lost]}: {done['events_per_second']:.0f} events/s")
+    assert done["language_model_calls"] == 0
+    assert stack.digest() == before
+    assert events(stack) == logged, "a rebuild publishes nothing"
+
+
+def test_a_rebuild_compares_itself_with_what_is_live(stack: Stack, before: dict[str, Any]) -> None:
+    done = stack.json("rebuild", "all")
+    assert {name: compared["same"] for name, compared in done["digests"].items()} == dict.fromkeys(PROJECTIONS, True)
+
+
+def test_a_rebuild_that_is_killed_is_simply_started_again(stack: Stack, before: dict[str, Any]) -> None:
+    for delay in (0.9, 1.4):
+        half = subprocess.Popen(
+            [LIGHTSTREAM, "rebuild", "all", "--data", str(stack.folder)], env=environment(stack.env),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        time.sleep(delay)  # to fall into different moments of the work
+        half.send_signal(signal.SIGKILL)
+        half.wait()
+        assert stack.digest() == before
+    stack.json("rebuild", "all")
+    assert stack.digest() == before
+
+
+def test_documents_that_arrive_meanwhile_are_in_both_generations(stack: Stack, before: dict[str, Any]) -> None:
+    more = documents(40, seed=11)
+    rebuild = subprocess.Popen(
+        [LIGHTSTREAM, "rebuild", "all", "--json", "--data", str(stack.folder)], env=environment(stack.env),
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    asked = 0
+    with stack.client() as client:
+        for name, text in more.items():
+            stack.add({f"more-{name}": text})
+            answer = client.post("/query", json={"query": "Who met whom at the Customs House?", "mode": "naive"})
+            assert answer.status_code == 200, answer.text
+            asked += 1
+    rebuild.communicate(timeout=120)
+    assert rebuild.returncode == 0
+    assert asked == len(more)
+    assert stack.settled(COUNT + len(more))["processed"] == COUNT + len(more)
+
+    # What the live services and the rebuild wrote together is what the log says: a quiet rebuild finds the same.
+    done = stack.json("rebuild", "all")
+    assert all(compared["same"] for compared in done["digests"].values()), done["digests"]
+
+
+def test_a_rollback_brings_the_old_generation_with_all_that_happened_since(
+    stack: Stack, before: dict[str, Any]
+) -> None:
+    stack.json("rebuild", "all")
+    count = stack.counts()["all"]
+    stack.add({"late.txt": "Ada Marlow left Graywick on the Kestrel. She carried tea."})
+    assert stack.settled(count + 1)["processed"] == count + 1
+    now = stack.digest()
+
+    stack.json("rebuild", "all", "--rollback")
+
+    assert stack.digest() == now
+    stack.add({"later.txt": "Hector Vane bought the Marigold in Quinnsbridge."})
+    assert stack.settled(count + 2)["processed"] == count + 2
+
+
+def test_two_rebuilds_at_once_are_refused(stack: Stack, before: dict[str, Any]) -> None:
+    first = subprocess.Popen(
+        [LIGHTSTREAM, "rebuild", "all", "--data", str(stack.folder)], env=environment(stack.env),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    refused = until(lambda: refusal(stack) if first.poll() is None else "it was over too soon", 60)
+    assert "under way" in refused
+    assert first.wait(120) == 0
+
+
+def refusal(stack: Stack) -> str | None:
+    """What a second rebuild says while it is refused."""
+    done = stack.run("rebuild", "status")
+    return done.stderr + done.stdout if done.returncode else None

@@ -1,0 +1,74 @@
+"""The example for other systems does what its page says: it runs, its events are ours, and the page shows this file."""
+
+import ast
+import asyncio
+import sys
+from pathlib import Path
+
+from contracts.events import DocumentAdded
+from runtime.bus import topology
+from runtime.bus.codec import decode
+from runtime.bus.nats_beside import NatsBlobs
+from tests.support.nats_server import connected, running_nats
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "docs/examples/publish_document.py"
+PAGE = ROOT / "docs/publish-events.md"
+
+
+async def run_example(folder: Path, *arguments: str) -> str:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(EXAMPLE), *arguments, cwd=folder,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    output, _ = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 0, output.decode()
+    return output.decode()
+
+
+async def test_the_example_publishes_an_event_that_we_read(tmp_path: Path) -> None:
+    file = tmp_path / "harbour.md"
+    file.write_text("The Harbour Office keeps the register of ships: 港口.", encoding="utf-8")
+    async with running_nats(tmp_path) as server, connected(server) as client:
+        jetstream = client.jetstream()
+        await topology.apply(jetstream)
+        said = await run_example(tmp_path, server.url, "team", "doc-harbour", str(file))
+        message = await jetstream.get_msg("KB_EVENTS", 1)
+    assert said == "event 1 of the log\n"
+    assert message.subject == "kb.v1.team.doc-harbour.DocumentAdded"
+    envelope = decode(message.data or b"", message.subject)
+    assert isinstance(envelope.data, DocumentAdded)
+    assert (envelope.workspace, envelope.data.document_id) == ("team", "doc-harbour")
+    assert (envelope.data.file_path, envelope.data.text) == ("harbour.md", file.read_text("utf-8"))
+    assert envelope.time is not None
+    assert (message.headers or {})["Nats-Msg-Id"] == envelope.id
+
+
+async def test_a_long_text_and_odd_names_survive_the_way_into_the_log_twice(tmp_path: Path) -> None:
+    file = tmp_path / "long.md"
+    file.write_text("A long text, which stands beside the log. " * 30_000, encoding="utf-8")
+    async with running_nats(tmp_path) as server, connected(server) as client:
+        jetstream = client.jetstream()
+        await topology.apply(jetstream)
+        for _ in range(2):  # the second time every part of the text is there already
+            said = await run_example(tmp_path, server.url, "Team.A", "Reports/港口 2026", str(file))
+        message = await jetstream.get_msg("KB_EVENTS", 2)
+        event = decode(message.data or b"", message.subject or "").data
+        assert isinstance(event, DocumentAdded)
+        assert event.blob is not None
+        text = await NatsBlobs(jetstream).get(event.blob)
+    assert said == "event 2 of the log\n"
+    assert (event.document_id, event.text, event.blob.parts) == ("Reports/港口 2026", None, 3)
+    assert text == file.read_text("utf-8")
+
+
+def test_the_page_shows_the_example_as_it_is() -> None:
+    code = PAGE.read_text("utf-8").split("```python\n", 1)[1].split("```", 1)[0]
+    assert code == EXAMPLE.read_text("utf-8")
+
+
+def test_the_example_needs_nothing_but_nats_py() -> None:
+    nodes = list(ast.walk(ast.parse(EXAMPLE.read_text("utf-8"))))
+    names = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    names |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    assert {name.split(".")[0] for name in names} - sys.stdlib_module_names == {"nats"}

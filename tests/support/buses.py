@@ -1,0 +1,97 @@
+"""The two buses that the contract suite runs over, each with what a test needs to do behind its back."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from nats.js import JetStreamContext
+from nats.js.errors import NotFoundError
+
+from contracts import subjects
+from contracts.envelope import Envelope
+from contracts.events import Event
+from contracts.ids import sha256
+from contracts.topology import GENERATIONS_BUCKET, STREAMS
+from contracts.values import BlobRef
+from runtime.bus import topology
+from runtime.bus.memory import MemoryBlobs, MemoryLog, MemoryPointers
+from runtime.bus.nats import NatsLog
+from runtime.bus.nats_beside import NatsBlobs, NatsPointers
+from runtime.bus.port import Blobs, GenerationPointers, Log
+from tests.support.facts import added, sealed
+
+
+class Bus(Protocol):
+    """The three ports, and two ways behind them."""
+
+    log: Log
+    blobs: Blobs
+    pointers: GenerationPointers
+
+    async def dead(self) -> list[tuple[bytes, str]]:
+        """What was buried, with the reasons."""
+        ...
+
+    async def forge(self, text: str, other: str) -> BlobRef:
+        """A reference to `text`, where `other` stands under its name."""
+        ...
+
+
+@dataclass
+class MemoryBus:
+    """Everything in this process."""
+
+    log: MemoryLog
+    blobs: MemoryBlobs
+    pointers: MemoryPointers
+
+    async def dead(self) -> list[tuple[bytes, str]]:
+        return list(self.log.dead.values())
+
+    async def forge(self, text: str, other: str) -> BlobRef:
+        self.blobs.texts[sha256(text)] = other.encode()
+        return BlobRef(sha256=sha256(text), size=len(text), parts=1)
+
+
+@dataclass
+class NatsBus:
+    """Everything on a real server."""
+
+    jetstream: JetStreamContext
+    log: NatsLog
+    blobs: NatsBlobs
+    pointers: NatsPointers
+
+    async def dead(self) -> list[tuple[bytes, str]]:
+        state = (await self.jetstream.stream_info("KB_DEAD")).state
+        messages = [await self.jetstream.get_msg("KB_DEAD", seq) for seq in range(1, state.last_seq + 1)]
+        return [(message.data or b"", (message.headers or {})["Kb-Reason"]) for message in messages]
+
+    async def forge(self, text: str, other: str) -> BlobRef:
+        await self.jetstream.publish(subjects.blob(sha256(text), 0), other.encode(), stream="KB_BLOBS")
+        return BlobRef(sha256=sha256(text), size=len(text), parts=1)
+
+
+def memory_bus() -> MemoryBus:
+    """An empty one."""
+    return MemoryBus(MemoryLog(), MemoryBlobs(), MemoryPointers())
+
+
+@asynccontextmanager
+async def nats_bus(jetstream: JetStreamContext) -> AsyncGenerator[NatsBus]:
+    """One with every stream as declared and nothing in them; gone in the end."""
+    await topology.apply(jetstream)
+    try:
+        yield NatsBus(jetstream, NatsLog(jetstream), NatsBlobs(jetstream), await NatsPointers.bind(jetstream))
+    finally:
+        for stream in [*(stream.name for stream in STREAMS), f"KV_{GENERATIONS_BUCKET}"]:
+            try:
+                await jetstream.delete_stream(stream)
+            except NotFoundError:
+                continue
+
+
+def numbered(number: int, about: str = "d", *, id: str = "", **fields: Any) -> Envelope[Event]:
+    """The event of that number."""
+    return sealed(added(about, f"text {number}", **fields), id=id or f"event-{number}")

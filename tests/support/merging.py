@@ -1,0 +1,53 @@
+"""A merger over stores in memory, and its graph as plain data."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from contracts.events import EntitiesExtracted
+from contracts.graph import Entity, Generations, Relation, Space
+from runtime.bus.port import Delivery
+from runtime.stores.documents.memory import MemoryRows
+from runtime.stores.graph.memory import MemoryGraph
+from services.merger.adapters import RowContributions
+from services.merger.handler import on_entities_extracted
+from tests.support.facts import delivered
+
+SPACE = Space("w", 1)
+
+
+@dataclass
+class Merger:
+    """The handler with its stores."""
+
+    rows: MemoryRows = field(default_factory=MemoryRows)
+    graph: MemoryGraph = field(default_factory=MemoryGraph)
+
+    async def merge(self, *events: EntitiesExtracted, workspace: str = "w") -> list[Any]:
+        """Merge these events in one batch, and return what the handler returned."""
+        return await self.handle([delivered(event, n, workspace=workspace) for n, event in enumerate(events, 1)])
+
+    async def handle(self, batch: Sequence[Delivery[EntitiesExtracted]], generations: Generations | None = None) -> Any:
+        """Call the handler."""
+        return await on_entities_extracted(
+            batch, generations or Generations(), said=RowContributions(self.rows), graph=self.graph
+        )
+
+    async def entities(self, space: Space = SPACE) -> dict[str, Entity]:
+        """All entities by name."""
+        return {entity.name: entity for entity in await self.graph.scan_entities(space)}
+
+    async def relations(self, space: Space = SPACE) -> dict[tuple[str, str], Relation]:
+        """All relations by the names of their ends."""
+        return {relation.key: relation for relation in await self.graph.scan_relations(space)}
+
+    async def picture(self, space: Space = SPACE) -> dict[Any, dict[str, Any]]:
+        """The whole graph without its revisions, which count how often a key was folded."""
+        shown: dict[Any, dict[str, Any]] = {}
+        things: Iterable[tuple[Any, Entity | Relation]] = [
+            *(await self.entities(space)).items(),
+            *(await self.relations(space)).items(),
+        ]
+        for key, thing in things:
+            shown[key] = {name: value for name, value in asdict(thing).items() if name != "revision"}
+        return shown
