@@ -32,7 +32,7 @@ from runtime.settings import Settings
 logger = structlog.get_logger(__name__)
 
 BATCH_WINDOW = 0.2
-"""Seconds a batch consumer waits for more messages once it may take several."""
+"""Seconds a consumer that may take several messages at once waits for more of them."""
 
 STOPPING = "stopping"
 GRACE = 20.0
@@ -157,21 +157,37 @@ def _subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus
         # Decoding is the edge's work: one undecodable body must never keep its neighbours from being handled.
         return message.raw_message
 
-    async def consume(messages: Msg | list[Msg]) -> None:
-        await edge.process([NatsMessage(m) for m in (messages if isinstance(messages, list) else [messages])])
-
-    pull = PullSub(declared.batch, BATCH_WINDOW, batch=True) if declared.batch > 1 else PullSub(1, 5.0)
+    consume = _gathered(edge)
     for _ in range(subscription.workers):
-        # One message in flight per subscriber: `max_workers` would prefetch, and prefetched messages time out.
+        # One fetch in flight per subscriber: `max_workers` would prefetch, and prefetched messages time out.
         broker.subscriber(
             declared.filters[0],
             stream=JStream(declared.stream, declare=False),
             durable=declared.name,
-            pull_sub=pull,  # pyright: ignore[reportArgumentType]
+            pull_sub=PullSub(declared.batch, BATCH_WINDOW if declared.batch > 1 else 5.0),
             ack_policy=AckPolicy.MANUAL,
             decoder=raw,
         )(consume)
     health.probes[declared.name] = _progress(bus, edge)
+
+
+def _gathered(edge: Edge) -> Callable[[Msg], Awaitable[None]]:
+    """Messages of one fetch, which FastStream hands over side by side, as one batch again.
+
+    Its own batch mode loses messages: nats-py ends a fetch whose time is up with an error that FastStream lets
+    through, and what it had collected until then waits for `ack_wait`. Here nothing is collected across fetches.
+    """
+    waiting: list[Msg] = []
+
+    async def consume(message: Msg) -> None:
+        waiting.append(message)
+        await asyncio.sleep(0)  # let the others of this fetch arrive; the first to go on takes them all
+        if waiting:
+            batch = [NatsMessage(one) for one in waiting]
+            waiting.clear()
+            await edge.process(batch)
+
+    return consume
 
 
 def _progress(bus: Bus, edge: Edge) -> Callable[[], Awaitable[str | None]]:

@@ -60,7 +60,10 @@ def find(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) -> Found:
             found.refused.append(Refused(given, "no such file or folder"))
             continue
         folder = root.is_dir()
-        for path in _files(root, found) if folder else [root]:
+        paths_here = list(_files(root, found)) if folder else [root]
+        if not paths_here:
+            found.refused.append(Refused(given, f"holds no file that is read ({' '.join(SUFFIXES)})"))
+        for path in paths_here:
             if (real := path.resolve()) in seen:
                 continue
             seen.add(real)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,32 +48,40 @@ def stages(found: Sequence[dict[str, Any]], wanted: int) -> list[Stage]:
 
 async def follow(
     client: httpx.AsyncClient,
-    wanted: Collection[str],
+    wanted: Mapping[str, int],
     caught_up: Callable[[], Awaitable[bool]],
     show: Callable[[list[Stage]], None],
 ) -> list[dict[str, Any]]:
     """Wait until every wanted document is through, and return their statuses. `show` gets each new look.
 
-    `caught_up` says whether statuses show what was just added; before that an older text of a document may be meant.
+    `wanted` gives the place in the log of each document's text: a status of an older text does not count. `caught_up`
+    says whether statuses show all of the log that is meant; before that a document without a status is still to come.
+    It is not asked about documents with one, as one event that has to be tried again would hold up all the others.
     Raises `Unavailable` when the query service is silent for long.
     """
-    ids, answered = set(wanted), time.monotonic()
+    answered = time.monotonic()
     while True:
         since = time.monotonic()
         try:
             current = await caught_up()
-            found = [document for document in await documents(client) if document["id"] in ids]
+            found = [document for document in await documents(client) if document["id"] in wanted]
         except Unavailable:
             if time.monotonic() - answered > SILENCE:
                 raise
             await asyncio.sleep(INTERVAL)
             continue
         answered = time.monotonic()
-        show(stages(found, len(ids)))
+        show(stages(found, len(wanted)))
         # Once caught up, a document that has no status was deleted meanwhile.
-        if current and all(document["status"] in FINAL for document in found):
+        complete = current or len(found) == len(wanted)
+        if complete and all(_through(document, wanted[document["id"]]) for document in found):
             return found
         await asyncio.sleep(max(INTERVAL, 4 * (time.monotonic() - since)))
+
+
+def _through(document: dict[str, Any], sequence: int) -> bool:
+    """Whether nothing more happens by itself to the text that stands at that place of the log."""
+    return document["status"] in FINAL and document["metadata"]["added_sequence"] >= sequence
 
 
 def _progress(document: dict[str, Any]) -> dict[str, int]:

@@ -36,14 +36,9 @@ class Outcome:
     refused: list[Refused] = field(default_factory=list[Refused])
 
     @property
-    def ids(self) -> set[str]:
-        """All documents the log has now."""
-        return {document.id for document in (*self.added, *self.unchanged)}
-
-    @property
-    def last(self) -> int:
-        """The highest place in the log among them; 0 when there are none."""
-        return max((document.sequence for document in (*self.added, *self.unchanged)), default=0)
+    def places(self) -> dict[str, int]:
+        """All documents the log has now: the place in the log of each one's text, by id."""
+        return {document.id: document.sequence for document in (*self.added, *self.unchanged)}
 
 
 @asynccontextmanager
@@ -69,7 +64,10 @@ async def add(
 
 
 async def handled_by_status(bus: JetStreamContext, sequence: int) -> bool:
-    """Whether the status of documents shows everything up to that place of the log."""
+    """Whether the status of documents shows everything up to that place of the log.
+
+    One event that has to be tried again keeps this False for what came after it, though that is long shown.
+    """
     found = await bus.consumer_info("KB_EVENTS", STATUS_DURABLE)
     return found.ack_floor is not None and found.ack_floor.stream_seq >= sequence
 

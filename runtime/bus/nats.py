@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -11,7 +11,15 @@ import nats
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.errors import ConnectionClosedError, MaxPayloadError, NoServersError
+from nats.errors import (
+    ConnectionClosedError,
+    ConnectionDrainingError,
+    ConnectionReconnectingError,
+    MaxPayloadError,
+    NoServersError,
+    OutboundBufferLimitError,
+)
+from nats.errors import Error as NatsError
 from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, RawStreamMsg
@@ -26,7 +34,7 @@ from nats.js.errors import (
 from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import Event
-from contracts.topology import DURABLES
+from contracts.topology import DURABLES, KiB, stream
 from runtime.bus.codec import encode
 from runtime.bus.port import Message
 from runtime.errors import ConfigurationError, Poison, Unavailable
@@ -35,6 +43,15 @@ logger = structlog.get_logger(__name__)
 
 PUBLISH_TIMEOUT, PUBLISH_PATIENCE = 10.0, 30.0
 """Seconds one attempt may take, and all attempts with the same id together."""
+
+SILENT = (
+    NatsTimeout, ConnectionClosedError, ConnectionDrainingError, ConnectionReconnectingError, OutboundBufferLimitError,
+    NoStreamResponseError,
+)  # fmt: skip
+"""What the client raises when the server, or its JetStream, does not answer."""
+
+_BURIED = stream("KB_DEAD").max_msg_size - 16 * KiB
+"""Bytes of a message that are kept in KB_DEAD, for its headers take room too. The log has the rest."""
 
 _TOO_LARGE = 10054  # JSStreamMessageExceedsMaximumErr
 _FULL = {10077, 10047, 10122}  # maximum bytes, messages or storage exceeded; insufficient resources
@@ -64,7 +81,9 @@ async def connected(
     try:
         yield client
     finally:
-        await client.close()
+        # A server that is gone cannot be told goodbye.
+        with suppress(OSError, NatsError):
+            await client.close()
 
 
 @dataclass(frozen=True)
@@ -149,7 +168,10 @@ class NatsLog:
             "Kb-Subject": message.subject.encode("ascii", "backslashreplace").decode(),
             "Kb-Sequence": str(message.sequence),
         }
-        await self._append("KB_DEAD", f"dead.{durable}", message.data, f"dead:{message.sequence}:{durable}", headers)
+        data = message.data
+        if len(data) > _BURIED:
+            data, headers["Kb-Cut"] = data[:_BURIED], str(len(data))
+        await self._append("KB_DEAD", f"dead.{durable}", data, f"dead:{message.sequence}:{durable}", headers)
 
     async def _append(
         self, stream: str, subject: str, data: bytes, id: str, headers: dict[str, str] | None = None
@@ -172,7 +194,7 @@ class NatsLog:
                 if error.err_code in _FULL:
                     raise Unavailable(f"{stream} is full: {error.description}", retry_after=30.0) from None
                 fault: Exception = error
-            except (NatsTimeout, ConnectionClosedError, NoStreamResponseError) as error:
+            except SILENT as error:
                 fault = error
             else:
                 return ack.seq
@@ -233,7 +255,5 @@ class translated:
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if isinstance(
-            error, (NatsTimeout, ConnectionClosedError, NoStreamResponseError, ServerError, ServiceUnavailableError)
-        ):
+        if isinstance(error, (*SILENT, ServerError, ServiceUnavailableError)):
             raise Unavailable(f"the bus does not answer: {error!r}") from error

@@ -5,8 +5,6 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from nats.errors import ConnectionClosedError
-from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
 from nats.js.errors import APIError, KeyNotFoundError, KeyWrongLastSequenceError, NotFoundError
 from nats.js.kv import KeyValue
@@ -15,7 +13,7 @@ from contracts import subjects
 from contracts.graph import PROJECTIONS, Generations
 from contracts.topology import GENERATIONS_BUCKET, KiB
 from contracts.values import BlobRef
-from runtime.bus.nats import PUBLISH_TIMEOUT, translated
+from runtime.bus.nats import PUBLISH_TIMEOUT, SILENT, translated
 from runtime.bus.port import Pointer, Pointers
 from runtime.errors import ConfigurationError, Poison, Unavailable
 
@@ -45,7 +43,7 @@ class NatsBlobs:
             # "Maximum messages per subject": the part is already there, and the same, for the subject is its hash.
             if error.err_code != 10077 or "per subject" not in (error.description or ""):
                 raise Unavailable(f"KB_BLOBS does not take the text: {error.description}", retry_after=30.0) from None
-        except (NatsTimeout, ConnectionClosedError) as error:
+        except SILENT as error:
             raise Unavailable("KB_BLOBS did not confirm") from error
 
     async def get(self, ref: BlobRef) -> str:

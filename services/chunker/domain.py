@@ -30,12 +30,11 @@ def windows(document_id: str, text: str, tokens: Tokens, *, size: int, overlap: 
 
 
 def parts(chunks: Sequence[Chunk], limit: int) -> list[list[Chunk]]:
-    """The chunks in runs whose contents stay under `limit` bytes, at least one chunk in each."""
+    """The chunks in runs that as JSON stay under `limit` bytes, at least one chunk in each."""
     runs: list[list[Chunk]] = []
     room = 0
     for chunk in chunks:
-        # As JSON a character takes at most six bytes where UTF-8 takes one: quotes and controls are escaped.
-        size = len(chunk.content.encode()) + chunk.content.count('"') + chunk.content.count("\\") + 256
+        size = len(chunk.model_dump_json().encode()) + 1
         if not runs or size > room:
             runs.append([])
             room = limit

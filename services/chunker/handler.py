@@ -22,9 +22,10 @@ async def on_document_added(
 ) -> list[ChunksCreated]:
     """Cut the document. Raises Poison for a text that is empty, too long, or cannot be cut as it asks."""
     event = delivery.event
-    if event.blob and event.blob.size > max_bytes:
-        raise Poison(f"the text has {event.blob.size:,} bytes, at most {max_bytes:,} are taken: split the document")
-    text = sanitize(await blobs.get(event.blob) if event.blob else event.text or "")
+    _check_size(event.blob.size if event.blob else 0, max_bytes)
+    raw = await blobs.get(event.blob) if event.blob else event.text or ""
+    _check_size(len(raw.encode()), max_bytes)  # a reference may understate
+    text = sanitize(raw)
     if not text:
         raise Poison("the text is empty once control characters and blanks are gone")
     if event.chunking:
@@ -39,3 +40,8 @@ async def on_document_added(
         ChunksCreated(document=document, part=part, parts=len(runs), chunk_count=len(chunks), chunks=tuple(run))
         for part, run in enumerate(runs)
     ]
+
+
+def _check_size(size: int, limit: int) -> None:
+    if size > limit:
+        raise Poison(f"the text has {size:,} bytes, at most {limit:,} are taken: split the document")

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from contracts.graph import PROJECTIONS
+from standalone.folder import Folder
 from tests.support.corpus import documents
-from tests.support.stack import LIGHTSTREAM, Stack, environment, running, until
+from tests.support.stack import LIGHTSTREAM, Stack, environment, running
 
 COUNT = 120
 LOST = {"documents": "all", "graph": "graph", "vectors": "vectors"}
@@ -116,16 +117,7 @@ def test_a_rollback_brings_the_old_generation_with_all_that_happened_since(
 
 
 def test_two_rebuilds_at_once_are_refused(stack: Stack, before: dict[str, Any]) -> None:
-    first = subprocess.Popen(
-        [LIGHTSTREAM, "rebuild", "all", "--data", str(stack.folder)], env=environment(stack.env),
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    refused = until(lambda: refusal(stack) if first.poll() is None else "it was over too soon", 60)
-    assert "under way" in refused
-    assert first.wait(120) == 0
-
-
-def refusal(stack: Stack) -> str | None:
-    """What a second rebuild says while it is refused."""
-    done = stack.run("rebuild", "status")
-    return done.stderr + done.stdout if done.returncode else None
+    with Folder(stack.folder).rebuilding():
+        refused = stack.run("rebuild", "status")
+    assert refused.returncode == 1
+    assert "under way" in refused.stderr + refused.stdout

@@ -10,18 +10,21 @@ _THINKING = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 _COMPLETE = re.compile(r"<\|complete\|>", re.IGNORECASE)
 _GLUED = re.compile(re.escape(DELIMITER) + r"(entity|relation|relationship)" + re.escape(DELIMITER), re.IGNORECASE)
 _BAD_TYPE = re.compile(r"['()<>|/\\]")
-_REPAIRS = tuple(
-    (re.compile(pattern), DELIMITER)
-    for pattern in (
-        r"<\|#\|?\|?#?\|>",        # <|##|>, <|#||#|>, <|#|>
-        r"<\|\\#\|>",              # escaped
+_MISSPELT = re.compile(
+    "|".join((
+        r"<\|\|#\|\|>",              # each pipe twice
+        r"<\|#\|?\|?#?\|>\|?",       # as it should be; <|##|>, <|#||#|>; a pipe behind it
+        r"<\|\\#\|>",               # escaped
+        r"<.\|#\|>|<\|#\|.>",       # a stray character outside of a pipe
+        r"<[^\s<>|]?#\|>|<\|#[^\s<>|]?>|<#>",  # a pipe is missing or is another character
+        r"<\|\|#>",                 # both pipes on one side
+        r"<\|#\|\|?(?!>)|<\|#:",    # the end is missing
         r"(?<=\S)<\|{1,2}>(?=\S)",  # the hash is missing
-        r"<.\|#\|>|<\|#\|.>",      # a stray character outside of a pipe
-        r"<#\|>|<\|#>|<#>",        # a pipe is missing
-        r"<\|#\|(?![>|])|<\|#:",   # the end is missing
-        r"(?<!<)\|#\|>",           # the beginning is missing
-    )
+        r"(?<=\S)<\|\|(?=[^\s#>|])",  # only the beginning is there
+        r"\|\|#\|\||\|#\|>",       # the beginning is missing
+    ))
 )  # fmt: skip
+"""A delimiter, or what models write instead of it. Of two that begin at one place the first counts."""
 
 
 def parse(answer: str) -> tuple[tuple[ExtractedEntity, ...], tuple[ExtractedRelation, ...]]:
@@ -30,7 +33,7 @@ def parse(answer: str) -> tuple[tuple[ExtractedEntity, ...], tuple[ExtractedRela
     relations: dict[tuple[str, str], ExtractedRelation] = {}
     text = _COMPLETE.sub("\n", _THINKING.sub("", answer))
     for line in text.splitlines():
-        for row in _unglued(_repaired(line)):
+        for row in _unglued(_MISSPELT.sub(DELIMITER, line)):
             fields = [field.strip() for field in row.split(DELIMITER)]
             kind = fields[0].lower()
             if len(fields) == 4 and "entity" in kind:
@@ -38,12 +41,6 @@ def parse(answer: str) -> tuple[tuple[ExtractedEntity, ...], tuple[ExtractedRela
             elif len(fields) == 5 and ("relation" in kind or "entity" in kind):
                 _add_relation(relations, fields)
     return tuple(entities.values()), tuple(relations.values())
-
-
-def _repaired(line: str) -> str:
-    for pattern, good in _REPAIRS:
-        line = pattern.sub(good, line)
-    return line
 
 
 def _unglued(line: str) -> list[str]:

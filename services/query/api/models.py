@@ -101,14 +101,16 @@ class PaginatedRequest(BaseModel):
 
     status_filter: str | None = None
     status_filters: list[str] | None = None
-    page: int = Field(default=1, ge=1)
+    page: int = Field(default=1, ge=1, le=1_000_000_000)
     page_size: int = Field(default=50, ge=10, le=200)
     sort_field: Literal["updated_at", "created_at", "id", "file_path"] = "updated_at"
     sort_direction: Literal["asc", "desc"] = "desc"
 
 
 class Document(BaseModel):
-    """The state of one document. `metadata` also counts the chunks each step has done."""
+    """The state of one document. `metadata` also counts the chunks each step has done, and says where in the log the
+    text stands that this is the state of (`added_sequence`).
+    """
 
     id: str
     content_summary: str
@@ -136,7 +138,12 @@ class Document(BaseModel):
             track_id=status.track_id or None,
             chunks_count=status.chunk_count,
             error_msg="; ".join(f"{failure.stage}: {failure.message}" for failure in failures[:5]) or None,
-            metadata={**status.metadata, "chunks": status.chunk_count, **{step: status.done(step) for step in STEPS}},
+            metadata={
+                **status.metadata,
+                "added_sequence": status.version,
+                "chunks": status.chunk_count,
+                **{step: status.done(step) for step in STEPS},
+            },
             file_path=status.file_path,
         )
 

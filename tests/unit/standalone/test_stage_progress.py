@@ -10,9 +10,10 @@ from standalone import progress
 from standalone.progress import Stage, follow, stages
 
 
-def document(id: str, status: str, chunks: int = 0, **counts: int) -> dict[str, Any]:
+def document(id: str, status: str, chunks: int = 0, sequence: int = 1, **counts: int) -> dict[str, Any]:
     """A status as the query service gives it."""
-    return {"id": id, "status": status, "chunks_count": chunks, "metadata": {"chunks": chunks, **counts}}
+    metadata = {"chunks": chunks, "added_sequence": sequence, **counts}
+    return {"id": id, "status": status, "chunks_count": chunks, "metadata": metadata}
 
 
 class Service:
@@ -50,6 +51,11 @@ async def now() -> bool:
     return True
 
 
+async def never() -> bool:
+    """Some event is tried again and again."""
+    return False
+
+
 def test_stages_count_documents_and_chunks() -> None:
     found = [
         document("a", "processed", 3, extracted=3, merged=3, embedded=3, indexed=3),
@@ -79,32 +85,45 @@ async def test_waiting_ends_when_every_wanted_document_is_through() -> None:
     )
     seen: list[list[Stage]] = []
     async with service.client() as client:
-        found = await follow(client, {"a", "b"}, now, seen.append)
+        found = await follow(client, {"a": 1, "b": 1}, now, seen.append)
     assert [each["id"] for each in found] == ["a", "b"]
     assert service.asked == 3
     assert [look[0].done for look in seen] == [0, 2, 2]
 
 
-async def test_an_old_status_does_not_end_the_waiting() -> None:
+async def test_a_status_of_an_older_text_does_not_end_the_waiting() -> None:
+    old, new = document("a", "processed", 1, sequence=4), document("a", "processed", 1, sequence=9)
+    service = Service([old], [old], [new])
+    async with service.client() as client:
+        assert await follow(client, {"a": 9}, now, lambda _: None) == [new]
+    assert service.asked == 3
+
+
+async def test_an_event_that_has_to_be_tried_again_holds_nobody_up() -> None:
+    async with Service([document("a", "pending")], [document("a", "processed", 1)]).client() as client:
+        assert len(await follow(client, {"a": 1}, never, lambda _: None)) == 1
+
+
+async def test_a_document_without_a_status_is_waited_for_until_statuses_show_the_whole_log() -> None:
     looks = iter([False, False, True])
-    service = Service([document("a", "processed", 1)])
+    service = Service([])
 
     async def caught_up() -> bool:
         return next(looks)
 
     async with service.client() as client:
-        await follow(client, {"a"}, caught_up, lambda _: None)
+        assert await follow(client, {"deleted": 1}, caught_up, lambda _: None) == []
     assert service.asked == 3
 
 
 async def test_a_service_that_is_started_again_is_waited_for() -> None:
     service = Service([document("a", "pending")], None, None, [document("a", "processed", 1)])
     async with service.client() as client:
-        assert len(await follow(client, {"a"}, now, lambda _: None)) == 1
+        assert len(await follow(client, {"a": 1}, now, lambda _: None)) == 1
 
 
 async def test_a_service_that_stays_silent_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "SILENCE", 0.0)
     async with Service(None, None, None).client() as client:
         with pytest.raises(Unavailable, match="503: starting"):
-            await follow(client, {"a"}, now, lambda _: None)
+            await follow(client, {"a": 1}, now, lambda _: None)

@@ -1,0 +1,174 @@
+"""The bus on a server that is full, silent or gone: never a lost event, never an endless wait."""
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from nats.aio.client import Client
+
+from contracts.events import DocumentDeleted
+from contracts.topology import STREAMS
+from runtime.bus import nats as nats_log
+from runtime.bus import nats_beside, topology
+from runtime.bus.nats_beside import NatsBlobs, NatsPointers
+from runtime.errors import ConfigurationError, Unavailable
+from tests.support.buses import NatsBus, nats_bus, numbered
+from tests.support.facts import added, sealed
+from tests.support.nats_server import RunningNats, connected, reconnected, running_nats
+
+
+@pytest_asyncio.fixture
+async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
+    async with running_nats(tmp_path) as running:
+        yield running
+
+
+@pytest_asyncio.fixture
+async def client(server: RunningNats) -> AsyncIterator[Client]:
+    async with connected(server) as client:
+        yield client
+
+
+@pytest_asyncio.fixture
+async def bus(client: Client) -> NatsBus:
+    """Prepared, and left as it is: the server may be gone when the test ends."""
+    jetstream = client.jetstream(timeout=1)
+    await topology.apply(jetstream)
+    return NatsBus(jetstream, nats_log.NatsLog(jetstream), NatsBlobs(jetstream), await NatsPointers.bind(jetstream))
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds instead of half a minute."""
+    monkeypatch.setattr(nats_log, "PUBLISH_TIMEOUT", 0.3)
+    monkeypatch.setattr(nats_log, "PUBLISH_PATIENCE", 1.0)
+    monkeypatch.setattr(nats_beside, "PUBLISH_TIMEOUT", 0.3)
+
+
+async def limited(bus: NatsBus, name: str, max_bytes: int) -> None:
+    """The stream takes no more than this."""
+    config = topology.stream_config(next(stream for stream in STREAMS if stream.name == name))
+    await bus.jetstream.update_stream(config.evolve(max_bytes=max_bytes))
+
+
+async def test_a_full_log_refuses_new_events_and_keeps_the_old_ones(bus: NatsBus) -> None:
+    await limited(bus, "KB_EVENTS", 50_000)
+    taken = 0
+    with pytest.raises(Unavailable, match="KB_EVENTS is full") as refused:
+        for number in range(1, 1000):
+            taken = await bus.log.publish(sealed(added("d", f"{number} " + "x" * 5_000), id=f"event-{number}"))
+    assert refused.value.retry_after is not None
+    assert refused.value.retry_after > 0
+    assert taken > 3
+    state = (await bus.jetstream.stream_info("KB_EVENTS")).state
+    assert (state.first_seq, state.messages) == (1, taken)
+    await limited(bus, "KB_EVENTS", -1)
+    assert await bus.log.publish(sealed(added("d", "at last"), id="last")) == taken + 1
+
+
+async def test_a_full_shelf_refuses_new_texts_and_keeps_the_old_ones(bus: NatsBus) -> None:
+    await limited(bus, "KB_BLOBS", 1_000_000)
+    ref = await bus.blobs.put("kept")
+    with pytest.raises(Unavailable, match="KB_BLOBS does not take the text") as refused:
+        await bus.blobs.put("\n".join(str(number * 7919) for number in range(500_000)))
+    assert refused.value.retry_after is not None
+    assert await bus.blobs.get(ref) == "kept"
+
+
+@pytest.mark.usefixtures("impatient")
+@pytest.mark.parametrize("way", [signal.SIGKILL, signal.SIGSTOP])
+async def test_a_server_that_does_not_answer_is_unavailable_within_the_patience(
+    bus: NatsBus, server: RunningNats, client: Client, way: signal.Signals
+) -> None:
+    ref = await bus.blobs.put("text")
+    server.process.signal(way)
+    if way == signal.SIGKILL:
+        await server.process.wait()
+    try:
+        calls: list[Callable[[], Awaitable[Any]]] = [
+            lambda: bus.log.publish(numbered(1)),
+            lambda: bus.log.newest("w", "d", "DocumentAdded"),
+            bus.log.last_sequence,
+            bus.log.handled,
+            lambda: bus.blobs.put("another"),
+            lambda: bus.blobs.put("x" * 3_000_000),
+            lambda: bus.blobs.get(ref),
+            bus.pointers.read,
+            bus.pointers.live,
+            lambda: anext(aiter(bus.log.read())),
+        ]
+        for call in calls:
+            async with asyncio.timeout(8):
+                with pytest.raises(Unavailable):
+                    await call()
+    finally:
+        server.process.signal(signal.SIGCONT)
+        if not server.process.alive:
+            await server.restart()
+        await reconnected(client)
+
+
+@pytest.mark.usefixtures("impatient")
+async def test_a_client_without_a_connection_says_that_the_bus_is_unavailable(bus: NatsBus, client: Client) -> None:
+    await client.close()
+    calls: list[Callable[[], Awaitable[Any]]] = [
+        lambda: bus.log.publish(numbered(1)),
+        bus.log.last_sequence,
+        lambda: bus.blobs.put("text"),
+        bus.pointers.live,
+    ]
+    for call in calls:
+        with pytest.raises(Unavailable):
+            await call()
+
+
+async def test_an_event_published_while_the_server_restarts_is_appended_once(
+    bus: NatsBus, server: RunningNats, client: Client
+) -> None:
+    await bus.log.publish(numbered(1))
+    await server.kill()
+    publishing = asyncio.create_task(bus.log.publish(numbered(2)))
+    await server.restart()
+    await reconnected(client)
+    assert await asyncio.wait_for(publishing, 20) == 2
+    assert await bus.log.publish(numbered(2)) == 2
+    assert await bus.log.last_sequence() == 2
+
+
+async def test_the_newest_event_stays_the_newest_when_older_ones_are_delivered_again(bus: NatsBus) -> None:
+    for number in (1, 2):
+        await bus.log.publish(numbered(number))
+    await bus.log.publish(sealed(DocumentDeleted(document_id="d"), id="deletion"))
+    await bus.log.publish(numbered(3))
+    await bus.log.publish(numbered(1))
+    reader = await bus.jetstream.pull_subscribe("kb.v1.w.d.DocumentAdded", durable="chunker", stream="KB_EVENTS")
+    for message in await reader.fetch(2):
+        await message.nak()
+    (again,) = await reader.fetch(1)
+    assert again.metadata.sequence.stream in {1, 2, 4}
+    newest = await bus.log.newest("w", "d", "DocumentAdded")
+    assert newest is not None
+    assert newest.sequence == 4
+
+
+async def test_a_bus_that_was_never_set_up_is_a_matter_of_configuration(client: Client) -> None:
+    with pytest.raises(ConfigurationError, match="topology apply"):
+        await NatsPointers.bind(client.jetstream(timeout=2))
+
+
+async def test_a_log_that_was_never_set_up_takes_nothing(client: Client, impatient: None) -> None:
+    with pytest.raises(Unavailable):
+        await nats_log.NatsLog(client.jetstream(timeout=1)).publish(numbered(1))
+    with pytest.raises(Unavailable):
+        await NatsBlobs(client.jetstream(timeout=1)).put("text")
+
+
+async def test_the_bus_of_these_tests_leaves_nothing_behind(client: Client) -> None:
+    jetstream = client.jetstream(timeout=5)
+    async with nats_bus(jetstream) as bus:
+        await bus.log.publish(numbered(1))
+    assert await jetstream.streams_info() == []

@@ -1,0 +1,109 @@
+"""DocumentAdded in, ChunksCreated out."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from contracts.events import BlobRef, Chunking, ChunksCreated, DocumentAdded
+from contracts.graph import Generations
+from contracts.ids import sha256
+from runtime.bus.memory import MemoryBlobs
+from runtime.errors import Poison
+from services.chunker.handler import on_document_added
+from services.chunker.settings import ChunkerSettings
+from tests.support.facts import added, delivered, document
+
+
+class Letters:
+    """A tokenizer of which each letter is a token."""
+
+    def encode(self, text: str) -> list[int]:
+        return list(map(ord, text))
+
+    def decode(self, tokens: Any) -> str:
+        return "".join(map(chr, tokens))
+
+
+async def cut(event: DocumentAdded, sequence: int = 7, **knobs: Any) -> list[ChunksCreated]:
+    options: dict[str, Any] = {"blobs": MemoryBlobs(), "size": 10, "overlap": 2, "max_bytes": 1_000_000, **knobs}
+    return await on_document_added(delivered(event, sequence), Generations(), tokens=Letters(), **options)
+
+
+async def test_a_short_document_is_one_chunk_of_the_version_that_its_place_gives_it() -> None:
+    (fact,) = await cut(added("d", "12345678"))
+    assert fact.document == document("d", 7)
+    assert (fact.part, fact.parts, fact.chunk_count) == (0, 1, 1)
+    assert [(chunk.id, chunk.content, chunk.tokens) for chunk in fact.chunks] == [("d-chunk-000", "12345678", 8)]
+
+
+async def test_the_document_s_own_options_come_first() -> None:
+    (fact,) = await cut(added("d", "abcdefgh", chunking=Chunking(size=4, overlap=1)))
+    assert [chunk.content for chunk in fact.chunks] == ["abcd", "defg", "gh"]
+    (fact,) = await cut(added("d", "abcdefgh", chunking=Chunking(overlap=0)), size=4)
+    assert [chunk.content for chunk in fact.chunks] == ["abcd", "efgh"]
+
+
+@pytest.mark.parametrize("chunking", [Chunking(size=2), Chunking(size=1), Chunking(overlap=10), Chunking(overlap=99)])
+async def test_an_overlap_that_would_never_end_is_refused(chunking: Chunking) -> None:
+    with pytest.raises(Poison, match=r"overlap \d+ must be smaller than size"):
+        await cut(added("d", "text", chunking=chunking))
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "\x00\x07", "&nbsp;"])
+async def test_a_text_without_anything_to_read_is_refused(text: str) -> None:
+    with pytest.raises(Poison, match="the text is empty"):
+        await cut(added("d", text))
+
+
+async def test_what_cannot_be_printed_is_left_out_before_the_text_is_cut() -> None:
+    (fact,) = await cut(added("d", " a\x00b &amp; c\n"))
+    assert [chunk.content for chunk in fact.chunks] == ["ab & c"]
+
+
+async def test_a_text_beside_the_log_is_read_there() -> None:
+    blobs = MemoryBlobs()
+    event = DocumentAdded(document_id="d", blob=await blobs.put("abcdefgh"))
+    (fact,) = await cut(event, blobs=blobs)
+    assert fact.chunks[0].content == "abcdefgh"
+
+
+async def test_a_text_that_is_not_there_is_refused() -> None:
+    missing = BlobRef(sha256=sha256("gone"), size=4, parts=1)
+    with pytest.raises(Poison, match="is not in KB_BLOBS"):
+        await cut(DocumentAdded(document_id="d", blob=missing))
+
+
+async def test_a_text_that_is_too_long_is_refused_before_it_is_read() -> None:
+    huge = BlobRef(sha256=sha256("gone"), size=2_000_000, parts=4)
+    with pytest.raises(Poison, match="2,000,000 bytes, at most 1,000,000 are taken: split the document"):
+        await cut(DocumentAdded(document_id="d", blob=huge))
+
+
+async def test_a_text_that_is_longer_than_its_reference_says_is_refused() -> None:
+    blobs = MemoryBlobs()
+    ref = (await blobs.put("x" * 5_000)).model_copy(update={"size": 1})
+    with pytest.raises(Poison, match="5,000 bytes"):
+        await cut(DocumentAdded(document_id="d", blob=ref), blobs=blobs, max_bytes=1_000)
+
+
+async def test_many_chunks_come_in_parts_that_together_are_the_document() -> None:
+    text = "".join(chr(0x4E00 + number % 5000) for number in range(120_000))
+    facts = await cut(added("d", text), size=100, overlap=0)
+    assert len(facts) > 1
+    assert [fact.part for fact in facts] == list(range(len(facts)))
+    assert {(fact.parts, fact.chunk_count) for fact in facts} == {(len(facts), 1200)}
+    assert [chunk.order for fact in facts for chunk in fact.chunks] == list(range(1200))
+    assert "".join(chunk.content for fact in facts for chunk in fact.chunks) == text
+
+
+async def test_the_same_document_is_cut_the_same_way_again() -> None:
+    event = added("d", "abcdefgh" * 10)
+    assert await cut(event) == await cut(event)
+
+
+def test_settings_whose_overlap_would_never_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHUNK_SIZE", "100")
+    monkeypatch.setenv("CHUNK_OVERLAP_SIZE", "100")
+    with pytest.raises(ValidationError, match="CHUNK_OVERLAP_SIZE 100 must be smaller than CHUNK_SIZE"):
+        ChunkerSettings()

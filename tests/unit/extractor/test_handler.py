@@ -1,0 +1,199 @@
+"""ChunksCreated in, one fact per chunk out: nothing paid for twice, no chunk failing for another."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFailed, TokenUsage
+from contracts.graph import Generations
+from runtime.bus.edge import BUG_ATTEMPTS
+from runtime.errors import Poison, RateLimited, Retryable, Unavailable
+from runtime.models.ports import Completion
+from runtime.models.scripted import Answer, ScriptedChat
+from runtime.stores.documents.caches import ExtractionCache
+from runtime.stores.documents.memory import MemoryRows
+from services.extractor.adapters import ModelExtractor, OfflineExtractor
+from services.extractor.domain.prompt import DELIMITER as D
+from services.extractor.handler import cache_key, on_chunks_created, on_entities_extracted
+from tests.support.facts import chunk, chunked, delivered, document, reference
+
+
+class Bench:
+    """The handler, its cache, and a model that answers by the word a passage begins with."""
+
+    def __init__(self, rows: MemoryRows | None = None, **answers: Answer) -> None:
+        self.rows = rows or MemoryRows()
+        self.chat = ScriptedChat(lambda messages: self.answer(messages[-1].content))
+        self.answers = answers
+
+    def answer(self, prompt: str) -> Answer:
+        for word, answer in self.answers.items():
+            if f"{word} passage" in prompt:
+                return answer
+        return Completion(f"entity{D}Zoe{D}person{D}text\n<|COMPLETE|>", TokenUsage(prompt=10, completion=3))
+
+    async def extract(self, event: ChunksCreated, *, workspace: str = "w", attempt: int = 1) -> list[Any]:
+        return await on_chunks_created(
+            delivered(event, attempt=attempt, workspace=workspace),
+            Generations(),
+            extractor=ModelExtractor(self.chat, "English"),
+            extractions=ExtractionCache(self.rows),
+        )
+
+
+THREE = chunked(document("d", 7), "good passage", "bad passage", "fine passage")
+
+
+def orders(facts: Any, kind: type[Event]) -> list[int]:
+    return [fact.ordinal for fact in facts if isinstance(fact, kind)]
+
+
+async def test_each_chunk_gives_one_fact_with_what_it_says_and_what_it_cost() -> None:
+    bench = Bench()
+    facts = await bench.extract(THREE)
+    assert orders(facts, EntitiesExtracted) == [0, 1, 2]
+    fact = facts[1]
+    assert (fact.document, fact.chunk) == (THREE.document, reference("d", 1))
+    assert [entity.name for entity in fact.entities] == ["Zoe"]
+    assert (fact.usage, fact.model, fact.cached) == (TokenUsage(prompt=10, completion=3), "scripted", False)
+
+
+async def test_a_second_delivery_asks_nobody() -> None:
+    bench = Bench()
+    first = await bench.extract(THREE)
+    again = await bench.extract(THREE)
+    assert len(bench.chat.calls) == 3
+    assert [fact.entities for fact in again] == [fact.entities for fact in first]
+    assert {fact.cached for fact in again} == {True}
+    assert [fact.usage for fact in again] == [fact.usage for fact in first]
+
+
+async def test_a_new_version_pays_only_for_the_chunks_that_changed() -> None:
+    bench = Bench()
+    await bench.extract(THREE)
+    facts = await bench.extract(chunked(document("d", 9), "good passage", "changed passage", "fine passage"))
+    assert len(bench.chat.calls) == 4
+    assert [fact.cached for fact in facts] == [True, False, True]
+    assert {fact.document.version for fact in facts} == {9}
+
+
+async def test_one_tenant_s_cache_tells_another_nothing() -> None:
+    bench = Bench()
+    await bench.extract(THREE, workspace="one")
+    await bench.extract(THREE, workspace="two")
+    assert len(bench.chat.calls) == 6
+
+
+async def test_a_chunk_that_can_never_be_extracted_fails_alone() -> None:
+    facts = await Bench(bad=Poison("refused by the provider")).extract(THREE)
+    assert orders(facts, EntitiesExtracted) == [0, 2]
+    (failure,) = [fact for fact in facts if isinstance(fact, StageFailed)]
+    assert (failure.chunks, failure.document) == ((reference("d", 1),), THREE.document)
+    assert (failure.stage, failure.cause_type, failure.retry_may_help) == ("extractor", "ChunksCreated", False)
+    assert failure.message == "refused by the provider"
+
+
+async def test_what_the_siblings_of_a_waiting_chunk_say_is_published_at_once() -> None:
+    bench = Bench(bad=RateLimited("slowly", retry_after=9.0), fine=Poison("no"))
+    with pytest.raises(Retryable) as waiting:
+        await bench.extract(THREE)
+    assert orders(waiting.value.facts, EntitiesExtracted) == [0]
+    assert orders(waiting.value.facts, StageFailed) == [2]
+    assert waiting.value.retry_after == 9.0
+    bench.answers = {}
+    facts = await bench.extract(THREE)
+    assert [fact.cached for fact in facts] == [True, False, False]
+
+
+async def test_of_several_that_wait_the_longest_wait_is_kept() -> None:
+    bench = Bench(good=RateLimited("slowly", retry_after=2.0), bad=RateLimited("slowly", retry_after=60.0))
+    with pytest.raises(Retryable) as waiting:
+        await bench.extract(THREE)
+    assert waiting.value.retry_after == 60.0
+
+
+async def test_an_error_nobody_foresaw_is_tried_again_and_its_siblings_are_not_paid_again() -> None:
+    bench = Bench(bad=RuntimeError("nobody foresaw this"))
+    for _ in range(2):
+        with pytest.raises(RuntimeError):
+            await bench.extract(THREE)
+    assert len(bench.chat.calls) == 4
+
+
+async def test_an_error_nobody_foresaw_takes_no_sibling_with_it_in_the_end() -> None:
+    bench = Bench(bad=RuntimeError("nobody foresaw this"))
+    facts = await bench.extract(THREE, attempt=BUG_ATTEMPTS)
+    assert orders(facts, EntitiesExtracted) == [0, 2]
+    (failure,) = [fact for fact in facts if isinstance(fact, StageFailed)]
+    assert (failure.chunks, failure.error_type, failure.retry_may_help) == ((reference("d", 1),), "RuntimeError", True)
+
+
+async def test_an_answer_cut_before_its_first_row_is_asked_for_again_and_one_cut_later_is_used() -> None:
+    row = f"entity{D}Zoe{D}person{D}text\nentity{D}Y"
+    with pytest.raises(Unavailable, match="cut off"):
+        await ModelExtractor(ScriptedChat([Completion("entity", cut=True)]), "English").extract("text", ())
+    extraction = await ModelExtractor(ScriptedChat([Completion(row, cut=True)]), "English").extract("text", ())
+    assert [entity.name for entity in extraction.entities] == ["Zoe"]
+
+
+async def test_a_chunk_that_says_nothing_is_a_fact_and_is_remembered() -> None:
+    bench = Bench(good="<|COMPLETE|>")
+    event = chunked(document(), "good passage")
+    await bench.extract(event)
+    (fact,) = await bench.extract(event)
+    assert (fact.entities, fact.relations, len(bench.chat.calls)) == ((), (), 1)
+
+
+async def test_the_chunks_of_an_event_are_asked_about_at_the_same_time() -> None:
+    together = asyncio.Barrier(3)
+
+    async def answer(_: Any) -> str:
+        async with asyncio.timeout(5):
+            await together.wait()
+        return "<|COMPLETE|>"
+
+    bench = Bench()
+    bench.chat = ScriptedChat(answer)
+    assert len(await bench.extract(THREE)) == 3
+
+
+async def test_a_lost_cache_is_filled_again_from_the_log() -> None:
+    facts = await Bench().extract(THREE)
+    fresh = Bench()
+    deliveries = [delivered(fact, number) for number, fact in enumerate(facts, 1)]
+    assert await on_entities_extracted(deliveries, Generations(), extractions=ExtractionCache(fresh.rows)) == [
+        [],
+        [],
+        [],
+    ]
+    again = await fresh.extract(THREE)
+    assert fresh.chat.calls == []
+    assert [fact.entities for fact in again] == [fact.entities for fact in facts]
+
+
+def test_a_result_is_known_by_model_prompt_headings_and_text() -> None:
+    one = ModelExtractor(ScriptedChat([], model="one"), "English")
+    keys = {
+        cache_key(one, chunk(content="text")),
+        cache_key(ModelExtractor(ScriptedChat([], model="two"), "English"), chunk(content="text")),
+        cache_key(OfflineExtractor(), chunk(content="text")),
+        cache_key(one, chunk(content="text", headings=["h"])),
+        cache_key(one, chunk(content="other")),
+    }
+    assert len(keys) == 5
+    assert cache_key(one, chunk("d", 0)) == cache_key(one, chunk("e", 5))
+
+
+def test_the_language_of_descriptions_is_part_of_what_a_result_is_known_by() -> None:
+    chat = ScriptedChat([])
+    assert cache_key(ModelExtractor(chat, "English"), chunk()) != cache_key(ModelExtractor(chat, "German"), chunk())
+
+
+async def test_without_a_model_names_and_ties_are_found_and_the_source_is_said() -> None:
+    event = chunked(document(), "Marie Curie worked with Pierre Curie in Paris.")
+    (fact,) = await on_chunks_created(
+        delivered(event), Generations(), extractor=OfflineExtractor(), extractions=ExtractionCache(MemoryRows())
+    )
+    assert {"Marie Curie", "Pierre Curie"} <= {entity.name for entity in fact.entities}
+    assert "offline" in fact.model
