@@ -22,17 +22,18 @@ from contracts.ids import event_id
 from contracts.topology import Durable
 from contracts.values import ChunkRef, DocumentVersion
 from runtime.bus.codec import decode, header_of
-from runtime.bus.port import Delivery, GenerationPointers, Handle, Log, Message, version_added
-from runtime.errors import NewerVersion, Poison, Retryable
+from runtime.bus.port import BUG_ATTEMPTS, Delivery, GenerationPointers, Handle, Log, Message, version_added
+from runtime.errors import NewerVersion, Poison, RateLimited, Retryable, Unavailable
 from runtime.telemetry import about, handling, publishing, traceparent_for
 
 logger = structlog.get_logger(__name__)
 
-BUG_ATTEMPTS = 5
-"""Deliveries after which an error that is neither Retryable nor Poison is set aside."""
-
-LONGEST_DELAY = 120.0
+LONGEST_DELAY = 30.0
 """Seconds; a provider that asks for more with Retry-After gets more."""
+
+PATIENCE = 5
+"""Deliveries up to which a batch comes again as a whole when a store or provider does not answer. Each message on its
+own would wait for the same time limit; but one whose own content is the trouble must be found in the end."""
 
 
 def each(handle: Callable[[Delivery[Any], Generations], Awaitable[Sequence[Event]]]) -> Handle:
@@ -97,6 +98,10 @@ class Edge:
             if len(batch) == 1:
                 with about(batch[0][1].envelope):
                     await self._failed(*batch[0], error)
+                return
+            if _is_of_the_surroundings(error) and batch[0][0].attempt < PATIENCE:
+                for message, _ in batch:
+                    await self._again(message, error)
                 return
             for one in batch:
                 await self._handle_all([one])
@@ -238,6 +243,11 @@ def _document(delivery: Delivery[Event] | None) -> DocumentVersion | None:
         return None
     event = delivery.event
     return version_added(delivery, event) if isinstance(event, DocumentAdded) else getattr(event, "document", None)
+
+
+def _is_of_the_surroundings(error: Exception) -> bool:
+    """Whether every message of the batch would meet the same error."""
+    return isinstance(error, (Unavailable, RateLimited))
 
 
 def _chunks(event: Event | None) -> tuple[ChunkRef, ...]:

@@ -10,6 +10,9 @@ from contracts.events import DocumentAdded, Event
 from contracts.graph import Generations, Projection
 from contracts.values import BlobRef, DocumentVersion
 
+BUG_ATTEMPTS = 5
+"""Deliveries after which an error that is neither Retryable nor Poison is set aside."""
+
 E = TypeVar("E", bound=Event, covariant=True)
 
 

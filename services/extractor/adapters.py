@@ -13,11 +13,9 @@ from services.extractor.domain.rows import parse
 class ModelExtractor:
     """Asks a language model in the row format."""
 
-    prompt_version = PROMPT_VERSION
-
     def __init__(self, chat: Chat, language: str) -> None:
         self._chat, self._system = chat, Message("system", system_prompt(language))
-        self.model = chat.model
+        self.model, self.prompt_version = chat.model, f"{PROMPT_VERSION}:{language}"
 
     async def extract(self, content: str, headings: Sequence[str]) -> Extraction:
         """One call. Raises `Unavailable` for an answer that was cut before its first row, and what `Chat` raises."""

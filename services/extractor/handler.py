@@ -7,7 +7,7 @@ from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFaile
 from contracts.graph import Generations
 from contracts.ids import sha256
 from contracts.values import Chunk, ChunkRef
-from runtime.bus.port import Delivery
+from runtime.bus.port import BUG_ATTEMPTS, Delivery
 from runtime.errors import Poison, Retryable
 from runtime.models.ports import Extraction
 from services.extractor.ports import Extractions, Extractor
@@ -28,20 +28,29 @@ async def on_chunks_created(
 ) -> list[Event]:
     """Extract every chunk of this part.
 
-    `clock` gives seconds, for durations. A chunk that can never be extracted fails alone. When some chunk may succeed
-    later, what its siblings said is published with the Retryable that is raised.
+    `clock` gives seconds, for durations. A chunk that can never be extracted, or has raised an error nobody foresaw
+    too often, fails alone. When some chunk may succeed later, what its siblings said is published with the Retryable
+    that is raised.
     """
     chunks = delivery.event.chunks
     known = await extractions.get(delivery.workspace, [cache_key(extractor, chunk) for chunk in chunks])
     results = await asyncio.gather(
         *(_extract(delivery, chunk, known, extractor, extractions, clock) for chunk in chunks), return_exceptions=True
     )
-    facts = [result for result in results if isinstance(result, Event)]
-    for result in results:
-        if isinstance(result, Retryable):
-            raise Retryable(str(result), retry_after=result.retry_after, facts=facts) from result
-        if isinstance(result, BaseException):
+    facts: list[Event] = []
+    waiting: list[Retryable] = []
+    for chunk, result in zip(chunks, results, strict=True):
+        if isinstance(result, Event):
+            facts.append(result)
+        elif isinstance(result, Retryable):
+            waiting.append(result)
+        elif isinstance(result, Exception) and (isinstance(result, Poison) or delivery.attempt >= BUG_ATTEMPTS):
+            facts.append(_failed(delivery, chunk, result))
+        else:
             raise result
+    if waiting:
+        longest = max(waiting, key=lambda error: error.retry_after or 0.0)
+        raise Retryable(str(longest), retry_after=longest.retry_after, facts=facts) from longest
     return facts
 
 
@@ -54,18 +63,14 @@ async def _extract(
     clock: Callable[[], float],
 ) -> Event:
     key = cache_key(extractor, chunk)
-    reference = ChunkRef(id=chunk.id, order=chunk.order)
     started = clock()
     extraction = known.get(key)
     if extraction is None:
-        try:
-            extraction = await extractor.extract(chunk.content, chunk.headings)
-        except Poison as error:
-            return _failed(delivery, reference, error)
+        extraction = await extractor.extract(chunk.content, chunk.headings)
         await extractions.put(delivery.workspace, key, extraction)
     return EntitiesExtracted(
         document=delivery.event.document,
-        chunk=reference,
+        chunk=ChunkRef(id=chunk.id, order=chunk.order),
         entities=extraction.entities,
         relations=extraction.relations,
         model=extractor.model,
@@ -77,17 +82,17 @@ async def _extract(
     )
 
 
-def _failed(delivery: Delivery[ChunksCreated], chunk: ChunkRef, error: Poison) -> StageFailed:
+def _failed(delivery: Delivery[ChunksCreated], chunk: Chunk, error: Exception) -> StageFailed:
     return StageFailed(
         stage="extractor",
         document_id=delivery.event.document.id,
         document=delivery.event.document,
-        chunks=(chunk,),
+        chunks=(ChunkRef(id=chunk.id, order=chunk.order),),
         cause_type="ChunksCreated",
         error_type=type(error).__name__,
         message=str(error)[:2000],
         attempt=delivery.attempt,
-        retry_may_help=False,
+        retry_may_help=not isinstance(error, Poison),
     )
 
 

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from starlette.responses import Response
 
 from contracts.text import encodable
-from runtime.errors import InvalidInput, Retryable
+from runtime.errors import InvalidInput, ModelChanged, Retryable
 from services.query.api.routes import VERSION, router
 
 logger = structlog.get_logger(__name__)
@@ -38,6 +38,8 @@ def create_app() -> FastAPI:
     async def unavailable(request: Request, error: Retryable) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
         id = uuid4().hex
         logger.warning("unavailable", error_id=id, path=request.url.path, error=f"{type(error).__name__}: {error}")
+        if isinstance(error, ModelChanged):
+            return JSONResponse({"detail": f"{error} (error_id: {id})"}, 503)
         wait = str(round(error.retry_after or 5))
         return JSONResponse(
             {"detail": f"a part of the system does not answer now; try again (error_id: {id})"},

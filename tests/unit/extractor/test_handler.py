@@ -7,7 +7,7 @@ import pytest
 
 from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFailed, TokenUsage
 from contracts.graph import Generations
-from runtime.bus.edge import BUG_ATTEMPTS
+from runtime.bus.port import BUG_ATTEMPTS
 from runtime.errors import Poison, RateLimited, Retryable, Unavailable
 from runtime.models.ports import Completion
 from runtime.models.scripted import Answer, ScriptedChat
@@ -39,6 +39,7 @@ class Bench:
             Generations(),
             extractor=ModelExtractor(self.chat, "English"),
             extractions=ExtractionCache(self.rows),
+            clock=lambda: 0.0,
         )
 
 
@@ -193,7 +194,11 @@ def test_the_language_of_descriptions_is_part_of_what_a_result_is_known_by() -> 
 async def test_without_a_model_names_and_ties_are_found_and_the_source_is_said() -> None:
     event = chunked(document(), "Marie Curie worked with Pierre Curie in Paris.")
     (fact,) = await on_chunks_created(
-        delivered(event), Generations(), extractor=OfflineExtractor(), extractions=ExtractionCache(MemoryRows())
+        delivered(event),
+        Generations(),
+        extractor=OfflineExtractor(),
+        extractions=ExtractionCache(MemoryRows()),
+        clock=lambda: 0.0,
     )
     assert {"Marie Curie", "Pierre Curie"} <= {entity.name for entity in fact.entities}
     assert "offline" in fact.model

@@ -1,0 +1,196 @@
+"""The indexer over stores in memory: what changed is embedded, what is gone is removed, the newest text stands."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from contracts.events import ChunksCreated, EntitiesExtracted, Event, VectorsIndexed
+from contracts.graph import Entity, Generations, Relation, Space, VectorKind
+from runtime.errors import Retryable
+from runtime.models.lexical import LexicalEmbedder
+from runtime.models.scripted import CountingEmbedder
+from runtime.stores.documents.caches import CachedEmbeddings
+from runtime.stores.documents.memory import MemoryRows
+from runtime.stores.graph.memory import MemoryGraph
+from runtime.stores.vectors.memory import MemoryVectors
+from services.indexer.handler import SETTLE_ROUNDS, index_graph, on_chunks_created, on_graph_merged
+from tests.support.facts import chunked, delivered, document, entity, extracted, relation
+from tests.support.merging import Merger
+
+SPACE = Space("w", 1)
+
+
+class Bench:
+    """Both handlers with their stores, and the merger that feeds one of them."""
+
+    def __init__(self, graph: MemoryGraph | None = None) -> None:
+        self.embedder = CountingEmbedder(LexicalEmbedder(16))
+        self.embeddings = CachedEmbeddings(MemoryRows(), self.embedder)
+        self.vectors = MemoryVectors(self.embedder.model, 16)
+        self.merger = Merger(graph=graph or MemoryGraph())
+
+    async def chunks(self, *events: ChunksCreated, workspace: str = "w") -> list[VectorsIndexed]:
+        batch = [delivered(event, n, workspace=workspace) for n, event in enumerate(events, 1)]
+        facts = await on_chunks_created(batch, Generations(), vectors=self.vectors, embeddings=self.embeddings)
+        return [fact for (fact,) in facts]
+
+    async def merged(self, *events: EntitiesExtracted) -> list[VectorsIndexed]:
+        """Merge, then index what was merged."""
+        facts: Sequence[Sequence[Event]] = await self.merger.merge(*events)
+        batch = [delivered(fact, n) for n, (fact,) in enumerate(facts, 1)]
+        indexed = await on_graph_merged(
+            batch, Generations(), graph=self.merger.graph, vectors=self.vectors, embeddings=self.embeddings
+        )
+        return [fact for (fact,) in indexed]
+
+    async def index(self, names: set[str], pairs: set[tuple[str, str]]) -> set[str]:
+        return await index_graph("w", names, pairs, Generations(), self.merger.graph, self.vectors, self.embeddings)
+
+    async def texts(self, kind: VectorKind, space: Space = SPACE) -> set[str]:
+        return {row.text for row in await self.vectors.scan(space, kind)}
+
+
+async def test_passages_can_be_found_as_soon_as_they_are_cut() -> None:
+    bench = Bench()
+    (fact,) = await bench.chunks(chunked(document("d", 7), "one", "two"))
+    assert await bench.texts("chunks") == {"one", "two"}
+    assert (fact.kind, fact.embedded, fact.document) == ("chunks", 2, document("d", 7))
+    assert [chunk.order for chunk in fact.chunks] == [0, 1]
+    assert (fact.model, fact.dimension) == (bench.embedder.model, 16)
+
+
+async def test_a_second_delivery_embeds_nothing() -> None:
+    bench = Bench()
+    await bench.chunks(chunked(document(), "one", "two"))
+    (fact,) = await bench.chunks(chunked(document(), "one", "two"))
+    assert (bench.embedder.count, fact.embedded) == (2, 0)
+    await bench.merged(extracted(document(), 0, [entity("A")], [relation("A", "B")]))
+    before = bench.embedder.count
+    (fact,) = await bench.merged(extracted(document(), 0, [entity("A")], [relation("A", "B")]))
+    assert (bench.embedder.count, fact.embedded) == (before, 0)
+
+
+async def test_a_new_version_embeds_only_what_changed() -> None:
+    bench = Bench()
+    await bench.chunks(chunked(document("d", 1), "one", "two", "three"))
+    (fact,) = await bench.chunks(chunked(document("d", 2), "one", "changed", "three"))
+    assert bench.embedder.texts == ["one", "two", "three", "changed"]
+    assert fact.embedded == 1
+    assert await bench.texts("chunks") == {"one", "changed", "three"}
+
+
+@pytest.mark.parametrize("order", [(1, 2, 3), (1, 3, 2), (3, 2, 1), (2, 1, 3), (3, 1, 2), (2, 3, 1)])
+async def test_the_newest_version_stands_in_whatever_order_they_arrive(order: Sequence[int]) -> None:
+    texts = {1: "first", 2: "second", 3: "first"}
+    bench = Bench()
+    for version in order:
+        await bench.chunks(chunked(document("d", version), texts[version]))
+    assert await bench.texts("chunks") == {"first"}
+    assert bench.embedder.count <= 2
+
+
+async def test_of_two_versions_in_one_batch_the_newer_stands() -> None:
+    bench = Bench()
+    facts = await bench.chunks(chunked(document("d", 2), "new"), chunked(document("d", 1), "old"))
+    assert await bench.texts("chunks") == {"new"}
+    assert len(facts) == 2
+
+
+async def test_entities_and_relations_are_indexed_as_they_stand_in_the_graph() -> None:
+    bench = Bench()
+    (fact,) = await bench.merged(extracted(document(), 0, [entity("A", "t", "one")], [relation("B", "A", "tie", "k")]))
+    assert await bench.texts("entities") == {"A\none", "B\ntie"}
+    assert await bench.texts("relations") == {"k\tA\nB\ntie"}
+    assert (fact.kind, fact.embedded) == ("graph", 3)
+
+
+async def test_what_many_chunks_of_a_batch_touch_is_embedded_once() -> None:
+    bench = Bench()
+    await bench.merged(*(extracted(document(), order, [entity("Hub", "t", f"text {order}")]) for order in range(20)))
+    assert bench.embedder.count == 1
+
+
+async def test_what_is_gone_from_the_graph_is_gone_from_the_index() -> None:
+    bench = Bench()
+    await bench.merged(extracted(document("d", 1), 0, [entity("A")], [relation("A", "B")]))
+    await bench.merged(extracted(document("d", 2), 0, [entity("C")]))
+    assert await bench.texts("entities") == {"C\nC is there"}
+    assert await bench.texts("relations") == set()
+
+
+async def test_workspaces_never_mix() -> None:
+    bench = Bench()
+    await bench.chunks(chunked(document(), "one"), workspace="one")
+    await bench.chunks(chunked(document(), "two"), workspace="two")
+    assert await bench.texts("chunks", Space("one", 1)) == {"one"}
+    assert await bench.texts("chunks", Space("two", 1)) == {"two"}
+
+
+async def test_the_same_text_is_paid_once_per_workspace() -> None:
+    bench = Bench()
+    await bench.chunks(chunked(document("d"), "same"), chunked(document("e"), "same"))
+    assert bench.embedder.count == 1
+    await bench.chunks(chunked(document("d"), "same"), workspace="other")
+    assert bench.embedder.count == 2
+
+
+class Moving(MemoryGraph):
+    """A graph that somebody else changes right after it was read."""
+
+    def __init__(self, change: Callable[["Moving"], Any], times: int) -> None:
+        super().__init__()
+        self._change, self._left = change, times
+
+    async def entities(self, space: Space, names: Any) -> dict[str, Entity]:
+        found = await super().entities(space, names)
+        if self._left:
+            self._left -= 1
+            await self._change(self)
+        return found
+
+
+def rewrite(graph: Moving) -> Any:
+    """One more revision of A, with its number in the text."""
+    revision = 100 - graph._left
+    return graph.put(SPACE, [Entity("A", revision, description=f"revision {revision}")], [])
+
+
+async def test_a_graph_that_changes_while_it_is_indexed_ends_with_its_newest_text() -> None:
+    bench = Bench(Moving(rewrite, 3))
+    await bench.merger.graph.put(SPACE, [Entity("A", 1, description="old")], [])
+    await bench.index({"A"}, set())
+    assert await bench.texts("entities") == {"A\nrevision 100"}
+
+
+async def test_an_entity_that_goes_while_it_is_indexed_is_not_left_behind() -> None:
+    bench = Bench(Moving(lambda graph: graph.put(SPACE, [Entity("A", 9, gone=True)], []), 1))
+    await bench.merger.graph.put(SPACE, [Entity("A", 1, description="old")], [])
+    await bench.index({"A"}, set())
+    assert await bench.texts("entities") == set()
+
+
+async def test_a_graph_that_never_rests_is_tried_again_later() -> None:
+    bench = Bench(Moving(rewrite, 10 * SETTLE_ROUNDS))
+    await bench.merger.graph.put(SPACE, [Entity("A", 1, description="old")], [])
+    with pytest.raises(Retryable, match="faster than it can be indexed"):
+        await bench.index({"A"}, set())
+
+
+async def test_a_replica_that_wrote_an_older_text_last_looks_again_and_corrects_it() -> None:
+    bench = Bench()
+    graph, vectors = bench.merger.graph, bench.vectors
+    await graph.put(SPACE, [Entity("A", 1, description="old")], [Relation("A", "B", 1, description="tie")])
+    await bench.index({"A"}, {("A", "B")})
+    stale = await vectors.get(SPACE, "entities", [r.id for r in await vectors.scan(SPACE, "entities")], vectors=True)
+    await graph.put(SPACE, [Entity("A", 2, description="new")], [])
+    await bench.index({"A"}, set())
+    await vectors.put(SPACE, "entities", list(stale.values()))
+    await bench.index({"A"}, set())
+    assert await bench.texts("entities") == {"A\nnew"}
+
+
+async def test_nothing_to_index_costs_nothing_and_is_said() -> None:
+    bench = Bench()
+    (fact,) = await bench.merged(extracted(document(), 0))
+    assert (fact.embedded, bench.embedder.calls) == (0, 0)
