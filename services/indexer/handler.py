@@ -94,15 +94,18 @@ async def _put_changed(
 ) -> set[str]:
     """Embed and write the rows whose text differs from the stored one. Returns their ids."""
     stored = await vectors.get(space, kind, list(rows))
-    changed = [row for row in rows.values() if row.id not in stored or _differs(kind, stored[row.id], row)]
-    made = await embeddings.embed(space.workspace, [row.text for row in changed])
-    await vectors.put(space, kind, [replace(row, vector=vector) for row, vector in zip(changed, made, strict=True)])
-    return {row.id for row in changed}
+    written = [row for row in rows.values() if row.id not in stored or _outdated(kind, stored[row.id], row)]
+    made = await embeddings.embed(space.workspace, [row.text for row in written])
+    await vectors.put(space, kind, [replace(row, vector=vector) for row, vector in zip(written, made, strict=True)])
+    return {row.id for row in written if row.id not in stored or stored[row.id].text_hash != row.text_hash}
 
 
-def _differs(kind: VectorKind, stored: VectorRow, row: VectorRow) -> bool:
-    # A chunk of an older version never replaces a newer one. Revisions say nothing: a rebuilt graph counts them anew.
-    return stored.text_hash != row.text_hash and (kind != "chunks" or stored.version <= row.version)
+def _outdated(kind: VectorKind, stored: VectorRow, row: VectorRow) -> bool:
+    # A chunk of an older version never replaces a newer one, so a newer one is written even with the same text; its
+    # vector is known. Revisions say nothing: a rebuilt graph counts them anew.
+    if kind == "chunks" and stored.version != row.version:
+        return stored.version < row.version
+    return stored.text_hash != row.text_hash
 
 
 def by_workspace(batch: Sequence[Delivery[E]]) -> dict[str, list[Delivery[E]]]:

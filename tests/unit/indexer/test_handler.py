@@ -152,7 +152,7 @@ class Moving(MemoryGraph):
 
 def rewrite(graph: Moving) -> Any:
     """One more revision of A, with its number in the text."""
-    revision = 100 - graph._left
+    revision = 1000 - graph._left
     return graph.put(SPACE, [Entity("A", revision, description=f"revision {revision}")], [])
 
 
@@ -160,7 +160,7 @@ async def test_a_graph_that_changes_while_it_is_indexed_ends_with_its_newest_tex
     bench = Bench(Moving(rewrite, 3))
     await bench.merger.graph.put(SPACE, [Entity("A", 1, description="old")], [])
     await bench.index({"A"}, set())
-    assert await bench.texts("entities") == {"A\nrevision 100"}
+    assert await bench.texts("entities") == {"A\nrevision 1000"}
 
 
 async def test_an_entity_that_goes_while_it_is_indexed_is_not_left_behind() -> None:

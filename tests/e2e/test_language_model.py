@@ -1,0 +1,163 @@
+"""A stack with a language model: paid for once for each passage, never again; a refused key and a busy provider wait."""
+
+import shutil
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.extractor.domain.prompt import PROMPT_VERSION
+from tests.support.corpus import documents
+from tests.support.language_model import ANSWER, CHAT_MODEL, EMBEDDING_MODEL, KEY, LanguageModel, serving
+from tests.support.raw_events import dead_letters, history
+from tests.support.stack import Stack, running, until
+
+WRONG_KEY = "sk-wrong-key-that-must-stay-secret"
+TEXTS = {f"{name}": text for name, text in documents(24).items()}
+COPIES = {f"copy-of-{name}": TEXTS[name] for name in list(TEXTS)[:6]}
+COUNT = len(TEXTS) + len(COPIES)
+
+
+@pytest.fixture(scope="module")
+def model() -> Generator[LanguageModel]:
+    with serving() as model:
+        yield model
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The documents as files: every text is short enough for one passage, and some texts come twice."""
+    folder = tmp_path_factory.mktemp("texts")
+    for name, text in (TEXTS | COPIES).items():
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory, model: LanguageModel, folder: Path) -> Generator[Stack]:
+    """A stack whose key is refused, with documents."""
+    with running(tmp_path_factory.mktemp("model") / "data", **model.environment(WRONG_KEY)) as stack:
+        assert stack.run("add", str(folder)).returncode == 0
+        yield stack
+
+
+@pytest.fixture(scope="module")
+def loaded(stack: Stack, model: LanguageModel) -> dict[str, Any]:
+    """Started again with the right key, and everything processed: the digests."""
+    stack.down()
+    stack.env.update(model.environment())
+    stack.up()
+    assert stack.settled(COUNT)["processed"] == COUNT
+    return stack.digest()
+
+
+def test_a_refused_key_holds_documents_up_and_fails_none(stack: Stack, model: LanguageModel) -> None:
+    log = stack.folder / "services" / "extractor.log"
+    until(lambda: model.refused >= 4 and "refused the key (HTTP 401): change LLM_API_KEY" in log.read_text(), 60)
+    until(lambda: stack.counts()["processing"] == COUNT, 60, stack.logs)
+    counts = stack.counts()
+    assert (counts["failed"], counts["partial"], counts["all"]) == (0, 0, COUNT)
+    assert dead_letters(stack) == []
+    shown = until(lambda: tried_again(stack), 60, stack.logs)
+    assert "a store or a model may be down" in shown
+    with stack.client() as client:
+        answer = client.post("/query", json={"query": "Who is Ada Marlow?"})
+    assert answer.status_code == 503
+    assert WRONG_KEY not in answer.text
+
+
+def tried_again(stack: Stack) -> str | None:
+    shown = stack.run("doctor").stdout
+    return shown if "extractor: " in shown and "are being tried again" in shown else None
+
+
+def test_a_good_key_lets_everything_through(loaded: dict[str, Any], stack: Stack) -> None:
+    assert loaded["counts"]["status"]["documents"] == COUNT
+    assert stack.json("status")["unfinished"] == []
+
+
+def test_no_key_is_in_any_file(loaded: dict[str, Any], stack: Stack) -> None:
+    files = [path for path in stack.folder.rglob("*") if path.is_file()]
+    assert len(files) > 20
+    found = [path for path in files for key in (KEY, WRONG_KEY) if key.encode() in path.read_bytes()]
+    assert found == []
+
+
+def test_every_passage_is_extracted_once(loaded: dict[str, Any], model: LanguageModel) -> None:
+    assert set(model.passages) == set(TEXTS.values())
+    assert set(model.passages.values()) == {1}
+    assert model.calls["extract"] == len(TEXTS)
+
+
+def test_events_say_which_model_and_prompt_and_what_it_cost(loaded: dict[str, Any], stack: Stack) -> None:
+    first = next(iter(COPIES))
+    events = [
+        event["data"]
+        for name in (first, first.removeprefix("copy-of-"))
+        for event in history(stack, stack.json("status", name)["id"])
+    ]
+    said = [event for event in events if event.type_name() == "EntitiesExtracted"]
+    assert {(event.model, event.prompt_version) for event in said} == {(CHAT_MODEL, PROMPT_VERSION)}
+    assert [(event.usage.prompt, event.usage.completion) for event in said] == [(11, 7), (11, 7)]
+    assert sorted(event.cached for event in said) == [False, True]
+    indexed = [event for event in events if event.type_name() == "VectorsIndexed"]
+    assert {(event.model, event.dimension) for event in indexed} == {(EMBEDDING_MODEL, 64)}
+
+
+def test_the_model_answers(loaded: dict[str, Any], stack: Stack, model: LanguageModel) -> None:
+    answer = stack.json("ask", "What did Ada Marlow do in Port Elm?")
+    assert answer["response"] == ANSWER
+    assert answer["llm_generated"] is True
+    assert {reference["file_path"] for reference in answer["references"]} <= (TEXTS | COPIES).keys()
+    assert (model.calls["keywords"], model.calls["answer"]) == (1, 1)
+    shown = stack.run("ask", "What did Ada Marlow do in Port Elm?").stdout
+    assert ANSWER in shown
+    assert "[1] " in shown
+
+
+def test_adding_the_same_files_again_costs_nothing(
+    loaded: dict[str, Any], stack: Stack, model: LanguageModel, folder: Path
+) -> None:
+    before = (model.calls.copy(), model.embedded)
+    outcome = stack.json("add", str(folder), "--wait")
+    assert (len(outcome["added"]), len(outcome["unchanged"])) == (0, COUNT)
+    assert (model.calls, model.embedded) == before
+    assert stack.digest() == loaded
+
+
+def test_a_rebuild_asks_no_model(loaded: dict[str, Any], stack: Stack, model: LanguageModel) -> None:
+    before = (model.calls.copy(), model.embedded)
+    done = stack.json("rebuild", "all")
+    assert all(compared["same"] for compared in done["digests"].values())
+    assert (model.calls, model.embedded) == before
+    assert stack.digest() == loaded
+
+
+def test_without_the_document_store_each_text_is_embedded_again_but_no_language_model_asked(
+    loaded: dict[str, Any], stack: Stack, model: LanguageModel, folder: Path
+) -> None:
+    stack.down()
+    shutil.rmtree(stack.folder / "documents")
+    stack.up()
+    before = model.calls.copy()
+
+    stack.json("rebuild", "all")
+
+    assert stack.digest() == loaded
+    assert model.calls - before == {"embed": model.calls["embed"] - before["embed"]}
+    # What was paid for is known again: a new document with an old text costs nothing either.
+    (folder / "late.txt").write_text(next(iter(TEXTS.values())))
+    assert stack.json("add", str(folder / "late.txt"), "--wait")["documents"][0]["status"] == "processed"
+    assert model.calls["extract"] == len(TEXTS)
+
+
+def test_a_busy_provider_delays_and_fails_nothing(loaded: dict[str, Any], stack: Stack, model: LanguageModel) -> None:
+    more = documents(8, seed=12)
+    model.be_busy(3.0)
+    stack.add(more, "busy")
+    assert stack.settled(len(more), "busy")["processed"] == len(more)
+    assert model.busy >= 2
+    assert all(model.passages[text] == 1 for text in more.values())
+    assert "asks to wait" in (stack.folder / "services" / "extractor.log").read_text()
+    assert dead_letters(stack) == []

@@ -1,0 +1,141 @@
+"""A language and embedding model behind the OpenAI routes, computed on the spot: for stacks that are to have one.
+
+It answers our own prompts: extraction in the row format from the names in the passage, keywords as JSON, questions with
+a citation. It counts what it was asked, and can refuse a key or ask to wait. It runs in a thread of the test.
+"""
+
+import json
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
+from typing import Any
+
+from runtime.models.lexical import vector
+
+CHAT_MODEL, EMBEDDING_MODEL, DIMENSION = "rows-1", "words-1", 64
+KEY = "sk-the-right-key-0123456789"
+ANSWER = "The documents say so [1]."
+USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+
+_NAME = re.compile(r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)+\b")
+_FENCED = re.compile(r"```\n(.*)\n```", re.DOTALL)
+
+
+@dataclass
+class LanguageModel:
+    """The provider and what it saw. `calls` counts answered requests by kind: extract, keywords, answer, embed."""
+
+    url: str = ""
+    calls: Counter[str] = field(default_factory=Counter[str])
+    passages: Counter[str] = field(default_factory=Counter[str])
+    """How often each passage was extracted."""
+    embedded: int = 0
+    """Texts that were embedded."""
+    refused: int = 0
+    busy_until: float = 0.0
+    """Time of `time.monotonic` before which every request is answered with 429."""
+    busy: int = 0
+    """How often it was."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def environment(self, key: str = KEY) -> dict[str, str]:
+        """What a stack needs to use it."""
+        return {
+            "LLM_BASE_URL": self.url, "LLM_MODEL": CHAT_MODEL, "LLM_API_KEY": key, "EMBEDDING_BASE_URL": self.url,
+            "EMBEDDING_MODEL": EMBEDDING_MODEL, "EMBEDDING_DIM": str(DIMENSION), "EMBEDDING_API_KEY": KEY,
+        }  # fmt: skip
+
+    def be_busy(self, seconds: float) -> None:
+        """Ask everybody to wait, from now on for so long."""
+        self.busy_until = time.monotonic() + seconds
+
+    def answer(self, body: dict[str, Any], key: str) -> tuple[int, dict[str, Any], dict[str, str]]:
+        """Status, JSON and headers."""
+        with self.lock:
+            if key != f"Bearer {KEY}":
+                self.refused += 1
+                return 401, {"error": {"message": f"Incorrect API key provided: {key}"}}, {}
+            wait = self.busy_until - time.monotonic()
+            if wait > 0:
+                self.busy += 1
+                return 429, {"error": {"message": "slow down"}}, {"Retry-After": str(int(wait) + 1)}
+            return 200, self._embeddings(body) if "input" in body else self._completion(body), {}
+
+    def _embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
+        self.calls["embed"] += 1
+        self.embedded += len(body["input"])
+        rows = [{"index": n, "embedding": vector(text, DIMENSION)} for n, text in enumerate(body["input"])]
+        return {"object": "list", "model": EMBEDDING_MODEL, "data": rows, "usage": USAGE}
+
+    def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
+        asked = "\n".join(message["content"] for message in body["messages"])
+        if "<|#|>" in asked:
+            self.calls["extract"] += 1
+            said = self._rows(body["messages"][-1]["content"])
+        elif "high_level_keywords" in asked:
+            self.calls["keywords"] += 1
+            names = _NAME.findall(asked.rpartition("Question:")[2])
+            said = json.dumps({"high_level_keywords": ["seafaring"], "low_level_keywords": names})
+        else:
+            self.calls["answer"] += 1
+            said = ANSWER
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
+        return {"id": "1", "object": "chat.completion", "created": 1, "model": CHAT_MODEL, "choices": [choice],
+                "usage": USAGE}  # fmt: skip
+
+    def _rows(self, task: str) -> str:
+        found = _FENCED.search(task)
+        passage = found[1] if found else ""
+        self.passages[passage] += 1
+        names = list(dict.fromkeys(_NAME.findall(passage)))
+        rows = [f"entity<|#|>{name}<|#|>Person<|#|>{name} is named in a log." for name in names]
+        rows += [f"relation<|#|>{a}<|#|>{b}<|#|>trade<|#|>{a} had to do with {b}." for a, b in pairwise(names)]
+        return "\n".join([*rows, "<|COMPLETE|>"])
+
+
+@contextmanager
+def serving() -> Generator[LanguageModel]:
+    """A model on a free port, until the block ends."""
+    model = LanguageModel()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            status, answer, headers = model.answer(body, self.headers.get("Authorization", ""))
+            data = json.dumps(answer).encode()
+            self.send_response(status)
+            for name, value in {
+                "Content-Type": "application/json",
+                "Content-Length": str(len(data)),
+                **headers,
+            }.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Nobody reads it."""
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            """A client that is killed in the middle is part of the tests."""
+
+    with Server(("127.0.0.1", 0), Handler) as server:
+        model.url = f"http://127.0.0.1:{server.server_port}/v1"
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        try:
+            yield model
+        finally:
+            server.shutdown()
+            thread.join()
