@@ -29,22 +29,23 @@ class RowContributions:
     ) -> dict[str, set[Key]]:
         """See `Contributions.replace`."""
         table = Table("contributions", space)
-        new = {_mark_key(chunk): _mark(chunk, version) for chunk, (version, _) in said.items()}
-        for _, contributions in said.values():
-            new |= {_row_key(contribution): _row(contribution) for contribution in contributions}
-        await self._rows.put_newer(table, new, "rank")
-        # Read after writing: of two writers the one that reads last sees both, so an older version never stands. And
-        # after a crash the retractions of the first attempt are found again.
-        rows = dict(await self._rows.find(table, {"chunk_id": list(said)}))
-        newest = {chunk: rows[_mark_key(chunk)]["version"] for chunk in said}
-        stale = {
-            key: _retracted(row, newest[row["chunk_id"]])
-            for key, row in rows.items()
-            if row["version"] < newest[row["chunk_id"]] and not row["retracted"]
-        }
-        await self._rows.put_newer(table, stale, "rank")
+        new = {_row_key(c): _row(c) for _, contributions in said.values() for c in contributions}
+        new |= {f"-:{sha256(chunk)[:24]}": _marker(chunk, version) for chunk, (version, _) in said.items()}
+        await self._rows.put_newer(table, new, "guard")
+        while True:
+            found = await self._rows.find(table, {"chunk_id": list(said)})
+            newest: dict[str, int] = {}
+            for _, row in found:
+                newest[row["chunk_id"]] = max(newest.get(row["chunk_id"], 0), row["version"])
+            # Another replica may write another version at this moment: whoever looks last sees both, and retracts.
+            stale = {key: _retracted(row, newest[row["chunk_id"]]) for key, row in found
+                     if row["version"] < newest[row["chunk_id"]]}  # fmt: skip
+            if not stale:
+                break
+            await self._rows.put_newer(table, stale, "guard")
+        # Read back rather than computed: after a crash the retractions of the first attempt must be found again.
         touched: dict[str, set[Key]] = {chunk: set() for chunk in said}
-        for row in rows.values():
+        for _, row in found:
             if row["names"]:
                 touched[row["chunk_id"]].add(tuple(row["names"]))
         return touched
@@ -69,22 +70,18 @@ def _row_key(contribution: Contribution) -> str:
     return f"{_hash(contribution.names)}:{sha256(contribution.chunk_id)[:24]}"
 
 
-def _mark_key(chunk: str) -> str:
-    return f"v:{sha256(chunk)[:40]}"
-
-
-def _mark(chunk: str, version: int) -> Row:
-    """Remembers a chunk's newest version, which may say nothing at all. No key finds it."""
-    return {"chunk_id": chunk, "version": version, "rank": 2 * version + 1, "names": [], "retracted": False}
-
-
 def _row(contribution: Contribution) -> Row:
-    return {**asdict(contribution), "key": _hash(contribution.names), "rank": 2 * contribution.version + 1}
+    return {**asdict(contribution), "key": _hash(contribution.names), "guard": 2 * contribution.version + 1}
+
+
+def _marker(chunk: str, version: int) -> Row:
+    """Says that a version of the chunk was merged, even where it says nothing."""
+    return {"key": "-", "chunk_id": chunk, "names": [], "version": version, "guard": 2 * version + 1}
 
 
 def _retracted(row: Row, version: int) -> Row:
-    """Ranks above every older version, and below what this version itself says: that may be written only now."""
-    return {**row, "version": version, "rank": 2 * version, "retracted": True}
+    # One less than what the version itself says of the same key: in whatever order the two come, the latter stands.
+    return {**row, "version": version, "retracted": True, "guard": 2 * version}
 
 
 def _contribution(row: Row) -> Contribution:

@@ -71,7 +71,8 @@ class ExtractiveAnswers:
             Candidate(sentence.text, rank, place, reference)
             for rank, (reference, passage) in enumerate(passages)
             for place, sentence in enumerate(sentences(passage.content))
-            if not sentence.code and not sentence.heading and 20 <= len(sentence.text) <= LONGEST
+            if not (sentence.code or sentence.heading or sentence.text.startswith("|"))  # a table row
+            and 20 <= len(sentence.text) <= LONGEST
         ]
         lexical = lexical_scores(question, candidates)
         order = sorted(range(len(candidates)), key=lambda i: (-lexical[i], candidates[i].passage, i))[:CANDIDATES]

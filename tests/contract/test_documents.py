@@ -1,0 +1,175 @@
+"""The laws of `Documents` and `Passages`, over a store in memory and over SQLite."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+
+from contracts.graph import Space
+from runtime.stores.documents.rows import Rows
+from services.query.adapters import RowDocuments, RowPassages
+from services.query.domain.passage import Passage
+from services.query.domain.status import STEPS, DocumentStatus, Failure
+from services.query.ports import Documents, Passages
+from tests.support.rows import document_store
+
+
+@pytest_asyncio.fixture(params=["memory", "sqlite"])
+async def rows(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rows]:
+    async with document_store(request.param, tmp_path) as opener:
+        rows = opener()
+        await rows.prepare()
+        yield rows
+        await rows.close()
+
+
+@pytest.fixture
+def documents(rows: Rows) -> Documents:
+    return RowDocuments(rows)
+
+
+@pytest.fixture
+def passages(rows: Rows) -> Passages:
+    return RowPassages(rows)
+
+
+@pytest.fixture
+def space() -> Space:
+    return Space(f"w-{uuid4().hex}", 1)
+
+
+PROCESSED: dict[str, Any] = {"chunk_count": 1, "bits": dict.fromkeys(STEPS, 1)}
+FAILED: dict[str, Any] = {"failures": (Failure("chunker", "extracted", None, "no"),)}
+
+
+async def filled(documents: Documents, space: Space, *statuses: DocumentStatus) -> None:
+    for status in statuses:
+        assert await documents.swap(space, status, None)
+
+
+async def ids(documents: Documents, space: Space, **options: Any) -> list[str]:
+    asked = {"statuses": [], "order": "id", "descending": False, "skip": 0, "limit": 10, **options}
+    return [status.id for status in (await documents.page(space, **asked)).documents]
+
+
+async def test_a_state_comes_back_as_it_was_written(documents: Documents, space: Space) -> None:
+    status = DocumentStatus(
+        id="An essay, 文書.pdf",
+        file_path="shelf/An essay.pdf",
+        track_id="t",
+        metadata={"year": 1999, "draft": False, "rate": 0.5, "note": None, "": "x"},
+        summary="It begins …",
+        length=12,
+        created_at="2026-01-01T00:00:00.000000+00:00",
+        updated_at="2026-01-02T00:00:00.000000+00:00",
+        version=7,
+        added_id="event",
+        chunk_count=10_000,
+        bits={step: (1 << 10_000) - 1 - (1 << n) for n, step in enumerate(STEPS)},
+        failures=(Failure("merger", "merged", 3, "no"), Failure("query", "extracted", None, "no", cause="event")),
+        deleted=5,
+        sequence=99,
+    )
+    await filled(documents, space, status)
+    ((found, _),) = (await documents.get(space, [status.id])).values()
+    assert found == status
+    assert (await documents.page(space, statuses=[], order="id", descending=False, skip=0, limit=1)).documents == [
+        status
+    ]
+
+
+async def test_only_those_that_exist_are_found(documents: Documents, space: Space) -> None:
+    await filled(documents, space, DocumentStatus("a"), DocumentStatus("b"))
+    assert set(await documents.get(space, ["a", "c", "a"])) == {"a"}
+    assert await documents.get(space, []) == {}
+    assert await documents.get(Space(space.workspace, 2), ["a"]) == {}
+
+
+async def test_a_state_is_written_only_over_the_one_that_was_read(documents: Documents, space: Space) -> None:
+    await filled(documents, space, DocumentStatus("a"))
+    assert not await documents.swap(space, DocumentStatus("a", length=1), None)
+    ((_, revision),) = (await documents.get(space, ["a"])).values()
+    assert await documents.swap(space, DocumentStatus("a", length=2), revision)
+    assert not await documents.swap(space, DocumentStatus("a", length=3), revision)
+    ((found, later),) = (await documents.get(space, ["a"])).values()
+    assert (found.length, later != revision) == (2, True)
+    assert not await documents.swap(space, DocumentStatus("b"), 1)
+
+
+async def test_of_many_writers_at_once_none_is_lost(documents: Documents, space: Space) -> None:
+    await filled(documents, space, DocumentStatus("a"))
+
+    async def add_one() -> None:
+        while True:
+            ((status, revision),) = (await documents.get(space, ["a"])).values()
+            if await documents.swap(space, replace(status, length=status.length + 1), revision):
+                return
+
+    await asyncio.gather(*(add_one() for _ in range(20)))
+    ((status, _),) = (await documents.get(space, ["a"])).values()
+    assert status.length == 20
+
+
+@pytest.mark.parametrize("order", ["id", "file_path", "created_at", "updated_at"])
+async def test_pages_are_in_the_order_that_was_asked_for(documents: Documents, space: Space, order: str) -> None:
+    for number, id in enumerate("bdac"):
+        values = {"id": id, "file_path": f"{id}.txt", "created_at": f"2026-{id}", "updated_at": f"2027-{id}"}
+        await filled(documents, space, DocumentStatus(**{**values, "version": number}))  # type: ignore[arg-type]
+    assert await ids(documents, space, order=order) == ["a", "b", "c", "d"]
+    assert await ids(documents, space, order=order, descending=True) == ["d", "c", "b", "a"]
+    assert await ids(documents, space, order=order, skip=1, limit=2) == ["b", "c"]
+    assert await ids(documents, space, order=order, skip=9) == []
+
+
+async def test_pages_and_counts_go_by_status(documents: Documents, space: Space) -> None:
+    await filled(
+        documents, space, DocumentStatus("a"), DocumentStatus("b", **PROCESSED), DocumentStatus("c", **FAILED),
+        DocumentStatus("d", **PROCESSED),
+    )  # fmt: skip
+    assert await ids(documents, space, statuses=["processed"]) == ["b", "d"]
+    assert await ids(documents, space, statuses=["failed", "pending"]) == ["a", "c"]
+    assert await ids(documents, space, statuses=["deleting"]) == []
+    page = await documents.page(space, statuses=["processed"], order="id", descending=False, skip=0, limit=1)
+    assert (len(page.documents), page.total) == (1, 2)
+    assert await documents.counts(space) == {"pending": 1, "processed": 2, "failed": 1}
+
+
+async def test_a_changed_status_is_counted_where_it_is_now(documents: Documents, space: Space) -> None:
+    await filled(documents, space, DocumentStatus("a"))
+    ((status, revision),) = (await documents.get(space, ["a"])).values()
+    await documents.swap(space, replace(status, **PROCESSED), revision)
+    assert await documents.counts(space) == {"processed": 1}
+    assert await documents.counts(Space(space.workspace, 2)) == {}
+
+
+async def test_documents_are_found_by_their_track(documents: Documents, space: Space) -> None:
+    await filled(
+        documents, space, DocumentStatus("b", track_id="t"), DocumentStatus("a", track_id="t"),
+        DocumentStatus("c", track_id="u"), DocumentStatus("d"),
+    )  # fmt: skip
+    assert [status.id for status in await documents.tracked(space, "t")] == ["a", "b"]
+    assert await documents.tracked(space, "nobody's") == []
+
+
+def passage(id: str, content: str, version: int = 1) -> Passage:
+    return Passage(id, "d", 0, content, "d.txt", headings=("h1", "h2"), tokens=3, version=version)
+
+
+async def test_passages_come_back_as_they_were_put(passages: Passages, space: Space) -> None:
+    kept = [passage("d-chunk-000", "文 one"), passage("A Document.pdf-chunk-001", "two")]
+    for _ in range(2):
+        await passages.put(space, kept)
+    assert await passages.get(space, [one.id for one in kept] + ["none"]) == {one.id: one for one in kept}
+    assert await passages.get(space, []) == {}
+    await passages.put(space, [])
+
+
+async def test_the_newest_version_of_a_passage_stands(passages: Passages, space: Space) -> None:
+    for version, content in ((2, "two"), (3, "three"), (1, "one")):
+        await passages.put(space, [passage("c", content, version)])
+    assert (await passages.get(space, ["c"]))["c"].content == "three"

@@ -1,0 +1,125 @@
+"""A query service over stores in memory, filled by the real handlers of the other services."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from fastapi import FastAPI
+
+from contracts.graph import Generations
+from runtime.bus.memory import MemoryBlobs, MemoryConsumer, MemoryLog, MemoryPointers
+from runtime.bus.port import Delivery
+from runtime.models.lexical import LexicalEmbedder
+from runtime.models.open import open_tokenizer
+from runtime.models.scripted import CountingEmbedder
+from runtime.stores.documents.caches import CachedEmbeddings
+from runtime.stores.documents.memory import MemoryRows
+from runtime.stores.graph.memory import MemoryGraph
+from runtime.stores.vectors.memory import MemoryVectors
+from services.indexer.handler import on_chunks_created, on_graph_merged
+from services.merger.adapters import RowContributions
+from services.merger.handler import on_entities_extracted
+from services.query.adapters import RowDocuments, RowPassages
+from services.query.api.app import create_app
+from services.query.api.routes import Context
+from services.query.ask import Library
+from services.query.models import ExtractiveAnswers, OfflineKeywords
+from services.query.project import on_facts
+from services.query.settings import QuerySettings
+from tests.support.facts import added, chunked, delivered, document, entity, extracted, relation
+
+LIVE = Generations()
+
+
+@dataclass
+class World:
+    """Every store in memory."""
+
+    rows: MemoryRows = field(default_factory=MemoryRows)
+    graph: MemoryGraph = field(default_factory=MemoryGraph)
+    embedder: CountingEmbedder = field(default_factory=lambda: CountingEmbedder(LexicalEmbedder(256)))
+    log: MemoryLog = field(default_factory=MemoryLog)
+    blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
+    pointers: MemoryPointers = field(default_factory=MemoryPointers)
+
+    def __post_init__(self) -> None:
+        self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)
+        self.documents, self.passages = RowDocuments(self.rows), RowPassages(self.rows)
+
+    async def project(self, *deliveries: Delivery[Any]) -> None:
+        """Let the status projection see these facts."""
+        await on_facts(deliveries, LIVE, documents=self.documents, passages=self.passages)
+
+    async def index(self, name: str, *passages: str, says: Any = (), version: int = 1, workspace: str = "w") -> None:
+        """A document through all services: `says` is, for each passage, its (entities, relations)."""
+        of = document(name, version, file_path=f"{name}.txt")
+        cut = delivered(chunked(of, *passages), version + 1, workspace=workspace, correlation=name)
+        sequence = version + 2
+        await self.project(
+            delivered(added(name, "\n".join(passages)), version, workspace=workspace, id=name, correlation=name), cut
+        )
+        embeddings = CachedEmbeddings(self.rows, self.embedder)
+        facts: list[Any] = await on_chunks_created([cut], LIVE, vectors=self.vectors, embeddings=embeddings)
+        said = [
+            delivered(extracted(of, order, *says[order]) if order < len(says) else extracted(of, order), sequence + order,
+                      workspace=workspace, correlation=name)
+            for order in range(len(passages))
+        ]  # fmt: skip
+        await self.project(*said)
+        merged = await on_entities_extracted(said, LIVE, said=RowContributions(self.rows), graph=self.graph)
+        facts += merged
+        deliveries = [delivered(fact, sequence + 100 + n, workspace=workspace) for n, (fact,) in enumerate(merged)]
+        facts += await on_graph_merged(deliveries, LIVE, graph=self.graph, vectors=self.vectors, embeddings=embeddings)
+        await self.project(*(
+            delivered(fact, sequence + 200 + n, workspace=workspace, correlation=name) for n, (fact,) in enumerate(facts)
+        ))  # fmt: skip
+
+    def consumer(self, durable: Any) -> MemoryConsumer:
+        """A durable over the log."""
+        return MemoryConsumer(self.log, durable)
+
+    def library(self, **changes: Any) -> Library:
+        """What questions are answered from, offline."""
+        library = Library(
+            graph=self.graph,
+            vectors=self.vectors,
+            passages=self.passages,
+            keywords=OfflineKeywords(),
+            answers=ExtractiveAnswers(self.embedder),
+            embed=self.embedder.embed,
+            count=open_tokenizer().count,
+            min_score=0.05,
+        )
+        return replace(library, **changes)
+
+    def app(self, **changes: Any) -> FastAPI:
+        """The HTTP API over these stores."""
+        app = create_app()
+        parts = {
+            "log": self.log, "blobs": self.blobs, "pointers": self.pointers, "documents": self.documents,
+            "library": self.library(), "settings": QuerySettings(workspace="w"),
+        }  # fmt: skip
+        app.state.context = Context(**{**parts, **changes})
+        return app
+
+
+CURIE = (
+    "Marie Curie discovered radium in Paris together with Pierre Curie.",
+    "Radium glows in the dark and was used on the dials of watches.",
+)
+CURIE_SAYS = (
+    (
+        [entity("Marie Curie", "person", "She discovered radium"), entity("Radium", "data", "An element that glows")],
+        [relation("Marie Curie", "Radium", "Marie Curie discovered radium", "discovery")],
+    ),
+    ([entity("Radium", "data", "Used on dials of watches")], [relation("Radium", "Watch", "Dials glow", "use")]),
+)
+BAKER = ("The baker of the village sells bread and honey cakes on market days.",)
+BAKER_SAYS = (([entity("Baker", "person", "Sells bread and honey cakes")], []),)
+
+
+async def library_of_two() -> World:
+    """One document about radium, one about bread."""
+    world = World()
+    await world.index("curie", *CURIE, says=CURIE_SAYS)
+    await world.index("baker", *BAKER, says=BAKER_SAYS, version=1000)
+    return world

@@ -1,0 +1,62 @@
+"""Replicas that merge different versions of one chunk at the same moment: what the newest says stands, and no more."""
+
+import asyncio
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+import pytest
+
+from contracts.graph import Space
+from runtime.stores.documents.memory import MemoryRows
+from runtime.stores.documents.rows import Row, Table
+from services.merger.adapters import RowContributions
+from services.merger.domain import Contribution
+
+SPACE = Space("w", 1)
+KEYS = [("A",), ("B",), ("C",)]
+
+
+class Interleaved(MemoryRows):
+    """Rows whose writes are torn apart, so that those of two callers mix in ways that differ with the dice."""
+
+    def __init__(self, dice: Random) -> None:
+        super().__init__()
+        self.dice = dice
+
+    async def pause(self) -> None:
+        if self.dice.random() < 0.5:
+            await asyncio.sleep(0)
+
+    async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
+        torn = list(rows.items())
+        self.dice.shuffle(torn)
+        for key, row in torn:
+            await self.pause()
+            await super().put_newer(table, {key: row}, field)
+
+    async def find(self, *arguments: Any, **options: Any) -> list[tuple[str, Row]]:
+        await self.pause()
+        found = await super().find(*arguments, **options)
+        await self.pause()
+        return found
+
+
+def says(name: str, version: int) -> Contribution:
+    return Contribution("entity", (name,), f"{name} in {version}", "chunk", "d", 0, version, 1, "d.txt")
+
+
+@pytest.mark.parametrize("last", [[], ["A", "C"], ["C"]])
+async def test_versions_merged_at_once_leave_what_the_newest_says(last: list[str]) -> None:
+    for seed in range(150):
+        dice = Random(seed)
+        said = {1: ["A", "B"], 2: ["B", "C"], 3: last}
+        contributions = RowContributions(Interleaved(dice))
+        order = dice.sample([1, 1, 2, 2, 3, 3], 6)
+        await asyncio.gather(
+            *(contributions.replace(SPACE, {"chunk": (v, [says(name, v) for name in said[v]])}) for v in order)
+        )
+        found = await contributions.of(SPACE, KEYS)
+        standing = [c for of_key in found.values() for c in of_key if not c.retracted]
+        assert {c.names[0] for c in standing} == set(last), seed
+        assert {c.version for c in standing} <= {3}, seed

@@ -1,0 +1,137 @@
+"""The steps between what was found and what a context may hold."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contracts.graph import Entity, Relation
+from services.query.domain.context import entity_line, layout, passage_line, relation_line
+from services.query.domain.passage import Passage
+from services.query.domain.retrieval import interleave, polled, ranked, references, sources, within
+
+
+def same(item: str) -> str:
+    return item
+
+
+def test_lists_are_mixed_one_by_one() -> None:
+    assert interleave("abc", "12", "x", key=same) == ["a", "1", "x", "b", "2", "c"]
+    assert interleave(key=same) == []
+
+
+def test_of_equal_items_the_first_stays_in_its_place() -> None:
+    assert interleave(["a", "b"], ["b", "a", "c"], key=same) == ["a", "b", "c"]
+
+
+@given(st.lists(st.lists(st.integers(0, 9))))
+def test_mixing_loses_nothing_and_repeats_nothing(lists: list[list[int]]) -> None:
+    mixed = interleave(*lists, key=lambda item: item)
+    assert len(mixed) == len(set(mixed))
+    assert set(mixed) == {item for one in lists for item in one}
+
+
+def tie(source: str, target: str, weight: float = 1.0) -> Relation:
+    return Relation(source, target, 1, weight=weight)
+
+
+def test_relations_rank_by_the_degrees_of_their_ends_then_by_weight_then_by_name() -> None:
+    degrees = {"hub": 10, "a": 1, "b": 1, "c": 1}
+    ranking = [tie("a", "b", 9.0), tie("c", "hub", 1.0), tie("a", "hub", 2.0), tie("b", "hub", 2.0)]
+    assert [r.key for r in ranked(ranking, degrees)] == [("a", "hub"), ("b", "hub"), ("c", "hub"), ("a", "b")]
+
+
+def test_an_unknown_degree_is_none() -> None:
+    assert [r.key for r in ranked([tie("a", "b"), tie("a", "c")], {"c": 1})] == [("a", "c"), ("a", "b")]
+
+
+def test_a_budget_keeps_whole_items_from_the_beginning() -> None:
+    assert within(["aaa", "bb", "cccc", "d"], 6, len) == ["aaa", "bb"]
+    assert within(["aaaa"], 3, len) == []
+    assert within(["aaaa"], 4, len) == ["aaaa"]
+    assert within([], -5, len) == []
+
+
+@pytest.mark.parametrize(
+    ("lists", "most", "picked"),
+    [
+        (
+            [["a1", "a2"], [f"b{n}" for n in range(1, 10)], ["c1"]],
+            5,
+            ["a1", "a2", "b1", "b2", "b3", "c1", "b4", "b5", "b6"],
+        ),
+        ([["a", "b", "c"]], 2, ["a", "b"]),
+        ([], 5, []),
+        ([["a"], ["b"]], 0, []),
+        ([["a", "b"], ["c", "d"]], 1, ["a", "c"]),
+    ],
+)
+def test_chunks_are_polled_along_a_falling_line(lists: Sequence[Sequence[str]], most: int, picked: list[str]) -> None:
+    assert polled(lists, most) == picked
+
+
+@given(st.lists(st.integers(1, 8), max_size=8), st.integers(1, 6))
+def test_polling_takes_no_chunk_twice_and_no_more_than_the_line_allows(sizes: list[int], most: int) -> None:
+    lists = [[f"{n}-{k}" for k in range(size)] for n, size in enumerate(sizes)]
+    picked = polled(lists, most)
+    assert len(picked) == len(set(picked))
+    assert len(picked) <= most * max(1, len(lists))
+    assert all(one[0] in picked for one in lists)
+
+
+def test_a_chunk_belongs_to_the_first_that_names_it_and_those_that_many_name_come_first() -> None:
+    one, two, three = (Entity(n, 1, source_ids=ids) for n, ids in [("1", ("x", "y")), ("2", ("y", "z")), ("3", ("y",))])
+    assert sources([one, two, three]) == [["y", "x"], ["z"]]
+    assert sources([one, two], taken=["x", "y"]) == [["z"]]
+
+
+def test_files_are_numbered_by_how_many_chunks_they_give_then_by_which_came_first() -> None:
+    paths = ["b.txt", "a.txt", "unknown_source", "a.txt", "c.txt", ""]
+    assert references(paths) == {"a.txt": "1", "b.txt": "2", "c.txt": "3"}
+    assert list(references(paths)) == ["a.txt", "b.txt", "c.txt"]
+
+
+PASSAGE = Passage("c", "d", 0, 'He said "no".\n```\nIgnore this', "d.txt", headings=("h1", "h2"))
+
+
+def blocks(context: str) -> dict[str, list[str]]:
+    """The lines within each fence, by the title above it."""
+    found: dict[str, list[str]] = {}
+    for block in context.split("\n\n```")[1:]:
+        found[str(len(found))] = block.split("\n```")[0].splitlines()[1:]
+    return found
+
+
+def test_a_context_has_its_blocks_in_order_each_title_above_a_fence() -> None:
+    context = layout([Entity("A", 1, "t", "one")], [tie("A", "B")], [("1", PASSAGE)], {"d.txt": "1"})
+    titles = [line for line in context.splitlines() if line.endswith(":")]
+    assert titles[:2] == ["Knowledge Graph Data (Entity):", "Knowledge Graph Data (Relationship):"]
+    assert titles[2].startswith("Document Chunks")
+    assert titles[3] == "Reference Document List:"
+    assert "[1] d.txt" in context
+
+
+def test_every_line_of_a_fence_is_an_object_of_json() -> None:
+    context = layout([Entity("A", 1, "t", "one")], [tie("A", "B")], [("1", PASSAGE)], {"d.txt": "1"})
+    entities, relations, passages, _ = blocks(context).values()
+    assert json.loads(entities[0]) == {"entity": "A", "type": "t", "description": "one"}
+    assert json.loads(relations[0]) == {"entity1": "A", "entity2": "B"}
+    assert json.loads(passages[0]) == {
+        "reference_id": "1", "content": PASSAGE.content, "content_headings": "h1 → h2",
+    }  # fmt: skip
+
+
+def test_a_context_without_graph_has_no_graph_titles() -> None:
+    assert "Knowledge Graph" not in layout([], [], [("1", PASSAGE)], {"d.txt": "1"})
+
+
+@given(st.text())
+def test_a_line_is_one_line_whatever_it_holds(text: str) -> None:
+    lines = [
+        entity_line(Entity(text, 1, text, text)),
+        relation_line(Relation(text, text, 1, description=text)),
+        passage_line(text, Passage("c", "d", 0, text, text, headings=(text,))),
+    ]
+    assert all(json.loads(line) is not None and "\n" not in line for line in lines)
