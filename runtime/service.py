@@ -103,7 +103,9 @@ async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette)
 
 async def _work(stage: Stage, settings: Settings, build: Build, health: Health) -> None:
     async with _connection(stage, settings, health) as broker:
+        health.stage = "waiting for the bus"
         jetstream = (await broker.connect()).jetstream()
+        health.stage = "starting"
         bus = Bus(NatsLog(jetstream), NatsBlobs(jetstream), await NatsPointers.bind(jetstream), jetstream)
         async with build(bus, health) as subscriptions:
             if problems := await topology.check(jetstream, tuple(durable(s.durable) for s in subscriptions)):

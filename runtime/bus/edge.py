@@ -112,12 +112,12 @@ class Edge:
     async def _publish(
         self, batch: Sequence[tuple[Message, Delivery[Event]]], facts: Sequence[Sequence[Event]]
     ) -> None:
-        envelopes = [
-            envelope
-            for (_, delivery), of_one in zip(batch, facts, strict=True)
-            for envelope in self._sealed(delivery.envelope, of_one)
-        ]
-        with publishing(len(envelopes)):
+        with publishing(sum(map(len, facts))):
+            envelopes = [
+                envelope
+                for (_, delivery), of_one in zip(batch, facts, strict=True)
+                for envelope in self._sealed(delivery.envelope, of_one)
+            ]
             for start in range(0, len(envelopes), 64):
                 await asyncio.gather(*map(self.log.publish, envelopes[start : start + 64]))
 

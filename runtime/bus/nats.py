@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import nats
@@ -49,6 +49,8 @@ SILENT = (
     NoStreamResponseError,
 )  # fmt: skip
 """What the client raises when the server, or its JetStream, does not answer."""
+
+EPOCH = datetime.fromtimestamp(0, UTC)
 
 _BURIED = stream("KB_DEAD").max_msg_size - 16 * KiB
 """Bytes of a message that are kept in KB_DEAD, for its headers take room too. The log has the rest."""
@@ -110,7 +112,10 @@ class NatsMessage:
 
     @property
     def published_at(self) -> datetime:
-        return self.raw.metadata.timestamp
+        # The client's own timestamp goes through a float and may be a microsecond off what the stream says.
+        tokens = self.raw.reply.split(".")
+        nanoseconds = int(tokens[7 if len(tokens) == 9 else 9])
+        return EPOCH + timedelta(microseconds=nanoseconds // 1000)
 
     async def ack(self) -> None:
         await self.raw.ack()
@@ -143,7 +148,7 @@ class StoredMessage:
 
     @property
     def published_at(self) -> datetime:
-        return self.raw.time or datetime.fromtimestamp(0, UTC)
+        return self.raw.time or EPOCH
 
     async def ack(self) -> None: ...
     async def nak(self, delay: float) -> None: ...

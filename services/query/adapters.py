@@ -56,7 +56,8 @@ class RowPassages:
 
     async def put(self, space: Space, passages: Sequence[Passage]) -> None:
         """See `Passages.put`."""
-        rows = {token(passage.id): asdict(passage) for passage in passages}
+        # Of two versions in one batch the newer stands, whichever came first.
+        rows = {token(passage.id): asdict(passage) for passage in sorted(passages, key=lambda passage: passage.version)}
         await self._rows.put_newer(Table("chunks", space), rows, "version")
 
     async def get(self, space: Space, ids: Collection[str]) -> dict[str, Passage]:

@@ -1,4 +1,4 @@
-"""A stack with a language model: paid for once for each passage, never again; a refused key and a busy provider wait."""
+"""A stack with a language model: each passage is paid for once; a refused key and a busy provider are waited for."""
 
 import shutil
 from collections.abc import Generator
@@ -98,7 +98,7 @@ def test_events_say_which_model_and_prompt_and_what_it_cost(loaded: dict[str, An
         for event in history(stack, stack.json("status", name)["id"])
     ]
     said = [event for event in events if event.type_name() == "EntitiesExtracted"]
-    assert {(event.model, event.prompt_version) for event in said} == {(CHAT_MODEL, PROMPT_VERSION)}
+    assert {(event.model, event.prompt_version) for event in said} == {(CHAT_MODEL, f"{PROMPT_VERSION}:English")}
     assert [(event.usage.prompt, event.usage.completion) for event in said] == [(11, 7), (11, 7)]
     assert sorted(event.cached for event in said) == [False, True]
     indexed = [event for event in events if event.type_name() == "VectorsIndexed"]

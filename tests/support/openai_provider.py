@@ -153,7 +153,7 @@ async def serving() -> AsyncIterator[Provider]:
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve())
     async with asyncio.timeout(20):
-        while not server.started:  # noqa: ASYNC110 (uvicorn has no event for it)
+        while not server.started:
             await asyncio.sleep(0.01)
     provider.url = f"http://127.0.0.1:{port}/v1"
     try:

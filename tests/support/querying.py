@@ -59,19 +59,18 @@ class World:
         )
         embeddings = CachedEmbeddings(self.rows, self.embedder)
         facts: list[Any] = await on_chunks_created([cut], LIVE, vectors=self.vectors, embeddings=embeddings)
+        attributes: dict[str, Any] = {"workspace": workspace, "correlation": name}
         said = [
-            delivered(extracted(of, order, *says[order]) if order < len(says) else extracted(of, order), sequence + order,
-                      workspace=workspace, correlation=name)
+            delivered(extracted(of, order, *(says[order] if order < len(says) else ())), sequence + order, **attributes)
             for order in range(len(passages))
-        ]  # fmt: skip
+        ]
         await self.project(*said)
         merged = await on_entities_extracted(said, LIVE, said=RowContributions(self.rows), graph=self.graph)
         facts += merged
         deliveries = [delivered(fact, sequence + 100 + n, workspace=workspace) for n, (fact,) in enumerate(merged)]
         facts += await on_graph_merged(deliveries, LIVE, graph=self.graph, vectors=self.vectors, embeddings=embeddings)
-        await self.project(*(
-            delivered(fact, sequence + 200 + n, workspace=workspace, correlation=name) for n, (fact,) in enumerate(facts)
-        ))  # fmt: skip
+        numbered = enumerate(facts, sequence + 200)
+        await self.project(*(delivered(fact, number, **attributes) for number, (fact,) in numbered))
 
     def consumer(self, durable: Any) -> MemoryConsumer:
         """A durable over the log."""

@@ -90,7 +90,7 @@ def main() -> None:
                     raise Unavailable("not yet")
                 case "hang-up":
                     await bus.jetstream._nc.close()
-            while (folder / "hold").exists():  # noqa: ASYNC110 - the file is the test's only handle on this process
+            while (folder / "hold").exists():
                 await asyncio.sleep(0.02)
             if delivery.event.document_id == "slow":
                 await asyncio.sleep(1.0)

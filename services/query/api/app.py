@@ -1,13 +1,14 @@
 """The FastAPI application: routes, and errors that name the cause and the way out but never internals."""
 
-from collections.abc import Awaitable, Callable
+import math
 from uuid import uuid4
 
 import structlog
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from starlette.responses import Response
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.text import encodable
 from runtime.errors import InvalidInput, ModelChanged, Retryable
@@ -18,12 +19,14 @@ logger = structlog.get_logger(__name__)
 MAX_BODY = 50 * 1024 * 1024
 """Bytes of a request."""
 
+_TAKEN = f"at most {MAX_BODY:,} are taken"
+
 
 def create_app() -> FastAPI:
     """The application; `app.state.context` is set once the service is wired."""
     app = FastAPI(title="Lightstream", version=VERSION, description="Graph-based RAG over an event log.")
     app.include_router(router)
-    app.middleware("http")(_limit_body)
+    app.add_middleware(LimitedBody)
 
     @app.exception_handler(InvalidInput)
     async def refused(_: Request, error: InvalidInput) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
@@ -40,7 +43,7 @@ def create_app() -> FastAPI:
         logger.warning("unavailable", error_id=id, path=request.url.path, error=f"{type(error).__name__}: {error}")
         if isinstance(error, ModelChanged):
             return JSONResponse({"detail": f"{error} (error_id: {id})"}, 503)
-        wait = str(round(error.retry_after or 5))
+        wait = str(max(1, math.ceil(error.retry_after or 5)))
         return JSONResponse(
             {"detail": f"a part of the system does not answer now; try again (error_id: {id})"},
             503,
@@ -56,8 +59,31 @@ def create_app() -> FastAPI:
     return app
 
 
-async def _limit_body(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-    length = request.headers.get("content-length", "0")
-    if length.isdigit() and int(length) > MAX_BODY:
-        return JSONResponse({"detail": f"the request has {int(length):,} bytes, at most {MAX_BODY:,} are taken"}, 413)
-    return await call_next(request)
+class LimitedBody:
+    """Refuses a request of more than MAX_BODY bytes: at once when it says so, else while it is read."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI 3."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        length = Headers(scope=scope).get("content-length", "")
+        if length.isdigit() and int(length) > MAX_BODY:
+            await JSONResponse({"detail": f"the request has {int(length):,} bytes, {_TAKEN}"}, 413)(
+                scope, receive, send
+            )
+            return
+        seen = 0
+
+        async def limited() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > MAX_BODY:
+                raise HTTPException(413, f"the request is too long, {_TAKEN}")
+            return message
+
+        await self._app(scope, limited, send)

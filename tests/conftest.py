@@ -1,0 +1,44 @@
+"""What holds for every test: no address but this machine's is reached, no setting of the developer's own leaks in."""
+
+import os
+import sys
+from typing import Any
+
+import structlog
+
+LOCAL = frozenset({"127.0.0.1", "::1", "localhost", "0.0.0.0", "::", ""})
+"""Hosts that a test may name. Servers of tests listen here."""
+
+OURS = ("OPENAI_", "LLM_", "EMBEDDING_", "NATS_", "MONGO_", "DOCUMENTS_", "NEO4J_", "MILVUS_", "OTEL_")
+"""Beginnings of variables that name models and stores, which may cost money or hold somebody's data."""
+
+
+def _guard(event: str, args: tuple[Any, ...]) -> None:
+    """Refuse to look up or to connect to another machine. Servers that tests start by themselves are not watched."""
+    if event in {"socket.connect", "socket.sendto"}:
+        address = args[1]
+        host = address[0] if isinstance(address, tuple) else ""
+    elif event == "socket.getaddrinfo":
+        host = args[0] or ""
+    else:
+        return
+    name = host.decode() if isinstance(host, bytes) else str(host)
+    if name not in LOCAL:
+        raise PermissionError(f"a test may not reach {name!r}: only this machine")
+
+
+sys.addaudithook(_guard)
+
+for _name in [name for name in os.environ if name.startswith(OURS)]:
+    del os.environ[_name]
+
+# Plain lines: the coloured tracebacks of the default take seconds to draw.
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.format_exc_info,
+        structlog.processors.KeyValueRenderer(key_order=["event"]),
+    ],
+    cache_logger_on_first_use=False,
+)
