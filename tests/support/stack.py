@@ -20,6 +20,7 @@ from runtime.bus.nats import connected
 from runtime.settings import Settings
 from standalone import stack as parts
 from standalone.folder import Folder, State
+from standalone.orphans import Identity
 
 LIGHTSTREAM = str(Path(sys.executable).with_name("lightstream"))
 T = TypeVar("T")
@@ -70,6 +71,10 @@ class Stack:
     def settings(self) -> Settings:
         """Where its parts are, for a test that talks to them directly."""
         return parts.settings(Folder(self.folder), self.state)
+
+    def processes(self) -> set[Identity]:
+        """All that belong to it at this moment."""
+        return {child.identity for child in self.state.children.values()}
 
     def pid(self, name: str) -> int:
         return self.state.children[name].identity.pid
@@ -135,13 +140,13 @@ def running(folder: Path, **env: str) -> Generator[Stack]:
     """A running stack, stopped in the end, with nothing left of it."""
     stack = Stack(folder, env)
     stack.up()
-    pids = [child.identity.pid for child in stack.state.children.values()]
+    seen = stack.processes()
     try:
         yield stack
     finally:
-        pids += [child.identity.pid for child in stack.state.children.values()]
+        seen |= stack.processes()
         stack.down()
-    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()], "a process was left running"
+    assert not [process for process in seen if process.alive], "a process was left running"
 
 
 def unacknowledged(stack: Stack) -> dict[str, tuple[int, int]]:

@@ -1,0 +1,79 @@
+"""`demo` as a newcomer runs it: progress, a cited answer, what to do next, nothing left running."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from standalone.folder import Folder
+from tests.support.stack import LIGHTSTREAM, environment
+
+
+def demo(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    # MiniLM, as for a newcomer; a wide terminal, for tables are cut to its width.
+    env = {**environment({}), "COLUMNS": "140"}
+    del env["EMBEDDING_MODEL"]
+    command = [LIGHTSTREAM, "demo", *arguments, "--data", str(folder)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=env, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("demo") / "data"
+
+
+@pytest.fixture(scope="module")
+def first(folder: Path) -> subprocess.CompletedProcess[str]:
+    return demo(folder)
+
+
+def test_it_answers_with_numbered_sources(first: subprocess.CompletedProcess[str]) -> None:
+    assert first.returncode == 0, first.stdout + first.stderr
+    answer = first.stdout.partition("Question: ")[2]
+    assert "[1]" in answer
+    assert "architecture.md" in answer
+
+
+def test_it_says_that_there_is_no_language_model_and_how_to_set_one(first: subprocess.CompletedProcess[str]) -> None:
+    assert "without a language model" in first.stdout
+    assert "OPENAI_API_KEY" in first.stdout + first.stderr
+
+
+def test_it_says_how_to_go_on(first: subprocess.CompletedProcess[str]) -> None:
+    after = first.stdout.partition("How to go on:")[2]
+    for hint in ("up --detach", "/docs", "add PATH", "log --follow"):
+        assert hint in after
+
+
+def test_it_leaves_nothing_running(first: subprocess.CompletedProcess[str], folder: Path) -> None:
+    assert not Folder(folder).running()
+    mine = [
+        pid.name
+        for pid in Path("/proc").iterdir()
+        if pid.name.isdigit() and pid.name != str(os.getpid()) and str(folder) in _command(pid)
+    ]
+    assert mine == []
+
+
+def _command(process: Path) -> str:
+    try:
+        return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def test_a_second_run_adds_nothing(first: subprocess.CompletedProcess[str], folder: Path) -> None:
+    again = demo(folder, "--json")
+    assert again.returncode == 0, again.stderr
+    found = json.loads(again.stdout)
+    assert found["refused"] == 0
+    assert found["references"]
+
+
+def test_own_documents_and_an_own_question(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "ship.txt").write_text("The Kestrel is a ship of Port Elm. Ada Marlow is her captain.")
+    done = demo(folder, str(tmp_path / "ship.txt"), "--question", "Who is the captain of the Kestrel?")
+    assert done.returncode == 0, done.stderr
+    assert "ship.txt" in done.stdout.partition("Question: ")[2]
