@@ -88,8 +88,8 @@ class ChunksCreated(Event):
 
     document: DocumentVersion
     part: int = Field(ge=0)
-    parts: int = Field(ge=1)
-    chunk_count: int = Field(ge=1, description="chunks of the whole document")
+    parts: int | None = Field(default=None, ge=1, description="how many there are; the last part says it at the latest")
+    chunk_count: int | None = Field(default=None, ge=1, description="chunks of the whole document; likewise")
     chunks: tuple[Chunk, ...]
 
     @property
@@ -131,10 +131,16 @@ class GraphMerged(Event):
     chunks: tuple[ChunkRef, ...]
     entities: tuple[EntityRevision, ...]
     relations: tuple[RelationRevision, ...]
+    part: int = Field(default=0, ge=0, description="of what one cause changed; only a deletion or an edit has several")
+    parts: int = Field(default=1, ge=1)
 
     @property
     def about(self) -> str:
         return self.document.id if self.document else "_graph"
+
+    @property
+    def ordinal(self) -> int:
+        return self.part
 
 
 class DescriptionSummarized(Event):

@@ -65,8 +65,8 @@ def gist(envelope: Envelope[Event]) -> str:
             size = event.blob.size if event.blob else len((event.text or "").encode())
             return f"{event.file_path}, {size:,} bytes"
         case ChunksCreated() as event:
-            part = f", part {event.part + 1} of {event.parts}" if event.parts > 1 else ""
-            return f"{len(event.chunks)} of {event.chunk_count} chunks{part}"
+            part = f", part {event.part + 1} of {event.parts or 'several'}" if event.parts != 1 else ""
+            return f"{len(event.chunks)} of {event.chunk_count or 'more'} chunks{part}"
         case EntitiesExtracted() as event:
             found = f"{len(event.entities)} entities, {len(event.relations)} relations"
             return f"chunk {event.chunk.order}: {found} ({event.model}{', cached' if event.cached else ''})"

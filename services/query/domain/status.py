@@ -194,7 +194,9 @@ def _progressed(
 ) -> DocumentStatus:
     if isinstance(event, ChunksCreated):
         first = event.chunks[0].content if event.part == 0 and event.chunks else ""
-        return replace(base, chunk_count=event.chunk_count, summary=base.summary or shortened(first))
+        return replace(
+            base, chunk_count=event.chunk_count or base.chunk_count, summary=base.summary or shortened(first)
+        )
     if isinstance(event, EntitiesExtracted):
         return _marked(base, "extracted", (event.chunk,))
     if isinstance(event, GraphMerged):
