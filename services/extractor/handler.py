@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFailed
 from contracts.graph import Generations
@@ -64,10 +65,10 @@ async def _extract(
 ) -> Event:
     key = cache_key(extractor, chunk)
     started = clock()
-    extraction = known.get(key)
+    extraction, cached = known.get(key), True
     if extraction is None:
-        extraction = await extractor.extract(chunk.content, chunk.headings)
-        await extractions.put(delivery.workspace, key, extraction)
+        make = partial(extractor.extract, chunk.content, chunk.headings)
+        extraction, cached = await extractions.once(delivery.workspace, key, make)
     return EntitiesExtracted(
         document=delivery.event.document,
         chunk=ChunkRef(id=chunk.id, order=chunk.order),
@@ -78,7 +79,7 @@ async def _extract(
         cache_key=key,
         usage=extraction.usage,
         duration_ms=round((clock() - started) * 1000),
-        cached=key in known,
+        cached=cached,
     )
 
 

@@ -1,6 +1,6 @@
 """What the extractor needs of the outside."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from runtime.models.ports import Extraction
@@ -22,6 +22,15 @@ class Extractions(Protocol):
 
     async def get(self, workspace: str, keys: Sequence[str]) -> dict[str, Extraction]:
         """Those that are known among `keys`."""
+        ...
+
+    async def once(
+        self, workspace: str, key: str, make: Callable[[], Awaitable[Extraction]]
+    ) -> tuple[Extraction, bool]:
+        """The one that is known, or the one that is made and remembered now; and whether it was known.
+
+        One that another call of this process is having made is waited for. Raises what `make` raises.
+        """
         ...
 
     async def put(self, workspace: str, key: str, extraction: Extraction) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,15 +54,20 @@ async def _lines(
     from standalone.events import line, subjects_of
     from standalone.publishing import jetstream
     from standalone.servers.nats import url
+    from standalone.supervisor import signals
 
     subjects, after = subjects_of(workspace, document), max(0, start - 1)
+    # Asked to end rather than cancelled: a client in the middle of a fetch may swallow a cancellation.
+    stop = asyncio.Event()
     async with jetstream(url(state.ports["bus"])) as bus:
-        while True:
-            async with aclosing(NatsLog(bus).read(after, subjects)) as pages:
-                async for page in pages:
-                    for message in page:
-                        after = message.sequence
-                        yield line(message)
-            if not follow:
-                return
-            await asyncio.sleep(PAUSE)
+        with signals(stop.set) if follow else nullcontext():
+            while not stop.is_set():
+                async with aclosing(NatsLog(bus).read(after, subjects)) as pages:
+                    async for page in pages:
+                        for message in page:
+                            after = message.sequence
+                            yield line(message)
+                if not follow:
+                    return
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(stop.wait(), PAUSE)

@@ -1,10 +1,11 @@
 """What was paid for once, in the document store: extractions and embeddings. No generation replaces them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from contracts.graph import Space
 from contracts.ids import sha256
 from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
+from runtime.locks import KeyLocks
 from runtime.models.ports import Embedder, Extraction, Vector
 from runtime.stores.documents.rows import Row, Rows, Table
 
@@ -17,12 +18,27 @@ class ExtractionCache:
     """Extractions by cache key, per workspace: one tenant's cache tells another nothing."""
 
     def __init__(self, rows: Rows) -> None:
-        self._rows = rows
+        self._rows, self._locks = rows, KeyLocks()
 
     async def get(self, workspace: str, keys: Sequence[str]) -> dict[str, Extraction]:
         """Those that are known among `keys`."""
         found = await self._rows.get(_table("extractions", workspace), list(dict.fromkeys(keys)))
         return {key: _extraction(row) for key, row in found.items()}
+
+    async def once(
+        self, workspace: str, key: str, make: Callable[[], Awaitable[Extraction]]
+    ) -> tuple[Extraction, bool]:
+        """The one that is known, or the one that is made and remembered now; and whether it was known.
+
+        One that another call of this process is having made is waited for. Raises what `make` raises.
+        """
+        async with self._locks.hold([f"{workspace} {key}"]):
+            known = await self.get(workspace, [key])
+            if key in known:
+                return known[key], True
+            made = await make()
+            await self.put(workspace, key, made)
+            return made, False
 
     async def put(self, workspace: str, key: str, extraction: Extraction) -> None:
         """Remember one. Twice is once."""
@@ -43,18 +59,23 @@ def _extraction(row: Row) -> Extraction:
 
 
 class CachedEmbeddings:
-    """An embedder that asks its inner one only for texts it has not seen, per workspace."""
+    """An embedder that asks its inner one only for texts it has not seen, per workspace.
+
+    A text that another call of this process is having embedded is waited for.
+    """
 
     def __init__(self, rows: Rows, embedder: Embedder) -> None:
         self._rows, self._embedder = rows, embedder
         self.model, self.dimension = embedder.model, embedder.dimension
+        self._locks = KeyLocks()
 
     async def embed(self, workspace: str, texts: Sequence[str]) -> list[Vector]:
         """One vector per text, in order. Raises what `Embedder.embed` raises."""
         table = _table("embeddings", workspace)
         keys = {text: sha256(f"{self.model}\x1f{self.dimension}\x1f{text}") for text in texts}
-        known: Mapping[str, Row] = await self._rows.get(table, list(keys.values()))
-        missing = [text for text, key in keys.items() if key not in known]
-        made = dict(zip(missing, await self._embedder.embed(missing), strict=True)) if missing else {}
-        await self._rows.put(table, {keys[text]: {"vector": list(vector)} for text, vector in made.items()})
+        async with self._locks.hold(f"{workspace} {key}" for key in keys.values()):
+            known: Mapping[str, Row] = await self._rows.get(table, list(keys.values()))
+            missing = [text for text, key in keys.items() if key not in known]
+            made = dict(zip(missing, await self._embedder.embed(missing), strict=True)) if missing else {}
+            await self._rows.put(table, {keys[text]: {"vector": list(vector)} for text, vector in made.items()})
         return [made[text] if text in made else tuple(known[keys[text]]["vector"]) for text in texts]

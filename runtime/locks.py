@@ -1,0 +1,21 @@
+"""Locks by key, within one process."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from weakref import WeakValueDictionary
+
+
+class KeyLocks:
+    """One lock per key, made when it is first wanted and forgotten when nobody holds or awaits it."""
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def hold(self, keys: Iterable[str]) -> AsyncGenerator[None]:
+        """Hold all of them. They are taken in sorted order, so two holders never wait for each other."""
+        async with AsyncExitStack() as stack:
+            for key in sorted(set(keys)):
+                await stack.enter_async_context(self._locks.setdefault(key, asyncio.Lock()))
+            yield
