@@ -4,7 +4,7 @@ A released field is never renamed, retyped or removed: that is a new `version`, 
 `upcast.py` that lifts the old one. A new optional field is compatible and needs neither.
 """
 
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -15,6 +15,7 @@ from contracts.values import (
     Chunking,
     ChunkRef,
     DocumentVersion,
+    EditedValues,
     EntityRevision,
     ExtractedEntity,
     ExtractedRelation,
@@ -165,6 +166,8 @@ class VectorsIndexed(Event):
     document: DocumentVersion | None = None
     kind: Literal["chunks", "graph"]
     chunks: tuple[ChunkRef, ...]
+    part: int = Field(default=0, ge=0, description="as in the GraphMerged it follows")
+    parts: int = Field(default=1, ge=1)
     embedded: int = Field(description="texts that were embedded; unchanged ones are not")
     model: str
     dimension: int
@@ -196,17 +199,34 @@ class StageFailed(Event):
         return self.chunks[0].order if self.chunks else 0
 
 
-class GraphEdited(Event):
-    """A human or a client changed the graph."""
+GraphOperation = Literal[
+    "create_entity", "edit_entity", "rename_entity", "merge_entities", "delete_entity",
+    "create_relation", "edit_relation", "delete_relation",
+]  # fmt: skip
 
-    operation: Literal[
-        "create_entity", "edit_entity", "rename_entity", "merge_entities", "delete_entity",
-        "create_relation", "edit_relation", "delete_relation",
-    ]  # fmt: skip
-    names: tuple[str, ...] = Field(min_length=1, description="entities, or the two ends of a relation")
-    target: str | None = Field(default=None, description="new name, or entity to merge into")
-    values: dict[str, Any] = Field(default_factory=dict[str, Any])
+
+class GraphEdited(Event):
+    """A person or a client changed the graph. It stands over what documents say, and outlives them.
+
+    Deleting hides what the log says until then; a later document may speak of the thing anew. Renaming and merging
+    hold for later documents too.
+    """
+
+    operation: GraphOperation
+    names: tuple[str, ...] = Field(min_length=1, max_length=1000, description="entities, or the two ends of a relation")
+    target: str | None = Field(default=None, min_length=1, description="new name, or entity to merge into")
+    values: EditedValues = EditedValues()
     editor: str = ""
+
+    @model_validator(mode="after")
+    def _names_fit(self) -> Self:
+        if self.operation.endswith("relation") and (len(self.names) != 2 or self.names[0] == self.names[1]):
+            raise ValueError(f"{self.operation} needs two different names")
+        if self.operation.endswith("entity") and len(self.names) != 1:
+            raise ValueError(f"{self.operation} needs one name")
+        if (self.operation in {"rename_entity", "merge_entities"}) != (self.target is not None):
+            raise ValueError("`target` belongs to rename_entity and merge_entities")
+        return self
 
     @property
     def about(self) -> str:

@@ -40,6 +40,21 @@ class Space:
 
 
 @dataclass(frozen=True)
+class Extent:
+    """How far a document reaches in its newest version: chunks at or behind `count` are of no version any more.
+
+    A deletion is an extent of no chunks.
+    """
+
+    version: int
+    count: int
+
+    def ends(self, order: int, version: int) -> bool:
+        """Whether a chunk of that order and version is no longer part of the document."""
+        return order >= self.count and version < self.version
+
+
+@dataclass(frozen=True)
 class Entity:
     """A node: the fold of what its chunks say."""
 

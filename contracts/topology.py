@@ -81,7 +81,19 @@ DURABLES = (
     Durable("chunker", (subjects.of_type("DocumentAdded"),), "cuts documents"),
     Durable("extractor", (subjects.of_type("ChunksCreated"),), "asks the language model"),
     Durable("merger", (subjects.of_type("EntitiesExtracted"),), "folds what chunks say", batch=64),
-    Durable("indexer-chunks", (subjects.of_type("ChunksCreated"),), "embeds passages", batch=16),
+    Durable(
+        "merger-extents",
+        (subjects.of_type("ChunksCreated"), subjects.of_type("DocumentDeleted")),
+        "takes back what deleted and shorter documents no longer say",
+        batch=64,
+    ),
+    Durable("merger-edits", (subjects.of_type("GraphEdited"),), "keeps what people say of the graph", batch=64),
+    Durable(
+        "indexer-chunks",
+        (subjects.of_type("ChunksCreated"), subjects.of_type("DocumentDeleted")),
+        "embeds passages, removes those that are gone",
+        batch=16,
+    ),
     Durable("indexer-graph", (subjects.of_type("GraphMerged"),), "embeds what changed", batch=64),
     Durable("query-status", (subjects.ALL,), "folds every fact into document status", batch=200),
 )

@@ -43,6 +43,7 @@ class DocumentVersion(Value):
     version: int = Field(description="log sequence of the DocumentAdded; a later text has a higher one")
     added_at: AwareDatetime
     file_path: str = UNKNOWN_SOURCE
+    deleted: bool = Field(default=False, description="the version is the DocumentDeleted: there is no text any more")
 
 
 class ChunkRef(Value):
@@ -99,3 +100,12 @@ class RelationRevision(Value):
     source: str
     target: str
     revision: int
+
+
+class EditedValues(Value):
+    """What a person says of an entity or relation; what is left out stays as the documents have it."""
+
+    type: str | None = Field(default=None, min_length=1, max_length=256, description="of an entity")
+    description: str | None = Field(default=None, max_length=50_000)
+    keywords: tuple[str, ...] | None = Field(default=None, max_length=200, description="of a relation")
+    weight: float | None = Field(default=None, ge=0, allow_inf_nan=False, description="of a relation")

@@ -9,8 +9,8 @@ from standalone.digest import Stores
 
 TABLES: dict[Projection, tuple[str, ...]] = {
     "status": ("documents", "chunks"),
-    "graph": ("contributions", "revisions"),
-    "vectors": (),
+    "graph": ("contributions", "revisions", "edits", "graph_extents"),
+    "vectors": ("vector_extents",),
 }
 """Tables of the document store that belong to a projection."""
 

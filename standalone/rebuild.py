@@ -16,17 +16,19 @@ from typing import Any
 import structlog
 
 from contracts import subjects
-from contracts.events import ChunksCreated, EntitiesExtracted, Event, GraphMerged
+from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted, Event, GraphEdited, GraphMerged
 from contracts.graph import Generations, Projection
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery, GenerationPointers, Handle, Log, Message, Pointer
 from runtime.errors import InvalidInput, Poison, Retryable
 from runtime.models.ports import Embedder
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
+from runtime.stores.documents.extents import RowExtents
 from services.extractor.handler import on_entities_extracted as remember
-from services.indexer.handler import index_graph, on_chunks_created
+from services.indexer.handler import index_graph, on_chunks
 from services.merger.adapters import RowContributions
 from services.merger.handler import on_entities_extracted as merge
+from services.merger.handler import on_extents, on_graph_edited
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.project import on_facts
 from standalone.digest import Stores, digest
@@ -142,12 +144,20 @@ class Rebuild:
             handle = partial(on_facts, documents=RowDocuments(rows), passages=RowPassages(rows))
             await self._handle(handle, deliveries)
             await self._handle(partial(remember, extractions=ExtractionCache(rows)), extracted)
+        reaching = _only(deliveries, ChunksCreated, DocumentDeleted)
         if "graph" in self.targets:
-            said = RowContributions(rows)
-            self._note(extracted, await self._handle(partial(merge, said=said, graph=self.stores.graph), extracted))
+            ports = {"said": RowContributions(rows), "graph": self.stores.graph}
+            edited = _only(deliveries, GraphEdited)
+            for handle, facts in ((merge, extracted), (on_extents, reaching), (on_graph_edited, edited)):
+                self._note(facts, await self._handle(partial(handle, **ports), facts))
         if "vectors" in self.targets:
-            chunks = _only(deliveries, ChunksCreated)
-            await self._handle(partial(on_chunks_created, vectors=self.stores.vectors, embeddings=embeddings), chunks)
+            handle = partial(
+                on_chunks,
+                vectors=self.stores.vectors,
+                embeddings=embeddings,
+                extents=RowExtents(rows, "vector_extents"),
+            )
+            await self._handle(handle, reaching)
             merged = _only(deliveries, GraphMerged)
             self._note(merged, [[delivery.event] for delivery in merged])
 
@@ -231,5 +241,5 @@ class Rebuild:
         await self._catch_up()
 
 
-def _only(deliveries: Sequence[Delivery[Any]], kind: type[Event]) -> list[Delivery[Any]]:
-    return [delivery for delivery in deliveries if isinstance(delivery.event, kind)]
+def _only(deliveries: Sequence[Delivery[Any]], *kinds: type[Event]) -> list[Delivery[Any]]:
+    return [delivery for delivery in deliveries if isinstance(delivery.event, kinds)]

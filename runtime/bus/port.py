@@ -1,13 +1,14 @@
 """The ports of the bus: the log, the blobs beside it, the pointers to live generations, one delivered message."""
 
+from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
 from contracts.envelope import Envelope
-from contracts.events import DocumentAdded, Event
-from contracts.graph import Generations, Projection
+from contracts.events import ChunksCreated, DocumentAdded, DocumentDeleted, Event
+from contracts.graph import Extent, Generations, Projection
 from contracts.values import BlobRef, DocumentVersion
 
 BUG_ATTEMPTS = 5
@@ -81,6 +82,28 @@ def version_added(delivery: Delivery[Event], event: DocumentAdded) -> DocumentVe
     return DocumentVersion(
         id=event.document_id, version=delivery.sequence, added_at=delivery.happened_at, file_path=event.file_path
     )
+
+
+def version_deleted(delivery: Delivery[Event], event: DocumentDeleted) -> DocumentVersion:
+    """The version that a delivered DocumentDeleted stands for: none of the document's texts is newer."""
+    return DocumentVersion(id=event.document_id, version=delivery.sequence, added_at=delivery.happened_at, deleted=True)
+
+
+def extents(batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) -> list[dict[str, Extent]]:
+    """How far each document of the batch reaches, in rounds: older versions first, one of each document in a round."""
+    versions: dict[str, dict[int, Extent]] = defaultdict(dict)
+    for delivery in batch:
+        event = delivery.event
+        if isinstance(event, DocumentDeleted):
+            versions[event.about][delivery.sequence] = Extent(delivery.sequence, 0)
+        elif event.chunk_count is not None:
+            versions[event.about][event.document.version] = Extent(event.document.version, event.chunk_count)
+    rounds: list[dict[str, Extent]] = []
+    for document, found in versions.items():
+        for number, (_, extent) in enumerate(sorted(found.items())):
+            rounds += [{}] if number == len(rounds) else []
+            rounds[number][document] = extent
+    return rounds
 
 
 class Handle(Protocol):

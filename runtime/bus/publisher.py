@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from contracts.envelope import Envelope, seal
-from contracts.events import DocumentAdded, Event
+from contracts.events import DocumentAdded, DocumentDeleted, Event
 from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, sha256
 from contracts.text import INLINE_LIMIT, encodable, sanitize
 from contracts.values import Chunking, Scalar
@@ -78,6 +78,32 @@ async def add_document(
         traceparent=traceparent_for(),
     )
     return Added(name, await log.publish(envelope), is_new=True)
+
+
+async def delete_document(
+    log: Log, *, workspace: str, id: str, source: str, track_id: str | None = None
+) -> Added | None:
+    """Publish a DocumentDeleted and return once the log has it; None for a document the log does not have.
+
+    One that is deleted already is not deleted again (`is_new` is False). Raises `Unavailable`.
+    """
+    added, deleted = await asyncio.gather(
+        log.newest(workspace, id, "DocumentAdded"), log.newest(workspace, id, "DocumentDeleted")
+    )
+    if added is None:
+        return None
+    if deleted and deleted.sequence > added.sequence:
+        return Added(id, deleted.sequence, is_new=False)
+    event = DocumentDeleted(document_id=id, track_id=track_id)
+    envelope: Envelope[Event] = seal(
+        event,
+        id=event_id(f"{workspace}/{id}/{added.sequence}", "DocumentDeleted"),
+        source=source,
+        workspace=workspace,
+        time=datetime.now(UTC),
+        traceparent=traceparent_for(),
+    )
+    return Added(id, await log.publish(envelope), is_new=True)
 
 
 def _hash(message: Message) -> str:

@@ -5,38 +5,80 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from contracts.events import ChunksCreated, Event, GraphMerged, VectorsIndexed
+from contracts.events import ChunksCreated, DocumentDeleted, Event, GraphMerged, VectorsIndexed
 from contracts.graph import Generations, Space, VectorKind, VectorRow
 from contracts.ids import entity_vector_id, relation_vector_id
 from contracts.values import ChunkRef, DocumentVersion
-from runtime.bus.port import Delivery
+from runtime.bus.port import Delivery, version_deleted
+from runtime.bus.port import extents as reaches
 from runtime.errors import Retryable
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
-from services.indexer.domain import chunk_row, entity_row, relation_row
-from services.indexer.ports import Embeddings
+from services.indexer.domain import chunk_row, chunk_row_id, chunk_row_prefix, entity_row, relation_row
+from services.indexer.ports import Embeddings, Extents
 
 E = TypeVar("E", bound=Event)
 Pair = tuple[str, str]
 
 SETTLE_ROUNDS = 10
+PAGE = 50
+"""Rows of one look behind the end of a document."""
 
 
-async def on_chunks_created(
-    batch: Sequence[Delivery[ChunksCreated]], generations: Generations, *, vectors: Vectors, embeddings: Embeddings
+async def on_chunks(
+    batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
+    generations: Generations,
+    *,
+    vectors: Vectors,
+    embeddings: Embeddings,
+    extents: Extents,
 ) -> list[list[VectorsIndexed]]:
-    """Index passages at once, so that they can be found before anything is extracted."""
-    embedded: dict[int, int] = {}
+    """Index passages at once, so that they can be found before anything is extracted; remove those that are gone."""
+    indexed: dict[int, VectorsIndexed] = {}
     for workspace, deliveries in by_workspace(batch).items():
         space = Space(workspace, generations.vectors)
+        created = [delivery.event for delivery in deliveries if isinstance(delivery.event, ChunksCreated)]
         rows: dict[str, VectorRow] = {}
-        for event in sorted((delivery.event for delivery in deliveries), key=lambda e: e.document.version):
+        for event in sorted(created, key=lambda e: e.document.version):
             rows |= {row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)}
         changed = await _put_changed(space, "chunks", rows, vectors, embeddings)
+        await _remove_ended(space, deliveries, vectors, extents)
         for delivery in deliveries:
             event = delivery.event
-            embedded[delivery.sequence] = len(changed & {chunk_row(event.document, c).id for c in event.chunks})
-    return [[_indexed(d.event.document, "chunks", d.event.chunks, embedded[d.sequence], embeddings)] for d in batch]
+            if isinstance(event, ChunksCreated):
+                ours = changed & {chunk_row_id(event.document.id, chunk.order) for chunk in event.chunks}
+                fact = _indexed(event.document, "chunks", event.chunks, len(ours), embeddings)
+            else:
+                fact = _indexed(version_deleted(delivery, event), "chunks", (), 0, embeddings)
+            indexed[delivery.sequence] = fact
+    return [[indexed[delivery.sequence]] for delivery in batch]
+
+
+async def _remove_ended(
+    space: Space, deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]], vectors: Vectors, extents: Extents
+) -> None:
+    """Remove rows behind the end of their document.
+
+    Another replica may be writing an older version: it looks here after it has written, so whoever is last removes.
+    """
+    look: set[str] = set()
+    for reached in reaches(deliveries):
+        before = await extents.put(space, reached)
+        # A document's first extent ends nothing: its chunks are as new as the extent itself.
+        look |= {id for id, extent in reached.items() if id in before or not extent.count}
+    standing = await extents.get(space, {delivery.event.about for delivery in deliveries})
+    look |= {id for id, extent in standing.items() if any(extent.version > v for v in _versions(id, deliveries))}
+    for id in sorted(look):
+        prefix, extent = chunk_row_prefix(id), standing[id]
+        after = chunk_row_id(id, extent.count - 1) if extent.count else prefix
+        while rows := [row for row in await vectors.scan(space, "chunks", after, PAGE) if row.id.startswith(prefix)]:
+            await vectors.delete(space, "chunks", [row.id for row in rows if extent.ends(row.order, row.version)])
+            after = rows[-1].id
+
+
+def _versions(document: str, deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) -> set[int]:
+    events = [delivery.event for delivery in deliveries if delivery.event.about == document]
+    return {event.document.version for event in events if isinstance(event, ChunksCreated)}
 
 
 async def on_graph_merged(
@@ -57,7 +99,14 @@ async def on_graph_merged(
             ids = {entity_vector_id(e.name) for e in delivery.event.entities}
             ids |= {relation_vector_id(r.source, r.target) for r in delivery.event.relations}
             embedded[delivery.sequence] = len(changed & ids)
-    return [[_indexed(d.event.document, "graph", d.event.chunks, embedded[d.sequence], embeddings)] for d in batch]
+    return [
+        [
+            _indexed(d.event.document, "graph", d.event.chunks, embedded[d.sequence], embeddings).model_copy(
+                update={"part": d.event.part, "parts": d.event.parts}
+            )
+        ]
+        for d in batch
+    ]
 
 
 async def index_graph(

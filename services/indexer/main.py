@@ -8,8 +8,9 @@ from runtime.health import Health
 from runtime.models.open import open_embedder
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.caches import CachedEmbeddings
+from runtime.stores.documents.extents import RowExtents
 from runtime.stores.open import open_documents, open_graph, open_vectors
-from services.indexer.handler import on_chunks_created, on_graph_merged
+from services.indexer.handler import on_chunks, on_graph_merged
 from services.indexer.settings import IndexerSettings
 
 
@@ -28,7 +29,15 @@ def main() -> None:
             await until_it_answers("the vector store", vectors.ping, health)
             embeddings = CachedEmbeddings(rows, embedder)
             yield [
-                Subscription("indexer-chunks", partial(on_chunks_created, vectors=vectors, embeddings=embeddings)),
+                Subscription(
+                    "indexer-chunks",
+                    partial(
+                        on_chunks,
+                        vectors=vectors,
+                        embeddings=embeddings,
+                        extents=RowExtents(rows, "vector_extents"),
+                    ),
+                ),
                 Subscription(
                     "indexer-graph", partial(on_graph_merged, graph=graph, vectors=vectors, embeddings=embeddings)
                 ),

@@ -1,7 +1,9 @@
 """What the indexer needs of the outside, beside the graph and the vectors."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
+
+from contracts.graph import Extent, Space
 
 
 class Embeddings(Protocol):
@@ -12,4 +14,16 @@ class Embeddings(Protocol):
 
     async def embed(self, workspace: str, texts: Sequence[str]) -> list[tuple[float, ...]]:
         """One vector per text, in order."""
+        ...
+
+
+class Extents(Protocol):
+    """How far each document reaches in its newest version."""
+
+    async def put(self, space: Space, extents: Mapping[str, Extent]) -> dict[str, Extent]:
+        """Write each unless a newer version's stands. Returns what stood there before, where anything did."""
+        ...
+
+    async def get(self, space: Space, documents: Collection[str]) -> dict[str, Extent]:
+        """Those that are known among `documents`."""
         ...

@@ -1,54 +1,77 @@
-"""Contributions in the document store."""
+"""Contributions, edits and extents in the document store."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from contracts.graph import Space
+from contracts.graph import Extent, Space
 from contracts.ids import sha256
+from contracts.values import EditedValues
+from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.rows import Row, Rows, Table
-from services.merger.domain import Contribution
-from services.merger.ports import Key
+from services.merger.domain.contributions import Contribution, Key
+from services.merger.domain.edits import Edit
 
 _FIELDS = {field.name for field in fields(Contribution)}
-
-
-def _hash(key: Key) -> str:
-    return ("e-" if len(key) == 1 else "r-") + sha256("\x1f".join(key))[:40]
+_PAGE = 1000
 
 
 class RowContributions:
     """`Contributions` over `Rows`: one row per chunk and key, one per chunk for its version, one counter per key."""
 
     def __init__(self, rows: Rows) -> None:
-        self._rows = rows
+        self._rows, self._extents = rows, RowExtents(rows, "graph_extents")
 
     async def replace(
         self, space: Space, said: Mapping[str, tuple[int, Sequence[Contribution]]]
     ) -> dict[str, set[Key]]:
         """See `Contributions.replace`."""
-        table = Table("contributions", space)
         new = {_row_key(c): _row(c) for _, contributions in said.values() for c in contributions}
         new |= {f"-:{sha256(chunk)[:24]}": _marker(chunk, version) for chunk, (version, _) in said.items()}
-        await self._rows.put_newer(table, new, "guard")
-        while True:
-            found = await self._rows.find(table, {"chunk_id": list(said)})
-            newest: dict[str, int] = {}
-            for _, row in found:
-                newest[row["chunk_id"]] = max(newest.get(row["chunk_id"], 0), row["version"])
-            # Another replica may write another version at this moment: whoever looks last sees both, and retracts.
-            stale = {key: _retracted(row, newest[row["chunk_id"]]) for key, row in found
-                     if row["version"] < newest[row["chunk_id"]]}  # fmt: skip
-            if not stale:
-                break
-            await self._rows.put_newer(table, stale, "guard")
+        await self._rows.put_newer(_contributions(space), new, "guard")
+        found = await self._settled(space, {"chunk_id": list(said)})
         # Read back rather than computed: after a crash the retractions of the first attempt must be found again.
         touched: dict[str, set[Key]] = {chunk: set() for chunk in said}
-        for _, row in found:
+        for row in found:
             if row["names"]:
                 touched[row["chunk_id"]].add(tuple(row["names"]))
         return touched
+
+    async def limit(self, space: Space, extents: Mapping[str, Extent]) -> dict[str, set[Key]]:
+        """See `Contributions.limit`."""
+        before = await self._extents.put(space, extents)
+        touched: dict[str, set[Key]] = {document: set() for document in extents}
+        # A document's first extent ends nothing: what it says is as new as the extent itself.
+        look = [document for document, extent in extents.items() if document in before or not extent.count]
+        if look:
+            await self._settled(space, {"document_id": look})
+            standing = await self._extents.get(space, look)
+            for _, row in await self._rows.find(_contributions(space), {"document_id": look}):
+                if row["names"] and row["order"] >= standing[row["document_id"]].count:
+                    touched[row["document_id"]].add(tuple(row["names"]))
+        return touched
+
+    async def _settled(self, space: Space, where: Mapping[str, list[str]]) -> list[Row]:
+        """The rows, once none of them is left that a newer version of its chunk or document has taken back.
+
+        Another replica may write another version at this moment: whoever looks last sees both, and retracts.
+        """
+        while True:
+            found = await self._rows.find(_contributions(space), dict(where))
+            extents = await self._extents.get(space, {row["document_id"] for _, row in found if row["names"]})
+            newest: dict[str, int] = {}
+            for _, row in found:
+                newest[row["chunk_id"]] = max(newest.get(row["chunk_id"], 0), row["version"])
+            stale: dict[str, Row] = {}
+            for key, row in found:
+                extent = extents.get(row["document_id"])
+                ended = extent.version if extent and extent.ends(row["order"], row["version"]) else 0
+                if (version := max(newest[row["chunk_id"]], ended)) > row["version"]:
+                    stale[key] = _retracted(row, version)
+            if not stale:
+                return [row for _, row in found]
+            await self._rows.put_newer(_contributions(space), stale, "guard")
 
     async def revisions(self, space: Space, keys: Sequence[Key]) -> dict[Key, int]:
         """See `Contributions.revisions`."""
@@ -56,14 +79,44 @@ class RowContributions:
         counted = await self._rows.increment(Table("revisions", space), list(hashes))
         return {hashes[hashed]: number for hashed, number in counted.items()}
 
-    async def of(self, space: Space, keys: Sequence[Key]) -> dict[Key, list[Contribution]]:
+    async def of(self, space: Space, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
         """See `Contributions.of`."""
         found: dict[Key, list[Contribution]] = defaultdict(list)
         if keys:
-            for _, row in await self._rows.find(Table("contributions", space), {"key": [_hash(key) for key in keys]}):
+            for _, row in await self._rows.find(_contributions(space), {"key": [_hash(key) for key in keys]}):
                 contribution = _contribution(row)
                 found[contribution.names].append(contribution)
         return {key: found[key] for key in keys}
+
+    async def at(self, space: Space, names: Collection[str]) -> set[Key]:
+        """See `Contributions.at`."""
+        hashes = [_hash((name,)) for name in names]
+        sides = [await self._rows.find(_contributions(space), {side: hashes}) for side in ("left", "right")]
+        return {tuple(row["names"]) for side in sides for _, row in side}
+
+    async def put_edits(self, space: Space, edits: Sequence[Edit]) -> None:
+        """See `Contributions.put_edits`."""
+        rows = {f"{edit.sequence:020d}": {**asdict(edit), "values": edit.values.model_dump()} for edit in edits}
+        await self._rows.put(Table("edits", space), rows)
+
+    async def edits(self, space: Space) -> list[Edit]:
+        """See `Contributions.edits`."""
+        found: list[Edit] = []
+        after = ""
+        while page := await self._rows.scan(Table("edits", space), after, _PAGE):
+            found += [_edit(row) for _, row in page]
+            after = page[-1][0]
+            if len(page) < _PAGE:
+                break
+        return found
+
+
+def _contributions(space: Space) -> Table:
+    return Table("contributions", space)
+
+
+def _hash(key: Key) -> str:
+    return ("e-" if len(key) == 1 else "r-") + sha256("\x1f".join(key))[:40]
 
 
 def _row_key(contribution: Contribution) -> str:
@@ -71,20 +124,35 @@ def _row_key(contribution: Contribution) -> str:
 
 
 def _row(contribution: Contribution) -> Row:
-    return {**asdict(contribution), "key": _hash(contribution.names), "guard": 2 * contribution.version + 1}
+    left, *right = (_hash((name,)) for name in contribution.names)
+    return {
+        **asdict(contribution),
+        "key": _hash(contribution.names),
+        "left": left,
+        "right": right[0] if right else "-",
+        "guard": 2 * contribution.version + 1,
+    }
 
 
 def _marker(chunk: str, version: int) -> Row:
     """Says that a version of the chunk was merged, even where it says nothing."""
-    return {"key": "-", "chunk_id": chunk, "names": [], "version": version, "guard": 2 * version + 1}
+    nothing: Row = {"key": "-", "document_id": "-", "left": "-", "right": "-", "names": [], "order": -1}
+    return {**nothing, "chunk_id": chunk, "version": version, "guard": 2 * version + 1}
 
 
 def _retracted(row: Row, version: int) -> Row:
+    """Names and place stay, to find what has to be folded again; what was said does not."""
     # One less than what the version itself says of the same key: in whatever order the two come, the latter stands.
-    return {**row, "version": version, "retracted": True, "guard": 2 * version}
+    nothing: Row = {"description": "", "keywords": [], "file_path": "", "retracted": True}
+    return {**row, **nothing, "version": version, "guard": 2 * version}
 
 
 def _contribution(row: Row) -> Contribution:
     values: dict[str, Any] = {name: value for name, value in row.items() if name in _FIELDS}
     values["names"], values["keywords"] = tuple(row["names"]), tuple(row["keywords"])
     return Contribution(**values)
+
+
+def _edit(row: Row) -> Edit:
+    values: dict[str, Any] = {**row, "names": tuple(row["names"]), "values": EditedValues(**row["values"])}
+    return Edit(**values)

@@ -8,7 +8,7 @@ from runtime.health import Health
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.open import open_documents, open_graph
 from services.merger.adapters import RowContributions
-from services.merger.handler import on_entities_extracted
+from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
 from services.merger.settings import MergerSettings
 
 
@@ -22,8 +22,12 @@ def main() -> None:
         try:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
-            handle = partial(on_entities_extracted, said=RowContributions(rows), graph=graph)
-            yield [Subscription("merger", handle)]
+            said = RowContributions(rows)
+            yield [
+                Subscription("merger", partial(on_entities_extracted, said=said, graph=graph)),
+                Subscription("merger-extents", partial(on_extents, said=said, graph=graph)),
+                Subscription("merger-edits", partial(on_graph_edited, said=said, graph=graph)),
+            ]
         finally:
             await graph.close()
             await rows.close()

@@ -4,11 +4,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from contracts.graph import Space
+from contracts.graph import Extent, Space
 from contracts.subjects import token
 from runtime.stores.documents.rows import Row, Rows, Table
 from services.query.domain.passage import Passage
-from services.query.domain.status import STEPS, DocumentStatus, Failure
+from services.query.domain.status import STATUSES, STEPS, DocumentStatus, Failure
 from services.query.ports import Page
 
 
@@ -33,19 +33,19 @@ class RowDocuments:
     ) -> Page:
         """See `Documents.page`."""
         table = _documents(space)
-        where: dict[str, str | int | list[str]] = {"status": list(statuses)} if statuses else {}
+        where: dict[str, str | int | list[str]] = {"status": list(statuses or STATUSES)}
         rows = await self._rows.find(table, where, order=order, descending=descending, skip=skip, limit=limit)
         total = sum((await self._rows.count(table, "status", where)).values())
         return Page([_status(row) for _, row in rows], total)
 
     async def tracked(self, space: Space, track_id: str) -> list[DocumentStatus]:
         """See `Documents.tracked`."""
-        found = await self._rows.find(_documents(space), {"track_id": track_id}, order="id")
+        found = await self._rows.find(_documents(space), {"track_id": track_id, "status": list(STATUSES)}, order="id")
         return [_status(row) for _, row in found]
 
     async def counts(self, space: Space) -> dict[str, int]:
         """See `Documents.counts`."""
-        return await self._rows.count(_documents(space), "status", {})
+        return await self._rows.count(_documents(space), "status", {"status": list(STATUSES)})
 
 
 class RowPassages:
@@ -64,6 +64,13 @@ class RowPassages:
         """See `Passages.get`."""
         found = await self._rows.get(Table("chunks", space), [token(id) for id in ids])
         return {row["id"]: _passage(row) for row in found.values()}
+
+    async def end(self, space: Space, document_id: str, extent: Extent) -> None:
+        """See `Passages.end`."""
+        found = await self._rows.find(Table("chunks", space), {"document_id": document_id})
+        await self._rows.delete(
+            Table("chunks", space), [key for key, row in found if extent.ends(row["order"], row["version"])]
+        )
 
 
 def _passage(row: Row) -> Passage:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.graph import Space
+from contracts.graph import Extent, Space
 from services.query.domain.passage import Passage
 from services.query.domain.status import DocumentStatus
 
@@ -31,7 +31,7 @@ class Documents(Protocol):
     async def page(
         self, space: Space, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
     ) -> Page:
-        """Documents with any of these statuses (none given: all).
+        """Documents with any of these statuses (none given: all but those that are deleted).
 
         `order` is `updated_at`, `created_at`, `id` or `file_path`.
         """
@@ -42,7 +42,7 @@ class Documents(Protocol):
         ...
 
     async def counts(self, space: Space) -> dict[str, int]:
-        """How many documents there are of each status."""
+        """How many documents there are of each status; deleted ones are not there."""
         ...
 
 
@@ -55,6 +55,10 @@ class Passages(Protocol):
 
     async def get(self, space: Space, ids: Collection[str]) -> dict[str, Passage]:
         """Those that exist among `ids`."""
+        ...
+
+    async def end(self, space: Space, document_id: str, extent: Extent) -> None:
+        """Remove what no longer belongs to the document."""
         ...
 
 

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from contracts.events import ChunksCreated, Event
-from contracts.graph import Generations, Space
+from contracts.events import ChunksCreated, DocumentDeleted, Event
+from contracts.graph import Extent, Generations, Space
 from runtime.bus.port import Delivery
 from runtime.errors import Retryable
 from services.query.domain.passage import Passage
@@ -29,13 +29,28 @@ async def on_facts(
         facts: dict[str, list[Fact]] = defaultdict(list)
         for delivery in deliveries:
             facts[delivery.event.about].append(_fact(delivery))
-        await _fold(space, facts, documents)
+        states = await _fold(space, facts, documents)
+        # After the fold, so that of two replicas with two versions the one that folds last removes.
+        for state in states:
+            if extent := _ended(state, facts[state.id]):
+                await passages.end(space, state.id, extent)
     return [[] for _ in batch]
 
 
-async def _fold(space: Space, facts: dict[str, list[Fact]], documents: Documents) -> None:
-    """Read, fold, write if nobody wrote meanwhile; else again for those."""
+def _ended(state: DocumentStatus, facts: Sequence[Fact]) -> Extent | None:
+    """How far the document reaches, where one of these facts may have left passages behind its end."""
+    if not any(isinstance(fact.event, ChunksCreated | DocumentDeleted) for fact in facts):
+        return None
+    if state.deleted > state.version:
+        return Extent(state.deleted, 0)
+    replaced = 0 < state.first_cut < state.version
+    return Extent(state.version, state.chunk_count) if replaced and state.chunk_count else None
+
+
+async def _fold(space: Space, facts: dict[str, list[Fact]], documents: Documents) -> list[DocumentStatus]:
+    """Read, fold, write if nobody wrote meanwhile; else again for those. Returns the states."""
     left = set(facts)
+    states: list[DocumentStatus] = []
     for _ in range(TRIES):
         stored = await documents.get(space, left)
         for id in list(left):
@@ -45,8 +60,9 @@ async def _fold(space: Space, facts: dict[str, list[Fact]], documents: Documents
                 after = apply(after, fact)
             if after is None or after == before or await documents.swap(space, after, revision):
                 left.discard(id)
+                states += [after] if after else []
         if not left:
-            return
+            return states
     raise Retryable(f"the status of {len(left)} documents changes faster than it can be written")
 
 

@@ -12,10 +12,11 @@ from runtime.models.lexical import LexicalEmbedder
 from runtime.models.open import open_tokenizer
 from runtime.models.scripted import CountingEmbedder
 from runtime.stores.documents.caches import CachedEmbeddings
+from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
-from services.indexer.handler import on_chunks_created, on_graph_merged
+from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.adapters import RowContributions
 from services.merger.handler import on_entities_extracted
 from services.query.adapters import RowDocuments, RowPassages
@@ -58,7 +59,9 @@ class World:
             delivered(added(name, "\n".join(passages)), version, workspace=workspace, id=name, correlation=name), cut
         )
         embeddings = CachedEmbeddings(self.rows, self.embedder)
-        facts: list[Any] = await on_chunks_created([cut], LIVE, vectors=self.vectors, embeddings=embeddings)
+        facts: list[Any] = await on_chunks(
+            [cut], LIVE, vectors=self.vectors, embeddings=embeddings, extents=RowExtents(self.rows, "vector_extents")
+        )
         attributes: dict[str, Any] = {"workspace": workspace, "correlation": name}
         said = [
             delivered(extracted(of, order, *(says[order] if order < len(says) else ())), sequence + order, **attributes)

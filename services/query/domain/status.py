@@ -30,6 +30,9 @@ STATUSES = (
 )  # fmt: skip
 """LightRAG's names, with `partial` (some chunks failed, the others are searchable) and `deleting` of our own."""
 
+DELETED = "deleted"
+"""Of a document that left no trace. It is in no list and no count; the row is kept, so that late facts find it."""
+
 STEPS = ("extracted", "merged", "embedded", "indexed")
 """What every chunk goes through; `embedded` is its own vector, `indexed` those of what it says."""
 
@@ -73,6 +76,10 @@ class DocumentStatus:
     failures: tuple[Failure, ...] = ()
     deleted: int = 0
     """Sequence of the newest DocumentDeleted; one before the version says nothing about it."""
+    erased: dict[str, int] = field(default_factory=dict[str, int])
+    """What that deletion has reached: `chunks` and `graph` as sets of parts, `parts` of the graph."""
+    first_cut: int = 0
+    """The oldest version of which chunks were seen: where it is older than this one, some may have to be removed."""
     sequence: int = 0
     """The newest fact that was seen."""
 
@@ -99,7 +106,8 @@ class DocumentStatus:
     def status(self) -> str:
         """One of STATUSES."""
         if self.deleted > self.version:
-            return "deleting"
+            everywhere = self.erased.get("chunks") and self.erased.get("graph") == (1 << self.erased["parts"]) - 1
+            return DELETED if everywhere else "deleting"
         failures = self.standing_failures
         if not self.chunk_count:
             return "failed" if failures else "pending"
@@ -135,9 +143,11 @@ def apply(status: DocumentStatus | None, fact: Fact) -> DocumentStatus | None:
     if isinstance(event, DocumentAdded):
         changed = _added(known, event, fact)
     elif isinstance(event, DocumentDeleted):
-        changed = replace(known, deleted=max(known.deleted, fact.sequence))
+        changed = _deleted(known, fact.sequence)
     elif isinstance(event, StageFailed):
         changed = _failed(known, event, fact)
+    elif isinstance(event, (GraphMerged, VectorsIndexed)) and event.document and event.document.deleted:
+        changed = _erased(known, event, event.document.version)
     elif isinstance(event, (ChunksCreated, EntitiesExtracted, GraphMerged, VectorsIndexed)) and event.document:
         base = _at(known, event.document, fact)
         changed = _progressed(base, event) if base else known
@@ -149,7 +159,14 @@ def apply(status: DocumentStatus | None, fact: Fact) -> DocumentStatus | None:
         updated_at=max(changed.updated_at, at),
         created_at=min(changed.created_at or at, at),
         sequence=max(changed.sequence, fact.sequence),
+        first_cut=_first_cut(known.first_cut, event),
     )
+
+
+def _first_cut(known: int, event: Event) -> int:
+    if not isinstance(event, ChunksCreated):
+        return known
+    return min(known or event.document.version, event.document.version)
 
 
 def _added(known: DocumentStatus, event: DocumentAdded, fact: Fact) -> DocumentStatus:
@@ -167,6 +184,21 @@ def _added(known: DocumentStatus, event: DocumentAdded, fact: Fact) -> DocumentS
     )
 
 
+def _deleted(known: DocumentStatus, version: int) -> DocumentStatus:
+    return known if version <= known.deleted else replace(known, deleted=version, erased={})
+
+
+def _erased(known: DocumentStatus, event: GraphMerged | VectorsIndexed, version: int) -> DocumentStatus:
+    """A deletion has reached the vectors, of which those of the graph come last."""
+    if version < known.deleted or isinstance(event, GraphMerged):
+        return known
+    known = _deleted(known, version)
+    bits = known.erased.get(event.kind, 0) | 1 << event.part
+    return replace(
+        known, erased={**known.erased, event.kind: bits, **({"parts": event.parts} if event.kind == "graph" else {})}
+    )
+
+
 def _renewed(known: DocumentStatus, version: int) -> DocumentStatus:
     """The state of a newer version, of which nothing is done yet."""
     return DocumentStatus(
@@ -176,6 +208,7 @@ def _renewed(known: DocumentStatus, version: int) -> DocumentStatus:
         version=version,
         failures=tuple(failure for failure in known.failures if failure.cause),
         deleted=known.deleted,
+        erased=known.erased,
         sequence=known.sequence,
     )
 

@@ -5,16 +5,18 @@ from typing import Any
 
 import pytest
 
-from contracts.events import ChunksCreated, EntitiesExtracted, Event, VectorsIndexed
+from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted, Event, VectorsIndexed
 from contracts.graph import Entity, Generations, Relation, Space, VectorKind
+from runtime.bus.port import Delivery
 from runtime.errors import Retryable
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.scripted import CountingEmbedder
 from runtime.stores.documents.caches import CachedEmbeddings
+from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
-from services.indexer.handler import SETTLE_ROUNDS, index_graph, on_chunks_created, on_graph_merged
+from services.indexer.handler import SETTLE_ROUNDS, index_graph, on_chunks, on_graph_merged
 from tests.support.facts import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 
@@ -28,11 +30,16 @@ class Bench:
         self.embedder = CountingEmbedder(LexicalEmbedder(16))
         self.embeddings = CachedEmbeddings(MemoryRows(), self.embedder)
         self.vectors = MemoryVectors(self.embedder.model, 16)
+        self.extents = RowExtents(MemoryRows(), "vector_extents")
         self.merger = Merger(graph=graph or MemoryGraph())
 
     async def chunks(self, *events: ChunksCreated, workspace: str = "w") -> list[VectorsIndexed]:
-        batch = [delivered(event, n, workspace=workspace) for n, event in enumerate(events, 1)]
-        facts = await on_chunks_created(batch, Generations(), vectors=self.vectors, embeddings=self.embeddings)
+        return await self.handle([delivered(event, n, workspace=workspace) for n, event in enumerate(events, 1)])
+
+    async def handle(self, batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) -> list[VectorsIndexed]:
+        facts = await on_chunks(
+            batch, Generations(), vectors=self.vectors, embeddings=self.embeddings, extents=self.extents
+        )
         return [fact for (fact,) in facts]
 
     async def merged(self, *events: EntitiesExtracted) -> list[VectorsIndexed]:

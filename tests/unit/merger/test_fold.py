@@ -11,16 +11,9 @@ from hypothesis import strategies as st
 from contracts.events import EntitiesExtracted
 from contracts.graph import UNKNOWN_TYPE, Entity, Relation
 from contracts.ids import SEPARATOR, UNKNOWN_SOURCE
-from services.merger.domain import (
-    MAX_DESCRIPTION,
-    MAX_FILE_PATHS,
-    MAX_SOURCES,
-    Contribution,
-    contributions,
-    fold_entity,
-    fold_relation,
-    join,
-)
+from services.merger.domain.contributions import Contribution, contributions
+from services.merger.domain.edits import Edits
+from services.merger.domain.fold import MAX_DESCRIPTION, MAX_FILE_PATHS, MAX_SOURCES, fold, join
 from tests.support.facts import NOON, document, entity, extracted, relation
 
 
@@ -29,11 +22,15 @@ def said(*events: EntitiesExtracted) -> list[Contribution]:
 
 
 def folded(name: str, *events: EntitiesExtracted) -> Entity:
-    return fold_entity(name, [c for c in said(*events) if c.names == (name,)], 1)
+    found = fold((name,), [c for c in said(*events) if c.names == (name,)], 1, Edits())
+    assert isinstance(found, Entity)
+    return found
 
 
 def joined(source: str, target: str, *events: EntitiesExtracted) -> Relation:
-    return fold_relation((source, target), [c for c in said(*events) if c.names == (source, target)], 1)
+    found = fold((source, target), [c for c in said(*events) if c.names == (source, target)], 1, Edits())
+    assert isinstance(found, Relation)
+    return found
 
 
 def about(*types: str) -> list[EntitiesExtracted]:
@@ -159,13 +156,13 @@ def test_the_order_of_rows_within_a_chunk_does_not_matter() -> None:
 
 
 def test_an_entity_that_nothing_supports_is_a_tombstone() -> None:
-    assert fold_entity("A", [], 5) == Entity("A", 5, gone=True)
-    assert fold_relation(("A", "B"), [], 5) == Relation("A", "B", 5, gone=True)
+    assert fold(("A",), [], 5, Edits()) == Entity("A", 5, gone=True)
+    assert fold(("A", "B"), [], 5, Edits()) == Relation("A", "B", 5, gone=True)
 
 
 def test_what_was_taken_back_does_not_count() -> None:
     (standing,) = said(extracted(document(), 0, [entity("A")]))
-    assert fold_entity("A", [replace(standing, retracted=True)], 5).gone
+    assert fold(("A",), [replace(standing, retracted=True)], 5, Edits()).gone
 
 
 def test_sources_and_files_are_bounded_and_the_support_is_not() -> None:

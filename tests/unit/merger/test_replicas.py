@@ -11,7 +11,7 @@ from contracts.graph import Space
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.rows import Row, Table
 from services.merger.adapters import RowContributions
-from services.merger.domain import Contribution
+from services.merger.domain.contributions import Contribution
 
 SPACE = Space("w", 1)
 KEYS = [("A",), ("B",), ("C",)]
