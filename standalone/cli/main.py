@@ -2,7 +2,7 @@
 
 import typer
 
-from standalone.cli import ask, demo, doctor, documents, log, projections, stack, topology
+from standalone.cli import ask, deletion, demo, doctor, documents, log, projections, stack, topology
 
 app = typer.Typer(
     name="lightstream",
@@ -16,6 +16,7 @@ app = typer.Typer(
 app.command()(stack.up)
 app.command()(stack.down)
 app.command()(documents.add)
+app.command()(deletion.delete)
 app.command()(ask.ask)
 app.command()(documents.status)
 app.command()(log.log)

@@ -106,7 +106,9 @@ class DocumentStatus:
     def status(self) -> str:
         """One of STATUSES."""
         if self.deleted > self.version:
-            everywhere = self.erased.get("chunks") and self.erased.get("graph") == (1 << self.erased["parts"]) - 1
+            everywhere = (
+                self.erased.get("chunks") and self.erased.get("graph") == (1 << self.erased.get("parts", 0)) - 1
+            )
             return DELETED if everywhere else "deleting"
         failures = self.standing_failures
         if not self.chunk_count:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted, Event, VectorsIndexed
-from contracts.graph import Entity, Generations, Relation, Space, VectorKind
+from contracts.graph import Entity, Extent, Generations, Relation, Space, VectorKind
 from runtime.bus.port import Delivery
 from runtime.errors import Retryable
 from runtime.models.lexical import LexicalEmbedder
@@ -201,3 +201,44 @@ async def test_nothing_to_index_costs_nothing_and_is_said() -> None:
     bench = Bench()
     (fact,) = await bench.merged(extracted(document(), 0))
     assert (fact.embedded, bench.embedder.calls) == (0, 0)
+
+
+def deletion(id: str, place: int) -> Delivery[DocumentDeleted]:
+    return delivered(DocumentDeleted(document_id=id), place)
+
+
+async def test_chunks_of_a_deleted_document_are_removed_and_no_others() -> None:
+    bench = Bench()
+    await bench.chunks(chunked(document("d", 1), *(f"passage {n}" for n in range(120))), chunked(document("e", 2), "e"))
+    (fact,) = await bench.handle([deletion("d", 50)])
+    assert [row.document_id for row in await bench.vectors.scan(SPACE, "chunks")] == ["e"]
+    assert (fact.document and fact.document.deleted, fact.chunks, fact.kind) == (True, (), "chunks")
+
+
+async def test_chunks_that_come_after_their_deletion_stay_away() -> None:
+    bench = Bench()
+    await bench.handle([deletion("d", 50)])
+    await bench.chunks(chunked(document("d", 1), "late"))
+    assert await bench.vectors.count(SPACE, "chunks") == 0
+    await bench.chunks(chunked(document("d", 60), "anew"))
+    assert await bench.vectors.count(SPACE, "chunks") == 1
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("newest_first", [True, False])
+async def test_a_shorter_version_leaves_nothing_behind_its_end(together: bool, newest_first: bool) -> None:
+    bench = Bench()
+    events = [chunked(document("d", 1), "one", "two", "three"), chunked(document("d", 9), "one", "2")]
+    events = events[::-1] if newest_first else events
+    for batch in [events] if together else [[event] for event in events]:
+        await bench.chunks(*batch)
+    rows = await bench.vectors.scan(SPACE, "chunks")
+    assert [(row.text, row.version) for row in rows] == [("one", 9), ("2", 9)]
+
+
+async def test_a_removal_that_was_interrupted_is_made_up_for() -> None:
+    bench = Bench()
+    await bench.chunks(chunked(document("d", 1), "one", "two"))
+    await bench.extents.put(SPACE, {"d": Extent(9, 1)})  # and there it was killed
+    await bench.chunks(chunked(document("d", 9), "one"))
+    assert await bench.vectors.count(SPACE, "chunks") == 1

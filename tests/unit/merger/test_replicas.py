@@ -1,45 +1,17 @@
 """Replicas that merge different versions of one chunk at the same moment: what the newest says stands, and no more."""
 
 import asyncio
-from collections.abc import Mapping
 from random import Random
-from typing import Any
 
 import pytest
 
 from contracts.graph import Space
-from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.rows import Row, Table
 from services.merger.adapters import RowContributions
 from services.merger.domain.contributions import Contribution
+from tests.support.interleaving import Interleaved
 
 SPACE = Space("w", 1)
 KEYS = [("A",), ("B",), ("C",)]
-
-
-class Interleaved(MemoryRows):
-    """Rows whose writes are torn apart, so that those of two callers mix in ways that differ with the dice."""
-
-    def __init__(self, dice: Random) -> None:
-        super().__init__()
-        self.dice = dice
-
-    async def pause(self) -> None:
-        if self.dice.random() < 0.5:
-            await asyncio.sleep(0)
-
-    async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
-        torn = list(rows.items())
-        self.dice.shuffle(torn)
-        for key, row in torn:
-            await self.pause()
-            await super().put_newer(table, {key: row}, field)
-
-    async def find(self, *arguments: Any, **options: Any) -> list[tuple[str, Row]]:
-        await self.pause()
-        found = await super().find(*arguments, **options)
-        await self.pause()
-        return found
 
 
 def says(name: str, version: int) -> Contribution:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
+from itertools import permutations
 from random import Random
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from contracts.events import DocumentAdded, DocumentDeleted, Event
 from contracts.values import BlobRef, DocumentVersion
-from services.query.domain.status import MOST_CAUSES, STATUSES, DocumentStatus, Fact, apply, shortened
+from services.query.domain.status import DELETED, MOST_CAUSES, STATUSES, DocumentStatus, Fact, apply, shortened
 from tests.support.facts import NOON, added, chunked, derived, document, extracted, failed, indexed, merged
 
 
@@ -214,3 +215,30 @@ def test_the_state_is_a_function_of_the_set_of_facts(r: Random) -> None:
     assert status == folded(facts)
     assert status.status in STATUSES
     assert folded([*again, *again]) == status
+
+
+def test_a_deletion_is_done_when_every_part_of_graph_and_chunks_is_gone() -> None:
+    of = document("d", 50).model_copy(update={"deleted": True})
+    gone = [
+        indexed(of, "chunks"),
+        indexed(of, "graph").model_copy(update={"part": 0, "parts": 2}),
+        indexed(of, "graph").model_copy(update={"part": 1, "parts": 2}),
+    ]
+    for order in permutations([DocumentDeleted(document_id="d"), *gone]):
+        state = None
+        for place, event in enumerate(order, 1):
+            state = apply(state, fact(event, 50))
+            assert state is not None
+            assert state.status == (DELETED if all(one in order[:place] for one in gone) else "deleting")
+
+
+def test_a_document_added_after_its_deletion_is_there_again() -> None:
+    of = document("d", 50).model_copy(update={"deleted": True})
+    state = None
+    for event, sequence in (
+        (DocumentDeleted(document_id="d"), 50), (indexed(of, "chunks"), 51), (indexed(of, "graph"), 52),
+        (added("d"), 60),
+    ):  # fmt: skip
+        state = apply(state, fact(event, sequence))
+    assert state is not None
+    assert (state.status, state.version) == ("pending", 60)

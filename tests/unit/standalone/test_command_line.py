@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from standalone.cli.main import app
 
 COMMANDS = (
-    "up", "down", "add", "ask", "status", "log", "digest", "rebuild", "topology", "topology apply", "topology check",
-    "doctor", "demo",
+    "up", "down", "add", "delete", "ask", "status", "log", "digest", "rebuild", "topology", "topology apply",
+    "topology check", "doctor", "demo",
 )  # fmt: skip
 NEED_A_STACK = (
     "add x.md", "ask who?", "status", "status x.md", "log", "digest", "rebuild all", "rebuild graph --rollback",

@@ -1,0 +1,71 @@
+"""`delete`: documents out of the stack, without a trace in what is searched."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Annotated
+
+import typer
+
+from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
+from standalone.folder import Folder, State
+
+# `--help` answers at once: the bus is loaded by the command that needs it.
+# ruff: noqa: PLC0415
+
+PAUSE = 0.3
+"""Seconds between two looks at what is left."""
+
+
+@dataclass
+class Outcome:
+    """What became of the documents that were named."""
+
+    deleted: list[str] = field(default_factory=list[str])
+    unknown: list[str] = field(default_factory=list[str])
+
+
+def delete(
+    documents: Annotated[
+        list[str], typer.Argument(metavar="DOCUMENT…", help="Ids or file names, as `status` has them.")
+    ],
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until nothing of them is found any more.")] = False,
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Delete documents: graph, vectors and status become as if they had never been added.
+
+    What people said of entities stays. The log keeps the events; adding a document again begins anew. Ends with code 1
+    when one was not found.
+    """
+    with errors(as_json):
+        quiet_logs()
+        outcome = asyncio.run(_delete(Folder.at(data).ready(), documents, wait, workspace))
+        if as_json:
+            print_json(asdict(outcome))
+        else:
+            echo(f"{len(outcome.deleted)} deleted")
+            for name in outcome.unknown:
+                note(f"  no document {name!r} in workspace {workspace}")
+        raise typer.Exit(1 if outcome.unknown else 0)
+
+
+async def _delete(state: State, wanted: Sequence[str], wait: bool, workspace: str) -> Outcome:
+    from runtime.bus.nats import NatsLog
+    from runtime.bus.publisher import delete_document
+    from standalone.client import api, documents
+    from standalone.publishing import SOURCE, jetstream
+    from standalone.servers.nats import url
+
+    outcome = Outcome()
+    async with jetstream(url(state.ports["bus"])) as bus, api(state.api, workspace) as client:
+        known = await documents(client)
+        for name in wanted:
+            ids = [each["id"] for each in known if name in (each["id"], each["file_path"])]
+            for id in ids or [name]:
+                gone = await delete_document(NatsLog(bus), workspace=workspace, id=id, source=SOURCE)
+                (outcome.deleted if gone else outcome.unknown).append(id)
+        while wait and any(each["id"] in outcome.deleted for each in await documents(client)):  # noqa: ASYNC110
+            await asyncio.sleep(PAUSE)
+    return outcome

@@ -1,0 +1,138 @@
+"""The graph is a function of the set of events: any order, repetition, batching and number of replicas; and what is
+deleted leaves it as if it had never been there."""
+
+import asyncio
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import pytest
+
+from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted, GraphEdited
+from contracts.graph import Generations
+from contracts.values import EditedValues
+from runtime.bus.port import Delivery
+from services.merger.adapters import RowContributions
+from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
+from tests.support.facts import NOON, chunked, delivered, document, entity, extracted, relation
+from tests.support.interleaving import Interleaved, InterleavedGraph
+from tests.support.merging import Merger
+
+NAMES = ["Ada", "Bert", "Celia", "Dorian", "Edith"]
+HANDLERS: dict[type, Any] = {
+    EntitiesExtracted: on_entities_extracted,
+    ChunksCreated: on_extents,
+    DocumentDeleted: on_extents,
+    GraphEdited: on_graph_edited,
+}
+Log = list[Delivery[Any]]
+
+
+def version(dice: Random, id: str, sequence: int) -> Log:
+    """The facts of one version of a document: its chunks, and what each says."""
+    of = document(id, sequence, added_at=NOON.replace(minute=sequence % 60), file_path=f"{id}.txt")
+    contents = [f"text {dice.random()}" for _ in range(dice.randint(1, 4))]
+    facts: Log = [delivered(chunked(of, *contents), sequence + 1)]
+    for order in range(len(contents)):
+        names = dice.sample(NAMES, dice.randint(0, 3))
+        ties = [relation(*dice.sample(NAMES, 2), f"tie {dice.random()}", "k", weight=dice.randint(1, 3))]
+        says = [entity(name, dice.choice("xyz"), f"{name} {dice.random():.3f}") for name in names]
+        facts.append(delivered(extracted(of, order, says, ties if names else ()), sequence + 2 + order))
+    return facts
+
+
+def edit(dice: Random, sequence: int) -> Delivery[Any]:
+    """Some edit of some names."""
+    one, other = dice.sample(NAMES, 2)
+    values = EditedValues(type="edited", description=f"said by hand at {sequence}")
+    return delivered(
+        dice.choice([
+            GraphEdited(operation="edit_entity", names=(one,), values=values),
+            GraphEdited(operation="create_entity", names=(f"New {one}",), values=values),
+            GraphEdited(operation="delete_entity", names=(one,)),
+            GraphEdited(operation="rename_entity", names=(one,), target=dice.choice([other, f"Sir {one}"])),
+            GraphEdited(operation="merge_entities", names=(one, f"Sir {one}"), target=other),
+            GraphEdited(operation="create_relation", names=(one, other), values=EditedValues(description="by hand")),
+            GraphEdited(operation="edit_relation", names=(one, other), values=EditedValues(weight=7.0)),
+            GraphEdited(operation="delete_relation", names=(one, other)),
+        ]),
+        sequence,
+    )  # fmt: skip
+
+
+def history(dice: Random, edits: int) -> dict[int, tuple[str, Log]]:
+    """Facts by the place in the log of what began them, with the document's id."""
+    found: dict[int, tuple[str, Log]] = {}
+    for place in range(100, 1000, 100):
+        id = dice.choice(["a", "b", "c"])
+        if dice.random() < 0.25:
+            found[place] = (id, [delivered(DocumentDeleted(document_id=id), place)])
+        else:
+            found[place] = (id, version(dice, id, place))
+    for place in dice.sample(range(150, 1000, 50), edits):
+        found[place + 7] = ("_graph", [edit(dice, place + 7)])
+    return dict(sorted(found.items()))
+
+
+def facts(log: dict[int, tuple[str, Log]]) -> Log:
+    return [fact for _, of_one in log.values() for fact in of_one]
+
+
+async def picture(merger: Merger, arrivals: Sequence[Log]) -> dict[Any, Any]:
+    """The graph after each replica has handled its batches."""
+
+    async def replica(deliveries: Log) -> None:
+        for start in range(0, len(deliveries), 3):
+            for kind, handler in HANDLERS.items():
+                batch = [d for d in deliveries[start : start + 3] if type(d.event) is kind]
+                if batch:
+                    await handler(batch, Generations(), said=RowContributions(merger.rows), graph=merger.graph)
+
+    await asyncio.gather(*map(replica, arrivals))
+    return await merger.picture()
+
+
+@pytest.mark.parametrize("seed", range(60))
+async def test_any_arrival_on_any_number_of_replicas_gives_the_same_graph(seed: int) -> None:
+    dice = Random(seed)
+    log = facts(history(dice, edits=dice.choice([0, 0, 1, 3, 6])))
+    straight = await picture(Merger(), [log])
+    arrivals = log + dice.choices(log, k=len(log) // 3)
+    dice.shuffle(arrivals)
+    replicas = dice.randint(1, 4)
+    mixed = Merger(Interleaved(dice), InterleavedGraph(dice))
+    assert await picture(mixed, [arrivals[n::replicas] for n in range(replicas)]) == straight
+
+
+@pytest.mark.parametrize("seed", range(40))
+async def test_a_deleted_document_leaves_the_graph_as_if_it_had_never_been(seed: int) -> None:
+    dice = Random(seed)
+    log = history(dice, edits=dice.choice([0, 2, 5]))
+    never = facts({place: entry for place, entry in log.items() if entry[0] != "a"})
+    deleted = [*facts(log), delivered(DocumentDeleted(document_id="a"), 5000)]
+    dice.shuffle(deleted)
+    assert await picture(Merger(), [deleted]) == await picture(Merger(), [never])
+
+
+@pytest.mark.parametrize("seed", range(20))
+async def test_an_older_version_leaves_nothing_but_what_the_newest_says(seed: int) -> None:
+    dice = Random(seed)
+    old, new = version(dice, "a", 100), version(dice, "a", 200)
+    both = [*old, *new]
+    dice.shuffle(both)
+    # Chunks the newer text does not say anew: there are none, so only the newer version may be left.
+    assert await picture(Merger(), [both]) == await picture(Merger(), [new])
+
+
+@pytest.mark.parametrize("operation", ["rename_entity", "delete_entity", "edit_entity", "create_relation"])
+async def test_an_edit_and_a_chunk_at_the_same_moment_both_count(operation: Any) -> None:
+    names = ("Ada", "Celia") if operation == "create_relation" else ("Ada",)
+    target = "Sir Ada" if operation == "rename_entity" else None
+    edited = GraphEdited(operation=operation, names=names, target=target, values=EditedValues(description="by hand"))
+    says = extracted(document("a", 100), 0, [entity("Ada")], [relation("Ada", "Bert")])
+    log = [delivered(says, 102), delivered(edited, 150)]
+    straight = await picture(Merger(), [log])
+    for seed in range(120):
+        dice = Random(seed)
+        mixed = Merger(Interleaved(dice), InterleavedGraph(dice))
+        assert await picture(mixed, [[log[0]], [log[1]]]) == straight, seed
