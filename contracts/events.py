@@ -145,11 +145,13 @@ class GraphMerged(Event):
 
 
 class DescriptionSummarized(Event):
-    """A language model condensed these fragments."""
+    """A language model condensed what is said of one thing.
 
-    key: tuple[str, ...] = Field(description="one name, or the two sorted names of a relation")
-    inputs_hash: str
-    chunk_ids: tuple[str, ...]
+    Erasing what it read is done by key: these events of one key stand in a history of their own.
+    """
+
+    key: tuple[str, ...] = Field(min_length=1, max_length=2, description="one name, or the two names of a relation")
+    inputs_hash: str = Field(pattern=r"^[0-9a-f]{64}$", description="sha256 over the key and the texts it stands for")
     prompt_version: str
     model: str
     text: str
@@ -158,6 +160,10 @@ class DescriptionSummarized(Event):
     @property
     def about(self) -> str:
         return "_sum-" + sha256("\x1f".join(self.key))[:32]
+
+    @property
+    def ordinal(self) -> int:
+        return int(self.inputs_hash[:12], 16)
 
 
 class VectorsIndexed(Event):

@@ -87,6 +87,8 @@ DURABLES = (
         "takes back what deleted and shorter documents no longer say",
         batch=64,
     ),
+    Durable("merger-summaries", (subjects.of_type("GraphMerged"),), "has long descriptions condensed", batch=64),
+    Durable("merger-summarized", (subjects.of_type("DescriptionSummarized"),), "keeps what was condensed", batch=64),
     Durable("merger-edits", (subjects.of_type("GraphEdited"),), "keeps what people say of the graph", batch=64),
     Durable(
         "indexer-chunks",

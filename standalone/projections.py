@@ -14,6 +14,7 @@ from runtime.models.open import open_embedder
 from runtime.models.ports import Embedder
 from runtime.settings import Settings
 from runtime.stores.open import open_documents, open_graph, open_vectors
+from services.merger.settings import MergerSettings
 from standalone.digest import Stores, digest
 from standalone.rebuild import Rebuild
 
@@ -78,4 +79,5 @@ async def _prepared(
     async with opened(settings) as stack:
         jetstream = stack.client.jetstream()
         pointers = await NatsPointers.bind(jetstream)
-        yield Rebuild(NatsLog(jetstream), pointers, stack.stores, stack.embedder, targets, report)
+        limits = MergerSettings().limits
+        yield Rebuild(NatsLog(jetstream), pointers, stack.stores, stack.embedder, targets, report, limits)

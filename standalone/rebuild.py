@@ -16,7 +16,15 @@ from typing import Any
 import structlog
 
 from contracts import subjects
-from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted, Event, GraphEdited, GraphMerged
+from contracts.events import (
+    ChunksCreated,
+    DescriptionSummarized,
+    DocumentDeleted,
+    EntitiesExtracted,
+    Event,
+    GraphEdited,
+    GraphMerged,
+)
 from contracts.graph import Generations, Projection
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery, GenerationPointers, Handle, Log, Message, Pointer
@@ -26,9 +34,11 @@ from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from runtime.stores.documents.extents import RowExtents
 from services.extractor.handler import on_entities_extracted as remember
 from services.indexer.handler import index_graph, on_chunks
-from services.merger.adapters import RowContributions
+from services.merger.adapters import RowContributions, RowSummaries
+from services.merger.domain.descriptions import Limits
+from services.merger.handler import on_description_summarized, on_extents, on_graph_edited
 from services.merger.handler import on_entities_extracted as merge
-from services.merger.handler import on_extents, on_graph_edited
+from services.merger.ports import Merging
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.project import on_facts
 from standalone.digest import Stores, digest
@@ -54,6 +64,7 @@ class Rebuild:
     embedder: Embedder
     targets: Sequence[Projection]
     report: Report
+    limits: Limits
     generations: Generations = field(default_factory=Generations)
     position: int = 0
     events: int = 0
@@ -146,10 +157,14 @@ class Rebuild:
             await self._handle(partial(remember, extractions=ExtractionCache(rows)), extracted)
         reaching = _only(deliveries, ChunksCreated, DocumentDeleted)
         if "graph" in self.targets:
-            ports = {"said": RowContributions(rows), "graph": self.stores.graph}
-            edited = _only(deliveries, GraphEdited)
-            for handle, facts in ((merge, extracted), (on_extents, reaching), (on_graph_edited, edited)):
-                self._note(facts, await self._handle(partial(handle, **ports), facts))
+            merging = Merging(RowContributions(rows), RowSummaries(rows), self.stores.graph, self.limits)
+            for handle, facts in (
+                (on_description_summarized, _only(deliveries, DescriptionSummarized)),
+                (merge, extracted),
+                (on_extents, reaching),
+                (on_graph_edited, _only(deliveries, GraphEdited)),
+            ):
+                self._note(facts, await self._handle(partial(handle, merging=merging), facts))
         if "vectors" in self.targets:
             handle = partial(
                 on_chunks,

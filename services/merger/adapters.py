@@ -79,6 +79,12 @@ class RowContributions:
         counted = await self._rows.increment(Table("revisions", space), list(hashes))
         return {hashes[hashed]: number for hashed, number in counted.items()}
 
+    async def counted(self, space: Space, keys: Collection[Key]) -> dict[Key, int]:
+        """See `Contributions.counted`."""
+        hashes = {_hash(key): key for key in keys}
+        found = await self._rows.get(Table("revisions", space), list(hashes))
+        return {hashes[hashed]: row["n"] for hashed, row in found.items()}
+
     async def of(self, space: Space, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
         """See `Contributions.of`."""
         found: dict[Key, list[Contribution]] = defaultdict(list)
@@ -109,6 +115,24 @@ class RowContributions:
             if len(page) < _PAGE:
                 break
         return found
+
+
+class RowSummaries:
+    """`Summaries` over `Rows`."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    async def put(self, space: Space, summaries: Mapping[str, tuple[int, str]]) -> None:
+        """See `Summaries.put`."""
+        # The greater guard stands, so the place in the log counts downwards.
+        rows = {hash: {"text": text, "guard": -place} for hash, (place, text) in summaries.items()}
+        await self._rows.put_newer(Table("summaries", space), rows, "guard")
+
+    async def get(self, space: Space, hashes: Collection[str]) -> dict[str, str]:
+        """See `Summaries.get`."""
+        found = await self._rows.get(Table("summaries", space), hashes)
+        return {hash: row["text"] for hash, row in found.items()}
 
 
 def _contributions(space: Space) -> Table:

@@ -4,15 +4,22 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import TypeVar
 
-from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted, Event, GraphEdited, GraphMerged
-from contracts.graph import Entity, Generations, Relation, Space
+from contracts.events import (
+    ChunksCreated,
+    DescriptionSummarized,
+    DocumentDeleted,
+    EntitiesExtracted,
+    Event,
+    GraphEdited,
+    GraphMerged,
+)
+from contracts.graph import Generations, Space
 from contracts.values import DocumentVersion, EntityRevision, RelationRevision
 from runtime.bus.port import Delivery, extents, version_deleted
-from runtime.stores.graph.port import Graph
 from services.merger.domain.contributions import Key, contributions
 from services.merger.domain.edits import Edit, Edits, applied
-from services.merger.domain.fold import fold
-from services.merger.ports import Contributions
+from services.merger.ports import Contributions, Merging
+from services.merger.refold import refold
 
 E = TypeVar("E", bound=Event)
 Revisions = Mapping[Key, int]
@@ -25,8 +32,7 @@ async def on_entities_extracted(
     batch: Sequence[Delivery[EntitiesExtracted]],
     generations: Generations,
     *,
-    said: Contributions,
-    graph: Graph,
+    merging: Merging,
 ) -> list[list[GraphMerged]]:
     """Merge a batch. A key that several of its chunks touch is folded once."""
     merged: dict[int, GraphMerged] = {}
@@ -35,10 +41,10 @@ async def on_entities_extracted(
         newest: dict[str, EntitiesExtracted] = {}
         for event in sorted((delivery.event for delivery in deliveries), key=lambda e: e.document.version):
             newest[event.chunk.id] = event
-        touched = await said.replace(
+        touched = await merging.said.replace(
             space, {chunk: (event.document.version, contributions(event)) for chunk, event in newest.items()}
         )
-        edits, revisions = await _refold(space, {key for keys in touched.values() for key in keys}, said, graph)
+        edits, revisions = await refold(space, {key for keys in touched.values() for key in keys}, merging)
         for delivery in deliveries:
             event = delivery.event
             keys = {key for raw in touched[event.chunk.id] if (key := edits.key(raw))}
@@ -50,8 +56,7 @@ async def on_extents(
     batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
     generations: Generations,
     *,
-    said: Contributions,
-    graph: Graph,
+    merging: Merging,
 ) -> list[list[GraphMerged]]:
     """Take back what deleted documents said, and what chunks said that a shorter version no longer has."""
     merged: dict[int, list[GraphMerged]] = {delivery.sequence: [] for delivery in batch}
@@ -59,9 +64,9 @@ async def on_extents(
         space = Space(workspace, generations.graph)
         touched: dict[str, set[Key]] = defaultdict(set)
         for reached in extents(deliveries):
-            for document, keys in (await said.limit(space, reached)).items():
+            for document, keys in (await merging.said.limit(space, reached)).items():
                 touched[document] |= keys
-        edits, revisions = await _refold(space, {key for keys in touched.values() for key in keys}, said, graph)
+        edits, revisions = await refold(space, {key for keys in touched.values() for key in keys}, merging)
         for delivery in deliveries:
             event = delivery.event
             keys = {key for raw in touched.get(event.about, ()) if (key := edits.key(raw))}
@@ -72,18 +77,35 @@ async def on_extents(
     return [merged[delivery.sequence] for delivery in batch]
 
 
+async def on_description_summarized(
+    batch: Sequence[Delivery[DescriptionSummarized]], generations: Generations, *, merging: Merging
+) -> list[list[GraphMerged]]:
+    """Keep the summaries, and fold again what they describe."""
+    merged: dict[int, list[GraphMerged]] = {}
+    for workspace, deliveries in _by_workspace(batch).items():
+        space = Space(workspace, generations.graph)
+        # Of two for one group in a batch the first in the log stands, whichever comes first here.
+        places = sorted(deliveries, key=lambda delivery: -delivery.sequence)
+        await merging.summaries.put(space, {d.event.inputs_hash: (d.sequence, d.event.text) for d in places})
+        edits, revisions = await refold(space, {delivery.event.key for delivery in deliveries}, merging)
+        for delivery in deliveries:
+            keys = edits.keys_ever([delivery.event.key])
+            merged[delivery.sequence] = _merged(None, keys, revisions)
+    return [merged[delivery.sequence] for delivery in batch]
+
+
 async def on_graph_edited(
-    batch: Sequence[Delivery[GraphEdited]], generations: Generations, *, said: Contributions, graph: Graph
+    batch: Sequence[Delivery[GraphEdited]], generations: Generations, *, merging: Merging
 ) -> list[list[GraphMerged]]:
     """Keep what people said, and fold again whatever has, or ever had, a name they spoke of."""
     merged: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in _by_workspace(batch).items():
         space = Space(workspace, generations.graph)
         new = [_edit(delivery) for delivery in deliveries]
-        await said.put_edits(space, new)
-        edits = applied(await said.edits(space))
-        raws = {edit.sequence: await _concerned(space, edit, edits, said) for edit in new}
-        edits, revisions = await _refold(space, {raw for of_one in raws.values() for raw in of_one}, said, graph)
+        await merging.said.put_edits(space, new)
+        edits = applied(await merging.said.edits(space))
+        raws = {edit.sequence: await _concerned(space, edit, edits, merging.said) for edit in new}
+        edits, revisions = await refold(space, {raw for of_one in raws.values() for raw in of_one}, merging)
         for delivery in deliveries:
             merged[delivery.sequence] = _merged(None, edits.keys_ever(raws[delivery.sequence]), revisions)
     return [merged[delivery.sequence] for delivery in batch]
@@ -93,32 +115,6 @@ async def _concerned(space: Space, edit: Edit, edits: Edits, said: Contributions
     """The keys whose fold the edit may change: those of its names, and of the relations at them."""
     names = edits.raw_names_ever(edit.concerned)
     return {(name,) for name in names} | await said.at(space, names) | edits.spoken_of(names)
-
-
-async def _refold(
-    space: Space, raws: Collection[Key], said: Contributions, graph: Graph
-) -> tuple[Edits, dict[Key, int]]:
-    """Fold the keys that raw keys belong to, or once belonged to, and write them.
-
-    Edits are read again after each counting: whoever counts a key last has read every edit made before.
-    """
-    edits = applied(await said.edits(space))
-    revisions: dict[Key, int] = {}
-    while new := edits.keys_ever(raws) - revisions.keys():
-        revisions |= await said.revisions(space, sorted(new))
-        edits = applied(await said.edits(space))
-    sources = {key: edits.raws(key) for key in revisions}
-    found = await said.of(space, {raw for of_key in sources.values() for raw in of_key})
-    folded = [
-        fold(key, (c for raw in sources[key] for c in found[raw]), revision, edits)
-        for key, revision in revisions.items()
-    ]
-    await graph.put(
-        space,
-        [thing for thing in folded if isinstance(thing, Entity)],
-        [thing for thing in folded if isinstance(thing, Relation)],
-    )
-    return edits, revisions
 
 
 def _merged(

@@ -1,15 +1,23 @@
 """Wiring of the merger."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from functools import partial
 
 from runtime.health import Health
+from runtime.models.open import open_chat
+from runtime.models.ports import Chat
 from runtime.service import Bus, Subscription, run, until_it_answers
+from runtime.stores.documents.rows import Rows
 from runtime.stores.open import open_documents, open_graph
-from services.merger.adapters import RowContributions
-from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
+from services.merger.adapters import RowContributions, RowSummaries
+from services.merger.handler import on_description_summarized, on_entities_extracted, on_extents, on_graph_edited
+from services.merger.models import ModelSummarizer
+from services.merger.ports import Merging
 from services.merger.settings import MergerSettings
+from services.merger.summarize import on_graph_merged
 
 
 def main() -> None:
@@ -18,21 +26,46 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(_: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        rows, graph = open_documents(settings), open_graph(settings)
+        rows, graph, chat = open_documents(settings), open_graph(settings), open_chat(settings)
+        merging = Merging(RowContributions(rows), RowSummaries(rows), graph, settings.limits)
+        summarizer = _summarizer(settings, chat, rows) if chat else None
         try:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
-            said = RowContributions(rows)
             yield [
-                Subscription("merger", partial(on_entities_extracted, said=said, graph=graph)),
-                Subscription("merger-extents", partial(on_extents, said=said, graph=graph)),
-                Subscription("merger-edits", partial(on_graph_edited, said=said, graph=graph)),
+                Subscription("merger", partial(on_entities_extracted, merging=merging)),
+                Subscription("merger-extents", partial(on_extents, merging=merging)),
+                Subscription("merger-edits", partial(on_graph_edited, merging=merging)),
+                Subscription("merger-summarized", partial(on_description_summarized, merging=merging)),
+                Subscription(
+                    "merger-summaries",
+                    partial(
+                        on_graph_merged,
+                        merging=merging,
+                        summarizer=summarizer,
+                        quiet=partial(_rested, settings.summary_quiet_seconds),
+                    ),
+                ),
             ]
         finally:
-            await graph.close()
-            await rows.close()
+            for part in (graph, rows, *([chat] if chat else [])):
+                await part.close()
 
     run("merger", settings, build)
+
+
+def _summarizer(settings: MergerSettings, chat: Chat, rows: Rows) -> ModelSummarizer:
+    return ModelSummarizer(
+        chat,
+        rows,
+        language=settings.summary_language,
+        context=settings.summary_context_size,
+        length=settings.summary_length_recommended,
+    )
+
+
+async def _rested(seconds: float, since: datetime) -> None:
+    await asyncio.sleep(seconds - (datetime.now(UTC) - since).total_seconds())
 
 
 if __name__ == "__main__":

@@ -1,10 +1,14 @@
 """What the merger needs of the outside, beside the graph."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.graph import Extent, Space
+from contracts.values import TokenUsage
+from runtime.stores.graph.port import Graph
 from services.merger.domain.contributions import Contribution, Key
+from services.merger.domain.descriptions import Group, Limits
 from services.merger.domain.edits import Edit
 
 
@@ -39,6 +43,10 @@ class Contributions(Protocol):
         """
         ...
 
+    async def counted(self, space: Space, keys: Collection[Key]) -> dict[Key, int]:
+        """The revisions as they are now, of keys that were ever counted."""
+        ...
+
     async def of(self, space: Space, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
         """All contributions to each key, retracted ones too, in no particular order."""
         ...
@@ -54,3 +62,44 @@ class Contributions(Protocol):
     async def edits(self, space: Space) -> list[Edit]:
         """All that people said of this workspace."""
         ...
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a language model made of a group of texts."""
+
+    text: str
+    usage: TokenUsage
+
+
+class Summaries(Protocol):
+    """Summaries that are in the log, by hash of their group."""
+
+    async def put(self, space: Space, summaries: Mapping[str, tuple[int, str]]) -> None:
+        """Keep (place in the log, text) by hash; of two for one hash the earlier in the log stands. Twice is once."""
+        ...
+
+    async def get(self, space: Space, hashes: Collection[str]) -> dict[str, str]:
+        """The texts of those that are known among `hashes`."""
+        ...
+
+
+class Summarizer(Protocol):
+    """A language model that condenses texts. Raises what `Chat` raises."""
+
+    model: str
+    prompt_version: str
+
+    async def summarize(self, workspace: str, group: Group) -> Summary:
+        """One text for all of them. What was paid for once is not paid for again in the same workspace."""
+        ...
+
+
+@dataclass(frozen=True)
+class Merging:
+    """What a fold is made from, and where it goes."""
+
+    said: Contributions
+    summaries: Summaries
+    graph: Graph
+    limits: Limits

@@ -1,7 +1,22 @@
-"""The merger's knobs: none of its own yet."""
+"""The merger's knobs."""
+
+from pydantic import Field
 
 from runtime.settings import Settings
+from services.merger.domain.descriptions import Limits
 
 
 class MergerSettings(Settings):
-    """Where the bus and the stores are."""
+    """LightRAG's names and defaults. Without a language model nothing is summarised."""
+
+    force_llm_summary_on_merge: int = Field(default=8, ge=2, description="distinct descriptions of one thing")
+    summary_max_tokens: int = Field(default=1200, ge=1, description="of all its descriptions together")
+    summary_context_size: int = Field(default=12_000, ge=100, description="tokens one call reads")
+    summary_length_recommended: int = Field(default=600, ge=20, description="tokens a summary is to have at most")
+    summary_language: str = "English"
+    summary_quiet_seconds: float = Field(default=5.0, ge=0, description="a thing is summarised once it rests so long")
+
+    @property
+    def limits(self) -> Limits:
+        """When descriptions are summarised rather than joined."""
+        return Limits(self.force_llm_summary_on_merge, self.summary_max_tokens)

@@ -9,11 +9,18 @@ from contracts.graph import Entity, Generations, Relation, Space
 from runtime.bus.port import Delivery
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
-from services.merger.adapters import RowContributions
+from services.merger.adapters import RowContributions, RowSummaries
+from services.merger.domain.descriptions import Limits
 from services.merger.handler import on_entities_extracted
+from services.merger.ports import Merging
 from tests.support.facts import delivered
 
 SPACE = Space("w", 1)
+
+
+def merging(rows: MemoryRows, graph: MemoryGraph) -> Merging:
+    """What a handler of the merger works with, over these stores."""
+    return Merging(RowContributions(rows), RowSummaries(rows), graph, Limits())
 
 
 @dataclass
@@ -23,15 +30,18 @@ class Merger:
     rows: MemoryRows = field(default_factory=MemoryRows)
     graph: MemoryGraph = field(default_factory=MemoryGraph)
 
+    @property
+    def merging(self) -> Merging:
+        """What its handlers work with."""
+        return merging(self.rows, self.graph)
+
     async def merge(self, *events: EntitiesExtracted, workspace: str = "w") -> list[Any]:
         """Merge these events in one batch, and return what the handler returned."""
         return await self.handle([delivered(event, n, workspace=workspace) for n, event in enumerate(events, 1)])
 
     async def handle(self, batch: Sequence[Delivery[EntitiesExtracted]], generations: Generations | None = None) -> Any:
         """Call the handler."""
-        return await on_entities_extracted(
-            batch, generations or Generations(), said=RowContributions(self.rows), graph=self.graph
-        )
+        return await on_entities_extracted(batch, generations or Generations(), merging=self.merging)
 
     async def entities(self, space: Space = SPACE) -> dict[str, Entity]:
         """All entities by name."""

@@ -17,7 +17,6 @@ from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.handler import on_chunks, on_graph_merged
-from services.merger.adapters import RowContributions
 from services.merger.handler import on_entities_extracted
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.api.app import create_app
@@ -27,6 +26,7 @@ from services.query.models import ExtractiveAnswers, OfflineKeywords
 from services.query.project import on_facts
 from services.query.settings import QuerySettings
 from tests.support.facts import added, chunked, delivered, document, entity, extracted, relation
+from tests.support.merging import merging
 
 LIVE = Generations()
 
@@ -68,7 +68,7 @@ class World:
             for order in range(len(passages))
         ]
         await self.project(*said)
-        merged = await on_entities_extracted(said, LIVE, said=RowContributions(self.rows), graph=self.graph)
+        merged = await on_entities_extracted(said, LIVE, merging=merging(self.rows, self.graph))
         facts += merged
         deliveries = [delivered(fact, sequence + 100 + n, workspace=workspace) for n, (fact,) in enumerate(merged)]
         facts += await on_graph_merged(deliveries, LIVE, graph=self.graph, vectors=self.vectors, embeddings=embeddings)

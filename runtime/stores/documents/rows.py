@@ -19,6 +19,8 @@ INDEXES: Mapping[str, tuple[str, ...]] = {
     "contributions": ("key", "chunk_id", "document_id", "left", "right"),
     "revisions": (),
     "edits": (),
+    "summaries": (),
+    "condensed": (),
     "graph_extents": (),
     "vector_extents": (),
     "extractions": (),

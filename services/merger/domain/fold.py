@@ -1,67 +1,63 @@
 """What many chunks say about one thing, made one: pure functions of the set of contributions, whatever their order.
 
 Contributions are folded in canonical order: document time, document id, chunk order. Entity types are voted on,
-keywords united, weights added, descriptions joined while there is room (LightRAG's fields and separators). What a
-person said of the thing stands over all of it.
+keywords united, weights added (LightRAG's fields). What a person said of the thing stands over all of it.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from contracts.graph import UNKNOWN_TYPE, Entity, Relation
-from contracts.ids import SEPARATOR, UNKNOWN_SOURCE
+from contracts.ids import UNKNOWN_SOURCE
 from contracts.values import EditedValues
 from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.edits import Edits
 
-T = TypeVar("T")
-
 MAX_SOURCES = 200
 MAX_FILE_PATHS = 75
-MAX_DESCRIPTION = 6000
-"""Characters of joined descriptions that are kept; fragments that do not fit are left out, the first ones stay."""
 
 
-def fold(key: Key, contributions: Iterable[Contribution], revision: int, edits: Edits) -> Entity | Relation:
-    """The entity or relation under a present key, or its tombstone when nothing and nobody speaks for it."""
-    standing = [c for c in contributions if not c.retracted and edits.counts(c)]
-    ordered = sorted(standing, key=lambda c: (c.added_at, c.document_id, c.order, c.kind, c.names))
+def standing(contributions: Iterable[Contribution], edits: Edits) -> list[Contribution]:
+    """Those that count, in canonical order."""
+    left = [c for c in contributions if not c.retracted and edits.counts(c)]
+    return sorted(left, key=lambda c: (c.added_at, c.document_id, c.order, c.kind, c.names))
+
+
+def fragments(ordered: Sequence[Contribution]) -> list[str]:
+    """The distinct descriptions. Those of relations speak for an entity only while nothing describes it."""
+    described = [c for c in ordered if c.kind != "end"] or ordered
+    return list(dict.fromkeys(c.description for c in described))
+
+
+def fold(key: Key, ordered: Sequence[Contribution], description: str, revision: int, edits: Edits) -> Entity | Relation:
+    """The entity or relation under a present key, or its tombstone when nothing and nobody speaks for it.
+
+    `description` is what is made of the `fragments` of the `standing` contributions.
+    """
     values = edits.said.get(key)
+    gone = not ordered and values is None
+    said = values or EditedValues()
+    text = description if said.description is None else said.description
     if len(key) == 1:
-        return _entity(key[0], ordered, revision, values)
-    return _relation(key, ordered, revision, values)
-
-
-def _entity(name: str, ordered: Sequence[Contribution], revision: int, values: EditedValues | None) -> Entity:
-    if not ordered and values is None:
-        return Entity(name, revision, gone=True)
-    described = [c for c in ordered if c.kind == "entity"]
-    votes = Counter(c.type for c in described)
-    voted = max(votes, key=lambda kind: votes[kind]) if votes else UNKNOWN_TYPE
-    said = values or EditedValues()
-    return Entity(
-        name,
-        revision,
+        if gone:
+            return Entity(key[0], revision, gone=True)
+        votes = Counter(c.type for c in ordered if c.kind == "entity")
         # `max` takes the first of equals, and a Counter keeps the canonical order.
-        type=said.type or voted,
-        description=_either(said.description, join([c.description for c in described or ordered])),
-        **_sources(ordered),
-    )
-
-
-def _relation(names: Key, ordered: Sequence[Contribution], revision: int, values: EditedValues | None) -> Relation:
-    source, target = names
-    if not ordered and values is None:
+        voted = max(votes, key=lambda kind: votes[kind]) if votes else UNKNOWN_TYPE
+        return Entity(key[0], revision, type=said.type or voted, description=text, **_sources(ordered))
+    source, target = key
+    if gone:
         return Relation(source, target, revision, gone=True)
-    said = values or EditedValues()
+    weight = sum(sorted(c.weight for c in ordered)) or 1.0
+    keywords = {word for c in ordered for word in c.keywords} if said.keywords is None else said.keywords
     return Relation(
         source,
         target,
         revision,
-        weight=_either(said.weight, sum(sorted(c.weight for c in ordered)) or 1.0),
-        keywords=tuple(sorted(_either(said.keywords, {word for c in ordered for word in c.keywords}))),
-        description=_either(said.description, join([c.description for c in ordered])),
+        weight=weight if said.weight is None else said.weight,
+        keywords=tuple(sorted(keywords)),
+        description=text,
         **_sources(ordered),
     )
 
@@ -75,22 +71,3 @@ def _sources(ordered: Sequence[Contribution]) -> dict[str, Any]:
         "support": len(chunks),
         "created_at": ordered[0].added_at // 1_000_000 if ordered else 0,
     }
-
-
-def _either(said: T | None, folded: T) -> T:
-    """What a person said, else what the documents say."""
-    return folded if said is None else said
-
-
-def join(descriptions: Sequence[str], limit: int = MAX_DESCRIPTION) -> str:
-    """Distinct descriptions in order, joined by the separator; those that would exceed `limit` are left out."""
-    kept: list[str] = []
-    room = limit
-    for description in dict.fromkeys(descriptions):
-        cost = len(description) + (len(SEPARATOR) if kept else 0)
-        if cost <= room:
-            kept.append(description)
-            room -= cost
-        elif not kept:
-            return description[:limit]
-    return SEPARATOR.join(kept)

@@ -12,7 +12,6 @@ from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted, 
 from contracts.graph import Generations
 from contracts.values import EditedValues
 from runtime.bus.port import Delivery
-from services.merger.adapters import RowContributions
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
 from tests.support.facts import NOON, chunked, delivered, document, entity, extracted, relation
 from tests.support.interleaving import Interleaved, InterleavedGraph
@@ -86,7 +85,7 @@ async def picture(merger: Merger, arrivals: Sequence[Log]) -> dict[Any, Any]:
             for kind, handler in HANDLERS.items():
                 batch = [d for d in deliveries[start : start + 3] if type(d.event) is kind]
                 if batch:
-                    await handler(batch, Generations(), said=RowContributions(merger.rows), graph=merger.graph)
+                    await handler(batch, Generations(), merging=merger.merging)
 
     await asyncio.gather(*map(replica, arrivals))
     return await merger.picture()

@@ -8,7 +8,6 @@ from pydantic import ValidationError
 from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted, GraphEdited
 from contracts.graph import Generations
 from contracts.values import EditedValues
-from services.merger.adapters import RowContributions
 from services.merger.handler import KEYS_OF_ONE_EVENT, on_entities_extracted, on_extents, on_graph_edited
 from tests.support.facts import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
@@ -31,8 +30,7 @@ class Desk:
     async def take(self, event: Any) -> list[Any]:
         self.place += 10
         handler = HANDLERS[type(event)]
-        ports = {"said": RowContributions(self.merger.rows), "graph": self.merger.graph}
-        (facts,) = await handler([delivered(event, self.place)], Generations(), **ports)
+        (facts,) = await handler([delivered(event, self.place)], Generations(), merging=self.merger.merging)
         return facts
 
     async def says(self, id: str, entities: list[Any], relations: list[Any] | None = None) -> None:
@@ -142,8 +140,9 @@ async def test_merged_entities_become_one_and_ties_between_them_vanish(desk: Des
 async def test_one_workspace_s_edits_are_not_another_s(desk: Desk) -> None:
     await on_graph_edited(
         [delivered(GraphEdited(operation="delete_entity", names=("Ada",)), 99, workspace="other")],
-        Generations(), said=RowContributions(desk.merger.rows), graph=desk.merger.graph,
-    )  # fmt: skip
+        Generations(),
+        merging=desk.merger.merging,
+    )
     assert "Ada" in await desk.names()
 
 

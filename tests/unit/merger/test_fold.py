@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from contracts.events import EntitiesExtracted
 from contracts.graph import UNKNOWN_TYPE, Entity, Relation
 from contracts.ids import SEPARATOR, UNKNOWN_SOURCE
-from services.merger.domain.contributions import Contribution, contributions
+from services.merger.domain.contributions import Contribution, Key, contributions
+from services.merger.domain.descriptions import MAX_DESCRIPTION, join
 from services.merger.domain.edits import Edits
-from services.merger.domain.fold import MAX_DESCRIPTION, MAX_FILE_PATHS, MAX_SOURCES, fold, join
+from services.merger.domain.fold import MAX_FILE_PATHS, MAX_SOURCES, fold, fragments, standing
 from tests.support.facts import NOON, document, entity, extracted, relation
 
 
@@ -21,14 +22,20 @@ def said(*events: EntitiesExtracted) -> list[Contribution]:
     return [contribution for event in events for contribution in contributions(event)]
 
 
+def made(key: Key, contributions: list[Contribution], revision: int = 1) -> Entity | Relation:
+    """The fold without any edit or summary."""
+    ordered = standing(contributions, Edits())
+    return fold(key, ordered, join(fragments(ordered)), revision, Edits())
+
+
 def folded(name: str, *events: EntitiesExtracted) -> Entity:
-    found = fold((name,), [c for c in said(*events) if c.names == (name,)], 1, Edits())
+    found = made((name,), [c for c in said(*events) if c.names == (name,)])
     assert isinstance(found, Entity)
     return found
 
 
 def joined(source: str, target: str, *events: EntitiesExtracted) -> Relation:
-    found = fold((source, target), [c for c in said(*events) if c.names == (source, target)], 1, Edits())
+    found = made((source, target), [c for c in said(*events) if c.names == (source, target)])
     assert isinstance(found, Relation)
     return found
 
@@ -156,13 +163,13 @@ def test_the_order_of_rows_within_a_chunk_does_not_matter() -> None:
 
 
 def test_an_entity_that_nothing_supports_is_a_tombstone() -> None:
-    assert fold(("A",), [], 5, Edits()) == Entity("A", 5, gone=True)
-    assert fold(("A", "B"), [], 5, Edits()) == Relation("A", "B", 5, gone=True)
+    assert made(("A",), [], 5) == Entity("A", 5, gone=True)
+    assert made(("A", "B"), [], 5) == Relation("A", "B", 5, gone=True)
 
 
 def test_what_was_taken_back_does_not_count() -> None:
-    (standing,) = said(extracted(document(), 0, [entity("A")]))
-    assert fold(("A",), [replace(standing, retracted=True)], 5, Edits()).gone
+    (once,) = said(extracted(document(), 0, [entity("A")]))
+    assert made(("A",), [replace(once, retracted=True)], 5).gone
 
 
 def test_sources_and_files_are_bounded_and_the_support_is_not() -> None:

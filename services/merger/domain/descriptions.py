@@ -1,0 +1,114 @@
+"""The description of a thing from what many chunks say of it: joined while that is little, else summarised in groups.
+
+Groups form a tree that depends on the set of fragments only: a fragment belongs to the group its own hash names, and
+the number of levels follows from the number of fragments. So a new fragment changes one group per level, and the same
+set gives the same groups however it came together (LightRAG folds a summary into the next one, which does not).
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from contracts.ids import SEPARATOR, sha256
+from services.merger.domain.contributions import Key
+
+MAX_DESCRIPTION = 6000
+"""Characters of joined descriptions that are kept; fragments that do not fit are left out, the first ones stay."""
+
+MOST_IN_ONE_GROUP = 32
+"""Fragments up to which one summary reads all of them; each level below it has 16 times as many groups."""
+
+LEVELS = 4
+"""Hexadecimal digits of the hash that may be used: 65,536 groups."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When fragments are summarised rather than joined. LightRAG's FORCE_LLM_SUMMARY_ON_MERGE, SUMMARY_MAX_TOKENS."""
+
+    fragments: int = 8
+    tokens: int = 1200
+
+    def exceeded(self, texts: Sequence[str]) -> bool:
+        """Whether these are too many or too long to stand side by side."""
+        if len(texts) < 2:
+            return False
+        return len(texts) >= self.fragments or sum(map(estimated_tokens, texts)) >= self.tokens
+
+
+@dataclass(frozen=True)
+class Group:
+    """Texts about one thing that one summary is to stand for, in canonical order."""
+
+    key: Key
+    texts: tuple[str, ...]
+
+    @property
+    def hash(self) -> str:
+        """Names the summary: of two for the same inputs the first in the log counts."""
+        return sha256("\x1f".join((*self.key, "", *self.texts)))
+
+
+@dataclass(frozen=True)
+class Described:
+    """A description, and the summaries it lacks. With any lacking, it is what fits of the fragments themselves."""
+
+    text: str
+    lacking: tuple[Group, ...] = ()
+
+
+def describe(key: Key, fragments: Sequence[str], summaries: Mapping[str, str], limits: Limits) -> Described:
+    """The description from distinct fragments in canonical order, with the summaries there are, by hash of group."""
+    if not limits.exceeded(fragments):
+        return Described(join(fragments))
+    depth = _depth(len(fragments))
+    texts = _grouped((sha256(fragment)[:depth], [fragment]) for fragment in fragments)
+    while True:
+        condensed: dict[str, list[str]] = {}
+        lacking: list[Group] = []
+        for place, inputs in texts.items():
+            group = Group(key, tuple(inputs))
+            if not limits.exceeded(inputs):
+                condensed[place] = inputs
+            elif group.hash in summaries:
+                condensed[place] = [summaries[group.hash]]
+            else:
+                lacking.append(group)
+        if lacking:
+            return Described(join(fragments), tuple(lacking))
+        if not depth:
+            return Described(join(condensed[""]))
+        depth -= 1
+        texts = _grouped((place[:depth], inputs) for place, inputs in sorted(condensed.items()))
+
+
+def estimated_tokens(text: str) -> int:
+    """About how many tokens a text has: a quarter of its bytes, in any script. It need not be exact, only fixed."""
+    return len(text.encode()) // 4
+
+
+def join(fragments: Sequence[str], limit: int = MAX_DESCRIPTION) -> str:
+    """Distinct fragments in order, joined by the separator; those that would exceed `limit` are left out."""
+    kept: list[str] = []
+    room = limit
+    for fragment in dict.fromkeys(fragments):
+        cost = len(fragment) + (len(SEPARATOR) if kept else 0)
+        if cost <= room:
+            kept.append(fragment)
+            room -= cost
+        elif not kept:
+            return fragment[:limit]
+    return SEPARATOR.join(kept)
+
+
+def _depth(count: int) -> int:
+    """Levels below the topmost group."""
+    return next((level for level in range(LEVELS) if count <= MOST_IN_ONE_GROUP * 16**level), LEVELS)
+
+
+def _grouped(texts: Iterable[tuple[str, Sequence[str]]]) -> dict[str, list[str]]:
+    """Texts by the place of their group, in the order they come."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for place, some in texts:
+        found[place] += some
+    return found

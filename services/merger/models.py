@@ -1,0 +1,68 @@
+"""The language model that condenses descriptions."""
+
+from collections.abc import Sequence
+
+from contracts.graph import Space
+from contracts.ids import sha256
+from contracts.values import TokenUsage
+from runtime.errors import Unavailable
+from runtime.models.ports import Chat, Message
+from runtime.stores.documents.rows import Rows, Table
+from services.merger.domain.descriptions import Group, estimated_tokens
+from services.merger.domain.prompt import SUMMARY_VERSION, summary_prompt
+from services.merger.ports import Summary
+
+
+class ModelSummarizer:
+    """`Summarizer` over a chat model. What was paid for is kept in the document store, for no generation replaces it.
+
+    `context` and `length` are in tokens: of what one call reads, and of what it is asked to write at most.
+    """
+
+    def __init__(self, chat: Chat, rows: Rows, *, language: str, context: int, length: int) -> None:
+        self._chat, self._rows = chat, rows
+        self._language, self._context, self._length = language, context, length
+        self.model, self.prompt_version = chat.model, f"{SUMMARY_VERSION}:{language}"
+
+    async def summarize(self, workspace: str, group: Group) -> Summary:
+        """See `Summarizer.summarize`. Texts too long for one call are condensed in parts first."""
+        table = Table("condensed", Space(workspace, 0))
+        key = sha256("\x1f".join((self.model, self.prompt_version, group.hash)))
+        if row := (await self._rows.get(table, [key])).get(key):
+            return Summary(row["text"], TokenUsage())
+        parts = self._parts(group.texts)
+        if len(parts) == 1:
+            summary = await self._ask(group)
+        else:
+            some = [await self.summarize(workspace, Group(group.key, part)) for part in parts]
+            whole = await self.summarize(workspace, Group(group.key, tuple(one.text for one in some)))
+            summary = Summary(whole.text, _total([*(one.usage for one in some), whole.usage]))
+        await self._rows.put(table, {key: {"text": summary.text}})
+        return summary
+
+    def _parts(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
+        """Runs of texts that fit into one call, at least two in each, so that every round leaves fewer."""
+        runs: list[list[str]] = [[]]
+        room = self._context
+        for text in texts:
+            tokens = estimated_tokens(text)
+            if tokens > room and len(runs[-1]) > 1:
+                runs.append([])
+                room = self._context
+            runs[-1].append(text)
+            room -= tokens
+        return [tuple(run) for run in runs]
+
+    async def _ask(self, group: Group) -> Summary:
+        completion = await self._chat.complete([Message("user", summary_prompt(group, self._language, self._length))])
+        if not (text := completion.text.strip()):
+            raise Unavailable(f"{self.model} wrote an empty summary")
+        return Summary(text, completion.usage)
+
+
+def _total(usages: Sequence[TokenUsage]) -> TokenUsage:
+    return TokenUsage(
+        prompt=sum(usage.prompt for usage in usages),
+        completion=sum(usage.completion for usage in usages),
+        cached=sum(usage.cached for usage in usages),
+    )

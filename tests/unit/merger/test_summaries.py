@@ -1,0 +1,234 @@
+"""Descriptions that grow long: groups that depend on the set only, one summary per group, merging never waits."""
+
+from datetime import datetime
+from random import Random
+from typing import Any
+
+import pytest
+
+from contracts.events import DescriptionSummarized, GraphMerged
+from contracts.graph import Generations
+from contracts.ids import SEPARATOR
+from contracts.values import TokenUsage
+from runtime.errors import Poison, Retryable, Unavailable
+from runtime.models.scripted import ScriptedChat
+from runtime.stores.documents.memory import MemoryRows
+from services.merger.domain.descriptions import Group, Limits, describe, estimated_tokens
+from services.merger.handler import on_description_summarized
+from services.merger.models import ModelSummarizer
+from services.merger.ports import Summary
+from services.merger.summarize import on_graph_merged
+from tests.support.facts import delivered, document, entity, extracted
+from tests.support.merging import Merger
+
+KEY = ("A",)
+LIMITS = Limits()
+
+
+def settled(texts: list[str], known: dict[str, str] | None = None) -> tuple[str, int]:
+    """The description once every summary is there, and how many had to be made."""
+    summaries, made = dict(known or {}), 0
+    while (described := describe(KEY, texts, summaries, LIMITS)).lacking:
+        for group in described.lacking:
+            summaries[group.hash] = f"[{len(group.texts)} in {group.hash[:6]}]"
+            made += 1
+    if known is not None:
+        known |= summaries
+    return described.text, made
+
+
+def texts(count: int) -> list[str]:
+    return [f"fragment number {n}" for n in range(count)]
+
+
+@pytest.mark.parametrize(("count", "calls"), [(0, 0), (1, 0), (7, 0), (8, 1), (32, 1)])
+def test_seven_fragments_are_joined_and_eight_are_one_summary(count: int, calls: int) -> None:
+    text, made = settled(texts(count))
+    assert made == calls
+    if not calls:
+        assert text == SEPARATOR.join(texts(count))
+
+
+def test_few_but_long_fragments_are_summarised_and_one_alone_never_is() -> None:
+    long = "word " * 1000
+    assert settled([long, "another"])[1] == 1
+    assert settled([long])[1] == 0
+
+
+def test_cjk_counts_by_its_bytes() -> None:
+    assert estimated_tokens("汉字" * 100) == 150
+    assert estimated_tokens("abcd" * 100) == 100
+
+
+@pytest.mark.parametrize("count", [100, 1000, 10_000])
+def test_a_hub_costs_at_most_a_quarter_of_its_fragments_and_a_further_one_a_call_per_level(count: int) -> None:
+    known: dict[str, str] = {}
+    _, made = settled(texts(count), known)
+    assert made <= count / 4
+    _, further = settled([*texts(count), "one more"], known)
+    assert 1 <= further <= 3
+
+
+def test_the_groups_are_a_function_of_the_set() -> None:
+    some = texts(300)
+    known: dict[str, str] = {}
+    settled(some, known)
+    for cut in (10, 150, 299):
+        # Whatever was summarised on the way, the same set asks for the same summaries.
+        settled(some[:cut], known)
+    assert settled(some, known)[1] == 0
+
+
+def test_a_summary_of_one_thing_is_not_taken_for_another() -> None:
+    assert Group(("A",), ("x", "y")).hash != Group(("B",), ("x", "y")).hash
+    assert Group(("A", "x"), ("y",)).hash != Group(("A",), ("x", "y")).hash
+
+
+class Condenser:
+    """Counts what it is asked, and makes a text that names how much it read."""
+
+    model, prompt_version = "condenser", "1"
+
+    def __init__(self) -> None:
+        self.asked: list[Group] = []
+        self.error: Exception | None = None
+
+    async def summarize(self, workspace: str, group: Group) -> Summary:
+        self.asked.append(group)
+        if self.error:
+            raise self.error
+        return Summary(f"summary of {len(group.texts)} texts", TokenUsage(prompt=5, completion=2))
+
+
+class Desk:
+    """A merger and its summariser, with the log between them."""
+
+    def __init__(self) -> None:
+        self.merger, self.condenser, self.place = Merger(), Condenser(), 0
+        self.waits: list[datetime] = []
+
+    async def says(self, count: int, first: int = 0) -> list[GraphMerged]:
+        events = [extracted(document(f"d{n}", n + 1), 0, [entity("A", "t", f"text {n}")]) for n in range(first, count)]
+        return [fact for (fact,) in await self.merger.merge(*events)]
+
+    async def condense(self, *facts: GraphMerged) -> list[Any]:
+        """What the summariser says to these; it is told of them in one batch."""
+
+        async def quiet(since: datetime) -> None:
+            self.waits.append(since)
+
+        batch = [delivered(fact, 1000 + n) for n, fact in enumerate(facts)]
+        made = await on_graph_merged(
+            batch, Generations(), merging=self.merger.merging, summarizer=self.condenser, quiet=quiet
+        )
+        return [fact for of_one in made for fact in of_one]
+
+    async def keep(self, *facts: DescriptionSummarized, first: int = 2000) -> list[GraphMerged]:
+        batch = [delivered(fact, first + n) for n, fact in enumerate(facts)]
+        made = await on_description_summarized(batch, Generations(), merging=self.merger.merging)
+        return [fact for of_one in made for fact in of_one]
+
+    async def description(self) -> str:
+        return (await self.merger.entities())["A"].description
+
+
+async def test_a_long_description_is_joined_at_once_and_summarised_later() -> None:
+    desk = Desk()
+    facts = await desk.says(8)
+    assert (await desk.description()).startswith("text 0<SEP>text 1")
+    (summary,) = await desk.condense(*facts)
+    assert (summary.key, summary.model, summary.usage.prompt) == (("A",), "condenser", 5)
+    assert (await desk.description()).startswith("text 0"), "only what is in the log counts"
+    (merged,) = await desk.keep(summary)
+    assert await desk.description() == "summary of 8 texts"
+    assert (merged.document, [e.name for e in merged.entities]) == (None, ["A"])
+    assert await desk.condense(merged) == []
+
+
+async def test_only_the_newest_change_of_a_key_is_taken_up() -> None:
+    desk = Desk()
+    older = await desk.says(8)
+    newer = await desk.says(9, first=8)
+    assert await desk.condense(*older) == []
+    assert len(await desk.condense(*newer)) == 1
+    assert len(desk.condenser.asked) == 1
+    assert len(desk.waits) == 2
+
+
+async def test_levels_follow_each_other_until_nothing_lacks() -> None:
+    desk = Desk()
+    facts, calls = await desk.says(200), 0
+    while facts:
+        summaries = await desk.condense(*facts)
+        calls += len(summaries)
+        facts = await desk.keep(*summaries, first=2000 + calls)
+    assert calls <= 200 / 4
+    assert (await desk.description()).startswith("summary of ")
+
+
+async def test_of_two_summaries_for_the_same_texts_the_first_in_the_log_stands() -> None:
+    for order in (1, -1):
+        desk = Desk()
+        (first,) = await desk.condense(*await desk.says(8))
+        second = first.model_copy(update={"text": "another one"})
+        for place, summary in [(10, first), (20, second)][::order]:
+            await desk.keep(summary, first=place)
+        assert await desk.description() == "summary of 8 texts"
+
+
+async def test_without_a_language_model_nothing_is_summarised_and_nobody_waits() -> None:
+    desk = Desk()
+    batch = [delivered(fact, n) for n, fact in enumerate(await desk.says(9))]
+    made = await on_graph_merged(
+        batch, Generations(), merging=desk.merger.merging, summarizer=None, quiet=None  # type: ignore[arg-type]
+    )  # fmt: skip
+    assert made == [[]] * 9
+
+
+async def test_a_model_that_is_down_is_tried_again_and_one_that_refuses_leaves_the_fragments() -> None:
+    desk = Desk()
+    facts = await desk.says(8)
+    desk.condenser.error = Unavailable("down", retry_after=7)
+    with pytest.raises(Retryable) as raised:
+        await desk.condense(*facts)
+    assert raised.value.retry_after == 7
+    desk.condenser.error = Poison("not that")
+    assert await desk.condense(*facts) == []
+    assert (await desk.description()).startswith("text 0")
+
+
+async def test_the_model_is_asked_once_and_in_parts_that_it_can_read() -> None:
+    chat = ScriptedChat(lambda _: "condensed")
+    summarizer = ModelSummarizer(chat, MemoryRows(), language="English", context=100, length=50)
+    group = Group(("A",), tuple(f"{n} {'word ' * 30}" for n in range(6)))
+    first = await summarizer.summarize("w", group)
+    calls = len(chat.calls)
+    assert (first.text, calls) == ("condensed", 4), "three pairs, then the three of them"
+    assert (await summarizer.summarize("w", group)).text == "condensed"
+    assert len(chat.calls) == calls
+    await summarizer.summarize("another tenant", group)
+    assert len(chat.calls) == 2 * calls
+
+
+async def test_the_prompt_has_the_texts_as_json_and_the_name() -> None:
+    chat = ScriptedChat(lambda _: "condensed")
+    summarizer = ModelSummarizer(chat, MemoryRows(), language="German", context=12_000, length=600)
+    await summarizer.summarize("w", Group(("A", 'B "b"'), ("one\ntwo", "three")))
+    asked = chat.calls[0].text
+    assert '"one\\ntwo"\n"three"' in asked
+    assert '"A" and "B \\"b\\""' in asked
+    assert "German" in asked
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_any_order_of_summaries_and_chunks_ends_the_same(seed: int) -> None:
+    straight = Desk()
+    (summary,) = await straight.condense(*await straight.says(8))
+    await straight.keep(summary)
+    desk, dice = Desk(), Random(seed)
+    events = [extracted(document(f"d{n}", n + 1), 0, [entity("A", "t", f"text {n}")]) for n in range(8)]
+    steps: list[Any] = [*events, summary]
+    dice.shuffle(steps)
+    for step in steps:
+        await (desk.keep(step) if isinstance(step, DescriptionSummarized) else desk.merger.merge(step))
+    assert await desk.merger.picture() == await straight.merger.picture()
