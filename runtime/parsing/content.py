@@ -3,14 +3,10 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from contracts.text import sanitize
 from runtime.errors import InvalidInput
 
 MAX_TEXT = 20 * 1024 * 1024
 """Characters a file may give. A small file can give more than it has: a table may show one long string many times."""
-
-SANITIZED_AT_MOST = 8
-"""Rounds after which a text that still hides characters in character references is left as it is."""
 
 
 class Content(NamedTuple):
@@ -40,23 +36,17 @@ def joined(blocks: Iterable[str]) -> Content:
 
 
 def paged(pages: Iterable[str]) -> Content:
-    """The pages as one text, and where each begins. Raises InvalidInput when they are too long together.
-
-    The chunker sanitizes every text. Here that is done page by page before anything is counted, so that the offsets
-    hold in the sanitized text too. A text that sanitizing changes again and again has no pages.
-    """
+    """The pages as one text, and where each begins. Raises InvalidInput when they are too long together."""
     kept: list[str] = []
     starts: list[int] = []
-    length, stable = 0, True
-    for page in pages:
-        text, settled = _settled(page)
-        stable &= settled
+    length = 0
+    for page in map(str.strip, pages):
         starts.append(length)
-        if text:
-            length = _longer(length, text)
-            kept.append(text)
-    found = "\n\n".join(kept)
-    return Content(found, tuple(min(start, len(found)) for start in starts) if stable else ())
+        if page:
+            length = _longer(length, page)
+            kept.append(page)
+    text = "\n\n".join(kept)
+    return Content(text, tuple(min(start, len(text)) for start in starts))
 
 
 def _longer(length: int, block: str) -> int:
@@ -64,12 +54,3 @@ def _longer(length: int, block: str) -> int:
     if length + len(block) > MAX_TEXT:
         raise InvalidInput(f"gives more than {MAX_TEXT:,} characters of text: split it")
     return length + len(block) + 2
-
-
-def _settled(page: str) -> tuple[str, bool]:
-    """The page as sanitizing leaves it, and whether sanitizing it once more would change nothing."""
-    for _ in range(SANITIZED_AT_MOST):
-        before, page = page, sanitize(page)
-        if page == before:
-            return page, True
-    return page, False

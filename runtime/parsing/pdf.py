@@ -7,7 +7,7 @@ import pypdfium2
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content, paged
 
-MAX_PAGES = 20_000
+MAX_PAGES = 10_000
 
 
 def text(data: bytes) -> Content:

@@ -1,8 +1,9 @@
 """Tables as Markdown. A long one is cut into blocks, each with the header, so that a passage of it explains itself.
 
-Measured on a sheet of 300 rows and 7 columns, cut as documents are: blocks of about 1,000 characters put the header
-before the row in 74 of 75 passages asked for and cost 13 % more tokens than one long table. "Column: value" lines cost
-44 % more and were found no better.
+Measured with the chunker's windows on sheets of 3, 7 and 20 columns and on one of long texts: with blocks of 500
+characters 0 to 5 % of the rows stand in no passage with a header before them, for 14 to 66 % more tokens than one long
+table, which leaves 83 to 91 % of its rows alone. "Column: value" lines cost 16 to 132 % more, and MiniLM found rows in
+them no better.
 """
 
 import re
@@ -14,7 +15,7 @@ from runtime.errors import InvalidInput
 MAX_ROWS, MAX_CELLS = 200_000, 1_000_000
 """Of one table; empty ones do not count."""
 
-BLOCK = 1000
+BLOCK = 500
 """Characters of rows after which the header is repeated."""
 
 _LOOKED_AT = 20

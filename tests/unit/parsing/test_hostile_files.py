@@ -13,8 +13,8 @@ from runtime.errors import InvalidInput
 from runtime.parsing import package
 from runtime.parsing.files import parse
 from runtime.parsing.package import check
-from tests.unit.parsing import office
-from tests.unit.parsing.pdf import pdf
+from tests.support import office_files as office
+from tests.support.pdf_files import pdf
 
 WHAT = "a Word document"
 MAIN = "word/document.xml"

@@ -4,7 +4,7 @@ import pytest
 
 from runtime.errors import InvalidInput
 from runtime.parsing.files import parse
-from tests.unit.parsing import office
+from tests.support import office_files as office
 
 
 async def test_word_headings_lists_and_tables_become_markdown() -> None:

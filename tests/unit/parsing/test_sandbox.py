@@ -11,7 +11,7 @@ from runtime.parsing import child, sandbox
 from runtime.parsing.content import Content
 from runtime.parsing.files import parse
 from runtime.parsing.sandbox import parse_apart
-from tests.unit.parsing.pdf import pdf
+from tests.support.pdf_files import pdf
 
 PRELUDE = "from runtime.parsing import child; child._limit(child._LIMITS); "
 
