@@ -5,12 +5,14 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from contracts.ids import UNKNOWN_SOURCE, canonical_name, md5
 from runtime.errors import InvalidInput
-from standalone.parsing import MAX_FILE_BYTES, SUFFIXES, parse, too_large
+from runtime.parsing.files import MAX_FILE_BYTES, Parsed, parse, refuse_larger
+from runtime.parsing.kinds import SUFFIXES
+from runtime.parsing.names import checked
 
 STANDARD_INPUT = "-"
 
@@ -113,17 +115,18 @@ def _looks_like_text(path: Path) -> bool:
         return False
 
 
-async def read(source: Source) -> str:
-    """The document's text. Raises InvalidInput with the reason when there is none to be had."""
+async def read(source: Source) -> Parsed:
+    """The document's text, and what is known of a file. Raises InvalidInput with its name, the reason, the way out."""
     if source.path is None:
         data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
-        return await parse(data, "" if source.name == UNKNOWN_SOURCE else source.name)
+        parsed = await parse(data, "" if source.name == UNKNOWN_SOURCE else source.name)
+        return replace(parsed, metadata={})
+    checked(source.name)
     try:
         found = source.path.stat()
         if not stat.S_ISREG(found.st_mode):
-            raise InvalidInput("not a regular file")
-        if found.st_size > MAX_FILE_BYTES:
-            raise too_large(found.st_size)
-        return await parse(source.path.read_bytes(), source.path.name)
+            raise InvalidInput(f"{source.name}: not a regular file: add files and folders")
+        refuse_larger(found.st_size, source.name)
+        return await parse(source.path.read_bytes(), source.name)
     except OSError as error:
-        raise InvalidInput(f"cannot be read: {error.strerror or error}") from None
+        raise InvalidInput(f"{source.name}: cannot be read: {error.strerror or error}") from None

@@ -10,6 +10,7 @@ from runtime.bus.nats import NatsLog, connected
 from runtime.bus.nats_beside import NatsBlobs
 from runtime.bus.publisher import add_document
 from runtime.errors import InvalidInput
+from runtime.parsing.names import shown
 from standalone.documents import Refused, Source, read
 
 SOURCE = "/lightstream/cli"
@@ -58,7 +59,8 @@ async def add(
             document, new = await _add(bus, workspace, source, track_id)
             (outcome.added if new else outcome.unchanged).append(document)
         except InvalidInput as error:
-            outcome.refused.append(Refused(source.name, str(error)))
+            name = shown(source.name)
+            outcome.refused.append(Refused(name, str(error).removeprefix(f"{name}: ")))
         done(source.name)
     return outcome
 
@@ -73,14 +75,16 @@ async def handled_by_status(bus: JetStreamContext, sequence: int) -> bool:
 
 
 async def _add(bus: JetStreamContext, workspace: str, source: Source, track_id: str) -> tuple[Added, bool]:
+    parsed = await read(source)
     added = await add_document(
         NatsLog(bus),
         NatsBlobs(bus),
         workspace=workspace,
-        text=await read(source),
+        text=parsed.text,
         file_path=source.name,
         id=source.id,
         track_id=track_id,
+        metadata=parsed.metadata,
         source=SOURCE,
     )
     return Added(added.document_id, source.name, added.sequence), added.is_new

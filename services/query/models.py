@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from runtime.errors import Poison
 from runtime.models.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
 from runtime.models.offline.keywords import keywords
-from runtime.models.offline.sentences import sentences
+from runtime.models.offline.quotable import quotable
 from runtime.models.ports import Chat, Embedder, Message
 from services.query.domain.passage import Passage
 from services.query.domain.prompt import answer_prompt, keywords_prompt, parse_keywords
@@ -68,11 +68,10 @@ class ExtractiveAnswers:
     async def answer(self, question: str, context: str, passages: Sequence[tuple[str, Passage]]) -> str:
         """Compares at most `CANDIDATES` sentences with the question."""
         candidates = [
-            Candidate(sentence.text, rank, place, reference)
+            Candidate(sentence, rank, place, reference)
             for rank, (reference, passage) in enumerate(passages)
-            for place, sentence in enumerate(sentences(passage.content))
-            if not (sentence.code or sentence.heading or sentence.text.startswith("|"))  # a table row
-            and 20 <= len(sentence.text) <= LONGEST
+            for place, sentence in enumerate(quotable(passage.content))
+            if 20 <= len(sentence) <= LONGEST
         ]
         lexical = lexical_scores(question, candidates)
         order = sorted(range(len(candidates)), key=lambda i: (-lexical[i], candidates[i].passage, i))[:CANDIDATES]

@@ -41,7 +41,8 @@ def add(
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Add documents: .md .txt .rst .html .pdf .docx, and UTF-8 text without a suffix.
+    """Add documents: .md .txt .rst .html .htm .pdf .docx .pptx .xlsx .csv .tsv .json .jsonl, and UTF-8 text
+    without a suffix.
 
     Folders are read with all below them, hidden files are not. What the log has already is not sent again; a document
     with a new text replaces the old one. Ends with code 1 when any document was refused or failed.

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from contracts.subjects import subject
+from tests.support import office_files as office
+from tests.support.pdf_files import pdf
 from tests.support.raw_events import DeadLetter, added, dead_letters, history, publish, publish_added
 from tests.support.stack import Stack, running, unacknowledged, until
 
@@ -229,6 +231,16 @@ FILES = {
     "long.txt": File(lambda path: path.write_bytes(b"word " * (5 * MiB)), "at most 20,971,520 are taken"),
     "broken.pdf": File(lambda path: path.write_bytes(b"%PDF-1.4 and nothing"), "damaged"),
     "broken.docx": File(lambda path: path.write_bytes(b"PK\3\4 and nothing"), "damaged"),
+    "broken.pptx": File(lambda path: path.write_bytes(office.pptx()[:5000]), "damaged, or not a presentation"),
+    "broken.json": File(lambda path: path.write_text('{"a": }'), "not JSON at line 1, column 7"),
+    "bomb.xlsx": File(lambda path: path.write_bytes(office.archive(a=bytes(99 * MiB))), "a zip bomb"),
+    "laughs.docx": File(
+        lambda path: path.write_bytes(office.archive(a=b'<!DOCTYPE x [<!ENTITY a "ha">]><x/>')), "document type"
+    ),
+    "locked.pdf": File(lambda path: path.write_bytes(pdf("secret", password="sesame")), "protected by a password"),
+    "archive.zip": File(lambda path: path.write_bytes(office.archive(a=b"x")), "unpack the archive"),
+    "archive.txt": File(lambda path: path.write_bytes(office.archive(a=b"x")), "a zip archive: unpack"),
+    "back\\slash.txt": File(lambda path: path.write_text("x"), "not a plain file name"),
     "missing.txt": File(lambda path: None, "no such file or folder"),
 }
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from contracts.ids import document_id, md5
+from contracts.ids import document_id, md5, sha256
 from runtime.errors import InvalidInput
 from standalone.documents import Source, find, read
 
@@ -112,5 +112,35 @@ async def test_standard_input_has_a_name_when_it_is_given_one(monkeypatch: pytes
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO("Grüße".encode())))
     [source] = find(["-"], stdin_name="notes.md").sources
     assert source.id == document_id("", "notes.md")
-    assert await read(source) == "Grüße"
+    assert (await read(source)).text == "Grüße"
     assert find(["-"]).sources[0].id is None
+
+
+async def test_a_file_is_described_and_standard_input_is_not(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "a" / "copy.md").write_bytes(b"b")
+    found = {source.name: (await read(source)).metadata for source in find([str(folder)]).sources}
+    assert found["b.md"] == {
+        "file_name": "b.md",
+        "media_type": "text/markdown",
+        "file_size": 1,
+        "file_sha256": sha256("b"),
+    }
+    assert found["a/copy.md"] == {**found["b.md"], "file_name": "copy.md"}, "the folder is in the document's name"
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"b")))
+    assert (await read(find(["-"], stdin_name="b.md").sources[0])).metadata == {}
+
+
+@pytest.mark.parametrize("name", ["a\\..\\x.txt", "a\nb.txt", os.fsdecode(b"caf\xe9.txt")])
+async def test_a_file_whose_name_is_no_plain_name_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("text")
+    [source] = find([str(tmp_path)]).sources
+    with pytest.raises(InvalidInput, match=r"not a plain file name: give one in UTF-8, without") as refusal:
+        await read(source)
+    assert str(refusal.value).isprintable()
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "a/../b.md"])
+async def test_standard_input_cannot_be_given_a_name_that_climbs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"text")))
+    with pytest.raises(InvalidInput, match=f"^{name}: not a plain file name"):
+        await read(find(["-"], stdin_name=name).sources[0])

@@ -5,23 +5,29 @@ from collections.abc import Iterator
 import pypdfium2
 
 from runtime.errors import InvalidInput
+from runtime.parsing.content import Content, paged
+
+MAX_PAGES = 10_000
 
 
-def text(data: bytes) -> str:
-    """The text layer. Raises InvalidInput for a protected or damaged file and for one without a text layer."""
+def text(data: bytes) -> Content:
+    """The text layer, with the pages' beginnings. Raises InvalidInput for a protected or damaged file and for one
+    without a text layer."""
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         if "password" in str(error).lower():
             raise InvalidInput("protected by a password: save it without one first") from None
-        raise InvalidInput("damaged, or not a PDF") from None
+        raise InvalidInput("damaged, or not a PDF: open it in a viewer and save it anew") from None
     try:
-        found = "\n\n".join(page for page in _pages(document) if page)
+        if len(document) > MAX_PAGES:
+            raise InvalidInput(f"has {len(document):,} pages, at most {MAX_PAGES:,} are read: split it")
+        found = paged(_pages(document))
     except pypdfium2.PdfiumError as error:
-        raise InvalidInput(f"damaged: {error}") from None
+        raise InvalidInput(f"damaged: {error}: open it in a viewer and save it anew") from None
     finally:
         document.close()
-    if not found:
+    if not found.text:
         raise InvalidInput("has no text layer (a scan?): run text recognition over it first")
     return found
 
@@ -31,7 +37,7 @@ def _pages(document: pypdfium2.PdfDocument) -> Iterator[str]:
         page = document[number]
         layer = page.get_textpage()
         try:
-            yield layer.get_text_bounded().replace("\r\n", "\n").strip()
+            yield layer.get_text_bounded().replace("\r\n", "\n")
         finally:
             layer.close()
             page.close()

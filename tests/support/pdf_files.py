@@ -1,10 +1,7 @@
-"""Files for the parsers, made here: PDF by hand (with a text layer, scanned, protected), Word by python-docx."""
+"""PDF files for the parsers, made by hand: with a text layer, scanned, protected."""
 
 import hashlib
-import zipfile
 from io import BytesIO
-
-from docx import Document
 
 _PADDING = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
 """Of passwords, PDF 1.7 section 7.6.3.3."""
@@ -77,29 +74,3 @@ def _rc4(key: bytes, data: bytes) -> bytes:
         box[i], box[j] = box[j], box[i]
         out.append(byte ^ box[(box[i] + box[j]) % 256])
     return bytes(out)
-
-
-def docx(*, text: bool = True) -> bytes:
-    """A Word document with headings, a list and a table, or an empty one."""
-    document = Document()
-    if text:
-        document.add_heading("Engines", 0)
-        document.add_paragraph("Two of them.")
-        document.add_heading("Analytical", 2)
-        document.add_paragraph("never built", style="List Bullet")
-        table = document.add_table(rows=2, cols=2)
-        for row, cells in enumerate([["name", "who | when"], ["Difference\nEngine", "差分机"]]):
-            for column, words in enumerate(cells):
-                table.cell(row, column).text = words
-        document.add_paragraph("The end.")
-    out = BytesIO()
-    document.save(out)
-    return out.getvalue()
-
-
-def bomb(size: int = 64 * 1024 * 1024) -> bytes:
-    """A small archive that inflates to `size` bytes."""
-    out = BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("word/document.xml", b"\0" * size)
-    return out.getvalue()

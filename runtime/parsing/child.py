@@ -1,0 +1,65 @@
+"""The child process of a parser: limits first, then the parser that is asked for, then the file.
+
+`python -m runtime.parsing.child pdf` reads the file from standard input. It writes a line with the list of offsets at
+which pages begin, and the text; or the reason, with exit code `REFUSED`, when there is none to be had.
+"""
+
+import importlib
+import resource
+import sys
+
+import orjson
+
+from runtime.errors import InvalidInput
+from runtime.parsing.content import Content
+
+MAX_MEMORY = 1024 * 1024 * 1024
+"""Bytes of address space."""
+
+MAX_CPU = 60
+"""Seconds."""
+
+REFUSED = 3
+
+_LIMITS = (
+    (resource.RLIMIT_AS, MAX_MEMORY),
+    (resource.RLIMIT_CPU, MAX_CPU),
+    (resource.RLIMIT_CORE, 0),
+)
+_LIMITS_OF_PARSING = (
+    (resource.RLIMIT_FSIZE, 0),
+    (resource.RLIMIT_NPROC, 0),
+)
+"""Set once the parser is loaded, for loading may write byte code: no file is written, no process started."""
+
+
+def main() -> None:
+    """Entry point of the child."""
+    _limit(_LIMITS)
+    parser = importlib.import_module(f"runtime.parsing.{sys.argv[1]}")
+    _limit(_LIMITS_OF_PARSING)
+    try:
+        content: Content = parser.text(sys.stdin.buffer.read())
+    except InvalidInput as error:
+        reason = str(error)
+    except MemoryError:
+        reason = f"reading it takes more than {MAX_MEMORY // 2**20} MB of memory: split it"
+    except RecursionError:
+        reason = "nested too deeply to be read: save it in a simpler form"
+    else:
+        sys.stdout.buffer.write(orjson.dumps(content.pages) + b"\n" + content.text.encode("utf-8", "replace"))
+        return
+    sys.stdout.buffer.write(reason.encode("utf-8", "replace"))
+    sys.stdout.flush()
+    sys.exit(REFUSED)
+
+
+def _limit(limits: tuple[tuple[int, int], ...]) -> None:
+    for what, most in limits:
+        _, hard = resource.getrlimit(what)
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(what, (most, most))
+
+
+if __name__ == "__main__":
+    main()

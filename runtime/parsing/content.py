@@ -1,0 +1,56 @@
+"""What a parser gives back: a text of bounded length, and where its pages begin."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from runtime.errors import InvalidInput
+
+MAX_TEXT = 20 * 1024 * 1024
+"""Characters a file may give. A small file can give more than it has: a table may show one long string many times."""
+
+
+class Content(NamedTuple):
+    """The text of a file. `pages`: the offset in `text`, in characters, at which each page begins, in order.
+
+    A page without text begins where the next one with text does, or at the end. Empty where a format has no pages.
+    """
+
+    text: str
+    pages: tuple[int, ...] = ()
+
+
+def joined(blocks: Iterable[str]) -> Content:
+    """The blocks that are not empty, with a blank line between them.
+
+    Raises InvalidInput when there is none, and when they are too long together.
+    """
+    kept: list[str] = []
+    length = 0
+    for block in blocks:
+        if block:
+            length = _longer(length, block)
+            kept.append(block)
+    if not kept:
+        raise InvalidInput("has no text in it: add a file that has some")
+    return Content("\n\n".join(kept))
+
+
+def paged(pages: Iterable[str]) -> Content:
+    """The pages as one text, and where each begins. Raises InvalidInput when they are too long together."""
+    kept: list[str] = []
+    starts: list[int] = []
+    length = 0
+    for page in map(str.strip, pages):
+        starts.append(length)
+        if page:
+            length = _longer(length, page)
+            kept.append(page)
+    text = "\n\n".join(kept)
+    return Content(text, tuple(min(start, len(text)) for start in starts))
+
+
+def _longer(length: int, block: str) -> int:
+    """The length with this block and the blank line behind it."""
+    if length + len(block) > MAX_TEXT:
+        raise InvalidInput(f"gives more than {MAX_TEXT:,} characters of text: split it")
+    return length + len(block) + 2

@@ -1,0 +1,23 @@
+"""JSON Lines, one value in each line, to lines of paths and values."""
+
+from collections.abc import Iterator
+
+from runtime.errors import InvalidInput
+from runtime.parsing.content import Content, joined
+from runtime.parsing.decoding import decode
+from runtime.parsing.values import lines, loaded
+
+
+def text(data: bytes) -> Content:
+    """The values of every line under its number. Raises InvalidInput with the line that is not JSON or too deep."""
+    return joined(_blocks(decode(data).removeprefix("\ufeff")))
+
+
+def _blocks(source: str) -> Iterator[str]:
+    # Not splitlines(): a JSON string may hold the other characters it splits at.
+    for number, line in enumerate(source.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield from lines(loaded(line), f"line {number}")
+            except InvalidInput as error:
+                raise InvalidInput(f"line {number}: {error}") from None

@@ -1,0 +1,98 @@
+"""A parser in a child process that may use so much memory and time and no more, and whose crash is an answer.
+
+What the child does stands in child.py. It gets no key or password of this process.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from contextlib import suppress
+
+import orjson
+
+from runtime.errors import InvalidInput, Unavailable
+from runtime.parsing.child import MAX_CPU, MAX_MEMORY, REFUSED
+from runtime.parsing.content import MAX_TEXT, Content
+from runtime.parsing.kinds import Parser
+
+MAX_SECONDS = 120.0
+MAX_OUTPUT = 4 * MAX_TEXT + 2**20
+"""Bytes that are read from the child: the longest text there is, and where its pages begin."""
+
+_PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL")
+"""Variables the child sees."""
+
+_MEGABYTES = MAX_MEMORY // 2**20
+TOO_MUCH = f"reading it takes more than {MAX_CPU} s or {_MEGABYTES} MB, or the parser fails on it: "
+AMEND = "open it in the program that made it and save it anew, or split it"
+
+
+async def parse_apart(parser: Parser, data: bytes, *, seconds: float = MAX_SECONDS) -> Content:
+    """The text of the file.
+
+    Raises InvalidInput with the parser's reason or the limit that was reached, `Unavailable` when the machine starts
+    no process.
+
+    A child takes up to 1 GiB and a core: how many there are at once is for the caller to bound.
+    """
+    child = await _start(parser)
+    try:
+        output = await asyncio.wait_for(_exchange(child, data), seconds)
+    except TimeoutError:
+        raise InvalidInput(f"reading it takes more than {seconds:.0f} s: split it") from None
+    finally:
+        if child.returncode is None:
+            child.kill()
+            await child.wait()
+    return _answer(child.returncode, output)
+
+
+async def _start(parser: Parser) -> asyncio.subprocess.Process:
+    try:
+        return await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "runtime.parsing.child", parser,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+            env={name: os.environ[name] for name in _PASSED_ON if name in os.environ},
+        )  # fmt: skip
+    except OSError as error:
+        raise Unavailable(f"no process for reading the file can be started: {error.strerror}") from None
+
+
+async def _exchange(child: asyncio.subprocess.Process, data: bytes) -> bytes:
+    """Hand the file over and take what comes back, at most a little more than is allowed."""
+    assert child.stdin
+    assert child.stdout
+
+    async def feed(into: asyncio.StreamWriter) -> None:
+        with suppress(BrokenPipeError, ConnectionResetError):  # a child that refuses need not read to the end
+            into.write(data)
+            await into.drain()
+        into.close()
+
+    async def take(output: asyncio.StreamReader) -> bytes:
+        taken = bytearray()
+        while piece := await output.read(2**18):
+            taken += piece
+            if len(taken) > MAX_OUTPUT:
+                child.kill()
+                break
+        return bytes(taken)
+
+    _, output = await asyncio.gather(feed(child.stdin), take(child.stdout))
+    await child.wait()
+    return output
+
+
+def _answer(code: int | None, output: bytes) -> Content:
+    """What the child's exit code and output mean. Its first line lists where pages begin, the rest is the text."""
+    if len(output) > MAX_OUTPUT:
+        raise InvalidInput(f"gives more than {MAX_TEXT:,} characters of text: split it")
+    if code == 0:
+        pages, _, text = output.partition(b"\n")
+        return Content(text.decode("utf-8", "replace"), tuple(orjson.loads(pages)))
+    if code == REFUSED:
+        raise InvalidInput(output.decode("utf-8", "replace"))
+    if code == -signal.SIGXCPU:
+        raise InvalidInput(f"reading it takes more than {MAX_CPU} s: split it")
+    raise InvalidInput(TOO_MUCH + AMEND)

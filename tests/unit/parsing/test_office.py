@@ -1,0 +1,51 @@
+"""Word documents and presentations: structure is kept, and slides have their places."""
+
+import pytest
+
+from runtime.errors import InvalidInput
+from runtime.parsing.files import parse
+from tests.support import office_files as office
+
+
+async def test_word_headings_lists_and_tables_become_markdown() -> None:
+    assert (await parse(office.docx(), "a.docx")).text == (
+        "# Engines\n\nTwo of them.\n\n## Analytical\n\n- never built\n\n"
+        "| name | who \\| when |\n| --- | --- |\n| Difference Engine No. 2 | 差分机 |\n\nThe end."
+    )
+
+
+async def test_slides_become_headings_with_lists_tables_groups_and_notes() -> None:
+    found = await parse(office.pptx(), "a.pptx")
+    first = "## Slide 1: Harbour plan\n\n- Dredge the basin\n  - Build a pier\n\nNotes: Thank Ada Marlow."
+    assert found.text == (
+        f"{first}\n\n## Slide 3 (hidden): Costs\n\n| part | cost |\n| --- | --- |\n| pier | 9\\|10 |\n\n"
+        "approved\nin May\n\nby Hector Vane"
+    )
+    assert found.pages == (0, len(first) + 2, len(first) + 2), "the second slide is empty"
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx"])
+async def test_macros_are_not_read(name: str) -> None:
+    data = {"a.docx": office.docx, "a.pptx": office.pptx, "a.xlsx": office.xlsx}[name]()
+    macro = office.changed(data, lambda _, part: part, **{"word/vbaProject.bin": b"Sub AutoOpen() Attribute VB_Name"})
+    assert (await parse(macro, name)).text == (await parse(data, name)).text
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.docx", office.docx(text=False), "has no text in it"),
+        ("a.pptx", office.pptx(text=False), "has no text in it"),
+        ("a.docx", office.docx()[:400], "damaged, or not a Word document: open it in the program"),
+        ("a.pptx", office.pptx()[:-300], "damaged, or not a presentation: open it in the program"),
+        ("a.xlsx", b"", "damaged, or not a spreadsheet: open it in the program"),
+        ("a.docx", b"%PDF-1.4 a PDF", "damaged, or not a Word document"),
+        ("a.docx", office.xlsx(), "damaged, or not a Word document"),
+        ("a.pptx", office.docx(), "damaged, or not a presentation"),
+        ("a.xlsx", office.pptx(), "damaged, or not a spreadsheet"),
+        ("a.xlsx", office.archive(a=b"just an archive"), "damaged, or not a spreadsheet"),
+    ],
+)
+async def test_an_office_file_without_readable_text_is_refused(name: str, data: bytes, reason: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{name}: {reason}"):
+        await parse(data, name)
