@@ -8,14 +8,15 @@ from contracts.graph import Generations
 from contracts.ids import sha256
 from contracts.values import Chunk, ChunkRef
 from runtime.bus.port import BUG_ATTEMPTS, Delivery
-from runtime.errors import Poison, Retryable
+from runtime.errors import Poison, Retryable, Unavailable
 from runtime.models.ports import Extraction
 from services.extractor.ports import Extractions, Extractor
 
 
-def cache_key(extractor: Extractor, chunk: Chunk) -> str:
-    """What an extraction depends on: model, prompt, headings and text."""
-    return sha256("\x1f".join((extractor.model, extractor.prompt_version, *chunk.headings, chunk.content)))
+def cache_key(extractor: Extractor, chunk: Chunk, prompt_version: str = "") -> str:
+    """What an extraction depends on: model, prompt (the extractor's whole one if none is named), headings and text."""
+    version = prompt_version or extractor.prompt_version
+    return sha256("\x1f".join((extractor.model, version, *chunk.headings, chunk.content)))
 
 
 async def on_chunks_created(
@@ -62,11 +63,12 @@ async def _extract(
     extractions: Extractions,
     clock: Callable[[], float],
 ) -> Event:
-    key = cache_key(extractor, chunk)
+    version, key = extractor.prompt_version, cache_key(extractor, chunk)
     started = clock()
     extraction = known.get(key)
     if extraction is None:
-        extraction = await extractor.extract(chunk.content, chunk.headings)
+        version, extraction = await _ask(delivery, chunk, extractor, extractions)
+        key = cache_key(extractor, chunk, version)
         await extractions.put(delivery.workspace, key, extraction)
     return EntitiesExtracted(
         document=delivery.event.document,
@@ -74,12 +76,36 @@ async def _extract(
         entities=extraction.entities,
         relations=extraction.relations,
         model=extractor.model,
-        prompt_version=extractor.prompt_version,
+        prompt_version=version,
         cache_key=key,
         usage=extraction.usage,
         duration_ms=round((clock() - started) * 1000),
         cached=key in known,
     )
+
+
+async def _ask(
+    delivery: Delivery[ChunksCreated], chunk: Chunk, extractor: Extractor, extractions: Extractions
+) -> tuple[str, Extraction]:
+    """The prompt version reached, and what the chunk says.
+
+    The first round is remembered before the second begins, so whatever happens there is not paid twice. A second round
+    that never succeeds is done without in the end: the fact then names the version of the first.
+    """
+    draft = extractor.draft_version
+    if draft == extractor.prompt_version:
+        return draft, await extractor.extract(chunk.content, chunk.headings)
+    key = cache_key(extractor, chunk, draft)
+    first = (await extractions.get(delivery.workspace, [key])).get(key)
+    if first is None:
+        first = await extractor.extract(chunk.content, chunk.headings)
+        await extractions.put(delivery.workspace, key, first)
+    try:
+        return extractor.prompt_version, await extractor.glean(chunk.content, chunk.headings, first)
+    except Unavailable:
+        if delivery.attempt < BUG_ATTEMPTS:
+            raise
+        return draft, first
 
 
 def _failed(delivery: Delivery[ChunksCreated], chunk: Chunk, error: Exception) -> StageFailed:
