@@ -8,13 +8,13 @@ Only regular expressions and sets; time is linear in the text.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import dropwhile, pairwise
 from typing import Literal
 
 from runtime.models.offline.han import LETTERS, han_names
 from runtime.models.offline.sentences import Sentence, sentences
-from runtime.models.offline.terms import Word, is_abbreviated, is_camel, is_verb, without_addresses, words
+from runtime.models.offline.terms import Word, is_abbreviated, is_camel, is_shouted, is_verb, without_addresses, words
 from runtime.models.offline.words import (
     ABBREVIATIONS,
     CALENDAR,
@@ -28,7 +28,7 @@ from runtime.models.offline.words import (
     OPENERS,
     PLACE_WORDS,
     TITLES,
-)  # fmt: skip
+)
 
 Kind = Literal["name", "code", "han", "work"]
 
@@ -85,13 +85,14 @@ def names_in(text: str, found: Sequence[Sentence], known: Iterable[str] = ()) ->
     ]
     headings = {number for number, sentence in enumerate(found) if sentence.heading}
     evidence = _evidence(by_sentence, [run for run in runs if run.sentence not in headings], known)
-    latin = [name for run in runs for name in _judged(run, evidence, run.sentence in headings)]
+    parts = [part for run in runs for part in _apart_at_connector(run, evidence)]
+    latin = [name for run in parts for name in _judged(run, evidence, run.sentence in headings)]
     return list(_apart([*latin, *_han(masked, found)]))
 
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What a whole text tells: whether it is German; which words it has in lower case, in a run, surely in a name."""
+    """What a text tells: whether it is German; words in lower case; runs and words in them; those surely names."""
 
     german: bool
     lower: frozenset[str]
@@ -105,7 +106,7 @@ def _evidence(by_sentence: Sequence[Sequence[Word]], runs: Sequence[_Run], known
     named = frozenset(word.text for run in runs for word in run.words if word.shape == "proper")
     inside = frozenset(word.text for run in runs for word in run.words[run.initial :])
     keys = frozenset(run.key for run in runs if not run.initial)
-    return _Evidence(german, frozenset(lower), named, inside | keys | frozenset(known))
+    return _Evidence(german, frozenset(lower), named | {run.key for run in runs}, inside | keys | frozenset(known))
 
 
 def _apart(found: Iterable[Name]) -> Iterator[Name]:
@@ -119,7 +120,7 @@ def _apart(found: Iterable[Name]) -> Iterator[Name]:
 
 def _runs(text: str, sentence: Sentence, tokens: Sequence[Word], number: int) -> Iterator[_Run]:
     """Runs of words that belong together by their letters, ends trimmed."""
-    if _is_shouted(tokens):
+    if is_shouted(tokens):
         return
     starts = _starts(text, sentence, tokens)
     run: list[Word] = []
@@ -133,12 +134,6 @@ def _runs(text: str, sentence: Sentence, tokens: Sequence[Word], number: int) ->
             yield from _code(word, number)
         elif not sentence.code and (run or word.shape == "proper"):
             run.append(word)
-
-
-def _is_shouted(tokens: Sequence[Word]) -> bool:
-    """Whether most words of a sentence are in capitals, so that capitals tell nothing."""
-    loud = sum(word.text.isupper() and len(word.text) > 1 for word in tokens)
-    return len(tokens) > 3 and loud > 0.6 * len(tokens)
 
 
 def _starts(text: str, sentence: Sentence, tokens: Sequence[Word]) -> frozenset[int]:
@@ -206,6 +201,15 @@ def _trimmed(run: Sequence[Word], starts: frozenset[int], number: int, *, subjec
 
 def _is_title(words: Sequence[Word]) -> bool:
     return len(words) > 1 and words[0].lower in TITLES and words[0].lower != "st" and words[1].shape == "proper"
+
+
+def _apart_at_connector(run: _Run, evidence: _Evidence) -> list[_Run]:
+    """`Ada Marlow of the Harbour Office` as two, where the text has `Ada Marlow` by itself too."""
+    for place, word in enumerate(run.words):
+        if place > 1 and word.shape == "connector" and " ".join(w.text for w in run.words[:place]) in evidence.named:
+            rest = tuple(dropwhile(lambda other: other.shape != "proper", run.words[place:]))
+            return [replace(run, words=run.words[:place]), replace(run, words=rest, initial=False, title="")]
+    return [run]
 
 
 def _judged(run: _Run, evidence: _Evidence, heading: bool) -> Iterator[Name]:

@@ -1,6 +1,7 @@
 """Words of a sentence and what their letters tell: proper, code, number, connector, stop word or plain."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -134,3 +135,9 @@ def is_content(word: Word) -> bool:
     if word.shape in ("stop", "connector", "number"):
         return False
     return len(word.text) > 2 and word.lower not in CALENDAR and not word.lower.endswith(("n't", "n’t"))
+
+
+def is_shouted(tokens: Sequence[Word]) -> bool:
+    """Whether most words of a sentence are in capitals, so that capitals tell nothing."""
+    loud = sum(word.text.isupper() and len(word.text) > 1 for word in tokens)
+    return len(tokens) > 3 and loud > 0.6 * len(tokens)

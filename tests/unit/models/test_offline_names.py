@@ -148,6 +148,12 @@ def test_a_word_at_a_beginning_is_a_name_when_something_bears_it_out(text: str, 
     assert found(text) == expected
 
 
+def test_a_name_with_an_office_behind_it_is_two_when_it_also_stands_alone() -> None:
+    text = "They met Ada Marlow of the Harbour Office. Ada Marlow left the University of Elm."
+    assert found(text) == ["Ada Marlow", "Harbour Office", "Ada Marlow", "University of Elm"]
+    assert found("He reads The Lord of the Rings.") == ["Lord of the Rings"]
+
+
 def test_in_german_a_noun_is_no_name_by_its_capital() -> None:
     text = "Der Hund läuft mit dem Ball durch den Garten und ist nicht müde, als Emmanuel Macron nach Berlin kommt."
     assert found(text) == ["Emmanuel Macron", "Berlin"]
