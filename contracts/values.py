@@ -75,6 +75,7 @@ class ExtractedEntity(Value):
     name: str
     type: str
     description: str
+    grounded: bool = Field(default=True, description="the passage contains the name")
 
 
 class ExtractedRelation(Value):
@@ -85,6 +86,7 @@ class ExtractedRelation(Value):
     keywords: tuple[str, ...] = ()
     description: str
     weight: float = 1.0
+    grounded: bool = Field(default=True, description="the passage contains both names")
 
 
 class EntityRevision(Value):

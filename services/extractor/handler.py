@@ -9,14 +9,15 @@ from contracts.graph import Generations
 from contracts.ids import sha256
 from contracts.values import Chunk, ChunkRef
 from runtime.bus.port import BUG_ATTEMPTS, Delivery
-from runtime.errors import Poison, Retryable
+from runtime.errors import Poison, Retryable, Unavailable
 from runtime.models.ports import Extraction
 from services.extractor.ports import Extractions, Extractor
 
 
-def cache_key(extractor: Extractor, chunk: Chunk) -> str:
-    """What an extraction depends on: model, prompt, headings and text."""
-    return sha256("\x1f".join((extractor.model, extractor.prompt_version, *chunk.headings, chunk.content)))
+def cache_key(extractor: Extractor, chunk: Chunk, prompt_version: str = "") -> str:
+    """What an extraction depends on: model, prompt (the extractor's whole one if none is named), headings and text."""
+    version = prompt_version or extractor.prompt_version
+    return sha256("\x1f".join((extractor.model, version, *chunk.headings, chunk.content)))
 
 
 async def on_chunks_created(
@@ -63,24 +64,44 @@ async def _extract(
     extractions: Extractions,
     clock: Callable[[], float],
 ) -> Event:
-    key = cache_key(extractor, chunk)
-    started = clock()
-    extraction, cached = known.get(key), True
+    version, started = extractor.prompt_version, clock()
+    extraction, cached = known.get(cache_key(extractor, chunk)), True
     if extraction is None:
-        make = partial(extractor.extract, chunk.content, chunk.headings)
-        extraction, cached = await extractions.once(delivery.workspace, key, make)
+        version, extraction, cached = await _ask(delivery, chunk, extractor, extractions)
     return EntitiesExtracted(
         document=delivery.event.document,
         chunk=ChunkRef(id=chunk.id, order=chunk.order),
         entities=extraction.entities,
         relations=extraction.relations,
         model=extractor.model,
-        prompt_version=extractor.prompt_version,
-        cache_key=key,
+        prompt_version=version,
+        cache_key=cache_key(extractor, chunk, version),
         usage=extraction.usage,
         duration_ms=round((clock() - started) * 1000),
         cached=cached,
     )
+
+
+async def _ask(
+    delivery: Delivery[ChunksCreated], chunk: Chunk, extractor: Extractor, extractions: Extractions
+) -> tuple[str, Extraction, bool]:
+    """The prompt version reached, what the chunk says, and whether nothing had to be paid for it.
+
+    The first round is remembered before the second begins, so whatever happens there is not paid twice. A second round
+    that never succeeds is done without in the end: the fact then names the version of the first.
+    """
+    draft, once = extractor.draft_version, partial(extractions.once, delivery.workspace)
+    text, headings = chunk.content, chunk.headings
+    first, known = await once(cache_key(extractor, chunk, draft), partial(extractor.extract, text, headings))
+    if draft == extractor.prompt_version:
+        return draft, first, known
+    try:
+        whole, known = await once(cache_key(extractor, chunk), partial(extractor.glean, text, headings, first))
+    except Unavailable:
+        if delivery.attempt < BUG_ATTEMPTS:
+            raise
+        return draft, first, known
+    return extractor.prompt_version, whole, known
 
 
 def _failed(delivery: Delivery[ChunksCreated], chunk: Chunk, error: Exception) -> StageFailed:

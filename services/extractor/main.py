@@ -7,11 +7,14 @@ from functools import partial
 
 from runtime.bus.edge import each
 from runtime.health import Health
-from runtime.models.open import open_chat
+from runtime.models.open import open_chat, open_tokenizer
+from runtime.models.ports import Chat
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.caches import ExtractionCache
 from runtime.stores.open import open_documents
-from services.extractor.adapters import ModelExtractor, OfflineExtractor
+from services.extractor.adapters.model import ModelExtractor
+from services.extractor.adapters.rules import OfflineExtractor
+from services.extractor.domain.guidance import Guidance, Recipe
 from services.extractor.handler import on_chunks_created
 from services.extractor.settings import ExtractorSettings
 
@@ -24,8 +27,8 @@ def main() -> None:
     async def build(_: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
         rows = open_documents(settings)
         chat = open_chat(settings)
+        extractor = _asking(chat, settings) if chat else OfflineExtractor()
         await until_it_answers("the document store", rows.prepare, health)
-        extractor = ModelExtractor(chat, settings.summary_language) if chat else OfflineExtractor()
         handle = partial(
             on_chunks_created, extractor=extractor, extractions=ExtractionCache(rows), clock=time.monotonic
         )
@@ -37,6 +40,29 @@ def main() -> None:
             await rows.close()
 
     run("extractor", settings, build)
+
+
+def _asking(chat: Chat, settings: ExtractorSettings) -> ModelExtractor:
+    """The extractor that asks this model. Raises `ConfigurationError` for a guidance file that cannot be used."""
+    recipe = Recipe(
+        language=settings.summary_language,
+        json=settings.entity_extraction_use_json,
+        gleaning=settings.max_gleaning,
+        max_input_tokens=settings.max_extract_input_tokens,
+        max_records=settings.max_extraction_records,
+        max_entities=settings.max_extraction_entities,
+        guidance=_guidance(settings.entity_type_prompt_file),
+    )
+    return ModelExtractor(chat, recipe, open_tokenizer().count)
+
+
+def _guidance(path: str) -> Guidance:
+    if not path:
+        return Guidance()
+    # Who names no file needs no YAML.
+    from services.extractor.adapters.guidance_file import read_guidance  # noqa: PLC0415
+
+    return read_guidance(path)
 
 
 if __name__ == "__main__":

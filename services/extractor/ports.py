@@ -7,13 +7,20 @@ from runtime.models.ports import Extraction
 
 
 class Extractor(Protocol):
-    """Finds what a passage says. Raises what `Chat` raises."""
+    """Finds what a passage says, in one round or two. Raises what `Chat` raises."""
 
     model: str
+    draft_version: str
+    """Names all that changes a result after the first round."""
     prompt_version: str
+    """Names all that changes a result in the end; the same as `draft_version` where there is one round only."""
 
     async def extract(self, content: str, headings: Sequence[str]) -> Extraction:
-        """The entities and relations of one passage; none is a valid answer."""
+        """The first round: the entities and relations of one passage; none is a valid answer."""
+        ...
+
+    async def glean(self, content: str, headings: Sequence[str], first: Extraction) -> Extraction:
+        """The second round: the first one's rows and what it missed, with what both cost."""
         ...
 
 

@@ -8,5 +8,11 @@ from runtime.settings import Settings
 class ExtractorSettings(Settings):
     """LightRAG's names and defaults."""
 
-    summary_language: str = Field(default="English", description="language of descriptions")
+    summary_language: str = Field(default="English", min_length=1, description="language of descriptions")
+    max_gleaning: int = Field(default=1, ge=0, description="0: each passage is asked about once; more than 1 is 1")
+    max_extract_input_tokens: int = Field(default=20480, ge=1, description="of a conversation with a second round")
+    max_extraction_records: int = Field(default=100, ge=1, description="rows asked for and taken of one answer")
+    max_extraction_entities: int = Field(default=40, ge=1, description="entities among them")
+    entity_extraction_use_json: bool = Field(default=False, description="ask for a JSON object instead of rows")
+    entity_type_prompt_file: str = Field(default="", description="YAML with types of entities and examples")
     extractor_workers: int = Field(default=2, ge=1, description="events handled at once; LLM_CONCURRENCY limits calls")

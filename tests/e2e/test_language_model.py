@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from services.extractor.domain.prompt import PROMPT_VERSION
+from services.extractor.domain.guidance import DEFAULT
+from services.extractor.domain.prompt import prompt_version
 from tests.support.corpus import documents
 from tests.support.language_model import ANSWER, CHAT_MODEL, EMBEDDING_MODEL, KEY, LanguageModel, serving
 from tests.support.raw_events import dead_letters, history
@@ -84,10 +85,12 @@ def test_no_key_is_in_any_file(loaded: dict[str, Any], stack: Stack) -> None:
     assert found == []
 
 
-def test_every_passage_is_extracted_once(loaded: dict[str, Any], model: LanguageModel) -> None:
+def test_every_passage_is_asked_about_once_and_once_more_for_what_was_missed(
+    loaded: dict[str, Any], model: LanguageModel
+) -> None:
     assert set(model.passages) == set(TEXTS.values())
     assert set(model.passages.values()) == {1}
-    assert model.calls["extract"] == len(TEXTS)
+    assert (model.calls["extract"], model.calls["glean"]) == (len(TEXTS), len(TEXTS))
 
 
 def test_events_say_which_model_and_prompt_and_what_it_cost(loaded: dict[str, Any], stack: Stack) -> None:
@@ -98,8 +101,10 @@ def test_events_say_which_model_and_prompt_and_what_it_cost(loaded: dict[str, An
         for event in history(stack, stack.json("status", name)["id"])
     ]
     said = [event for event in events if event.type_name() == "EntitiesExtracted"]
-    assert {(event.model, event.prompt_version) for event in said} == {(CHAT_MODEL, f"{PROMPT_VERSION}:English")}
-    assert [(event.usage.prompt, event.usage.completion) for event in said] == [(11, 7), (11, 7)]
+    assert {(event.model, event.prompt_version) for event in said} == {
+        (CHAT_MODEL, prompt_version(DEFAULT, gleaning=True))
+    }
+    assert [(event.usage.prompt, event.usage.completion) for event in said] == [(22, 14), (22, 14)]
     assert sorted(event.cached for event in said) == [False, True]
     indexed = [event for event in events if event.type_name() == "VectorsIndexed"]
     assert {(event.model, event.dimension) for event in indexed} == {(EMBEDDING_MODEL, 64)}
@@ -149,7 +154,7 @@ def test_without_the_document_store_each_text_is_embedded_again_but_no_language_
     # What was paid for is known again: a new document with an old text costs nothing either.
     (folder / "late.txt").write_text(next(iter(TEXTS.values())))
     assert stack.json("add", str(folder / "late.txt"), "--wait")["documents"][0]["status"] == "processed"
-    assert model.calls["extract"] == len(TEXTS)
+    assert (model.calls["extract"], model.calls["glean"]) == (len(TEXTS), len(TEXTS))
 
 
 def test_a_busy_provider_delays_and_fails_nothing(loaded: dict[str, Any], stack: Stack, model: LanguageModel) -> None:

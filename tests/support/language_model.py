@@ -1,7 +1,8 @@
 """A language and embedding model behind the OpenAI routes, computed on the spot: for stacks that are to have one.
 
 It answers our own prompts: extraction in the row format from the names in the passage, keywords as JSON, questions with
-a citation. It counts what it was asked, and can refuse a key or ask to wait. It runs in a thread of the test.
+a citation. Asked again for what it missed, it adds the names of one word. It counts what it was asked, and can refuse a
+key or some passages, or ask to wait. It runs in a thread of the test.
 """
 
 import json
@@ -24,17 +25,22 @@ ANSWER = "The documents say so [1]."
 USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
 
 _NAME = re.compile(r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)+\b")
+_WORD = re.compile(r"\b[A-Z][a-z]+\b")
 _FENCED = re.compile(r"```\n(.*)\n```", re.DOTALL)
 
 
 @dataclass
 class LanguageModel:
-    """The provider and what it saw. `calls` counts answered requests by kind: extract, keywords, answer, embed."""
+    """The provider and what it saw. `calls` counts answered requests: extract, glean, keywords, answer, embed."""
 
     url: str = ""
     calls: Counter[str] = field(default_factory=Counter[str])
     passages: Counter[str] = field(default_factory=Counter[str])
     """How often each passage was extracted."""
+    forbidden: str = "\0"
+    """A passage that holds this is answered with HTTP 400 for its content."""
+    filtered: str = "\0"
+    """An answer to a passage that holds this is stopped by a content filter."""
     embedded: int = 0
     """Texts that were embedded."""
     refused: int = 0
@@ -65,6 +71,9 @@ class LanguageModel:
             if wait > 0:
                 self.busy += 1
                 return 429, {"error": {"message": "slow down"}}, {"Retry-After": str(int(wait) + 1)}
+            if "messages" in body and self.forbidden in _passage(body["messages"]):
+                self.calls["refused"] += 1
+                return 400, {"error": {"message": "against the content policy", "code": "content_policy"}}, {}
             return 200, self._embeddings(body) if "input" in body else self._completion(body), {}
 
     def _embeddings(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -75,9 +84,13 @@ class LanguageModel:
 
     def _completion(self, body: dict[str, Any]) -> dict[str, Any]:
         asked = "\n".join(message["content"] for message in body["messages"])
-        if "<|#|>" in asked:
+        passage = _passage(body["messages"])
+        if "<|#|>" in asked and len(body["messages"]) == 4:
+            self.calls["glean"] += 1
+            said = _more_rows(passage)
+        elif "<|#|>" in asked:
             self.calls["extract"] += 1
-            said = self._rows(body["messages"][-1]["content"])
+            said = self._rows(passage)
         elif "high_level_keywords" in asked:
             self.calls["keywords"] += 1
             names = _NAME.findall(asked.rpartition("Question:")[2])
@@ -85,18 +98,30 @@ class LanguageModel:
         else:
             self.calls["answer"] += 1
             said = ANSWER
-        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": said}}
+        reason = "content_filter" if self.filtered in passage else "stop"
+        choice = {"index": 0, "finish_reason": reason, "message": {"role": "assistant", "content": said}}
         return {"id": "1", "object": "chat.completion", "created": 1, "model": CHAT_MODEL, "choices": [choice],
                 "usage": USAGE}  # fmt: skip
 
-    def _rows(self, task: str) -> str:
-        found = _FENCED.search(task)
-        passage = found[1] if found else ""
+    def _rows(self, passage: str) -> str:
         self.passages[passage] += 1
         names = list(dict.fromkeys(_NAME.findall(passage)))
         rows = [f"entity<|#|>{name}<|#|>Person<|#|>{name} is named in a log." for name in names]
         rows += [f"relation<|#|>{a}<|#|>{b}<|#|>trade<|#|>{a} had to do with {b}." for a, b in pairwise(names)]
         return "\n".join([*rows, "<|COMPLETE|>"])
+
+
+def _passage(messages: list[dict[str, Any]]) -> str:
+    """What stands between the fences of the first task."""
+    found = _FENCED.search(next((message["content"] for message in messages if message["role"] == "user"), ""))
+    return found[1] if found else ""
+
+
+def _more_rows(passage: str) -> str:
+    """The capitalised words that are no part of a name the first answer gave."""
+    words = dict.fromkeys(_WORD.findall(_NAME.sub("", passage)))
+    rows = [f"entity<|#|>{word}<|#|>Other<|#|>{word} is mentioned in a log." for word in words]
+    return "\n".join([*rows, "<|COMPLETE|>"])
 
 
 @contextmanager

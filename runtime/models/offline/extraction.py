@@ -1,24 +1,27 @@
 """What a passage says, without a language model: names as entities, names that share a sentence as relations.
 
-It finds who and what stands together, not what is meant: descriptions are sentences of the passage itself. The result
-is a function of the text and the headings alone.
+It finds who and what stands together, not what is meant: descriptions are sentences of the passage itself, one that
+defines before one that mentions. The result is a function of the text and the headings alone.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from contracts.ids import pair
 from contracts.values import ExtractedEntity, ExtractedRelation
 from runtime.models.offline.names import Name, names_in
 from runtime.models.offline.sentences import Sentence, sentences
-from runtime.models.offline.terms import is_content, words
+from runtime.models.offline.subjects import referred
+from runtime.models.offline.terms import is_telling, words
+from runtime.models.offline.ties import ABBREVIATION, ALIAS, TOGETHER, defines, tie
 from runtime.models.offline.types import guess
 from runtime.models.ports import Extraction
 
-MODEL = "offline-heuristics-v1"
-PROMPT_VERSION = "offline-1"
+MODEL = "offline-heuristics-v2"
+PROMPT_VERSION = "offline-2"
 
 MOST_ENTITIES = 40
 MOST_RELATIONS = 60
@@ -26,14 +29,12 @@ PAIRS_PER_SENTENCE = 4
 LONGEST_DESCRIPTION = 400
 """Characters."""
 
-_KEYWORDS = 3
+_DEFINED = 3.0
 _MOST_KEYWORDS = 6
-_MARKUP = re.compile(r"^(?:#{1,6}|[-*+•>]|\d{1,3}[.)])\s+|\*\*|`|\|")
+_MARKUP = re.compile(r"^(?:#{1,6}|[-*+•>]|\d{1,3}[.)])\s+|\*\*|``?|\||(?<=[\s(])\*(?=\S)|(?<=\S)\*(?=[\s).,;:]|$)")
+_LINK = re.compile(r"!?\[([^\[\]]{0,200})\](?:\([^()\s]{0,500}\)|\[[^\[\]]{0,100}\])")
+_ROLE = re.compile(r":[a-z]{2,12}(?::[a-z]{2,12})?:(?=`)")
 _BLANKS = re.compile(r"\s+")
-_DEFINES = re.compile(
-    r"[\s)\]”\"']*(?:\([^()]{0,80}\)\s*)?(?:is|was|are|were|means|refers to|denotes|,\s+(?:an?|the))\b"
-)
-_DEFINES_HAN = re.compile(r"[》”」』]?(?:是|指|为)")
 
 
 @dataclass
@@ -52,12 +53,43 @@ def extract(text: str, headings: Sequence[str] = ()) -> Extraction:
     """
     found = sentences(text)
     known = {word.text for heading in headings for word in words(heading) if word.shape == "proper"}
-    occurrences = names_in(text, found, known)
+    occurrences = _worth_keeping(names_in(text, found, known), found)
     entities = _chosen(_entities(occurrences))
-    return Extraction(
-        entities=tuple(_described(text, entity, found) for entity in entities.values()),
-        relations=tuple(_relations(text, found, occurrences, entities)),
-    )
+    meant = {
+        number: replace(name, text=_resolved(name.text, entities))
+        for number, name in referred(text, found, occurrences, headings).items()
+    }
+    described = [_described(text, entity, found) for entity in entities.values()]
+    described = [*described, *_from_headings(text, meant, entities, found)][:MOST_ENTITIES]
+    names = {place.start: entity.name for entity in entities.values() for place in entity.places}
+    names |= {name.start: name.text for name in meant.values() if name.text in {entity.name for entity in described}}
+    return Extraction(tuple(described), tuple(_relations(text, found, occurrences, names, meant)))
+
+
+def _resolved(name: str, entities: Mapping[str, _Entity]) -> str:
+    """The entity that is called so: the one whose places are, or the only one whose name holds this one."""
+    called = [entity.name for entity in entities.values() if any(place.text == name for place in entity.places)]
+    called = called or [key for key in entities if f" {name} " in f" {key} "]
+    return called[0] if len(called) == 1 else name
+
+
+def _worth_keeping(occurrences: Sequence[Name], found: Sequence[Sentence]) -> list[Name]:
+    """Names outside of code; identifiers of code only when the prose is about them: named there twice, or a type's."""
+    prose = [name for name in occurrences if not found[name.sentence].code]
+    counts = Counter(name.text for name in prose)
+    return [name for name in prose if name.kind != "code" or is_telling(name.text) or counts[name.text] > 1]
+
+
+def _from_headings(
+    text: str, meant: Mapping[int, Name], entities: Mapping[str, _Entity], found: Sequence[Sentence]
+) -> Iterator[ExtractedEntity]:
+    """The subject that only a heading names, described by the first sentence that speaks of it."""
+    for number, name in sorted(meant.items()):
+        if name.text not in entities:
+            description = bounded(plain(found[number].text), LONGEST_DESCRIPTION)
+            grounded = name.text in text
+            yield ExtractedEntity(name=name.text, type=guess(name), description=description, grounded=grounded)
+            return
 
 
 def _entities(occurrences: Sequence[Name]) -> dict[str, _Entity]:
@@ -111,14 +143,15 @@ def _description(text: str, entity: _Entity, found: Sequence[Sentence]) -> str:
         both = len(found[ranked[0]].text) + len(found[number].text) + 1
         if both <= LONGEST_DESCRIPTION and scores[number] >= 0:
             chosen.append(number)
-    return bounded(" ".join(plain(found[number].text) for number in sorted(chosen)), LONGEST_DESCRIPTION) or entity.name
+    if scores[ranked[0]] < _DEFINED:
+        chosen.sort()
+    return bounded(" ".join(plain(found[number].text) for number in chosen), LONGEST_DESCRIPTION) or entity.name
 
 
 def _score(text: str, place: Name, sentence: Sentence) -> float:
     score = 1.0 - min(1.0, (place.start - sentence.start) / 200)
-    following = text[place.end : min(place.end + 100, sentence.end)]
-    if _DEFINES.match(following) or _DEFINES_HAN.match(following):
-        score += 3
+    if defines(text, place, sentence):
+        score += _DEFINED
     if sentence.heading or sentence.code or len(sentence.text) < len(place.text) + 12:
         score -= 2
     if len(sentence.text) > LONGEST_DESCRIPTION:
@@ -133,20 +166,33 @@ class _Relation:
 
 
 def _relations(
-    text: str, found: Sequence[Sentence], occurrences: Sequence[Name], entities: Mapping[str, _Entity]
+    text: str,
+    found: Sequence[Sentence],
+    occurrences: Sequence[Name],
+    names: Mapping[int, str],
+    meant: Mapping[int, Name],
 ) -> Iterator[ExtractedRelation]:
-    names = {place.start: entity.name for entity in entities.values() for place in entity.places}
+    """Ties of names that share a sentence; what its first word, a pronoun, means is one of them. `names` by place."""
     relations: dict[tuple[str, str], _Relation] = {}
     for number, places in _by_sentence(occurrences):
-        named = _distinct(places, names)
+        named = _distinct([*([meant[number]] if number in meant else []), *places], names)
+        tied = named[:1]
         for left, right in list(pairwise(named))[:PAIRS_PER_SENTENCE]:
-            key = pair(names[left.start], names[right.start])
-            said = _keywords(text, left, right, found[number])
+            said = tie(text, left, right, found[number])
+            key = pair(names[tied[-1].start], names[right.start])
+            # What follows another name of a thing is said of the thing.
+            tied.append(tied[-1] if said[0] in (ALIAS, ABBREVIATION) else right)
             known = relations.setdefault(key, _Relation([], bounded(plain(found[number].text), LONGEST_DESCRIPTION)))
             known.keywords += [word for word in said if word not in known.keywords]
     for (source, target), relation in list(relations.items())[:MOST_RELATIONS]:
-        keywords = tuple(relation.keywords[:_MOST_KEYWORDS]) or ("mentioned together",)
-        yield ExtractedRelation(source=source, target=target, keywords=keywords, description=relation.description)
+        telling = [word for word in relation.keywords if word != TOGETHER] or [TOGETHER]
+        yield ExtractedRelation(
+            source=source,
+            target=target,
+            keywords=tuple(telling[:_MOST_KEYWORDS]),
+            description=relation.description,
+            grounded=source in text and target in text,
+        )
 
 
 def _by_sentence(occurrences: Sequence[Name]) -> Iterator[tuple[int, list[Name]]]:
@@ -165,18 +211,10 @@ def _distinct(places: Iterable[Name], names: Mapping[int, str]) -> list[Name]:
     return list(first.values())
 
 
-def _keywords(text: str, left: Name, right: Name, sentence: Sentence) -> list[str]:
-    """Content words between two names, else those of the rest of the sentence."""
-    for start, end in ((left.end, right.start), (right.end, sentence.end), (sentence.start, left.start)):
-        content = [word.lower for word in words(text, start, end) if word.shape == "plain" and is_content(word)]
-        if content:
-            return list(dict.fromkeys(content))[:_KEYWORDS]
-    return []
-
-
 def plain(text: str) -> str:
-    """The text on one line, without the marks of Markdown."""
-    return _BLANKS.sub(" ", _MARKUP.sub("", text.strip())).strip()
+    """The text on one line, without the marks of Markdown and reStructuredText."""
+    text = _ROLE.sub("", _LINK.sub(r"\1", text.strip()))
+    return _BLANKS.sub(" ", _MARKUP.sub("", text)).strip()
 
 
 def bounded(text: str, longest: int) -> str:

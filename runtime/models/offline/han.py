@@ -14,16 +14,24 @@ LETTERS = "\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U000
 
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _FUNCTION = "的了是在和与或被把从到对于由将也就而等这那之不向至使让给并但若如因她他它我你们个很最更又还只已曾哪吗呢吧啊"
-_FREQUENT = """
+_VERBS = """
 创立 成立 创办 建立 位于 发布 发表 发现 发明 开发 收购 担任 出生 毕业 获得 提出 领导 加入 合作 宣布 支持
-包括 使用 通过 进行 推出 成为 作为 称为 因为 为了 来自 属于 组成 拥有 没有 具有 什么 哪些 哪个 哪里 怎么
+包括 使用 推出 成为 来自 属于 组成 拥有 撰写 出版 设计 制造 生产 研究 任教 就读 结婚 访问 签署 击败
+"""
+_FREQUENT = """
+通过 进行 作为 称为 因为 为了 没有 具有 什么 哪些 哪个 哪里 怎么
 怎样 如何 为什么 多少 一个 一种 一家 一位 一次 以及 其中 目前 同时 因此 可能 可以 需要 主要 所有 许多 这些
 那些 他们 我们 你们 首次 第一 开始 之后 之前 谁 年 月 日
 """
-_CUT = re.compile(f"[{_FUNCTION}]|" + "|".join(sorted(_FREQUENT.split(), key=len, reverse=True)))
+_CUT = re.compile(f"[{_FUNCTION}]|" + "|".join(sorted((_VERBS + _FREQUENT).split(), key=len, reverse=True)))
+HAN_VERBS = re.compile("|".join(_VERBS.split()))
+"""Verbs that tell what ties two names in Chinese."""
+HAN_ALIAS = "又称|又名|又叫|也叫|也称|简称|亦称|原名|俗称"
+"""What stands before another name of the same thing."""
 _RUN = re.compile(f"[{_HAN}]+")
 _KATAKANA = re.compile("[\u30a1-\u30ff]{3,20}")
 _QUOTED = re.compile(r"《([^《》\n]{1,40})》|“([^“”\n]{2,20})”|「([^「」\n]{2,20})」|『([^『』\n]{2,20})』")
+_ALIASED = re.compile(f'(?:{HAN_ALIAS})(?:为|作|做)?[“"《「]?([{_HAN}A-Za-z0-9]{{2,8}})(?=[”"》」]?[）)，。、；,.])')
 _ANY = re.compile(f"[{LETTERS}]")
 _CLAUSE = re.compile("[，。！？；,.!?;]")
 
@@ -98,6 +106,8 @@ def _marked(text: str) -> Iterator[HanName]:
         inner = quoted[group].strip()
         if inner and _ANY.search(inner) and (group == 1 or not _CLAUSE.search(inner)):
             yield HanName(inner, quoted.start(group) + quoted[group].index(inner), work=group == 1)
+    for alias in _ALIASED.finditer(text):
+        yield HanName(alias[1], alias.start(1))
 
 
 def ending_type(name: str) -> str | None:

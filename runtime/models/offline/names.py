@@ -1,19 +1,34 @@
 """Names in a text without a model: runs of capitalised words, code-like terms, Chinese and Japanese names.
 
-A capital at the beginning of a sentence proves nothing, so such a word counts only if it does not occur in lower case
-elsewhere and does not look like an ordinary opener. Only regular expressions and sets; time is linear in the text.
+A capital at the beginning of a sentence, of a cell or behind a colon proves nothing. A word that stands only there
+counts as a name if it occurs nowhere in lower case, is no ordinary opener or verb, and is the subject of what follows.
+Only regular expressions and sets; time is linear in the text.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import dropwhile, pairwise
 from typing import Literal
 
-from runtime.models.offline.han import han_names
+from runtime.models.offline.han import LETTERS, han_names
 from runtime.models.offline.sentences import Sentence, sentences
-from runtime.models.offline.terms import Word, is_abbreviated, is_camel, without_addresses, words
-from runtime.models.offline.words import ABBREVIATIONS, CALENDAR, NATIONALITIES, OPENERS, PLACE_WORDS, STOP, TITLES
+from runtime.models.offline.terms import Word, is_abbreviated, is_camel, is_shouted, is_verb, without_addresses, words
+from runtime.models.offline.words import (
+    ABBREVIATIONS,
+    CALENDAR,
+    FINITE,
+    FOREIGN_OPENERS,
+    GERMAN,
+    GIVEN_NAMES,
+    LOCATION,
+    NATIONALITIES,
+    NO_NAMES,
+    OPENERS,
+    PLACE_WORDS,
+    TITLES,
+)
 
 Kind = Literal["name", "code", "han", "work"]
 
@@ -22,6 +37,9 @@ LONGEST = 100
 
 _MOST_WORDS = 8
 _PLAIN_ENDINGS = ("ly", "tion", "tions", "ing", "ness", "ment", "ments", "ists", "ers")
+_STARTING = re.compile(r"[:|—•]")
+_ADJECTIVE = re.compile(r"-[a-z]{3,}$")
+_HAN = re.compile(f"[{LETTERS}]")
 _BLANKS = re.compile(r"\s+")
 
 
@@ -43,6 +61,7 @@ class _Run:
     words: tuple[Word, ...]
     sentence: int
     initial: bool
+    subject: bool
     title: str = ""
 
     @property
@@ -66,25 +85,28 @@ def names_in(text: str, found: Sequence[Sentence], known: Iterable[str] = ()) ->
     ]
     headings = {number for number, sentence in enumerate(found) if sentence.heading}
     evidence = _evidence(by_sentence, [run for run in runs if run.sentence not in headings], known)
-    latin = [name for run in runs for name in _judged(run, evidence, run.sentence in headings)]
+    parts = [part for run in runs for part in _apart_at_connector(run, evidence)]
+    latin = [name for run in parts for name in _judged(run, evidence, run.sentence in headings)]
     return list(_apart([*latin, *_han(masked, found)]))
 
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What a whole text tells about its words: seen in lower case, in a run, in a run or as a run inside a sentence."""
+    """What a text tells: whether it is German; words in lower case; runs and words in them; those surely names."""
 
+    german: bool
     lower: frozenset[str]
     named: frozenset[str]
     proven: frozenset[str]
 
 
 def _evidence(by_sentence: Sequence[Sequence[Word]], runs: Sequence[_Run], known: Iterable[str]) -> _Evidence:
-    lower = frozenset(word.text for tokens in by_sentence for word in tokens if word.text.islower())
+    lower = Counter(word.text for tokens in by_sentence for word in tokens if word.text.islower())
+    german = sum(lower[word] for word in GERMAN) * 8 > lower.total()
     named = frozenset(word.text for run in runs for word in run.words if word.shape == "proper")
     inside = frozenset(word.text for run in runs for word in run.words[run.initial :])
     keys = frozenset(run.key for run in runs if not run.initial)
-    return _Evidence(lower, named, inside | keys | frozenset(known))
+    return _Evidence(german, frozenset(lower), named | {run.key for run in runs}, inside | keys | frozenset(known))
 
 
 def _apart(found: Iterable[Name]) -> Iterator[Name]:
@@ -98,10 +120,13 @@ def _apart(found: Iterable[Name]) -> Iterator[Name]:
 
 def _runs(text: str, sentence: Sentence, tokens: Sequence[Word], number: int) -> Iterator[_Run]:
     """Runs of words that belong together by their letters, ends trimmed."""
+    if is_shouted(tokens):
+        return
+    starts = _starts(text, sentence, tokens)
     run: list[Word] = []
-    for word in [*tokens, None]:
+    for place, word in enumerate([*tokens, None]):
         if run and (word is None or run[-1].possessive or not _joins(text, run[-1], word) or not _continues(run, word)):
-            yield from _trimmed(run, tokens[0], number)
+            yield from _trimmed(run, starts, number, subject=_is_subject(text, run[-1], tokens[place : place + 2]))
             run = []
         if word is None:
             break
@@ -111,9 +136,34 @@ def _runs(text: str, sentence: Sentence, tokens: Sequence[Word], number: int) ->
             run.append(word)
 
 
+def _starts(text: str, sentence: Sentence, tokens: Sequence[Word]) -> frozenset[int]:
+    """Where a capital proves nothing: at the first word of a sentence, behind a colon, in a new cell."""
+    bare = [word for word in tokens if word.shape != "number"][:1]
+    first = [word.start for word in bare if not _HAN.search(text, sentence.start, word.start)]
+    inner = (right.start for left, right in pairwise(tokens) if _STARTING.search(text, left.end, right.start))
+    return frozenset([*first, *inner])
+
+
+def _is_subject(text: str, last: Word, following: Sequence[Word]) -> bool:
+    """Whether what follows a run says something of it: a verb form, an explanation, another name beside it."""
+    gap = text[last.end : following[0].start if following else last.end + 1].strip(" ")
+    if last.possessive or not following:
+        return last.possessive or _HAN.match(gap) is not None
+    word = following[0]
+    if gap.startswith(("(", "'", "’")) or _HAN.match(gap):
+        return True
+    if gap == ",":
+        return word.lower in ("a", "an", "who", "which", "whose") or word.shape == "proper"
+    if gap:
+        return False
+    if word.lower == "and":
+        return following[-1].shape == "proper"
+    return word.lower in FINITE or (word.shape == "plain" and word.lower.endswith(("ed", "s")))
+
+
 def _code(word: Word, number: int) -> Iterator[_Run]:
     if len(word.text.strip("_.")) > 3:
-        yield _Run((word,), number, initial=False)
+        yield _Run((word,), number, initial=False, subject=False)
 
 
 def _continues(run: Sequence[Word], word: Word) -> bool:
@@ -135,7 +185,7 @@ def _joins(text: str, left: Word, right: Word) -> bool:
     return not mark or (mark == "&" and len(gap) == 3)
 
 
-def _trimmed(run: Sequence[Word], first: Word, number: int) -> Iterator[_Run]:
+def _trimmed(run: Sequence[Word], starts: frozenset[int], number: int, *, subject: bool) -> Iterator[_Run]:
     """The run without connectors, titles and calendar words at its ends."""
     words = list(run)
     title = ""
@@ -146,11 +196,20 @@ def _trimmed(run: Sequence[Word], first: Word, number: int) -> Iterator[_Run]:
         words.pop()
     if not words or len(words) > _MOST_WORDS or sum(len(word.text) + 1 for word in words) > LONGEST:
         return
-    yield _Run(tuple(words), number, words[0] is first, title)
+    yield _Run(tuple(words), number, words[0].start in starts, subject, title)
 
 
 def _is_title(words: Sequence[Word]) -> bool:
     return len(words) > 1 and words[0].lower in TITLES and words[0].lower != "st" and words[1].shape == "proper"
+
+
+def _apart_at_connector(run: _Run, evidence: _Evidence) -> list[_Run]:
+    """`Ada Marlow of the Harbour Office` as two, where the text has `Ada Marlow` by itself too."""
+    for place, word in enumerate(run.words):
+        if place > 1 and word.shape == "connector" and " ".join(w.text for w in run.words[:place]) in evidence.named:
+            rest = tuple(dropwhile(lambda other: other.shape != "proper", run.words[place:]))
+            return [replace(run, words=run.words[:place]), replace(run, words=rest, initial=False, title="")]
+    return [run]
 
 
 def _judged(run: _Run, evidence: _Evidence, heading: bool) -> Iterator[Name]:
@@ -158,14 +217,37 @@ def _judged(run: _Run, evidence: _Evidence, heading: bool) -> Iterator[Name]:
     words = run.words
     if heading and not any(word.text in evidence.named for word in words):
         return
-    if run.initial and not run.title and run.key not in evidence.proven and _is_opener(words, evidence):
-        words = words[1:]
-        while words and words[0].shape in ("connector", "number"):
-            words = words[1:]
-    if not words or (len(words) == 1 and not _stands_alone(words[0])):
+    if run.initial and not run.title and run.key not in evidence.proven:
+        words = _without_opener(words, evidence)
+        if len(words) == len(run.words) == 1 and not _is_borne_out(run, evidence):
+            return
+    if not words or (len(words) == 1 and not _stands_alone(words[0], evidence)) or _is_emphasis(words, evidence):
         return
     kind: Kind = "code" if len(words) == 1 and (words[0].shape == "code" or is_camel(words[0].text)) else "name"
     yield Name(_text(words), words[0].start, words[-1].end, run.sentence, kind, run.title)
+
+
+def _without_opener(words: tuple[Word, ...], evidence: _Evidence) -> tuple[Word, ...]:
+    """The words without those that are capitalised only because a sentence begins."""
+    if not _is_opener(words, evidence):
+        return words
+    words = words[1:]
+    while words and words[0].shape in ("connector", "number"):
+        words = words[1:]
+    return words
+
+
+def _is_borne_out(run: _Run, evidence: _Evidence) -> bool:
+    """Whether one word at a beginning is a name: by its letters, its use elsewhere, a list, or what is said of it."""
+    word = run.words[0]
+    if not word.text.istitle() or word.text in evidence.proven:
+        return True
+    return run.subject or word.lower in LOCATION or word.lower in GIVEN_NAMES
+
+
+def _is_emphasis(words: Sequence[Word], evidence: _Evidence) -> bool:
+    """Whether these are ordinary words in capitals."""
+    return all(len(word.text) > 3 and word.text.isupper() and word.lower in evidence.lower for word in words)
 
 
 def _text(words: Sequence[Word]) -> str:
@@ -177,11 +259,16 @@ def _text(words: Sequence[Word]) -> str:
     return _BLANKS.sub(" ", "".join(parts))
 
 
-def _stands_alone(word: Word) -> bool:
+def _stands_alone(word: Word, evidence: _Evidence) -> bool:
     """Whether one word is enough of a name."""
-    if word.lower in TITLES or word.lower in NATIONALITIES or (word.lower in OPENERS and word.text.istitle()):
+    lower = word.lower
+    if lower in TITLES or lower in NATIONALITIES or lower in NO_NAMES or (lower in OPENERS and word.text.istitle()):
         return False
-    return len(word.text) > 1 and word.lower not in STOP and word.lower not in ABBREVIATIONS
+    if evidence.german and word.text.istitle() and lower not in LOCATION and lower not in GIVEN_NAMES:
+        return False
+    if _ADJECTIVE.search(word.text) or (len(word.text) == 2 and any(letter.isdigit() for letter in word.text)):
+        return False
+    return word.shape in ("proper", "code") and len(word.text) > 1 and lower not in ABBREVIATIONS
 
 
 def _is_opener(words: Sequence[Word], evidence: _Evidence) -> bool:
@@ -191,9 +278,11 @@ def _is_opener(words: Sequence[Word], evidence: _Evidence) -> bool:
         return False
     if len(words) > 1 and first.lower in PLACE_WORDS:
         return False
-    if first.lower in OPENERS or first.lower in evidence.lower:
+    if first.lower in OPENERS or first.lower in FOREIGN_OPENERS or first.lower in evidence.lower:
         return True
-    return len(words) == 1 and first.text not in evidence.proven and first.lower.endswith(_PLAIN_ENDINGS)
+    if first.text in evidence.proven or first.lower in GIVEN_NAMES:
+        return False
+    return is_verb(first.lower) or (len(words) == 1 and first.lower.endswith(_PLAIN_ENDINGS))
 
 
 def _han(text: str, found: Sequence[Sentence]) -> Iterator[Name]:

@@ -1,25 +1,31 @@
 """Text to sentences with offsets, for the offline extractor and for extractive answers.
 
 Full stops end a sentence only where a blank follows, the next word does not begin in lower case and the word before is
-no abbreviation; the marks of Chinese and Japanese always do. Bullets, headings, table rows and blank lines end one
-too. Inside a fenced code block every line stands alone. Time is linear in the text.
+no abbreviation; the marks of Chinese, Japanese, Hindi, Arabic, Urdu and other scripts of their own always do. Bullets,
+headings, table rows and blank lines end one too. Every line of code stands alone: between fences, behind a prompt of an
+interpreter, indented below a line that ends with a colon. Time is linear in the text.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from runtime.models.offline.words import ABBREVIATIONS, STOP
+from runtime.models.offline.words import ABBREVIATIONS, CALENDAR, STOP
 
 LONGEST = 2_000
 """Characters of one sentence; what has no end by then is cut, at a blank where there is one."""
 
-_END = re.compile(r"[.!?…]+[\"'”’)\]»]*|[。！？｡]+[”’」』》）)]*")
+_END = re.compile(r"[.!?…]+[\"'”’)\]»]*|[。！？｡।॥؟۔።။។։]+[”’」』》）)»]*")
+_ALWAYS = "。！？｡।॥؟۔።။។։"
 _BLANKS = re.compile(r"\s*")
 _OPENING = re.compile(r"[\s(\[{\"'“‘«]+")
 _FENCE = re.compile(r"(```+|~~~+)(.*)")
 _BULLET = re.compile(r"(?:[-*+•·–]|\d{1,3}[.)]|[a-zA-Z][.)])\s")
 _ALONE = re.compile(r"#{1,6}\s|\||[=\-*_]{3,}$")
+_UNDERLINE = re.compile(r"([=\-~^*\"+])\1{2,}$")
+_CODE = re.compile(r"(?:>>>|\.\.\.|\$) |[^\s:]+ *::=")
+_SYMBOLS = re.compile(r"[=(){}\[\]<>_;]")
+_TITLE = re.compile(r"[^\W\d_].{0,58}[^\s.!?:;,。！？；：]$")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]$")
 
 
@@ -33,7 +39,7 @@ class Sentence:
     code: bool = False
     """A line of a fenced code block."""
     heading: bool = False
-    """A heading of Markdown."""
+    """A heading: marked, underlined, or a short line between blank ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +47,35 @@ class _Block:
     start: int
     end: int
     code: bool = False
+    heading: bool = False
+
+
+@dataclass(slots=True)
+class _Literal:
+    """Whether the lines read so far have led into a block of code without fences. Indents in characters; -1: no."""
+
+    above: int = -1
+    sure: bool = False
+    inside: int = -1
+
+    def takes(self, line: str, stripped: str, *, after_blank: bool) -> bool:
+        """Whether this line, which is not blank, is code; what it announces is remembered."""
+        indent = len(line) - len(line.lstrip())
+        if self.inside >= 0:
+            if indent >= self.inside:
+                return True
+            self.inside = -1
+        if 0 <= self.above < indent and after_blank and (self.sure or _SYMBOLS.search(stripped)):
+            self.inside = indent
+            return True
+        self.above, self.sure = (indent, stripped.endswith("::")) if stripped.endswith(":") else (-1, False)
+        return False
 
 
 def sentences(text: str) -> list[Sentence]:
     """The sentences in order. Every character that is not blank is in exactly one of them."""
     return [
-        Sentence(text[start:end], start, end, block.code, not block.code and text[start] == "#")
+        Sentence(text[start:end], start, end, block.code, block.heading or (not block.code and text[start] == "#"))
         for block in _blocks(text)
         for start, end in _bounded(text, _cuts(text, block))
     ]
@@ -55,22 +84,36 @@ def sentences(text: str) -> list[Sentence]:
 def _blocks(text: str) -> Iterator[_Block]:
     """Paragraphs, bullets, headings, table rows and lines of code."""
     inside = _begins_in_code(text)
+    literal, blank = _Literal(), True
     start = offset = 0
-    for line in text.splitlines(keepends=True):
+    lines = text.splitlines(keepends=True)
+    for number, line in enumerate(lines):
         end = offset + len(line)
         stripped = line.strip()
         fence = _FENCE.match(stripped)
-        alone = bool(fence or inside or _ALONE.match(stripped))
+        code = bool(fence or inside or _CODE.match(stripped))
+        code = code or (bool(stripped) and literal.takes(line, stripped, after_blank=blank))
+        heading = blank and not code and _is_heading(stripped, lines[number + 1 : number + 3])
+        alone = code or heading or bool(_ALONE.match(stripped))
         if alone or not stripped or _BULLET.match(stripped):
             yield _Block(start, offset)
             start = offset
         if alone:
-            yield _Block(offset, end, bool(fence or inside))
+            yield _Block(offset, end, code, heading)
             start = end
         if fence:
             inside = bool(fence[2].strip()) or not inside
-        offset = end
+        offset, blank = end, not stripped
     yield _Block(start, offset)
+
+
+def _is_heading(line: str, following: Sequence[str]) -> bool:
+    """Whether a line behind a blank one is underlined, or short, unpunctuated and followed by a blank one and text."""
+    if not following or not line or _BULLET.match(line):
+        return False
+    if _UNDERLINE.match(following[0].strip()):
+        return len(line) < 120
+    return len(following) > 1 and not following[0].strip() and len(line.split()) <= 8 and _TITLE.match(line) is not None
 
 
 def _begins_in_code(text: str) -> bool:
@@ -92,7 +135,7 @@ def _cuts(text: str, block: _Block) -> Iterator[tuple[int, int]]:
 
 
 def _ends(text: str, mark: re.Match[str], start: int, block: _Block) -> bool:
-    if mark[0][0] in "。！？｡":
+    if mark[0][0] in _ALWAYS:
         return True
     if mark.end() == block.end:
         return True
@@ -112,6 +155,8 @@ def _abbreviates(text: str, dot: int, start: int, following: str) -> bool:
     if len(word) == 1 and word.isupper():
         return True
     if word.isdigit() and not text[start : dot - len(word)].strip():
+        return True
+    if word.isdigit() and len(word) < 3 and following.split(" ", 1)[0].lower() in CALENDAR:
         return True
     if _DOTTED.match(word):
         return following.split(" ", 1)[0].lower() not in STOP

@@ -40,4 +40,5 @@ def _by_beginning(name: str) -> str | None:
         return "location"
     words = name.split()
     initials = [word for word in words if is_abbreviated(word.rstrip("."))]
-    return "person" if initials and len(words) > len(initials) and not is_abbreviated(words[-1]) else None
+    written = all(word.rstrip(".").isalpha() for word in words)
+    return "person" if initials and written and len(words) > len(initials) and not is_abbreviated(words[-1]) else None

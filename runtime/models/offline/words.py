@@ -45,13 +45,91 @@ surprisingly table ten test tests thank thanks think three time title total trad
 typical typically ultimately unfortunately user users usage version view visit visitors want warning welcome women
 words work call run add click create enter choose read check avoid ensure move copy save send remove workers working
 works world write writers written year years young
+access action algorithms alternative arguments arithmetic array arrays assignment attribute attributes base basic
+basics binary block body built-in bytes call calls case cases character characters class classes client code column
+columns commands comment comments comparison complete component components condition conditional configuration constant
+constants container context core count current custom date dates day deprecated descriptions design dictionary directory
+directories display document documents element elements empty end entry error errors event events exception exceptions
+expression expressions extra false family fast field fields file files final first flag flags format formats formatter
+frame full function functions future generator global group groups handler header headers history identifier identifiers
+index input inputs instance instances integer integers internal item items iterator key keys keyword keywords kind
+language languages law length level levels library limit limits line lines list lists literal literals logic mapping
+mappings menu message messages method methods mode model models modern module modules multiple names namespace
+namespaces node nodes numeric object objects operation operations operator operators optional options order output
+package packages parameter parameters parser path paths pattern patterns place point points position process processes
+program programmer programs property queries query record records remaining requests response rest result root row rows
+rule rules sample schema script self sequence sequences server servers service services session signal single size
+sorting source sources stage standard state statement statements store stores stream string strings structure style
+subject suite syntax system systems tables tag tags target task tasks template term terminal terms text thread threads
+timer token tokens tool tools transfer tree tuple tuples twice unit units unknown unset value values variable variables
+vectors versions whole window wildcard wildcards
 """)
 """Content words that often begin a sentence and are then no name."""
+
+VERBS = _words("""
+accept access act add adjust adopt allow analyze announce answer appear append apply arrange ask assign assume attach
+avoid bind break bring build calculate call cancel cause change check choose clean clear close collect combine compare
+compile complete compute configure connect consider consist construct consume contain continue control convert copy
+count cover create customize debug decide declare decode decorate deduce define delete delegate deliver demonstrate
+depend describe deserialize detect determine develop differ disable discard discover display divide document draw drop
+edit emit emulate enable encode encounter end ensure enter enumerate establish evaluate examine exchange execute exist
+exit expand expect explain expose express extend extract fail fetch fill filter find finish fit fix flush follow force
+format found gather generate get give go group grow guess handle happen help hide hold ignore implement imply import
+improve include increase indicate inherit initialize insert inspect install integrate interpret introduce invoke involve
+join jump keep know launch lay lead learn leave let limit link list listen load locate log look lose maintain make
+manage map mark match mean measure mention merge modify mount move multiply name need note notice obtain offer omit open
+operate order override own pack parse pass patch pause perform place play point prefer prepare present preserve prevent
+print process produce promise prompt propose protect prove provide publish pull push put query queue quote raise
+reach read receive recognize recommend record recover reduce refer reference register reject relate release rely remain
+remember remove rename render repeat replace report represent request require reset resolve respond restart restore
+restrict resume retrieve retry return reuse reverse rewrite roll round run save scan schedule search see seek select
+send separate serialize serve set shift show shut simplify sit skip sort specify split stand start state stay stop
+store stream study subclass submit subscribe substitute succeed suggest supply support suppose suppress switch take tell
+terminate test think throw trace track transfer transform translate traverse trigger truncate try turn understand undo
+unpack update upgrade upload use validate verify view visit wait walk want warn watch work wrap write yield
+""")
+"""Verbs that begin sentences of manuals, in their first form: a word that is one of these is no name there."""
+
+FINITE = _words("""
+is was has had does did will would can could may might must shall should became becomes began begins won wrote writes
+gave gives made makes took takes held holds led leads grew fell ran runs came comes went goes met saw sees knew knows
+built bought sold sent lost left kept said says told found thought brought taught wore spoke drew flew rose chose
+""")
+"""Verb forms that a name may stand before, beside those that end with -ed or -s."""
+
+PREPOSITIONS = _words("""
+about against among around at before between by during for from in into near of on onto over through to toward towards
+under upon via with within
+""")
+"""Words that may end the phrase between two names."""
+
+FOREIGN_OPENERS = _words("""
+der die das den dem des ein eine einen einem einer es er sie wir ihr ich und oder aber im am mit von für auf nach bei
+zum zur als wenn auch noch nur so wie aus bis durch gegen ohne um seit während dieser diese dieses seine ihre nicht ist
+le les un une il elle ils elles nous vous et mais dans en sur avec pour par ce cet cette ces son sa ses leur leurs au
+aux dès depuis après avant selon lorsque quand comme si qui que où ne se est
+el los las una unos unas y pero con por para su sus este esta estos estas como no al desde hasta según cuando donde es
+lo gli uno i nel nella con per questo questa quando dove anche è o os as um uma mas em com seu sua
+в на он она они это и но с по из для что как к у от за при после
+""")
+"""Words of grammar that begin sentences in German, French, Spanish, Italian, Portuguese and Russian."""
+
+GERMAN = _words("der die das und ist nicht ein eine mit von den dem des im auf für sich auch wird wurde als bei")
+"""Words that tell German, where every noun has a capital."""
+
+NO_NAMES = _words("""
+true false none null nil nan traceback todo fixme xxx ok kb mb gb tb kib mib gib tib ms utc copyright rights reserved
+note notes warning see also yes no meaning footnote footnotes
+""")
+"""Words that are written like names and name nothing."""
 
 CALENDAR = _words("""
 january february march april may june july august september october november december jan feb mar apr jun jul aug sep
 sept oct nov dec monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thurs fri sat sun
 spring summer autumn winter
+januar februar märz mai juni juli oktober dezember montag dienstag mittwoch donnerstag freitag samstag sonntag
+janvier février mars avril juin juillet août septembre octobre novembre décembre
+enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
 """)
 
 CONNECTORS = _words("of de van von der den del della di da do dos du la le el al bin ibn the for y zu ter ten")
@@ -74,7 +152,7 @@ professor doctor ceo
 ABBREVIATIONS = _words("""
 mr mrs ms dr prof sr jr st rev hon gen col capt lt sgt gov sen rep pres inc ltd co corp dept univ est approx no nos vol
 vols pp ed eds fig figs eq sec ch al vs cf e.g i.e eg ie a.m p.m u.s u.k ph.d m.sc b.sc jan feb mar apr jun jul aug sep
-sept oct nov dec mt ave blvd rd
+sept oct nov dec mt ave blvd rd nr z.b bzw usw u.a d.h ca bd hr fr str m mm mme mlle sra srta ud uds av p.ej
 """)
 """Words after which a dot ends no sentence."""
 

@@ -37,6 +37,13 @@ def clean_name(text: str) -> str:
     return name[:MAX_CHARACTERS].encode()[:MAX_BYTES].decode("utf-8", "ignore").strip()
 
 
+def fold(text: str) -> str:
+    """A name or a passage for comparison: cleaned as a name is, without case, each blank one blank."""
+    for quote in "“”‘’《》\"'":
+        text = text.replace(quote, "")
+    return " ".join(unicodedata.normalize("NFKC", clean_text(text)).casefold().split())
+
+
 def _unquote(text: str) -> str:
     """Without one pair of outer quotes, unless others stand inside."""
     for opening, closing in _QUOTES:

@@ -1,15 +1,25 @@
-"""The model's answer to entities and relations. Never raises: what cannot be read is left out, its neighbours stay."""
+"""A model's answer in rows to entities and relations. Never raises: what cannot be read is left out alone.
+
+A row with the right number of fields is taken as it stands; only the others are repaired, so no repair can harm a sound
+row. Understood beside the asked form: rows glued together, delimiters spelt in other ways or replaced by another mark,
+and the older form `("entity"<|>name<|>type<|>description)##`.
+"""
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 
 from contracts.values import ExtractedEntity, ExtractedRelation
-from services.extractor.domain.names import clean_name, clean_text
-from services.extractor.domain.prompt import DELIMITER
+from services.extractor.domain.collect import Collected
+from services.extractor.domain.fence import reveal
+from services.extractor.domain.guidance import DEFAULT, DELIMITER, Recipe
+from services.extractor.domain.older import older_rows, without_older
+from services.extractor.domain.thinking import without_thinking
 
-_THINKING = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 _COMPLETE = re.compile(r"<\|complete\|>", re.IGNORECASE)
-_GLUED = re.compile(re.escape(DELIMITER) + r"(entity|relation|relationship)" + re.escape(DELIMITER), re.IGNORECASE)
-_BAD_TYPE = re.compile(r"['()<>|/\\]")
+_EXACT = re.compile(r"<\|#\|>\|?")
+_KIND = re.compile(r"(?:^|[\s.)\]\"'!?;,*。])(entity|relationship|relation)[\"'*]*$", re.IGNORECASE)
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?$")
 _MISSPELT = re.compile(
     "|".join((
         r"<\|\|#\|\|>",              # each pipe twice
@@ -25,57 +35,96 @@ _MISSPELT = re.compile(
     ))
 )  # fmt: skip
 """A delimiter, or what models write instead of it. Of two that begin at one place the first counts."""
+_OTHER_MARK = re.compile(
+    r"\W{0,4}(?:entity|relationship|relation)[\"'*`]{0,3}\s*(<[^<>\s\u2060]{1,8}>|<\|+|\|+>?|\t|::|;;)", re.I
+)
 
 
-def parse(answer: str) -> tuple[tuple[ExtractedEntity, ...], tuple[ExtractedRelation, ...]]:
-    """The entities and relations of an answer in the row format, in its order, each name and pair once."""
-    entities: dict[str, ExtractedEntity] = {}
-    relations: dict[tuple[str, str], ExtractedRelation] = {}
-    text = _COMPLETE.sub("\n", _THINKING.sub("", answer))
+def parse(answer: str, recipe: Recipe = DEFAULT) -> tuple[tuple[ExtractedEntity, ...], tuple[ExtractedRelation, ...]]:
+    """The entities and relations of an answer, in its order, each name and pair once."""
+    found = Collected(recipe.max_entities, recipe.max_records)
+    text = without_thinking(answer)
+    for line in _lines(_COMPLETE.sub("\n", without_older(text))):
+        for fields in _rows(line):
+            _take(found, fields)
+    for fields in older_rows(_COMPLETE.sub("\n", text)):
+        _take(found, fields)
+    return tuple(found.entities.values()), tuple(found.relations.values())
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines; one that begins with a delimiter goes on with the row above it."""
+    row = ""
     for line in text.splitlines():
-        for row in _unglued(_MISSPELT.sub(DELIMITER, line)):
-            fields = [field.strip() for field in row.split(DELIMITER)]
-            kind = fields[0].lower()
-            if len(fields) == 4 and "entity" in kind:
-                _add_entity(entities, fields)
-            elif len(fields) == 5 and ("relation" in kind or "entity" in kind):
-                _add_relation(relations, fields)
-    return tuple(entities.values()), tuple(relations.values())
+        if row and line.lstrip().startswith(DELIMITER):
+            row += line.strip()
+            continue
+        yield row
+        row = line
+    yield row
 
 
-def _unglued(line: str) -> list[str]:
-    """The rows of a line on which several stand."""
-    rows: list[str] = []
-    start = 0
-    for found in _GLUED.finditer(line):
-        rows.append(line[start : found.start()])
-        start = found.start() + len(DELIMITER)
-    rows.append(line[start:])
-    return rows
+def _rows(line: str) -> Iterator[list[str]]:
+    """The rows of one line, with four fields or five; without what cannot be read."""
+    fields = _fields(_EXACT, line)
+    if _is_sound(fields):
+        yield fields
+        return
+    fields = _fields(_MISSPELT, line)
+    if len(fields) == 1 and (mark := _OTHER_MARK.match(line)):
+        fields = [field.strip() for field in line.strip(" |").split(mark[1])]
+    yield from _unglued(fields)
 
 
-def _add_entity(entities: dict[str, ExtractedEntity], fields: list[str]) -> None:
-    name, kind, description = clean_name(fields[1]), _type(fields[2]), clean_text(fields[3])
-    if name and kind and description and name not in entities:
-        entities[name] = ExtractedEntity(name=name, type=kind, description=description)
+def _fields(delimiter: re.Pattern[str], line: str) -> list[str]:
+    return [field.strip() for field in delimiter.split(line)]
 
 
-def _add_relation(relations: dict[tuple[str, str], ExtractedRelation], fields: list[str]) -> None:
-    source, target, description = clean_name(fields[1]), clean_name(fields[2]), clean_text(fields[4])
-    if source and target and source != target and description and (source, target) not in relations:
-        words = clean_text(fields[3]).replace("，", ",").split(",")
-        relations[source, target] = ExtractedRelation(
-            source=source,
-            target=target,
-            keywords=tuple(dict.fromkeys(word.strip() for word in words if word.strip())),
-            description=description,
-        )
+def _kind(field: str) -> str:
+    lower = field.lower()
+    return "entity" if "entity" in lower else "relation" if "relation" in lower else ""
 
 
-def _type(field: str) -> str:
-    """A type in lower case without blanks, the first of a list; empty for what is no type."""
-    kind = field.split(",")[0].replace("，", ",")
-    if _BAD_TYPE.search(kind):
-        return ""
-    kind = "".join(clean_text(kind).split()).lower()
-    return "" if kind in {"__proto__", "constructor", "prototype"} else kind[:64]
+def _is_sound(fields: Sequence[str]) -> bool:
+    kind = _kind(fields[0])
+    if kind == "entity":
+        return len(fields) == 4 or (len(fields) == 5 and not _KIND.match(fields[4]))
+    return bool(kind) and (len(fields) == 5 or (len(fields) == 6 and _NUMBER.match(fields[5]) is not None))
+
+
+def _unglued(fields: list[str]) -> Iterator[list[str]]:
+    """Rows one after another: a field that ends with the name of a kind may begin the next one."""
+    begins = [place for place in range(1, len(fields)) if _KIND.search(fields[place])]
+    known, start, first = set(begins), 0, fields[0]
+    while start < len(fields):
+        size = 4 if _kind(first) == "entity" else 5
+        rest = [first, *fields[start + 1 : start + 7]]
+        if len(fields) - start <= 6 and _is_sound(rest):
+            yield rest
+            return
+        # Where the row is whole, the next one begins behind it; else at the first field that looks like a beginning.
+        whole = next((place for place in (start + size, start + size - 1) if place in known), None)
+        following = bisect_right(begins, start)
+        place = whole or (begins[following] if following < len(begins) else len(fields))
+        if place - start in (size, size - 1) and _kind(first):
+            yield _up_to([first, *fields[start + 1 : place + 1]], place - start, size)
+        start = place
+        first = _KIND.findall(fields[place])[-1] if place < len(fields) else ""
+
+
+def _up_to(fields: Sequence[str], place: int, size: int) -> list[str]:
+    """The row before `place`, with what stands there before the name of the next row's kind."""
+    row = list(fields[:place])
+    if place < min(size, len(fields)):
+        row.append(_KIND.sub(lambda found: found[0][: found.start(1) - found.start()], fields[place]).strip())
+    return row
+
+
+def _take(found: Collected, fields: Sequence[str]) -> None:
+    """One row. An entity with five fields is a relation; of a relation with a strength the longer text describes it."""
+    kind, *values = (reveal(field) for field in fields)
+    if _kind(kind) == "entity" and len(values) == 3:
+        found.entity(values[0], values[1], values[2])
+    elif _kind(kind) and len(values) in (4, 5):
+        keywords, description = values[2:4] if len(values) == 4 else sorted(values[2:4], key=len)
+        found.relation(values[0], values[1], keywords, description)

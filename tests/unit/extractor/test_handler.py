@@ -1,6 +1,7 @@
 """ChunksCreated in, one fact per chunk out: nothing paid for twice, no chunk failing for another."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,17 +14,26 @@ from runtime.models.ports import Completion
 from runtime.models.scripted import Answer, ScriptedChat
 from runtime.stores.documents.caches import ExtractionCache
 from runtime.stores.documents.memory import MemoryRows
-from services.extractor.adapters import ModelExtractor, OfflineExtractor
-from services.extractor.domain.prompt import DELIMITER as D
+from services.extractor.adapters.model import ModelExtractor
+from services.extractor.adapters.rules import OfflineExtractor
+from services.extractor.domain.guidance import DELIMITER as D
+from services.extractor.domain.guidance import Recipe
 from services.extractor.handler import cache_key, on_chunks_created, on_entities_extracted
 from tests.support.facts import chunk, chunked, delivered, document, reference
+
+ONCE = Recipe(gleaning=0)
+
+
+def asking(chat: ScriptedChat, recipe: Recipe = ONCE) -> ModelExtractor:
+    """An extractor whose tokens are words."""
+    return ModelExtractor(chat, recipe, lambda text: len(text.split()))
 
 
 class Bench:
     """The handler, its cache, and a model that answers by the word a passage begins with."""
 
-    def __init__(self, rows: MemoryRows | None = None, **answers: Answer) -> None:
-        self.rows = rows or MemoryRows()
+    def __init__(self, rows: MemoryRows | None = None, recipe: Recipe = ONCE, **answers: Answer) -> None:
+        self.rows, self.recipe = rows or MemoryRows(), recipe
         self.chat = ScriptedChat(lambda messages: self.answer(messages[-1].content))
         self.answers = answers
 
@@ -37,7 +47,7 @@ class Bench:
         return await on_chunks_created(
             delivered(event, attempt=attempt, workspace=workspace),
             Generations(),
-            extractor=ModelExtractor(self.chat, "English"),
+            extractor=asking(self.chat, self.recipe),
             extractions=ExtractionCache(self.rows),
             clock=lambda: 0.0,
         )
@@ -133,8 +143,8 @@ async def test_an_error_nobody_foresaw_takes_no_sibling_with_it_in_the_end() -> 
 async def test_an_answer_cut_before_its_first_row_is_asked_for_again_and_one_cut_later_is_used() -> None:
     row = f"entity{D}Zoe{D}person{D}text\nentity{D}Y"
     with pytest.raises(Unavailable, match="cut off"):
-        await ModelExtractor(ScriptedChat([Completion("entity", cut=True)]), "English").extract("text", ())
-    extraction = await ModelExtractor(ScriptedChat([Completion(row, cut=True)]), "English").extract("text", ())
+        await asking(ScriptedChat([Completion("entity", cut=True)])).extract("text", ())
+    extraction = await asking(ScriptedChat([Completion(row, cut=True)])).extract("text", ())
     assert [entity.name for entity in extraction.entities] == ["Zoe"]
 
 
@@ -174,10 +184,10 @@ async def test_a_lost_cache_is_filled_again_from_the_log() -> None:
 
 
 def test_a_result_is_known_by_model_prompt_headings_and_text() -> None:
-    one = ModelExtractor(ScriptedChat([], model="one"), "English")
+    one = asking(ScriptedChat([], model="one"))
     keys = {
         cache_key(one, chunk(content="text")),
-        cache_key(ModelExtractor(ScriptedChat([], model="two"), "English"), chunk(content="text")),
+        cache_key(asking(ScriptedChat([], model="two")), chunk(content="text")),
         cache_key(OfflineExtractor(), chunk(content="text")),
         cache_key(one, chunk(content="text", headings=["h"])),
         cache_key(one, chunk(content="other")),
@@ -188,7 +198,7 @@ def test_a_result_is_known_by_model_prompt_headings_and_text() -> None:
 
 def test_the_language_of_descriptions_is_part_of_what_a_result_is_known_by() -> None:
     chat = ScriptedChat([])
-    assert cache_key(ModelExtractor(chat, "English"), chunk()) != cache_key(ModelExtractor(chat, "German"), chunk())
+    assert cache_key(asking(chat), chunk()) != cache_key(asking(chat, replace(ONCE, language="German")), chunk())
 
 
 async def test_without_a_model_names_and_ties_are_found_and_the_source_is_said() -> None:

@@ -1,11 +1,17 @@
 """Reading a model's answer: what is sound is kept, what can be repaired is repaired, nothing raises."""
 
+import time
+from random import Random
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from services.extractor.domain import collect
+from services.extractor.domain.collect import MAX_DESCRIPTION
+from services.extractor.domain.guidance import DELIMITER, Recipe
+from services.extractor.domain.json_rows import parse_json
 from services.extractor.domain.names import MAX_BYTES, MAX_CHARACTERS, clean_name, clean_text
-from services.extractor.domain.prompt import DELIMITER
 from services.extractor.domain.rows import parse
 
 D = DELIMITER
@@ -209,3 +215,115 @@ def test_sound_rows_survive_whatever_stands_between_them(
     lines = [f"entity{D}{name}{D}thing{D}{text}" for name, text in rows] + junk
     r.shuffle(lines)  # type: ignore[attr-defined]
     assert set(names("\n".join(lines))) == {clean_name(name) for name, _ in rows}
+
+
+OLDER = '("entity"<|>"Zoe"<|>"person"<|>"A sailor (old)")##\n("entity"<|>Elm<|>geo<|>A port)'
+OLDER_TIE = '("relationship"<|>"Zoe"<|>Elm<|>"Zoe sails from Elm"<|>"sea, trade"<|>8)'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f'{OLDER}##\n{OLDER_TIE}##("content_keywords"<|>"ships")<|COMPLETE|>',
+        f"{OLDER}##{OLDER_TIE}",
+        f"{OLDER}\n{OLDER_TIE}\n",
+        f"{OLDER}{OLDER_TIE[:-1]}",
+        f"{OLDER}##{OLDER_TIE.replace('<|>8', '')}<|COMPLETE|>",
+        f"{OLDER}##{OLDER_TIE}".replace("<|>", " <|> ").replace('("', "( '").replace('"<', "' <"),
+    ],
+)
+def test_the_older_form_is_understood(answer: str) -> None:
+    entities, (relation,) = parse(answer)
+    assert [(e.name, e.type) for e in entities] == [("Zoe", "person"), ("Elm", "geo")]
+    assert entities[0].description.strip("'") == "A sailor (old)"
+    assert (relation.source, relation.target, relation.keywords) == ("Zoe", "Elm", ("sea", "trade"))
+    assert relation.description == "Zoe sails from Elm"
+
+
+def test_rows_of_both_forms_stand_in_one_answer() -> None:
+    assert sorted(names(f"{SOUND.replace('Zoe', 'Yan')}\n{OLDER}##\n{SOUND.replace('Zoe', 'Ann')}")) == [
+        "Ann", "Elm", "Yan", "Zoe",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", [" | ", "|", "\t", "||", "<SEP>", "<|", " :: ", "<tuple>", ";;"])
+def test_another_mark_in_the_place_of_every_delimiter_is_understood(mark: str) -> None:
+    entities, relations = parse(
+        f"{mark.join(['entity', 'Zoe', 'person', 'text'])}\n{mark.join(['relation', 'Zoe', 'Yan', 'love', 'words'])}"
+    )
+    assert [(e.name, e.type, e.description) for e in entities] == [("Zoe", "person", "text")]
+    assert [(r.source, r.target, r.keywords, r.description) for r in relations] == [("Zoe", "Yan", ("love",), "words")]
+
+
+def test_rows_glued_without_a_delimiter_are_all_kept() -> None:
+    entities, relations = parse(f"{SOUND}. entity{D}Yan{D}person{D}other relation{D}Zoe{D}Yan{D}love{D}they love")
+    assert [(e.name, e.description) for e in entities] == [("Zoe", "text."), ("Yan", "other")]
+    assert [r.description for r in relations] == ["they love"]
+
+
+def test_a_row_glued_to_the_rest_of_another_is_kept() -> None:
+    assert names(f"entity{D}A{D}per entity{D}Zoe{D}person{D}text") == ["Zoe"]
+    assert names(f"{SOUND}{D}entity") == ["Zoe"]
+
+
+def test_a_row_broken_over_two_lines_is_one_row() -> None:
+    assert names(f"entity{D}Zoe{D}person\n  {D}text\nentity{D}Yan{D}person{D}text") == ["Zoe", "Yan"]
+
+
+def test_things_named_like_kinds_are_things() -> None:
+    entities, relations = parse(
+        f"entity{D}Legal Entity{D}concept{D}a relation\nrelation{D}Legal Entity{D}Relation{D}law{D}entity"
+    )
+    assert [(e.name, e.description) for e in entities] == [("Legal Entity", "a relation")]
+    assert [(r.source, r.target) for r in relations] == [("Legal Entity", "Relation")]
+
+
+def test_a_sixth_field_that_is_a_strength_is_let_go() -> None:
+    for values in (("love", "the longer text"), ("the longer text", "love")):
+        (relation,) = parse(D.join(("relation", "A", "B", *values, "7.5")))[1]
+        assert (relation.keywords, relation.description) == (("love",), "the longer text")
+
+
+def test_thoughts_are_let_go_wherever_their_marks_are_missing_but_a_passage_may_speak_of_them() -> None:
+    assert names(f"{SOUND.replace('Zoe', 'No')}\n</think>\n{SOUND}") == ["Zoe"]
+    assert names(f"<think>{SOUND}") == []
+    answer = f"entity{D}<think> tag{D}concept{D}It opens a thought.\n{SOUND}\nentity{D}End{D}concept{D}It is </think>."
+    assert names(answer) == ["<think> tag", "Zoe", "End"]
+
+
+def test_placeholders_copied_from_the_prompt_are_no_names() -> None:
+    assert parse(f"entity{D}<name>{D}person{D}text\nrelation{D}<source>{D}<target>{D}k{D}text") == ((), ())
+
+
+def test_no_more_is_taken_of_an_answer_than_the_recipe_and_an_event_allow() -> None:
+    rows = "\n".join(f"entity{D}n{n}{D}t{D}text\nrelation{D}a{D}n{n}{D}k{D}text" for n in range(9))
+    entities, relations = parse(rows, Recipe(max_entities=3, max_records=5))
+    assert (len(entities), len(relations)) == (3, 2)
+    entities, _ = parse("\n".join(f"entity{D}n{n}{D}t{D}{'文' * 9000}" for n in range(40)))
+    assert {len(e.description) for e in entities} == {MAX_DESCRIPTION}
+    assert 0 < sum(len(e.description.encode()) for e in entities) <= collect.MAX_BYTES
+
+
+odd = st.text(st.characters(exclude_characters="\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029<|"), min_size=1, max_size=20)
+broken = st.lists(st.sampled_from([f"entity{D}", *BROKEN, "entity", "relation", D, "(", '"', "#", "x"]), max_size=12)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.tuples(odd, odd), min_size=1, max_size=5), st.lists(broken, max_size=5), st.randoms())
+def test_sound_rows_with_odd_names_survive_broken_neighbours(
+    values: list[tuple[str, str]], junk: list[list[str]], r: Random
+) -> None:
+    expected = {clean_name(f"n {name}") for name, _ in values}
+    lines = [f"entity{D}n {name}{D}thing{D}d {text}" for name, text in values] + [
+        f"x {''.join(marks)}" for marks in junk
+    ]
+    r.shuffle(lines)
+    assert expected <= set(names("\n".join(lines)))
+
+
+@pytest.mark.parametrize("unit", [f"entity{D}", D, "<|#", "entity ", '("entity"<|>', "##", "<think>", f"{D}entity{D}a"])
+def test_a_long_answer_takes_linear_time(unit: str) -> None:
+    begin = time.process_time()
+    parse(unit * (200_000 // len(unit)))
+    parse_json(unit * (200_000 // len(unit)))
+    assert time.process_time() - begin < 20

@@ -105,6 +105,60 @@ def test_each_name_knows_its_sentence_and_title() -> None:
     assert (president.text, president.sentence, president.title) == ("Lincoln", 1, "president")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Consumes `x` and emits y.",
+        "Names refer to objects.",
+        "Implements the rest. Reading it helps. Applied twice.",
+        "Changed in version 3.8: Support for more.",
+        "| Kind | Meaning |",
+        "1. **Decode.** bytes become events",
+        "True is not False, see Traceback.",
+        "THE AUTHORS MAKE NO WARRANTY OF ANY KIND",
+        "the target is here, a TARGET there",
+        "User-defined things and Multi-threaded ones",
+        "the values x1d, u2028, p-1-exp and a8098c1a-f86e-11da",
+        r"the byte \x08ar and \Users",
+        "attributes A.x, self.Name and __init__Foo",
+        "Les deux vont. Und er kommt. Pero nada. Это да.",
+    ],
+)
+def test_capitals_that_mean_nothing_give_no_names(text: str) -> None:
+    assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Milvus stores vectors.", ["Milvus"]),
+        ("Milvus, a database, is fast.", ["Milvus"]),
+        ("Milvus (new) is fast.", ["Milvus"]),
+        ("Milvus and Neo4j work.", ["Milvus", "Neo4j"]),
+        ("Milvus' speed counts.", ["Milvus"]),
+        ("Often fast. Milvus of old, so Milvus it is.", ["Milvus", "Milvus"]),
+        ("Paris in spring.", ["Paris"]),
+        ("Contains MSVCCompiler, sort of.", ["MSVCCompiler"]),
+        ("Charles Darwin wrote. James Watt built.", ["Charles Darwin", "James Watt"]),
+        ("The WHO met in May.", ["WHO"]),
+        ("Python是一种语言", ["Python"]),
+    ],
+)
+def test_a_word_at_a_beginning_is_a_name_when_something_bears_it_out(text: str, expected: list[str]) -> None:
+    assert found(text) == expected
+
+
+def test_a_name_with_an_office_behind_it_is_two_when_it_also_stands_alone() -> None:
+    text = "They met Ada Marlow of the Harbour Office. Ada Marlow left the University of Elm."
+    assert found(text) == ["Ada Marlow", "Harbour Office", "Ada Marlow", "University of Elm"]
+    assert found("He reads The Lord of the Rings.") == ["Lord of the Rings"]
+
+
+def test_in_german_a_noun_is_no_name_by_its_capital() -> None:
+    text = "Der Hund läuft mit dem Ball durch den Garten und ist nicht müde, als Emmanuel Macron nach Berlin kommt."
+    assert found(text) == ["Emmanuel Macron", "Berlin"]
+
+
 UNITS = ["A ", "A", "Aa.", "A of ", "a_", "a.b", "'s", "A's ", "@", "a@", "](", "https://", "《", "“A", "马", "马云"]
 UNITS += ["A&", "# A\n", "A. ", "Aa-", "1 ", "\u3000", "ア", "_", "`A` ", "Dr. ", "A & "]
 

@@ -92,3 +92,52 @@ def test_oddities_take_linear_time(unit: str) -> None:
     begin = time.process_time()
     sentences(text)
     assert time.process_time() - begin < 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "महात्मा गांधी थे। वे आए।",
+        "هل جاء؟ نعم.",
+        "یہ ہے۔ وہ تھا۔",
+        "Он работал. Это важно.",
+        "¿Quién vino? ¡Nadie!",
+        "Ela veio. Ção não é nada.",
+        "这是一。那是二！",
+        "Er kam am 3. Mai an. Dann ging er.",
+        "Das gilt z.B. für Hunde. Katzen auch.",
+        "Elle a vu M. Hugo hier. Il dormait.",
+    ],
+)
+def test_sentences_of_many_languages_end_where_their_readers_end_them(text: str) -> None:
+    assert len(sentences(text)) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "headings"),
+    [
+        ("Wildcard Patterns\n*****************\n\nThey match all.", ["Wildcard Patterns"]),
+        ("Early life\n\nShe was born in Elm.", ["Early life"]),
+        ("# Title\ntext", ["# Title"]),
+        ("It ends.\n\nThis is a sentence.\n\nMore.", []),
+        ("one line only", []),
+        ("- Ada Lovelace\n\n- Zoe\n", []),
+    ],
+)
+def test_headings_are_marked_underlined_or_short_lines_that_stand_alone(text: str, headings: list[str]) -> None:
+    assert [sentence.text for sentence in sentences(text) if sentence.heading] == headings
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (">>> import Foo\nprose", [">>> import Foo"]),
+        ("rule ::= Foo\n\nprose", ["rule ::= Foo"]),
+        ("like this::\n\n   Foo bar\n   more\n\nprose", ["Foo bar", "more"]),
+        ("for example:\n\n   x = Foo()\n\n   y\n\nprose", ["x = Foo()", "y"]),
+        ("they are:\n\n   only words here\n", []),
+        ("They say:\n\nx = 1", []),
+    ],
+)
+def test_code_without_fences_is_told_by_prompts_rules_and_indents(text: str, code: list[str]) -> None:
+    assert [sentence.text for sentence in sentences(text) if sentence.code] == code

@@ -1,0 +1,100 @@
+"""The file in which an installation says its own types of entities and examples: YAML, checked line by line.
+
+Keys, all optional: `entity_types_guidance` (lines of text, a list of types, or types with their meanings),
+`entity_extraction_examples` and `entity_extraction_json_examples` (lists of texts). `{tuple_delimiter}` and
+`{completion_delimiter}` in an example stand for the marks of the row format.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn, cast
+
+import yaml
+
+from runtime.errors import ConfigurationError
+from services.extractor.domain.guidance import COMPLETE, DELIMITER, Guidance, listed
+
+VARIABLE = "ENTITY_TYPE_PROMPT_FILE"
+LARGEST = 256 * 1024
+"""Bytes."""
+
+
+def read_guidance(path: str) -> Guidance:
+    """What the file says; the built-in guidance for what it leaves out. `ConfigurationError`s name file and line."""
+    return _Reader(path).guidance()
+
+
+class _Reader:
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def guidance(self) -> Guidance:
+        found: dict[str, object] = {}
+        for key, node in self._entries():
+            name = self._text(key)
+            if name not in _FIELDS:
+                self._fail(key, f"`{name}` is no key of this file; the keys are {', '.join(_FIELDS)}")
+            field, read = _FIELDS[name]
+            found[field] = read(self, node)
+        return Guidance(**found)  # pyright: ignore[reportArgumentType]  # each reader gives its field's type
+
+    def _entries(self) -> list[tuple[yaml.Node, yaml.Node]]:
+        try:
+            content = Path(self._path).read_bytes()
+            if len(content) > LARGEST:
+                self._fail(None, f"it has {len(content)} bytes, at most {LARGEST} are read")
+            root = cast("yaml.Node | None", yaml.compose(content.decode("utf-8"), Loader=yaml.SafeLoader))
+        except OSError as error:
+            raise ConfigurationError(f"{VARIABLE}: {self._path} cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise ConfigurationError(f"{VARIABLE}: {self._path} is not UTF-8") from error
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            where = f" line {mark.line + 1}" if mark else ""
+            raise ConfigurationError(f"{VARIABLE}: {self._path}{where}: {error.problem or error.context}") from error
+        except yaml.YAMLError as error:
+            raise ConfigurationError(f"{VARIABLE}: {self._path}: {error}") from error
+        if root is None:
+            return []
+        if not isinstance(root, yaml.MappingNode):
+            self._fail(root, "the file must be a mapping of keys to values")
+        return root.value
+
+    def types(self, node: yaml.Node) -> str:
+        """Lines of the prompt from a text, a list or a mapping."""
+        if isinstance(node, yaml.MappingNode):
+            types = {self._text(key): self._text(value, empty=True) for key, value in node.value}
+        elif isinstance(node, yaml.SequenceNode):
+            types = {self._text(item): "" for item in node.value}
+        else:
+            return self._text(node)
+        return listed(types) if types else self._fail(node, "at least one type is needed")
+
+    def rows(self, node: yaml.Node) -> tuple[str, ...]:
+        """Examples in the row format, the marks filled in."""
+        return tuple(
+            text.replace("{tuple_delimiter}", DELIMITER).replace("{completion_delimiter}", COMPLETE)
+            for text in self.texts(node)
+        )
+
+    def texts(self, node: yaml.Node) -> tuple[str, ...]:
+        """A list of texts, or one text."""
+        items = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        return tuple(self._text(item) for item in items)
+
+    def _text(self, node: yaml.Node, *, empty: bool = False) -> str:
+        if not isinstance(node, yaml.ScalarNode):
+            self._fail(node, "a text is expected here")
+        text = str(node.value).strip()
+        return text if text or empty else self._fail(node, "this must not be empty")
+
+    def _fail(self, node: yaml.Node | None, reason: str) -> NoReturn:
+        where = f" line {node.start_mark.line + 1}" if node else ""
+        raise ConfigurationError(f"{VARIABLE}: {self._path}{where}: {reason}")
+
+
+_FIELDS: dict[str, tuple[str, Callable[[_Reader, yaml.Node], object]]] = {
+    "entity_types_guidance": ("types", _Reader.types),
+    "entity_extraction_examples": ("examples", _Reader.rows),
+    "entity_extraction_json_examples": ("json_examples", _Reader.texts),
+}

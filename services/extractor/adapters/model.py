@@ -1,0 +1,57 @@
+"""The extractor that asks a language model: once for what a passage says, once more for what it missed."""
+
+from collections.abc import Callable, Sequence
+
+from runtime.errors import Poison, Unavailable
+from runtime.models.ports import Chat, Completion, Extraction, Message
+from services.extractor.domain.gleaning import as_answer, merged
+from services.extractor.domain.grounding import grounded
+from services.extractor.domain.guidance import Recipe
+from services.extractor.domain.json_rows import parse_json
+from services.extractor.domain.prompt import continue_prompt, prompt_version, system_prompt, user_prompt
+from services.extractor.domain.rows import parse
+
+
+class ModelExtractor:
+    """Asks in rows or in JSON, as the recipe says. `count` gives the tokens of a text."""
+
+    def __init__(self, chat: Chat, recipe: Recipe, count: Callable[[str], int]) -> None:
+        self._chat, self._recipe, self._count = chat, recipe, count
+        self._system, self._continue = system_prompt(recipe), continue_prompt(recipe)
+        self.model = chat.model
+        self.draft_version = prompt_version(recipe, gleaning=False)
+        self.prompt_version = prompt_version(recipe, gleaning=True) if recipe.gleaning else self.draft_version
+
+    async def extract(self, content: str, headings: Sequence[str]) -> Extraction:
+        """One call. Raises `Unavailable` for an answer that was cut before its first row, and what `Chat` raises."""
+        completion = await self._chat.complete(self._asked(content, headings), json=self._recipe.json)
+        extraction = self._parsed(completion, content)
+        if completion.cut and not (extraction.entities or extraction.relations):
+            raise Unavailable(f"{self.model} was cut off before it wrote one row")
+        return extraction
+
+    async def glean(self, content: str, headings: Sequence[str], first: Extraction) -> Extraction:
+        """One more call, for what the first answer lacks; none when the conversation would be too long.
+
+        A model that refuses this round for good takes nothing away from the first one. Raises the other errors of
+        `Chat`.
+        """
+        messages = [
+            *self._asked(content, headings),
+            Message("assistant", as_answer(self._recipe, first)),
+            Message("user", self._continue),
+        ]
+        if sum(self._count(message.content) for message in messages) > self._recipe.max_input_tokens:
+            return first
+        try:
+            completion = await self._chat.complete(messages, json=self._recipe.json)
+        except Poison:
+            return first
+        return merged(first, self._parsed(completion, content))
+
+    def _asked(self, content: str, headings: Sequence[str]) -> list[Message]:
+        return [Message("system", self._system), Message("user", user_prompt(self._recipe, content, headings))]
+
+    def _parsed(self, completion: Completion, content: str) -> Extraction:
+        rows = (parse_json if self._recipe.json else parse)(completion.text, self._recipe)
+        return grounded(Extraction(*rows, completion.usage), content)

@@ -1,0 +1,73 @@
+"""Rows of either form to entities and relations: the rules for a field, and how much of one answer is taken."""
+
+import re
+
+from contracts.values import ExtractedEntity, ExtractedRelation
+from services.extractor.domain.names import clean_name, clean_text
+
+MAX_DESCRIPTION = 4000
+"""Characters."""
+MAX_BYTES = 80 * 1024
+"""Of names, keywords and descriptions of one answer, in UTF-8: two answers stay far below an event's limit."""
+
+_MOST_KEYWORDS, _LONGEST_KEYWORD = 20, 200
+_BAD_TYPE = re.compile(r"['()<>|/\\]")
+_RESERVED = {"__proto__", "constructor", "prototype"}
+_PLACEHOLDER = re.compile(r"<[\w ]{1,40}>$")
+_COMMA = re.compile("[,，]")
+
+
+class Collected:
+    """The rows of one answer, each name and pair once, the first one counting. What breaks a rule is left out.
+
+    At most `max_entities` entities, `max_records` rows and 80 KiB of text are taken.
+    """
+
+    def __init__(self, max_entities: int = 40, max_records: int = 100) -> None:
+        self.entities: dict[str, ExtractedEntity] = {}
+        self.relations: dict[tuple[str, str], ExtractedRelation] = {}
+        self._max_entities, self._max_records, self._bytes = max_entities, max_records, 0
+
+    def entity(self, name: str, kind: str, description: str) -> None:
+        """A row about an entity, as it was written."""
+        name, kind, description = _name(name), _type(kind), clean_text(description)[:MAX_DESCRIPTION].strip()
+        if not (name and kind and description) or name in self.entities or len(self.entities) >= self._max_entities:
+            return
+        if self._has_room(name, description):
+            self.entities[name] = ExtractedEntity(name=name, type=kind, description=description)
+
+    def relation(self, source: str, target: str, keywords: str, description: str) -> None:
+        """A row about two entities, as it was written."""
+        source, target, description = _name(source), _name(target), clean_text(description)[:MAX_DESCRIPTION].strip()
+        if not (source and target and description) or source == target or (source, target) in self.relations:
+            return
+        words = _keywords(keywords)
+        if self._has_room(source, target, description, *words):
+            self.relations[source, target] = ExtractedRelation(
+                source=source, target=target, keywords=words, description=description
+            )
+
+    def _has_room(self, *texts: str) -> bool:
+        if len(self.entities) + len(self.relations) >= self._max_records:
+            return False
+        self._bytes += sum(len(text.encode()) for text in texts)
+        return self._bytes <= MAX_BYTES
+
+
+def _name(field: str) -> str:
+    """A name; empty for a placeholder that was copied from the prompt."""
+    return "" if _PLACEHOLDER.match(field.strip()) else clean_name(field)
+
+
+def _type(field: str) -> str:
+    """A type in lower case without blanks, the first of a list; empty for what is no type."""
+    kind = _COMMA.split(field.strip())[0]
+    if _BAD_TYPE.search(kind):
+        return ""
+    kind = "".join(clean_text(kind).split()).lower()
+    return "" if kind in _RESERVED else kind[:64]
+
+
+def _keywords(field: str) -> tuple[str, ...]:
+    words = (word.strip()[:_LONGEST_KEYWORD].strip() for word in _COMMA.split(clean_text(field)))
+    return tuple(dict.fromkeys(word for word in words if word))[:_MOST_KEYWORDS]

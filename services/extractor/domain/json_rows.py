@@ -1,0 +1,73 @@
+"""A model's answer in JSON to entities and relations. Never raises: what cannot be read is left out alone.
+
+Every entity and every relation is an object without objects inside, so each is read for itself, wherever it stands:
+between fences, amid prose, in an answer that was cut off. One that is malformed takes no other with it.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from contracts.values import ExtractedEntity, ExtractedRelation
+from services.extractor.domain.collect import Collected
+from services.extractor.domain.guidance import DEFAULT, Recipe
+from services.extractor.domain.thinking import without_thinking
+
+_OBJECT = re.compile(r"(?=\{\s*\"\w{1,40}\"\s*:)")
+_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
+_ESCAPE = re.compile(r"\\(?:([\"\\/nrt]|u[0-9a-fA-F]{4}|[bf](?![a-zA-Z]))|)")
+"""A backslash, with what makes it an escape; nobody means the backspace of `\\beta` or the form feed of `\\frac`."""
+_KEYS = "name|type|description|source|target|keywords"
+_FIELD = re.compile(rf"\"({_KEYS})\"\s*:\s*\"(.*?)\"\s*(?=,\s*\"(?:{_KEYS})\"\s*:|,?\s*\}})", re.DOTALL)
+_DECODER = json.JSONDecoder(strict=False)
+_LONGEST = 10_000
+"""Characters of one object; a longer one is no row."""
+
+_NAMES = ("name", "entity_name", "entity")
+_TYPES = ("type", "entity_type")
+_SOURCES = ("source", "src", "source_entity", "src_id")
+_TARGETS = ("target", "tgt", "target_entity", "tgt_id")
+
+
+def parse_json(
+    answer: str, recipe: Recipe = DEFAULT
+) -> tuple[tuple[ExtractedEntity, ...], tuple[ExtractedRelation, ...]]:
+    """The entities and relations of an answer, in its order, each name and pair once."""
+    found = Collected(recipe.max_entities, recipe.max_records)
+    for values in _objects(without_thinking(answer)):
+        source, target, description = _text(values, _SOURCES), _text(values, _TARGETS), _text(values, ("description",))
+        if source and target:
+            found.relation(source, target, _text(values, ("keywords",)), description)
+        elif name := _text(values, _NAMES):
+            found.entity(name, _text(values, _TYPES) or "other", description)
+    return tuple(found.entities.values()), tuple(found.relations.values())
+
+
+def _objects(text: str) -> Iterator[Mapping[str, Any]]:
+    for piece in _OBJECT.split(text):
+        if piece.startswith("{"):
+            yield _object(piece[:_LONGEST])
+
+
+def _object(piece: str) -> Mapping[str, Any]:
+    """One object, repaired where it has to be; empty when it is none, or is cut off."""
+    escaped = _ESCAPE.sub(lambda found: found[0] if found[1] else r"\\", piece)
+    for attempt in (escaped, _TRAILING_COMMA.sub(r"\1", escaped)):
+        try:
+            value: Any = _DECODER.raw_decode(attempt)[0]
+        except (ValueError, RecursionError):
+            continue
+        return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+    return dict(_FIELD.findall(piece))
+
+
+def _text(values: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    """The first of these values that is a text, a number or a list of texts, as text."""
+    for key in keys:
+        value = values.get(key)
+        if isinstance(value, list):
+            value = ",".join(str(part) for part in cast(list[Any], value) if isinstance(part, str | int | float))
+        if isinstance(value, str | int | float) and str(value).strip():
+            return str(value)
+    return ""

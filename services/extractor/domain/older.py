@@ -1,0 +1,47 @@
+"""Rows in the form older prompts asked for, which some models still write.
+
+`("entity"<|>name<|>type<|>description)##("relationship"<|>source<|>target<|>description<|>keywords<|>strength)##…`,
+the keywords of the passage in a record of their own at the end. A bracket or a `##` may be missing.
+"""
+
+import re
+from collections.abc import Iterator
+
+_BEGIN = re.compile(
+    r"\([ \t]*[\"'“”]?(entity|relationship|relation|content_keywords)[\"'“”]?\s*(?=<\|#?\|?>)", re.IGNORECASE
+)
+_DELIMITER = re.compile(r"<\|#?\|?>")
+_END = re.compile(r"##|\)[ \t]*(?:\n|\Z)|\n(?=[^\w\n(]{0,4}(?:entity|relation))", re.IGNORECASE)
+
+
+def without_older(text: str) -> str:
+    """The text without such records, a line break in the place of each."""
+    kept: list[str] = []
+    start = 0
+    for begin, end, _ in _records(text):
+        kept.append(text[start:begin])
+        start = end
+    return "\n".join([*kept, text[start:]])
+
+
+def older_rows(text: str) -> Iterator[list[str]]:
+    """The records as fields in today's order: kind, then name, type, description or source, target, keywords, …"""
+    for _, _, record in _records(text):
+        kind, *values = (field.strip() for field in _DELIMITER.split(record))
+        if kind.startswith("relation") and len(values) in (4, 5) and "<|#|>" not in record:
+            values = [values[0], values[1], values[3], values[2]]
+        if not kind.startswith("content"):
+            yield [kind, *values]
+
+
+def _records(text: str) -> Iterator[tuple[int, int, str]]:
+    """(where it begins, where it ends, kind and fields without brackets) of each record."""
+    begins = list(_BEGIN.finditer(text))
+    limits = [*(begin.start() for begin in begins), len(text)][1:]
+    for begin, limit in zip(begins, limits, strict=True):
+        mark = _END.search(text, begin.end(), limit)
+        end = mark.end() if mark else limit
+        body = text[begin.end() : mark.start() if mark else limit].strip()
+        if mark is None or not mark[0].startswith(")"):
+            body = body.removesuffix(")")
+        yield begin.start(), end, begin[1].lower() + body

@@ -1,0 +1,47 @@
+"""A passage that a provider refuses for its content fails alone, whichever way the provider says so."""
+
+from collections.abc import Generator
+
+import pytest
+
+from contracts.events import EntitiesExtracted, StageFailed
+from contracts.graph import Generations
+from runtime.models.openai import OpenAiChat
+from runtime.stores.documents.caches import ExtractionCache
+from runtime.stores.documents.memory import MemoryRows
+from services.extractor.adapters.model import ModelExtractor
+from services.extractor.domain.guidance import DEFAULT
+from services.extractor.handler import on_chunks_created
+from tests.support.facts import chunked, delivered, document
+from tests.support.language_model import CHAT_MODEL, KEY, LanguageModel, serving
+
+
+@pytest.fixture
+def model() -> Generator[LanguageModel]:
+    with serving() as model:
+        yield model
+
+
+async def test_a_passage_refused_for_its_content_fails_alone(model: LanguageModel) -> None:
+    model.forbidden, model.filtered = "Mallory", "Trudy"
+    event = chunked(
+        document(), "Ada Marlow came.", "Then Mallory Smith came.", "Then Trudy Smith came.", "Eve Hill left."
+    )
+    chat = OpenAiChat(model.url, CHAT_MODEL, KEY, retries=0)
+    try:
+        facts = await on_chunks_created(
+            delivered(event),
+            Generations(),
+            extractor=ModelExtractor(chat, DEFAULT, len),
+            extractions=ExtractionCache(MemoryRows()),
+            clock=lambda: 0.0,
+        )
+    finally:
+        await chat.close()
+    said = {fact.chunk.order: fact.entities[0].name for fact in facts if isinstance(fact, EntitiesExtracted)}
+    assert said == {0: "Ada Marlow", 3: "Eve Hill"}
+    failed = {fact.chunks[0].order: fact for fact in facts if isinstance(fact, StageFailed)}
+    assert sorted(failed) == [1, 2]
+    assert "against the content policy" in failed[1].message
+    assert "refuses this content" in failed[2].message
+    assert {(fact.error_type, fact.retry_may_help) for fact in failed.values()} == {("Poison", False)}

@@ -1,0 +1,166 @@
+"""The second round: what it adds, when it is left out, and that nothing it does costs the first answer."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from contracts.events import TokenUsage
+from contracts.graph import Generations
+from runtime.bus.port import BUG_ATTEMPTS
+from runtime.errors import Poison, RateLimited, Retryable, Unavailable
+from runtime.models.ports import Completion, Message
+from runtime.models.scripted import Answer, ScriptedChat
+from runtime.stores.documents.caches import ExtractionCache
+from runtime.stores.documents.memory import MemoryRows
+from services.extractor.adapters.model import ModelExtractor
+from services.extractor.domain.guidance import COMPLETE, Recipe
+from services.extractor.domain.guidance import DELIMITER as D
+from services.extractor.domain.prompt import continue_prompt, system_prompt, user_prompt
+from services.extractor.handler import cache_key, on_chunks_created
+from tests.support.facts import chunk, chunked, delivered, document
+
+TEXT = "Zoe knows Yan."
+FIRST = Completion(
+    f"entity{D}Zoe{D}person{D}A sailor\nrelation{D}Zoe{D}Yan{D}trade{D}They trade\n{COMPLETE}",
+    TokenUsage(prompt=10, completion=3, cached=1),
+)
+
+
+class Bench:
+    """The handler with its cache, and a model whose answers to the two rounds are given."""
+
+    def __init__(self, second: Answer, recipe: Recipe | None = None, first: Answer = FIRST) -> None:
+        self.rows, self.first, self.second = MemoryRows(), first, second
+        self.chat = ScriptedChat(self.answer)
+        self.extractor = ModelExtractor(self.chat, recipe or Recipe(), lambda text: len(text.split()))
+
+    def answer(self, messages: Sequence[Message]) -> Answer:
+        return self.second if len(messages) == 4 else self.first
+
+    @property
+    def rounds(self) -> list[int]:
+        """Which rounds were asked for, in order."""
+        return [len(call.messages) // 2 for call in self.chat.calls]
+
+    async def extract(self, attempt: int = 1) -> Any:
+        (fact,) = await on_chunks_created(
+            delivered(chunked(document(), TEXT), attempt=attempt),
+            Generations(),
+            extractor=self.extractor,
+            extractions=ExtractionCache(self.rows),
+            clock=lambda: 0.0,
+        )
+        return fact
+
+
+def described(fact: Any) -> dict[str, str]:
+    return {entity.name: entity.description for entity in fact.entities}
+
+
+async def test_a_second_round_adds_what_the_first_one_missed_and_what_it_cost() -> None:
+    second = f"entity{D}Yan{D}person{D}A cook\nrelation{D}Yan{D}Zoe{D}love{D}They love\n{COMPLETE}"
+    bench = Bench(Completion(second, TokenUsage(prompt=20, completion=4, cached=2)))
+    fact = await bench.extract()
+    assert described(fact) == {"Zoe": "A sailor", "Yan": "A cook"}
+    assert [(r.source, r.target) for r in fact.relations] == [("Zoe", "Yan"), ("Yan", "Zoe")]
+    assert fact.usage == TokenUsage(prompt=30, completion=7, cached=3)
+    assert fact.prompt_version == bench.extractor.prompt_version
+
+
+async def test_the_second_round_is_asked_in_the_same_conversation() -> None:
+    bench = Bench(COMPLETE)
+    await bench.extract()
+    recipe = Recipe()
+    asked = [(message.role, message.content) for message in bench.chat.calls[1].messages]
+    assert asked == [
+        ("system", system_prompt(recipe)),
+        ("user", user_prompt(recipe, TEXT)),
+        ("assistant", FIRST.text),
+        ("user", continue_prompt(recipe)),
+    ]
+
+
+@pytest.mark.parametrize(("gleaned", "kept"), [("A sailor!", "A sailor!"), ("A cooker", "A sailor"), ("A", "A sailor")])
+async def test_of_two_descriptions_the_strictly_longer_one_is_kept(gleaned: str, kept: str) -> None:
+    fact = await Bench(f"entity{D}Zoe{D}cook{D}{gleaned}").extract()
+    assert described(fact) == {"Zoe": kept}
+    assert fact.entities[0].type == ("cook" if kept == gleaned else "person")
+
+
+@pytest.mark.parametrize("second", ["", COMPLETE, "I found nothing more.", Completion("entity<|", cut=True)])
+async def test_a_second_round_without_rows_changes_nothing(second: Answer) -> None:
+    assert described(await Bench(second).extract()) == {"Zoe": "A sailor"}
+
+
+async def test_a_second_round_is_not_held_when_it_is_switched_off() -> None:
+    bench = Bench(AssertionError("not asked"), Recipe(gleaning=0))
+    assert described(await bench.extract()) == {"Zoe": "A sailor"}
+    assert bench.rounds == [1]
+
+
+async def test_more_than_one_second_round_is_never_held() -> None:
+    bench = Bench(COMPLETE, Recipe(gleaning=5))
+    await bench.extract()
+    assert bench.rounds == [1, 2]
+
+
+async def test_a_conversation_that_would_be_too_long_is_not_held() -> None:
+    recipe = Recipe()
+    texts = [system_prompt(recipe), user_prompt(recipe, TEXT), FIRST.text, continue_prompt(recipe)]
+    size = sum(len(text.split()) for text in texts)
+    for limit, rounds in ((size, [1, 2]), (size - 1, [1])):
+        bench = Bench(COMPLETE, replace(recipe, max_input_tokens=limit))
+        assert described(await bench.extract()) == {"Zoe": "A sailor"}
+        assert bench.rounds == rounds
+
+
+async def test_a_refused_second_round_leaves_the_first_answer_and_is_not_asked_again() -> None:
+    bench = Bench(Poison("refused"))
+    first, again = await bench.extract(), await bench.extract()
+    assert described(first) == described(again) == {"Zoe": "A sailor"}
+    assert (bench.rounds, first.cached, again.cached) == ([1, 2], False, True)
+
+
+@pytest.mark.parametrize("error", [RateLimited("slowly", retry_after=5.0), Unavailable("down"), RuntimeError("a bug")])
+async def test_a_second_round_that_fails_does_not_make_the_first_one_paid_again(error: Exception) -> None:
+    bench = Bench(error)
+    with pytest.raises((Retryable, RuntimeError)):
+        await bench.extract()
+    bench.second = f"entity{D}Yan{D}person{D}A cook"
+    fact = await bench.extract(attempt=2)
+    assert described(fact) == {"Zoe": "A sailor", "Yan": "A cook"}
+    assert bench.rounds == [1, 2, 2]
+
+
+async def test_a_second_round_that_never_succeeds_is_done_without_and_the_fact_says_so() -> None:
+    bench = Bench(Unavailable("no answer"))
+    fact = await bench.extract(attempt=BUG_ATTEMPTS)
+    assert described(fact) == {"Zoe": "A sailor"}
+    assert fact.prompt_version == bench.extractor.draft_version != bench.extractor.prompt_version
+    assert fact.cache_key == cache_key(bench.extractor, chunk(content=TEXT), bench.extractor.draft_version)
+
+
+async def test_a_provider_that_asks_to_wait_is_waited_for_however_long() -> None:
+    with pytest.raises(Retryable):
+        await Bench(RateLimited("slowly")).extract(attempt=50)
+
+
+async def test_what_was_paid_for_without_a_second_round_is_not_paid_again_with_one() -> None:
+    bench = Bench(COMPLETE, Recipe(gleaning=0))
+    await bench.extract()
+    for recipe, rounds in ((Recipe(), [1, 2]), (Recipe(language="German"), [1, 2, 1, 2])):
+        bench.extractor = ModelExtractor(bench.chat, recipe, len)
+        await bench.extract()
+        assert bench.rounds == rounds
+
+
+async def test_a_second_round_in_json_gives_the_same() -> None:
+    first = '{"entities": [{"name": "Zoe", "type": "person", "description": "A sailor"}], "relationships": []}'
+    second = '{"entities": [{"name": "Yan", "type": "person", "description": "A cook"}]}'
+    bench = Bench(second, Recipe(json=True), first)
+    fact = await bench.extract()
+    assert described(fact) == {"Zoe": "A sailor", "Yan": "A cook"}
+    assert [call.json for call in bench.chat.calls] == [True, True]
+    assert bench.chat.calls[1].messages[2].content == first
