@@ -21,9 +21,9 @@ def main() -> None:
     settings = ExtractorSettings()
 
     @asynccontextmanager
-    async def build(_: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
+    async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
         rows = open_documents(settings)
-        chat = open_chat(settings)
+        chat = open_chat(settings, bus.guards)
         await until_it_answers("the document store", rows.prepare, health)
         extractor = ModelExtractor(chat, settings.summary_language) if chat else OfflineExtractor()
         handle = partial(

@@ -18,8 +18,8 @@ def main() -> None:
     settings = IndexerSettings()
 
     @asynccontextmanager
-    async def build(_: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        embedder = open_embedder(settings)
+    async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
+        embedder = open_embedder(settings, bus.guards)
         rows, graph = open_documents(settings), open_graph(settings)
         vectors = open_vectors(settings, model=embedder.model, dimension=embedder.dimension)
         try:
