@@ -146,7 +146,8 @@ def book(state: State, limits: Limits, need: Need, now: float) -> Block | None:
     length = limits.window / STEPS
     block = limits.window / BLOCKS
     step = step_at(limits, now)
-    for old in [one for one in state.booked if (one + 1) * length + block + limits.window <= now]:
+    # A step longer than the block may be used: a request may take longer to the provider than the one before it.
+    for old in [one for one in state.booked if (one + 2) * length + block + limits.window <= now]:
         del state.booked[old]
     requests = _free(limits.requests, sum(used for used, _ in state.booked.values()))
     tokens = _free(limits.tokens, sum(used for _, used in state.booked.values()))

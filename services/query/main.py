@@ -16,7 +16,6 @@ from services.query.models import ExtractiveAnswers, ModelAnswers, ModelKeywords
 from services.query.project import on_facts
 from services.query.settings import QuerySettings
 
-
 PATIENCE = 30.0
 """Seconds a question waits for its turn at a model that others use too."""
 

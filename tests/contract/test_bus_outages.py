@@ -170,7 +170,8 @@ async def test_a_bus_that_was_never_set_up_is_a_matter_of_configuration(client: 
 async def test_shared_values_that_were_removed_are_as_good_as_silent(bus: NatsBus) -> None:
     await bus.values.write("key", b"value", 0)
     await bus.jetstream.delete_stream("KV_KB_LIMITS")
-    for call in (lambda: bus.values.read("key"), lambda: bus.values.write("key", b"", 1), bus.values.keys):
+    assert await bus.values.read("key") == (b"", 0)
+    for call in (lambda: bus.values.write("key", b"", 0), bus.values.keys):
         async with asyncio.timeout(8):
             with pytest.raises(Unavailable):
                 await call()
