@@ -27,7 +27,7 @@ from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
 from runtime.bus.port import Handle
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress
-from runtime.models.limits_guard import Guards
+from runtime.models.limits_shared import Guards
 from runtime.settings import Settings
 
 logger = structlog.get_logger(__name__)

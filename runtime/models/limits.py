@@ -229,6 +229,12 @@ def told(state: State, now: float) -> str | None:
     return f"{state.name} is paused since {since}: {state.reason}; {plan}"
 
 
+def apart(state: State, replicas: int) -> State:
+    """What one of so many replicas goes by when it no longer hears the others: its part of what was booked."""
+    booked = {step: (-(-r // replicas), -(-t // replicas)) for step, (r, t) in state.booked.items()}
+    return state.model_copy(deep=True, update={"shares": {}, "booked": booked})
+
+
 def _part(limit: int, replicas: int) -> int:
     return max(1, limit // max(1, replicas)) if limit else 0
 

@@ -8,9 +8,9 @@ import asyncio
 import math
 import random
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 from uuid import uuid4
 
@@ -64,7 +64,7 @@ class Guard:
         self._door, self._turn, self._left = asyncio.Lock(), asyncio.Lock(), asyncio.Event()
         self._beating: asyncio.Task[None] | None = None
         self._running = self._waiting = self._allowed = 0
-        self._served = self._seen = self._alone_until = 0.0
+        self._served = self._seen = self._short_until = self._alone_until = 0.0
         self._block: Block | None = None
         self._corrections: dict[int, int] = {}
         self._state = State(name=name)
@@ -93,7 +93,7 @@ class Guard:
         if self._values is not None:
             with suppress(Unavailable, TimeoutError):
                 async with asyncio.timeout(1.0):
-                    state, _ = await self._read(self._values)
+                    state, _ = await read_state(self._values, self.key)
         return rules.told(state, time.time())
 
     async def close(self) -> None:
@@ -119,7 +119,7 @@ class Guard:
                 while (call := await self._let_in(tokens)) is None:
                     self._left.clear()
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(self._left.wait(), BEAT * random.uniform(0.3, 0.6))  # noqa: S311
+                        await asyncio.wait_for(self._left.wait(), BEAT * random.uniform(0.35, 0.5))  # noqa: S311
                 return call
         except TimeoutError:
             raise RateLimited(f"{self._name}: no turn within {self._patience:g} s", retry_after=5.0) from None
@@ -131,6 +131,8 @@ class Guard:
         async with self._turn:
             now, probing = time.time(), False
             known = now - self._seen < 2 * BEAT and not self._state.until
+            if known and self._running >= self._allowed and now < self._short_until:
+                return None
             if not (known and self._has_turn(tokens)):
                 probing = await self._exchange(lambda state, limits, at: self._ask(state, limits, at, tokens))
                 now = time.time()
@@ -173,6 +175,8 @@ class Guard:
 
         def take() -> bool:
             self._allowed, self._block, self._corrections = allowed, block, {}
+            # Others hold the rest: asking again at once would not change that.
+            self._short_until = now + BEAT / 3 if allowed < need.running + need.waiting else 0.0
             return probing
 
         return take
@@ -231,7 +235,10 @@ class Guard:
     async def _beat(self) -> None:
         """Tell the others that we are alive, and see what they do, until we hold nothing any more."""
         while True:
-            await asyncio.sleep(BEAT)
+            for _ in range(10):
+                await asyncio.sleep(BEAT / 10)
+                if not (self._running or self._waiting):
+                    break
             async with self._turn:
                 await self._exchange(self._renew)
                 if self._me not in self._state.shares:
@@ -259,7 +266,7 @@ class Guard:
         self, values: Values, change: Callable[[State, Limits, float], Callable[[], T]]
     ) -> Callable[[], T]:
         while True:
-            state, revision = await self._read(values)
+            state, revision = await read_state(values, self.key)
             before = state.model_copy(deep=True)
             now = time.time()
             take = change(state, self._limits, now)
@@ -268,34 +275,18 @@ class Guard:
                 return take
             await asyncio.sleep(random.uniform(0, 0.01))  # noqa: S311
 
-    async def _read(self, values: Values) -> tuple[State, int]:
-        data, revision = await values.read(self.key)
-        # A value of another version counts as none: limits begin anew, which a provider's own answer corrects.
-        with suppress(ValidationError):
-            return State.model_validate_json(data or b"{}"), revision
-        return State(), revision
-
     def _apart(self) -> tuple[Limits, State]:
         """Our part of the limits and of what was booked, for as long as we cannot hear the others."""
         if self._limits_alone is not None:
             return self._limits_alone, self._state
         replicas = len(self._state.shares.keys() | {self._me})
-        state = self._state.model_copy(deep=True, update={"shares": {}})
-        state.booked = {s: (-(-r // replicas), -(-t // replicas)) for s, (r, t) in state.booked.items()}
-        return self._limits.divided(replicas), state
+        return self._limits.divided(replicas), rules.apart(self._state, replicas)
 
 
-@dataclass(frozen=True)
-class Guards:
-    """Makes the guards of one process. `notes` collects what each has to tell people, by what it guards."""
-
-    values: Values | None = None
-    notes: dict[str, Callable[[], Awaitable[str | None]]] = field(
-        default_factory=dict[str, Callable[[], Awaitable[str | None]]]
-    )
-
-    def guard(self, kind: str, name: str, key: str, limits: Limits, patience: float = math.inf) -> Guard:
-        """`kind`: what the provider is used for. Replicas with the same `kind` and `key` share its limits."""
-        guard = Guard(name, limits, self.values, key=f"{kind} {key}", patience=patience)
-        self.notes[kind] = guard.note
-        return guard
+async def read_state(values: Values, key: str) -> tuple[State, int]:
+    """What the replicas share about one provider, and its revision. Raises `Unavailable`."""
+    data, revision = await values.read(key)
+    # A value of another version counts as none: limits begin anew, and what the provider answers corrects them.
+    with suppress(ValidationError):
+        return State.model_validate_json(data or b"{}"), revision
+    return State(), revision

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from runtime.errors import ConfigurationError
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guards
+from runtime.models.limits_shared import Guards
 from runtime.models.ports import Chat, Embedder, Tokenizer
 from runtime.settings import Settings
 
