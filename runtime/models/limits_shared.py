@@ -21,7 +21,10 @@ class Guards:
     )
 
     def guard(self, kind: str, name: str, key: str, limits: Limits, patience: float = math.inf) -> Guard:
-        """`kind`: what the provider is used for. Replicas with the same `kind` and `key` share its limits."""
+        """`kind`: what the provider is used for. Replicas with the same `kind` and `key` share its limits.
+
+        Only a hash of both leaves the process: the key may hold a secret.
+        """
         guard = Guard(name, limits, self.values, key=f"{kind} {key}", patience=patience)
         self.notes[kind] = guard.note
         return guard

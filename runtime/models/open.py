@@ -29,13 +29,13 @@ def open_chat(settings: Settings, guards: Guards = ALONE, *, patience: float = m
         return None
     from runtime.models.openai import OpenAiChat
 
-    address, model = settings.llm_base_url, settings.llm_model
+    address, model, key = settings.llm_base_url, settings.llm_model, settings.llm_api_key.get_secret_value()
     limits = Limits(settings.llm_max_requests_per_minute, settings.llm_max_tokens_per_minute, settings.llm_max_async)
     return OpenAiChat(
         address,
         model,
-        settings.llm_api_key.get_secret_value(),
-        guards.guard("language model", _shown(model, address), f"{address} {model}", limits, patience),
+        key,
+        guards.guard("language model", _shown(model, address), f"{address} {model} {key}", limits, patience),
         timeout=settings.llm_timeout,
         retries=_retries(patience),
     )
@@ -59,6 +59,7 @@ def _endpoint_embedder(settings: Settings, guards: Guards, patience: float) -> E
     from runtime.models.openai_embedder import OpenAiEmbedder
 
     address, model = settings.embedding_base_url, settings.embedding_model or DEFAULT_EMBEDDING_MODEL
+    key = settings.embedding_api_key.get_secret_value()
     dimension = settings.embedding_dim or KNOWN_DIMENSIONS.get(model, 0)
     if not dimension:
         raise ConfigurationError(f"set EMBEDDING_DIM: the dimension of {model} is not known here")
@@ -70,8 +71,8 @@ def _endpoint_embedder(settings: Settings, guards: Guards, patience: float) -> E
         address,
         model,
         dimension,
-        settings.embedding_api_key.get_secret_value(),
-        guards.guard("embeddings", _shown(model, address), f"{address} {model}", limits, patience),
+        key,
+        guards.guard("embeddings", _shown(model, address), f"{address} {model} {key}", limits, patience),
         timeout=settings.embedding_timeout,
         retries=_retries(patience),
         batch=settings.embedding_batch_num,
