@@ -12,6 +12,9 @@ from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.indexer.handler import on_chunks_created, on_graph_merged
 from services.indexer.settings import IndexerSettings
 
+CALLS_OF_A_GROUP = 8
+"""Full batches whose vectors are written down together."""
+
 
 def main() -> None:
     """Run the service."""
@@ -26,7 +29,7 @@ def main() -> None:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
             await until_it_answers("the vector store", vectors.ping, health)
-            embeddings = CachedEmbeddings(rows, embedder)
+            embeddings = CachedEmbeddings(rows, embedder, CALLS_OF_A_GROUP * settings.embedding_batch_num)
             yield [
                 Subscription("indexer-chunks", partial(on_chunks_created, vectors=vectors, embeddings=embeddings)),
                 Subscription(

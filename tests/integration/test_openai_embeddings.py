@@ -1,5 +1,6 @@
 """The OpenAI embedding adapter against a real HTTP server that behaves well or badly."""
 
+import asyncio
 import math
 import traceback
 from collections.abc import AsyncIterator
@@ -81,6 +82,22 @@ async def test_nothing_of_a_failed_batch_is_written(provider: Provider, mode: st
     counting.model = mode
     await CachedEmbeddings(rows, counting).embed("w", ["a", "bb", "ccc"])
     assert counting.texts == ["a", "bb", "ccc"]
+
+
+async def test_what_came_before_a_wait_is_not_paid_for_again(provider: Provider) -> None:
+    rows, texts = MemoryRows(), [f"text {number}" for number in range(60)]
+    embedder = provider.embedder("good", batch=5, guard=Guard("m", Limits(calls=1)))
+    embeddings = CachedEmbeddings(rows, embedder, 10)
+    provider.busy_after = 7
+    with pytest.raises(RateLimited):
+        await embeddings.embed("w", texts)
+    provider.busy_until, provider.busy_after = 0.0, 0
+    again = len(provider.requests)
+    await asyncio.sleep(1.1)
+    assert len(await embeddings.embed("w", texts)) == 60
+    await embedder.close()
+    assert again == 8
+    assert len(provider.requests) - again <= 12 - 7 + 1
 
 
 async def test_each_text_is_embedded_once_in_full_batches(provider: Provider) -> None:

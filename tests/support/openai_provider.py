@@ -35,6 +35,8 @@ class Provider:
     """When each request came, in seconds of `time.time`."""
     busy_until: float = 0.0
     """Time of `time.time` before which every request is answered with 429 and Retry-After."""
+    busy_after: int = 0
+    """Requests after which it is busy for a second, 0 for never."""
     down: bool = False
     """Whether every request is answered with 500."""
     running: int = 0
@@ -56,6 +58,8 @@ class Provider:
         self.most_running = max(self.most_running, self.running)
         try:
             await asyncio.sleep({"hang": 5.0, "slow": 0.1}.get(body["model"], 0.0))
+            if self.busy_after and len(self.requests) == self.busy_after + 1:
+                self.busy_until = time.time() + 1.0
             if (wait := self.busy_until - time.time()) > 0:
                 return JSONResponse({"error": {"message": "slow down"}}, 429, {"Retry-After": f"{wait:.2f}"})
             if self.down:
