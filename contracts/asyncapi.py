@@ -11,7 +11,7 @@ from contracts import subjects
 from contracts.envelope import WORKSPACE_PATTERN, type_attribute
 from contracts.events import EVENTS, Event
 from contracts.registry import PRODUCERS, consumer, delivered
-from contracts.topology import DURABLES, GENERATIONS_BUCKET, STREAMS, Durable, Stream
+from contracts.topology import BUCKETS, DURABLES, STREAMS, Durable, Stream
 
 Json = dict[str, Any]
 
@@ -55,7 +55,7 @@ def document() -> Json:
         "x-jetstream": {
             "streams": [_stream(stream) for stream in STREAMS],
             "durables": [_durable(durable) for durable in DURABLES],
-            "buckets": [{"name": GENERATIONS_BUCKET, "description": "names the live generation of each projection"}],
+            "buckets": [{"name": bucket.name, "description": bucket.why} for bucket in BUCKETS],
         },
     }
 

@@ -103,6 +103,25 @@ DURABLES = (
 GENERATIONS_BUCKET = "KB_GENERATIONS"
 """Key-value bucket that names the live generation of each projection."""
 
+LIMITS_BUCKET = "KB_LIMITS"
+"""Key-value bucket in which all replicas agree on what they ask of a model's provider; it may be lost."""
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A key-value bucket. `history`: values kept per key; `ttl`: seconds a value lives, 0 for ever."""
+
+    name: str
+    why: str
+    history: int = 1
+    ttl: float = 0.0
+
+
+BUCKETS = (
+    Bucket(GENERATIONS_BUCKET, "names the live generation of each projection", history=16),
+    Bucket(LIMITS_BUCKET, "what all replicas together ask of a model's provider, and since when it is paused", ttl=DAY),
+)
+
 
 def stream(name: str) -> Stream:
     """The declared stream of that name. Raises KeyError."""

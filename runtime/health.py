@@ -26,10 +26,12 @@ class Health:
     service: str
     stage: str | None = "starting"
     probes: dict[str, Probe] = field(default_factory=dict[str, Probe])
+    notes: dict[str, Probe] = field(default_factory=dict[str, Probe])
+    """What people should know though the process does its work, such as a provider that is waited for."""
 
     async def problems(self) -> dict[str, str]:
         """By part, what keeps the process from being ready."""
-        found = {name: problem for name, probe in self.probes.items() if (problem := await probe())}
+        found = await _said(self.probes)
         return {"service": self.stage, **found} if self.stage else found
 
     def routes(self) -> list[Route]:
@@ -39,10 +41,15 @@ class Health:
             return JSONResponse({"service": self.service})
 
         async def ready(_: Request) -> JSONResponse:
-            problems = await self.problems()
-            return JSONResponse({"service": self.service, "problems": problems}, 503 if problems else 200)
+            problems, notes = await self.problems(), await _said(self.notes)
+            found = {"service": self.service, "problems": problems, **({"notes": notes} if notes else {})}
+            return JSONResponse(found, 503 if problems else 200)
 
         return [Route("/health/live", live), Route("/health/ready", ready)]
+
+
+async def _said(probes: dict[str, Probe]) -> dict[str, str]:
+    return {name: said for name, probe in probes.items() if (said := await probe())}
 
 
 @dataclass

@@ -23,10 +23,11 @@ from runtime import telemetry
 from runtime.bus import topology
 from runtime.bus.edge import Edge
 from runtime.bus.nats import NatsLog, NatsMessage
-from runtime.bus.nats_beside import NatsBlobs, NatsPointers
+from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
 from runtime.bus.port import Handle
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress
+from runtime.models.limits_shared import Guards
 from runtime.settings import Settings
 
 logger = structlog.get_logger(__name__)
@@ -56,6 +57,7 @@ class Bus:
     blobs: NatsBlobs
     pointers: NatsPointers
     jetstream: JetStreamContext
+    guards: Guards
 
 
 Build = Callable[[Bus, Health], AbstractAsyncContextManager[Sequence[Subscription]]]
@@ -106,7 +108,7 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health) 
         health.stage = "waiting for the bus"
         jetstream = (await broker.connect()).jetstream()
         health.stage = "starting"
-        bus = Bus(NatsLog(jetstream), NatsBlobs(jetstream), await NatsPointers.bind(jetstream), jetstream)
+        bus = await _bus(jetstream, health)
         async with build(bus, health) as subscriptions:
             if problems := await topology.check(jetstream, tuple(durable(s.durable) for s in subscriptions)):
                 raise ConfigurationError(
@@ -121,6 +123,11 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health) 
                 await asyncio.Event().wait()
             finally:
                 await _stop(broker, health)
+
+
+async def _bus(jetstream: JetStreamContext, health: Health) -> Bus:
+    guards = Guards(await NatsValues.bind(jetstream), health.notes)
+    return Bus(NatsLog(jetstream), NatsBlobs(jetstream), await NatsPointers.bind(jetstream), jetstream, guards)
 
 
 @asynccontextmanager

@@ -36,8 +36,15 @@ class Settings(BaseSettings):
     llm_api_key: SecretStr = Field(
         default=SecretStr(""), validation_alias=AliasChoices("LLM_API_KEY", "OPENAI_API_KEY")
     )
-    llm_concurrency: int = Field(default=4, ge=1, validation_alias=AliasChoices("LLM_CONCURRENCY", "MAX_ASYNC_LLM"))
     llm_timeout: float = Field(default=240.0, gt=0, description="seconds")
+    llm_max_async: int = Field(
+        default=4,
+        ge=0,
+        validation_alias=AliasChoices("LLM_MAX_ASYNC", "MAX_ASYNC_LLM", "MAX_ASYNC", "LLM_CONCURRENCY"),
+        description="calls at once of all replicas together; 0: no limit",
+    )
+    llm_max_requests_per_minute: int = Field(default=0, ge=0, description="of all replicas together; 0: no limit")
+    llm_max_tokens_per_minute: int = Field(default=0, ge=0, description="of all replicas together; 0: no limit")
 
     embedding_base_url: str = Field(
         default="https://api.openai.com/v1", validation_alias=AliasChoices("EMBEDDING_BASE_URL", "OPENAI_BASE_URL")
@@ -48,6 +55,22 @@ class Settings(BaseSettings):
         default=SecretStr(""), validation_alias=AliasChoices("EMBEDDING_API_KEY", "OPENAI_API_KEY")
     )
     embedding_timeout: float = Field(default=30.0, gt=0, description="seconds")
+    embedding_batch_num: int = Field(default=10, ge=1, le=2048, description="texts of one call")
+    embedding_max_tokens: int = Field(
+        default=8191,
+        ge=0,
+        validation_alias=AliasChoices("EMBEDDING_MAX_TOKENS", "EMBEDDING_TOKEN_LIMIT"),
+        description="tokens of a text that are embedded; 0: no limit",
+    )
+    embedding_max_bytes: int = Field(default=0, ge=0, description="bytes of a text that are embedded; 0: no limit")
+    embedding_max_async: int = Field(
+        default=8,
+        ge=0,
+        validation_alias=AliasChoices("EMBEDDING_MAX_ASYNC", "EMBEDDING_FUNC_MAX_ASYNC"),
+        description="calls at once of all replicas together; 0: no limit",
+    )
+    embedding_max_requests_per_minute: int = Field(default=0, ge=0, description="of all replicas together; 0: no limit")
+    embedding_max_tokens_per_minute: int = Field(default=0, ge=0, description="of all replicas together; 0: no limit")
 
     host: str = "127.0.0.1"
     port: int = Field(default=0, ge=0, le=65535, description="health page, or the API of the query service")

@@ -13,7 +13,9 @@ from nats.js import JetStreamContext
 
 from contracts.topology import DURABLES
 from runtime.bus import topology
+from runtime.bus.nats_beside import NatsValues
 from runtime.errors import ConfigurationError, ServiceError
+from runtime.models.limits_shared import paused
 from standalone import orphans
 from standalone.client import api, counts
 from standalone.folder import Folder, State
@@ -160,6 +162,8 @@ async def _bus(state: State) -> AsyncIterator[Finding]:
         async with jetstream(nats.url(state.ports["bus"])) as bus:
             for problem in await topology.check(bus):
                 yield Finding("fault", problem, "`lightstream topology apply`")
+            for note in await paused(await NatsValues.bind(bus)):
+                yield Finding("fault", note, "amend what the reason names; documents wait, none fails")
             async for finding in _backlog(bus):
                 yield finding
     except (ServiceError, NatsError) as error:

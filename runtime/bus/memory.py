@@ -188,3 +188,26 @@ class MemoryPointers:
 
     async def live(self) -> Generations:
         return Generations(**{name: pointer.live for name, pointer in self.pointers.items()})
+
+
+@dataclass
+class MemoryValues:
+    """`Values`."""
+
+    values: dict[str, tuple[bytes, int]] = field(default_factory=dict[str, tuple[bytes, int]])
+    writes: int = 0
+
+    async def read(self, key: str) -> tuple[bytes, int]:
+        await asyncio.sleep(0)
+        return self.values.get(key, (b"", 0))
+
+    async def write(self, key: str, value: bytes, revision: int) -> bool:
+        await asyncio.sleep(0)
+        if self.values.get(key, (b"", 0))[1] != revision:
+            return False
+        self.writes += 1
+        self.values[key] = value, self.writes
+        return True
+
+    async def keys(self) -> list[str]:
+        return sorted(self.values)

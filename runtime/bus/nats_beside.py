@@ -1,8 +1,10 @@
-"""What stands beside the log on JetStream: the blobs, and the pointers to live generations."""
+"""What stands beside the log on JetStream: blobs, pointers to live generations, values shared for a while."""
 
 import asyncio
 import hashlib
 import json
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from nats.js import JetStreamContext
@@ -11,7 +13,7 @@ from nats.js.kv import KeyValue
 
 from contracts import subjects
 from contracts.graph import PROJECTIONS, Generations
-from contracts.topology import GENERATIONS_BUCKET, KiB
+from contracts.topology import GENERATIONS_BUCKET, LIMITS_BUCKET, KiB
 from contracts.values import BlobRef
 from runtime.bus.nats import PUBLISH_TIMEOUT, SILENT, translated
 from runtime.bus.port import Pointer, Pointers
@@ -72,13 +74,7 @@ class NatsPointers:
     @classmethod
     async def bind(cls, jetstream: JetStreamContext) -> "NatsPointers":
         """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never run."""
-        try:
-            with translated():
-                return cls(await jetstream.key_value(GENERATIONS_BUCKET))
-        except NotFoundError:
-            raise ConfigurationError(
-                f"bucket {GENERATIONS_BUCKET} does not exist: run `lightstream topology apply`"
-            ) from None
+        return cls(await _bucket(jetstream, GENERATIONS_BUCKET))
 
     async def read(self) -> tuple[Pointers, int]:
         with translated():
@@ -100,3 +96,56 @@ class NatsPointers:
     async def live(self) -> Generations:
         pointers, _ = await self.read()
         return Generations(**{name: pointer.live for name, pointer in pointers.items()})
+
+
+@dataclass(frozen=True)
+class NatsValues:
+    """`Values` as keys of a JetStream key-value bucket."""
+
+    bucket: KeyValue
+    jetstream: JetStreamContext
+
+    @classmethod
+    async def bind(cls, jetstream: JetStreamContext) -> "NatsValues":
+        """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never run."""
+        return cls(await _bucket(jetstream, LIMITS_BUCKET), jetstream)
+
+    async def read(self, key: str) -> tuple[bytes, int]:
+        with translated(), _gone():
+            try:
+                entry = await self.bucket.get(key)
+            except KeyNotFoundError:
+                return b"", 0
+        return entry.value or b"", entry.revision or 0
+
+    async def write(self, key: str, value: bytes, revision: int) -> bool:
+        try:
+            with translated(), _gone():
+                await self.bucket.update(key, value, last=revision)
+        except KeyWrongLastSequenceError:
+            return False
+        return True
+
+    async def keys(self) -> list[str]:
+        with translated(), _gone():
+            info = await self.jetstream.stream_info(f"KV_{LIMITS_BUCKET}", subjects_filter=f"$KV.{LIMITS_BUCKET}.>")
+        return sorted(subject.rpartition(".")[2] for subject in info.state.subjects or {})
+
+
+async def _bucket(jetstream: JetStreamContext, name: str) -> KeyValue:
+    try:
+        with translated():
+            return await jetstream.key_value(name)
+    except NotFoundError:
+        raise ConfigurationError(f"bucket {name} does not exist: run `lightstream topology apply`") from None
+
+
+@contextmanager
+def _gone() -> Generator[None]:
+    """A bucket that was removed, or takes nothing, is as good as silent: what it holds can be done without."""
+    try:
+        yield
+    except KeyWrongLastSequenceError:
+        raise
+    except APIError as error:
+        raise Unavailable(f"{LIMITS_BUCKET} does not answer: {error.description}") from None

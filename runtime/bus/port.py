@@ -190,3 +190,19 @@ class GenerationPointers(Protocol):
     async def live(self) -> Generations:
         """The generations to read from and write to now."""
         ...
+
+
+class Values(Protocol):
+    """Small values that processes share for a while, each replaced as a whole under its key. Not truth: may be lost."""
+
+    async def read(self, key: str) -> tuple[bytes, int]:
+        """The value and the revision to give to `write`; empty and 0 when there is none. Raises `Unavailable`."""
+        ...
+
+    async def write(self, key: str, value: bytes, revision: int) -> bool:
+        """Replace it if it still has that revision. False: somebody was faster. Raises `Unavailable`."""
+        ...
+
+    async def keys(self) -> list[str]:
+        """The keys that have a value. Raises `Unavailable`."""
+        ...

@@ -17,7 +17,7 @@ from nats.js.api import (
 )
 from nats.js.errors import NotFoundError
 
-from contracts.topology import DURABLES, GENERATIONS_BUCKET, STREAMS, Durable, Stream
+from contracts.topology import BUCKETS, DURABLES, STREAMS, Bucket, Durable, Stream
 
 
 def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
@@ -114,14 +114,24 @@ async def apply(jetstream: JetStreamContext, replicas: int = 1) -> list[str]:
         if differences := _differences(durable.name, wanted_durable, has):
             await jetstream.add_consumer(durable.stream, wanted_durable)
             done += [f"changed {difference}" for difference in differences]
-    try:
-        await jetstream.key_value(GENERATIONS_BUCKET)
-    except NotFoundError:
+    for bucket in await _missing(jetstream):
         await jetstream.create_key_value(
-            KeyValueConfig(GENERATIONS_BUCKET, description="live generations", history=16, replicas=replicas)
+            KeyValueConfig(
+                bucket.name, description=bucket.why, history=bucket.history, ttl=bucket.ttl, replicas=replicas
+            )
         )
-        done.append(f"created bucket {GENERATIONS_BUCKET}")
+        done.append(f"created bucket {bucket.name}")
     return done
+
+
+async def _missing(jetstream: JetStreamContext) -> list[Bucket]:
+    found: list[Bucket] = []
+    for bucket in BUCKETS:
+        try:
+            await jetstream.key_value(bucket.name)
+        except NotFoundError:
+            found.append(bucket)
+    return found
 
 
 async def check(jetstream: JetStreamContext, durables: tuple[Durable, ...] = DURABLES, replicas: int = 1) -> list[str]:
@@ -141,8 +151,4 @@ async def check(jetstream: JetStreamContext, durables: tuple[Durable, ...] = DUR
             problems.append(f"durable {durable.name} does not exist")
         else:
             problems += _differences(durable.name, durable_config(durable), has)
-    try:
-        await jetstream.key_value(GENERATIONS_BUCKET)
-    except NotFoundError:
-        problems.append(f"bucket {GENERATIONS_BUCKET} does not exist")
-    return problems
+    return problems + [f"bucket {bucket.name} does not exist" for bucket in await _missing(jetstream)]

@@ -1,57 +1,69 @@
-"""Chat and embeddings of any OpenAI-compatible endpoint, through the `openai` client."""
+"""A language model behind any OpenAI-compatible endpoint, through the `openai` client."""
 
-import asyncio
-import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Any, cast
 
 from contracts.values import TokenUsage
 from runtime.errors import Poison, Unavailable
-from runtime.models.openai_endpoint import RETRIES, Endpoint
-from runtime.models.ports import Completion, Message, Vector
+from runtime.models.limits import Limits
+from runtime.models.limits_guard import Call, Guard
+from runtime.models.openai_endpoint import Endpoint, estimated
+from runtime.models.ports import Completion, Message
+
+FIRST_ANSWER = 500
+"""Tokens an answer is taken to have before the first one came; then their running mean is."""
 
 
 class OpenAiChat:
     """A language model behind `POST <base_url>/chat/completions`.
 
-    At most `concurrency` calls at once; each has `timeout` seconds in all (a streamed answer: between two pieces).
-    An empty answer is `Unavailable`; a refusal and an answer stopped by a content filter are `Poison`.
+    `guard` says when a call may begin (without one: four at once); each has `timeout` seconds in all (a streamed
+    answer: between two pieces) and is repeated `retries` times.
+
+    An empty answer is `Unavailable`; a refusal, an answer stopped by a content filter and one that reached its length
+    limit before the first word are `Poison`; one that reached it later says so in `Completion.cut`.
     """
 
     def __init__(
-        self,
-        base_url: str,
-        model: str,
-        api_key: str,
-        *,
-        concurrency: int = 4,
-        timeout: float = 240.0,
-        retries: int = RETRIES,
-    ) -> None:
+        self, base_url: str, model: str, api_key: str, guard: Guard | None = None, *, timeout: float = 240.0,
+        retries: int = 0,
+    ) -> None:  # fmt: skip
         self.model = model
-        self._endpoint = Endpoint(base_url, api_key, concurrency, timeout, retries, "LLM")
+        self._answer = float(FIRST_ANSWER)
+        self._endpoint = Endpoint(base_url, api_key, guard or Guard(model, Limits(calls=4)), timeout, "LLM", retries)
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
         """The whole answer. `json`: ask for a JSON object."""
         options: dict[str, Any] = {"response_format": {"type": "json_object"}} if json else {}
-        async with self._endpoint.call() as client:
-            answer = cast(Any, await client.chat.completions.create(**self._request(messages), **options))
+        return await self._endpoint.tried(lambda: self._complete(messages, options))
+
+    async def _complete(self, messages: Sequence[Message], options: dict[str, Any]) -> Completion:
+        async with self._endpoint.call(self._estimate(messages)) as call:
+            answer = cast(
+                Any, await self._endpoint.client.chat.completions.create(**self._request(messages), **options)
+            )
             choice = _first_choice(answer)
             if choice is None:
                 raise Unavailable(f"{self.model} did not answer in the OpenAI format; check LLM_BASE_URL")
+            usage = _usage(getattr(answer, "usage", None))
+            self._learn(call, usage)
         _check_refusal(self.model, choice.message, choice.finish_reason)
         cut = choice.finish_reason == "length"
         text = choice.message.content or ""
-        if not text.strip():
-            raise Unavailable(f"{self.model} gave an empty answer{' that reached its length limit' if cut else ''}")
-        return Completion(text, _usage(getattr(answer, "usage", None)), cut)
+        if text.strip():
+            return Completion(text, usage, cut)
+        if cut:
+            raise Poison(f"{self.model} gave an empty answer that reached its length limit: choose another LLM_MODEL")
+        raise Unavailable(f"{self.model} gave an empty answer")
 
     async def stream(self, messages: Sequence[Message]) -> AsyncIterator[str]:
         """The answer in pieces. Closing the iterator closes the connection, so the provider stops writing."""
         empty = True
-        async with self._endpoint.call(streaming=True) as client:
-            answer = cast(Any, await client.chat.completions.create(**self._request(messages), stream=True))
+        async with self._endpoint.call(self._estimate(messages), streaming=True):
+            answer = cast(
+                Any, await self._endpoint.client.chat.completions.create(**self._request(messages), stream=True)
+            )
             if not hasattr(answer, "response"):
                 raise Unavailable(f"{self.model} did not stream in the OpenAI format; check LLM_BASE_URL")
             async with aclosing(answer):
@@ -68,84 +80,19 @@ class OpenAiChat:
 
     async def close(self) -> None:
         """Let go of connections."""
-        await self._endpoint.client.close()
+        await self._endpoint.close()
 
     def _request(self, messages: Sequence[Message]) -> dict[str, Any]:
-        turns = [{"role": message.role, "content": _encodable(message.content)} for message in messages]
+        turns = [{"role": message.role, "content": encodable(message.content)} for message in messages]
         return {"model": self.model, "messages": turns}
 
+    def _estimate(self, messages: Sequence[Message]) -> int:
+        return estimated([message.content for message in messages]) + round(self._answer)
 
-class OpenAiEmbedder:
-    """Embeddings behind `POST <base_url>/embeddings`, `batch` texts a call, at most `concurrency` calls at once.
-
-    Vectors are brought to length 1. A blank text is sent as one blank, which every provider accepts.
-    """
-
-    def __init__(
-        self,
-        base_url: str,
-        model: str,
-        dimension: int,
-        api_key: str,
-        *,
-        concurrency: int = 8,
-        timeout: float = 30.0,
-        batch: int = 10,
-    ) -> None:
-        self.model = model
-        self.dimension = dimension
-        self._batch = batch
-        self._endpoint = Endpoint(base_url, api_key, concurrency, timeout, RETRIES, "EMBEDDING")
-
-    async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector per text, in order. When one call fails, the others are cancelled."""
-        sent = [_encodable(text) if text.strip() else " " for text in texts]
-        batches = [sent[start : start + self._batch] for start in range(0, len(sent), self._batch)]
-        tasks = [asyncio.create_task(self._embed(batch)) for batch in batches]
-        try:
-            return [vector for vectors in await asyncio.gather(*tasks) for vector in vectors]
-        finally:
-            for task in tasks:
-                task.cancel()
-
-    async def close(self) -> None:
-        """Let go of connections."""
-        await self._endpoint.client.close()
-
-    async def _embed(self, texts: list[str]) -> list[Vector]:
-        # Only these models can shorten their vectors, and others refuse the parameter.
-        options: dict[str, Any] = {"dimensions": self.dimension} if "text-embedding-3" in self.model else {}
-        async with self._endpoint.call() as client:
-            answer = await client.embeddings.create(
-                model=self.model, input=texts, encoding_format="float", **options
-            )  # fmt: skip
-            items = cast(Any, getattr(answer, "data", None))
-            if not isinstance(items, list):
-                raise Unavailable(f"{self.model} did not answer in the OpenAI format; check EMBEDDING_BASE_URL")
-            return self._checked(cast(list[Any], items), len(texts))
-
-    def _checked(self, items: list[Any], count: int) -> list[Vector]:
-        """The vectors in the order of the texts. Raises `Poison` for what no store should ever see."""
-        if len(items) != count:
-            raise Poison(f"{self.model} gave {len(items)} vectors for {count} texts")
-        if sorted(item.index if isinstance(item.index, int) else -1 for item in items) == list(range(count)):
-            items = sorted(items, key=lambda item: item.index)
-        return [self._unit(item.embedding) for item in items]
-
-    def _unit(self, values: Any) -> Vector:
-        if not isinstance(values, list) or len(cast(list[Any], values)) != self.dimension:
-            found = len(cast(list[Any], values)) if isinstance(values, list) else "no"
-            raise Poison(
-                f"{self.model} gave {found} numbers, not {self.dimension}: EMBEDDING_DIM names another model's"
-            )
-        try:
-            vector = [float(value) for value in cast(list[Any], values)]
-        except (TypeError, ValueError):
-            vector = [math.nan]
-        length = math.hypot(*vector)
-        if not math.isfinite(length) or length == 0.0:
-            raise Poison(f"{self.model} gave a vector that is not finite or has no direction")
-        return tuple(value / length for value in vector)
+    def _learn(self, call: Call, usage: TokenUsage) -> None:
+        if usage.prompt or usage.completion:
+            call.cost = usage.prompt + usage.completion
+            self._answer += (usage.completion - self._answer) / 8
 
 
 def _first_choice(answer: Any) -> Any | None:
@@ -155,7 +102,7 @@ def _first_choice(answer: Any) -> Any | None:
 
 def _check_refusal(model: str, said: Any, finish_reason: str | None) -> None:
     if finish_reason == "content_filter" or getattr(said, "refusal", None):
-        raise Poison(f"{model} refuses this content")
+        raise Poison(f"{model} refuses this content ({finish_reason or 'refusal'})")
 
 
 def _usage(usage: Any) -> TokenUsage:
@@ -168,6 +115,6 @@ def _usage(usage: Any) -> TokenUsage:
     )
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """The text without lone surrogates, which no request can carry."""
     return text.encode("utf-8", "replace").decode("utf-8")

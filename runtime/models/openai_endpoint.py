@@ -1,71 +1,98 @@
-"""The `openai` client of one provider: limits, retries, and every failure as one of ours.
+"""The `openai` client of one provider: its turns among all replicas, its time limit, every failure as one of ours.
 
-A provider that is overloaded, silent or refuses the key is worth another try later, so nothing is lost by it; a request
-that it will never accept is not. The key appears in no message.
+A provider that is overloaded, silent, refuses the key or knows no such model is worth another try later, so nothing is
+lost by it; a request that it will never accept is not. Neither the key nor a password of the URL is in any message.
 """
 
 import asyncio
 import math
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from email.utils import parsedate_to_datetime
-from typing import cast
-from urllib.parse import urlsplit
+from typing import Any, TypeVar, cast
+from urllib.parse import unquote, urlsplit
 
 import httpx2
 import openai
 
-from runtime.errors import ConfigurationError, Poison, RateLimited, ServiceError, Unavailable
+from runtime.errors import ConfigurationError, Poison, RateLimited, Retryable, ServiceError, Unavailable
+from runtime.models.limits_guard import Call, Guard
 
-RETRIES = 2
-"""Times the client itself repeats a call, for blips of a second or two."""
+T = TypeVar("T")
 
 LARGEST_ANSWER = 32 * 1024 * 1024
 """Bytes of one answer; a provider that sends more is cut off."""
 
-_PATIENCE = 2.0
+PAUSES = (0.5, 1.0)
+"""Seconds before the first and the second repetition of a call, where a person waits for the answer."""
+
+BYTES_PER_TOKEN = 3
+"""For estimates: English has four, Chinese three, and what was booked too much is given back."""
+
 _LONGEST_WAIT = 3600.0
 _LONGEST_REASON = 300
 
+_NO_QUOTA = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "quota_exceeded"}
+_NO_KEY = {"invalid_api_key", "API_KEY_INVALID", "authentication_error"}
+_NO_MODEL = {"model_not_found", "invalid_model", "unknown_model", "DeploymentNotFound"}
+_FILTERED = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}
+_TOO_LONG = {"context_length_exceeded", "string_above_max_length"}
+
 
 class Endpoint:
-    """One provider: its client, how many calls it gets at once, and what its errors mean.
+    """One provider: its client, the turns it gives, and what its errors mean.
 
-    `settings` begins the names of the settings that messages point to: `LLM`, `EMBEDDING`. Raises `ConfigurationError`
-    for a key that cannot be sent.
+    `settings` begins the names of the settings that messages point to: `LLM`, `EMBEDDING`. The client itself never
+    repeats a call, for each one counts; `retries` is how often `tried` does. Raises `ConfigurationError` for a key that
+    cannot be sent.
     """
 
     def __init__(
-        self, base_url: str, api_key: str, concurrency: int, timeout: float, retries: int, settings: str
+        self, base_url: str, api_key: str, guard: Guard, timeout: float, settings: str, retries: int = 0
     ) -> None:  # fmt: skip
         key = api_key.strip()
         if not (key.isascii() and key.isprintable()):
             raise ConfigurationError(f"{settings}_API_KEY holds characters that no key has: enter it again")
-        self._name = urlsplit(base_url).hostname or "the model endpoint"
-        self._settings = settings
-        self._hide: Callable[[str], str] = lambda text: text.replace(key, "***") if key else text
-        self._timeout = timeout
-        self._slots = asyncio.Semaphore(concurrency)
+        address = urlsplit(base_url)
+        self._name = address.hostname or "the model endpoint"
+        self._secrets = [secret for secret in (key, address.password, unquote(address.password or "")) if secret]
+        self._settings, self._guard, self._timeout, self._retries = settings, guard, timeout, retries
         self.client = openai.AsyncOpenAI(
             base_url=base_url or None,
             api_key=key or "none",
-            max_retries=retries,
+            max_retries=0,
             timeout=openai.Timeout(timeout, connect=min(10.0, timeout)),
             default_headers={"Accept-Encoding": "identity"},
-            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_guard]}),
+            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_bounded]}),
         )
 
     @asynccontextmanager
-    async def call(self, *, streaming: bool = False) -> AsyncGenerator[openai.AsyncOpenAI]:
-        """A slot, a time limit (a stream has one per read instead) and errors of ours."""
-        async with self._slots:
+    async def call(self, tokens: int, *, streaming: bool = False) -> AsyncGenerator[Call]:
+        """A turn of about so many tokens, a time limit (a stream has one per read instead) and errors of ours."""
+        async with self._guard.call(tokens) as call:
             with self._translated():
                 if streaming:
-                    yield self.client
+                    yield call
                     return
                 async with asyncio.timeout(self._timeout):
-                    yield self.client
+                    yield call
+
+    async def tried(self, once: Callable[[], Awaitable[T]]) -> T:
+        """The result of a call that is repeated a few times, unless the provider asks for a longer wait."""
+        for pause in PAUSES[: self._retries]:
+            try:
+                return await once()
+            except Retryable as error:
+                if (error.retry_after or 0.0) > pause:
+                    raise
+            await asyncio.sleep(pause)
+        return await once()
+
+    async def close(self) -> None:
+        """Let go of connections, and of turns."""
+        await self._guard.close()
+        await self.client.close()
 
     @contextmanager
     def _translated(self) -> Generator[None]:
@@ -77,7 +104,9 @@ class Endpoint:
         except openai.APIStatusError as error:
             raise self._of_status(error) from None
         except (openai.APITimeoutError, TimeoutError):
-            raise Unavailable(f"{self._name} did not answer within {self._timeout:g} s") from None
+            raise Unavailable(
+                f"{self._name} did not answer within {self._timeout:g} s; {self._settings}_TIMEOUT"
+            ) from None
         except openai.APIConnectionError:
             raise Unavailable(f"{self._name} cannot be reached, or broke off; {self._settings}_BASE_URL") from None
         except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
@@ -85,19 +114,43 @@ class Endpoint:
             raise Unavailable(f"{self._name} answered what cannot be read: {self._reason(error)}") from None
 
     def _of_status(self, error: openai.APIStatusError) -> ServiceError:
-        code = error.status_code
+        status, codes = error.status_code, _codes(error)
         wait = retry_after(error.response.headers.get("retry-after"))
-        if code == 429:
+        if codes & (_FILTERED | _TOO_LONG):
+            what = "refuses this content" if codes & _FILTERED else "takes no text of this length"
+            return Poison(f"{self._name} {what} (HTTP {status}): {self._reason(error)}")
+        if status == 402 or codes & _NO_QUOTA:
+            return Unavailable(
+                f"{self._name} has no quota left for this key (HTTP {status}): add some, "
+                f"or change {self._settings}_API_KEY"
+            )
+        if status == 429:
             return RateLimited(f"{self._name} asks to wait: {self._reason(error)}", retry_after=wait)
-        if code in (401, 403):
-            return Unavailable(f"{self._name} refused the key (HTTP {code}): change {self._settings}_API_KEY")
-        if code in (402, 408, 409) or code >= 500:
-            return Unavailable(f"{self._name} answered HTTP {code}: {self._reason(error)}", retry_after=wait)
-        return Poison(f"{self._name} refused the request (HTTP {code}): {self._reason(error)}")
+        if status in (401, 403) or codes & _NO_KEY:
+            return Unavailable(f"{self._name} refused the key (HTTP {status}): change {self._settings}_API_KEY")
+        return self._of_request(status, codes, wait, self._reason(error))
+
+    def _of_request(self, status: int, codes: set[str], wait: float | None, reason: str) -> ServiceError:
+        if status == 404 or codes & _NO_MODEL:
+            return Unavailable(
+                f"{self._name} knows no such model, or no such address (HTTP {status}): "
+                f"change {self._settings}_MODEL or {self._settings}_BASE_URL; {reason}"
+            )
+        if status in (408, 409) or status >= 500:
+            return Unavailable(f"{self._name} answered HTTP {status}: {reason}", retry_after=wait)
+        return Poison(f"{self._name} refused the request (HTTP {status}): {reason}")
 
     def _reason(self, error: Exception) -> str:
-        """What the provider said, bounded, on one line, without the key should it have been repeated there."""
-        return " ".join(self._hide(str(error)).split())[:_LONGEST_REASON]
+        """What the provider said, bounded, on one line, without secrets should they have been repeated there."""
+        text = str(error)
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return " ".join(text.split())[:_LONGEST_REASON]
+
+
+def estimated(texts: list[str]) -> int:
+    """About how many tokens the texts have: a cautious guess, for no tokenizer is that of every model."""
+    return sum(len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN + 4 for text in texts)
 
 
 def retry_after(header: str | None) -> float | None:
@@ -114,11 +167,15 @@ def retry_after(header: str | None) -> float | None:
     return min(max(seconds, 0.0), _LONGEST_WAIT) if math.isfinite(seconds) else None
 
 
-async def _guard(response: httpx2.Response) -> None:
-    """Bound what is read, and do not let the client sleep long inside a call: the event comes back by itself."""
-    wait = retry_after(response.headers.get("retry-after"))
-    if wait is not None and wait > _PATIENCE:
-        response.headers["x-should-retry"] = "false"
+def _codes(error: openai.APIStatusError) -> set[str]:
+    """What the provider calls the error: its code and its type, and those of the cause inside, where it gives one."""
+    body = cast(dict[str, Any], error.body) if isinstance(error.body, dict) else {}
+    inner = cast(Any, body.get("innererror"))
+    inside = cast(dict[str, Any], inner).get("code") if isinstance(inner, dict) else None
+    return {code for code in (error.code, error.type, inside, body.get("status")) if isinstance(code, str)}
+
+
+async def _bounded(response: httpx2.Response) -> None:
     response.stream = _Bounded(cast(httpx2.AsyncByteStream, response.stream))
 
 

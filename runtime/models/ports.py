@@ -19,7 +19,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Completion:
-    """What a language model answered. `cut`: it stopped at its length limit, not by itself."""
+    """What a language model answered, never blank. `cut`: it stopped at its length limit, not by itself."""
 
     text: str
     usage: TokenUsage = field(default_factory=TokenUsage)
@@ -27,7 +27,11 @@ class Completion:
 
 
 class Chat(Protocol):
-    """A language model. Raises `RateLimited`, `Unavailable`, or `Poison` when it refuses this content for good."""
+    """A language model.
+
+    Raises `RateLimited`; `Unavailable`, also for an empty answer; `Poison` when it refuses this content for good, or
+    reached its length limit before the first word.
+    """
 
     model: str
 
@@ -47,8 +51,8 @@ class Chat(Protocol):
 class Embedder(Protocol):
     """Texts to vectors of length 1. The same text always gives the same vector.
 
-    Raises `RateLimited` or `Unavailable`; `Poison` when the provider answers with too few vectors, a wrong dimension
-    or NaN.
+    All or nothing. Raises `RateLimited`; `Unavailable`, also for vectors of another dimension, which a setting amends;
+    `Poison` when the provider gives too few or too many vectors, mixes them up, or gives one without a direction.
     """
 
     model: str

@@ -24,9 +24,9 @@ def main() -> None:
     settings = ExtractorSettings()
 
     @asynccontextmanager
-    async def build(_: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
+    async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
         rows = open_documents(settings)
-        chat = open_chat(settings)
+        chat = open_chat(settings, bus.guards)
         extractor = _asking(chat, settings) if chat else OfflineExtractor()
         await until_it_answers("the document store", rows.prepare, health)
         handle = partial(

@@ -13,21 +13,24 @@ from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.indexer.settings import IndexerSettings
 
+CALLS_OF_A_GROUP = 8
+"""Full batches whose vectors are written down together."""
+
 
 def main() -> None:
     """Run the service."""
     settings = IndexerSettings()
 
     @asynccontextmanager
-    async def build(_: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        embedder = open_embedder(settings)
+    async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
+        embedder = open_embedder(settings, bus.guards)
         rows, graph = open_documents(settings), open_graph(settings)
         vectors = open_vectors(settings, model=embedder.model, dimension=embedder.dimension)
         try:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
             await until_it_answers("the vector store", vectors.ping, health)
-            embeddings = CachedEmbeddings(rows, embedder)
+            embeddings = CachedEmbeddings(rows, embedder, CALLS_OF_A_GROUP * settings.embedding_batch_num)
             yield [
                 Subscription(
                     "indexer-chunks",

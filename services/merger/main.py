@@ -25,8 +25,8 @@ def main() -> None:
     settings = MergerSettings()
 
     @asynccontextmanager
-    async def build(_: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        rows, graph, chat = open_documents(settings), open_graph(settings), open_chat(settings)
+    async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
+        rows, graph, chat = open_documents(settings), open_graph(settings), open_chat(settings, bus.guards)
         merging = Merging(RowContributions(rows), RowSummaries(rows), graph, settings.limits)
         summarizer = _summarizer(settings, chat, rows) if chat else None
         try:

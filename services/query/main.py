@@ -16,6 +16,9 @@ from services.query.models import ExtractiveAnswers, ModelAnswers, ModelKeywords
 from services.query.project import on_facts
 from services.query.settings import QuerySettings
 
+PATIENCE = 30.0
+"""Seconds a question waits for its turn at a model that others use too."""
+
 
 def main() -> None:
     """Run the service."""
@@ -24,7 +27,8 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        embedder, chat = open_embedder(settings), open_chat(settings)
+        embedder = open_embedder(settings, bus.guards, patience=PATIENCE)
+        chat = open_chat(settings, bus.guards, patience=PATIENCE)
         rows, graph = open_documents(settings), open_graph(settings)
         vectors = open_vectors(settings, model=embedder.model, dimension=embedder.dimension)
         documents, passages = RowDocuments(rows), RowPassages(rows)

@@ -1,4 +1,4 @@
-"""The law of the bus, the same in memory and on a real server: the log, the blobs, the pointers."""
+"""The law of the bus, the same in memory and on a real server: the log, the blobs, pointers and values."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -265,6 +265,31 @@ async def test_what_a_reader_does_to_its_pointers_changes_nothing(bus: Bus) -> N
     pointers, _ = await bus.pointers.read()
     pointers["graph"] = Pointer(live=9)
     assert await bus.pointers.live() == Generations()
+
+
+async def test_a_shared_value_is_replaced_only_by_who_saw_it_last(bus: Bus) -> None:
+    assert await bus.values.read("provider") == (b"", 0)
+    assert await bus.values.keys() == []
+    assert await bus.values.write("provider", b"one", 0)
+    assert not await bus.values.write("provider", b"another", 0)
+    value, revision = await bus.values.read("provider")
+    assert value == b"one"
+    assert await bus.values.write("other", b"", 0)
+    assert await bus.values.write("provider", b"two", revision)
+    assert not await bus.values.write("provider", b"three", revision)
+    assert (await bus.values.read("provider"))[0] == b"two"
+    assert await bus.values.keys() == ["other", "provider"]
+
+
+async def test_of_many_writers_at_once_none_is_lost(bus: Bus) -> None:
+    async def count() -> None:
+        while True:
+            value, revision = await bus.values.read("count")
+            if await bus.values.write("count", str(int(value or b"0") + 1).encode(), revision):
+                return
+
+    await asyncio.gather(*(count() for _ in range(20)))
+    assert (await bus.values.read("count"))[0] == b"20"
 
 
 async def test_a_decoded_event_of_the_log_is_the_one_that_was_published(bus: Bus) -> None:

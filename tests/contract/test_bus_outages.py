@@ -14,9 +14,9 @@ from contracts.events import DocumentDeleted
 from contracts.topology import STREAMS
 from runtime.bus import nats as nats_log
 from runtime.bus import nats_beside, topology
-from runtime.bus.nats_beside import NatsBlobs, NatsPointers
+from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
 from runtime.errors import ConfigurationError, Unavailable
-from tests.support.buses import NatsBus, nats_bus, numbered
+from tests.support.buses import NatsBus, bound, nats_bus, numbered
 from tests.support.facts import added, sealed
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats
 
@@ -38,7 +38,7 @@ async def bus(client: Client) -> NatsBus:
     """Prepared, and left as it is: the server may be gone when the test ends."""
     jetstream = client.jetstream(timeout=1)
     await topology.apply(jetstream)
-    return NatsBus(jetstream, nats_log.NatsLog(jetstream), NatsBlobs(jetstream), await NatsPointers.bind(jetstream))
+    return await bound(jetstream)
 
 
 @pytest.fixture
@@ -99,6 +99,9 @@ async def test_a_server_that_does_not_answer_is_unavailable_within_the_patience(
             lambda: bus.blobs.get(ref),
             bus.pointers.read,
             bus.pointers.live,
+            lambda: bus.values.read("key"),
+            lambda: bus.values.write("key", b"value", 0),
+            bus.values.keys,
             lambda: anext(aiter(bus.log.read())),
         ]
         for call in calls:
@@ -120,6 +123,8 @@ async def test_a_client_without_a_connection_says_that_the_bus_is_unavailable(bu
         bus.log.last_sequence,
         lambda: bus.blobs.put("text"),
         bus.pointers.live,
+        lambda: bus.values.read("key"),
+        lambda: bus.values.write("key", b"value", 0),
     ]
     for call in calls:
         with pytest.raises(Unavailable):
@@ -158,6 +163,18 @@ async def test_the_newest_event_stays_the_newest_when_older_ones_are_delivered_a
 async def test_a_bus_that_was_never_set_up_is_a_matter_of_configuration(client: Client) -> None:
     with pytest.raises(ConfigurationError, match="topology apply"):
         await NatsPointers.bind(client.jetstream(timeout=2))
+    with pytest.raises(ConfigurationError, match="KB_LIMITS does not exist"):
+        await NatsValues.bind(client.jetstream(timeout=2))
+
+
+async def test_shared_values_that_were_removed_are_as_good_as_silent(bus: NatsBus) -> None:
+    await bus.values.write("key", b"value", 0)
+    await bus.jetstream.delete_stream("KV_KB_LIMITS")
+    assert await bus.values.read("key") == (b"", 0)
+    for call in (lambda: bus.values.write("key", b"", 0), bus.values.keys):
+        async with asyncio.timeout(8):
+            with pytest.raises(Unavailable):
+                await call()
 
 
 async def test_a_log_that_was_never_set_up_takes_nothing(client: Client, impatient: None) -> None:

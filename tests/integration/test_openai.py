@@ -8,8 +8,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from contracts.values import TokenUsage
-from runtime.errors import ConfigurationError, Poison, RateLimited, ServiceError, Unavailable
+from runtime.errors import ConfigurationError, Poison, RateLimited, Retryable, ServiceError, Unavailable
 from runtime.models import openai_endpoint
+from runtime.models.limits import Limits
+from runtime.models.limits_guard import Guard
 from runtime.models.openai import OpenAiChat
 from runtime.models.openai_endpoint import retry_after
 from runtime.models.ports import Chat, Completion, Message
@@ -66,7 +68,17 @@ async def test_an_answer_without_usage_counts_nothing(provider: Provider) -> Non
     ("mode", "error", "says"),
     [
         ("status:400", Poison, "400"),
-        ("status:404", Poison, "404"),
+        ("status:413", Poison, "413"),
+        ("code:400:context_length_exceeded", Poison, "length"),
+        ("code:400:content_filter", Poison, "refuses this content"),
+        ("code:400:content_policy_violation", Poison, "refuses this content"),
+        ("azure", Poison, "refuses this content"),
+        ("used-up", Poison, "length limit"),
+        ("status:404", Unavailable, "LLM_MODEL"),
+        ("code:400:model_not_found", Unavailable, "LLM_MODEL"),
+        ("status:402", Unavailable, "quota"),
+        ("code:429:insufficient_quota", Unavailable, "quota"),
+        ("code:400:invalid_api_key", Unavailable, "LLM_API_KEY"),
         ("status:422", Poison, "422"),
         ("refusal", Poison, "refuses"),
         ("filter", Poison, "refuses"),
@@ -96,31 +108,40 @@ async def test_each_failure_has_its_error_and_none_shows_the_key(
 async def test_rate_limits_say_how_long_to_wait_without_waiting(provider: Provider) -> None:
     begin = time.monotonic()
     with pytest.raises(RateLimited) as caught:
-        await ask(provider.chat("wait:30", retries=2))
+        await ask(provider.chat("wait:30", retries=1))
     assert caught.value.retry_after == 30
     with pytest.raises(RateLimited) as caught:
-        await ask(provider.chat("date", retries=2))
+        await ask(provider.chat("date", retries=1))
     assert 50 < (caught.value.retry_after or 0) <= 60
     assert time.monotonic() - begin < 20
     assert len(provider.requests) == 2
 
 
 @pytest.mark.parametrize("code", [429, 500])
-async def test_a_blip_is_retried_by_the_client(provider: Provider, code: int) -> None:
-    assert (await ask(provider.chat(f"once:{code}", retries=1))).text == "the answer"
-    assert len(provider.requests) == 2
+async def test_a_blip_is_retried_where_a_person_waits(provider: Provider, code: int) -> None:
+    with pytest.raises(Retryable):
+        await ask(provider.chat(f"once:{code}"))
+    provider.requests.clear()
+    assert (await ask(provider.chat(f"once:{code}", retries=2))).text == "the answer"
+    assert 2 <= len(provider.requests) <= 3
+
+
+async def test_what_comes_from_the_log_is_not_retried_but_by_the_log(provider: Provider) -> None:
+    with pytest.raises(Unavailable):
+        await ask(provider.chat("status:500"))
+    assert len(provider.requests) == 1
 
 
 async def test_a_provider_that_hangs_is_given_up_in_time(provider: Provider) -> None:
     begin = time.monotonic()
     with pytest.raises(Unavailable, match=r"0\.3 s"):
-        await ask(provider.chat("hang", timeout=0.3, retries=5))
+        await ask(provider.chat("hang", timeout=0.3))
     assert time.monotonic() - begin < 3
 
 
 async def test_nobody_at_the_address_is_unavailable() -> None:
     with pytest.raises(Unavailable, match="LLM_BASE_URL"):
-        await ask(OpenAiChat(f"http://127.0.0.1:{free_port()}/v1", "m", KEY, retries=0))
+        await ask(OpenAiChat(f"http://127.0.0.1:{free_port()}/v1", "m", KEY))
 
 
 async def test_an_answer_too_long_to_read_is_cut_off(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,8 +160,32 @@ async def test_no_key_is_needed_where_the_provider_wants_none(provider: Provider
     assert (await ask(OpenAiChat(provider.url, "good", ""))).text == "the answer"
 
 
+async def test_a_password_of_the_address_is_in_no_message(provider: Provider) -> None:
+    url = provider.url.replace("://", "://user:hunter2%21@")
+    for mode in ("status:500", "html", "status:401", "status:404", "garbage"):
+        with pytest.raises(Unavailable) as caught:
+            await ask(OpenAiChat(url, mode, KEY))
+        assert "hunter2" not in "".join(traceback.format_exception(caught.value))
+
+
+async def test_a_cancelled_call_frees_its_turn(provider: Provider) -> None:
+    chat = provider.chat("hang", guard=Guard("m", Limits(calls=1)))
+    hanging = asyncio.create_task(chat.complete(QUESTION))
+    waiting = asyncio.create_task(chat.complete(QUESTION))
+    async with asyncio.timeout(5):
+        while not provider.requests:
+            await asyncio.sleep(0.01)
+    hanging.cancel()
+    async with asyncio.timeout(2):
+        while len(provider.requests) < 2:
+            await asyncio.sleep(0.01)
+    waiting.cancel()
+    await asyncio.gather(hanging, waiting, return_exceptions=True)
+    await chat.close()
+
+
 async def test_calls_run_side_by_side_up_to_the_limit(provider: Provider) -> None:
-    chat = provider.chat("slow", concurrency=3)
+    chat = provider.chat("slow", guard=Guard("m", Limits(calls=3)))
     await asyncio.gather(*(chat.complete(QUESTION) for _ in range(9)))
     await chat.close()
     assert provider.most_running == 3
@@ -153,7 +198,7 @@ async def test_a_streamed_answer_comes_in_pieces(provider: Provider) -> None:
 
 
 async def test_closing_the_iterator_ends_the_providers_stream(provider: Provider) -> None:
-    chat = provider.chat("endless", concurrency=1)
+    chat = provider.chat("endless", guard=Guard("m", Limits(calls=1)))
     stream = chat.stream(QUESTION)
     assert await anext(stream) == "the "
     assert not provider.disconnected.is_set()

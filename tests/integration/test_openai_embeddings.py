@@ -1,13 +1,21 @@
 """The OpenAI embedding adapter against a real HTTP server that behaves well or badly."""
 
+import asyncio
 import math
 import traceback
 from collections.abc import AsyncIterator
 
 import pytest
 
-from runtime.errors import Poison, RateLimited, Unavailable
+from runtime.errors import Poison, RateLimited, ServiceError, Unavailable
+from runtime.models.cutting import cutter
+from runtime.models.lexical import LexicalEmbedder
+from runtime.models.limits import Limits
+from runtime.models.limits_guard import Guard
 from runtime.models.ports import Embedder
+from runtime.models.scripted import CountingEmbedder
+from runtime.stores.documents.caches import CachedEmbeddings
+from runtime.stores.documents.memory import MemoryRows
 from tests.support.openai_provider import DIMENSION, KEY, Provider, serving
 
 
@@ -24,7 +32,7 @@ async def embed(embedder: Embedder, texts: list[str]) -> list[tuple[float, ...]]
         await embedder.close()
 
 
-@pytest.mark.parametrize("mode", ["good", "shuffled"])
+@pytest.mark.parametrize("mode", ["good", "shuffled", "no-index"])
 async def test_vectors_come_in_the_order_of_the_texts_with_length_one(provider: Provider, mode: str) -> None:
     texts = ["x" * length for length in (3, 1, 5, 2, 4)]
     vectors = await embed(provider.embedder(mode, batch=2), texts)
@@ -35,7 +43,7 @@ async def test_vectors_come_in_the_order_of_the_texts_with_length_one(provider: 
 
 async def test_blank_texts_are_sent_as_one_blank(provider: Provider) -> None:
     await embed(provider.embedder("good"), ["", "\n\t", "a\ud800"])
-    assert provider.requests[0]["input"] == [" ", " ", "a?"]
+    assert provider.requests[0]["input"] == [" ", "a?"]
 
 
 async def test_no_texts_ask_nobody(provider: Provider) -> None:
@@ -45,11 +53,70 @@ async def test_no_texts_ask_nobody(provider: Provider) -> None:
 
 @pytest.mark.parametrize(
     "mode",
-    ["wrong-dimension", "nan", "infinite", "zeros", "words", "missing", "short", "none", "status:400"],
+    ["nan", "infinite", "zeros", "words", "short", "long", "none", "same-index", "odd-index"],
 )
-async def test_useless_vectors_are_poison(provider: Provider, mode: str) -> None:
-    with pytest.raises(Poison):
+async def test_useless_vectors_are_poison_and_say_which_setting_to_change(provider: Provider, mode: str) -> None:
+    with pytest.raises(Poison, match=f"{mode} .*EMBEDDING_MODEL"):
         await embed(provider.embedder(mode), ["a", "b"])
+
+
+@pytest.mark.parametrize(("mode", "found"), [("wrong-dimension", "3 numbers"), ("missing", "no numbers")])
+async def test_a_wrong_dimension_waits_for_the_right_setting(provider: Provider, mode: str, found: str) -> None:
+    with pytest.raises(Unavailable, match=f"{mode} gave {found}, not 4: set EMBEDDING_DIM"):
+        await embed(provider.embedder(mode), ["a", "b"])
+
+
+async def test_a_text_the_provider_does_not_take_is_poison(provider: Provider) -> None:
+    with pytest.raises(Poison, match="takes no text of this length"):
+        await embed(provider.embedder("code:400:context_length_exceeded"), ["a"])
+
+
+@pytest.mark.parametrize("mode", ["nan", "short", "same-index", "wrong-dimension"])
+async def test_nothing_of_a_failed_batch_is_written(provider: Provider, mode: str) -> None:
+    rows = MemoryRows()
+    embedder = provider.embedder(mode, batch=2)
+    with pytest.raises(ServiceError):
+        await CachedEmbeddings(rows, embedder).embed("w", ["a", "bb", "ccc"])
+    await embedder.close()
+    counting = CountingEmbedder(LexicalEmbedder(DIMENSION))
+    counting.model = mode
+    await CachedEmbeddings(rows, counting).embed("w", ["a", "bb", "ccc"])
+    assert counting.texts == ["a", "bb", "ccc"]
+
+
+async def test_what_came_before_a_wait_is_not_paid_for_again(provider: Provider) -> None:
+    rows, texts = MemoryRows(), [f"text {number}" for number in range(60)]
+    embedder = provider.embedder("good", batch=5, guard=Guard("m", Limits(calls=1)))
+    embeddings = CachedEmbeddings(rows, embedder, 10)
+    provider.busy_after = 7
+    with pytest.raises(RateLimited):
+        await embeddings.embed("w", texts)
+    provider.busy_until, provider.busy_after = 0.0, 0
+    again = len(provider.requests)
+    await asyncio.sleep(1.1)
+    assert len(await embeddings.embed("w", texts)) == 60
+    await embedder.close()
+    assert again == 8
+    assert len(provider.requests) - again <= 12 - 7 + 1
+
+
+async def test_each_text_is_embedded_once_in_full_batches(provider: Provider) -> None:
+    texts = ["x" * (1 + number % 25) for number in range(100)]
+    vectors = await embed(provider.embedder("good", batch=10), texts)
+    sent = [text for request in provider.requests for text in request["input"]]
+    assert sorted(sent) == sorted(set(texts))
+    assert sorted(len(request["input"]) for request in provider.requests) == [5, 10, 10]
+    assert [round(vector[0] / vector[1]) for vector in vectors] == [len(text) for text in texts]
+
+
+async def test_texts_are_cut_before_they_are_sent(provider: Provider) -> None:
+    await embed(provider.embedder("good", cut=cutter(0, 10)), ["居里夫人和居里先生", "short", "居里夫人"])
+    assert provider.requests[0]["input"] == ["居里夫", "short"]
+
+
+async def test_no_more_calls_run_at_once_than_the_limit(provider: Provider) -> None:
+    await embed(provider.embedder("slow", batch=1, guard=Guard("m", Limits(calls=3))), list("abcdefghi"))
+    assert provider.most_running == 3
 
 
 @pytest.mark.parametrize("mode", ["html", "garbage", "error200", "status:401"])
@@ -61,7 +128,7 @@ async def test_an_endpoint_that_is_no_embedder_is_unavailable(provider: Provider
 
 async def test_one_failed_batch_fails_the_call_and_stops_the_others(provider: Provider) -> None:
     with pytest.raises(Poison):
-        await embed(provider.embedder("nan", batch=1, concurrency=1), ["a"] * 50)
+        await embed(provider.embedder("nan", batch=1, guard=Guard("m", Limits(calls=1))), [str(n) for n in range(50)])
     assert len(provider.requests) < 50
 
 

@@ -12,22 +12,23 @@ from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.ids import sha256
-from contracts.topology import GENERATIONS_BUCKET, STREAMS
+from contracts.topology import BUCKETS, STREAMS
 from contracts.values import BlobRef
 from runtime.bus import topology
-from runtime.bus.memory import MemoryBlobs, MemoryLog, MemoryPointers
+from runtime.bus.memory import MemoryBlobs, MemoryLog, MemoryPointers, MemoryValues
 from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsBlobs, NatsPointers
-from runtime.bus.port import Blobs, GenerationPointers, Log
+from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
+from runtime.bus.port import Blobs, GenerationPointers, Log, Values
 from tests.support.facts import added, sealed
 
 
 class Bus(Protocol):
-    """The three ports, and two ways behind them."""
+    """The ports, and two ways behind them."""
 
     log: Log
     blobs: Blobs
     pointers: GenerationPointers
+    values: Values
 
     async def dead(self) -> list[tuple[bytes, str]]:
         """What was buried, with the reasons."""
@@ -45,6 +46,7 @@ class MemoryBus:
     log: MemoryLog
     blobs: MemoryBlobs
     pointers: MemoryPointers
+    values: MemoryValues
 
     async def dead(self) -> list[tuple[bytes, str]]:
         return list(self.log.dead.values())
@@ -62,6 +64,7 @@ class NatsBus:
     log: NatsLog
     blobs: NatsBlobs
     pointers: NatsPointers
+    values: NatsValues
 
     async def dead(self) -> list[tuple[bytes, str]]:
         state = (await self.jetstream.stream_info("KB_DEAD")).state
@@ -75,7 +78,13 @@ class NatsBus:
 
 def memory_bus() -> MemoryBus:
     """An empty one."""
-    return MemoryBus(MemoryLog(), MemoryBlobs(), MemoryPointers())
+    return MemoryBus(MemoryLog(), MemoryBlobs(), MemoryPointers(), MemoryValues())
+
+
+async def bound(jetstream: JetStreamContext) -> NatsBus:
+    """The one on this server, whose topology was applied."""
+    pointers, values = await NatsPointers.bind(jetstream), await NatsValues.bind(jetstream)
+    return NatsBus(jetstream, NatsLog(jetstream), NatsBlobs(jetstream), pointers, values)
 
 
 @asynccontextmanager
@@ -83,9 +92,9 @@ async def nats_bus(jetstream: JetStreamContext) -> AsyncGenerator[NatsBus]:
     """One with every stream as declared and nothing in them; gone in the end."""
     await topology.apply(jetstream)
     try:
-        yield NatsBus(jetstream, NatsLog(jetstream), NatsBlobs(jetstream), await NatsPointers.bind(jetstream))
+        yield await bound(jetstream)
     finally:
-        for stream in [*(stream.name for stream in STREAMS), f"KV_{GENERATIONS_BUCKET}"]:
+        for stream in [*(stream.name for stream in STREAMS), *(f"KV_{bucket.name}" for bucket in BUCKETS)]:
             try:
                 await jetstream.delete_stream(stream)
             except NotFoundError:

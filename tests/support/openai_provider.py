@@ -16,7 +16,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from runtime.models.openai import OpenAiChat, OpenAiEmbedder
+from runtime.models.openai import OpenAiChat
+from runtime.models.openai_embedder import OpenAiEmbedder
 from standalone.processes import free_port
 
 KEY = "sk-very-secret-0123456789"
@@ -30,12 +31,20 @@ class Provider:
     url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: set[str | None] = field(default_factory=set)
+    times: list[float] = field(default_factory=list)
+    """When each request came, in seconds of `time.time`."""
+    busy_until: float = 0.0
+    """Time of `time.time` before which every request is answered with 429 and Retry-After."""
+    busy_after: int = 0
+    """Requests after which it is busy for a second, 0 for never."""
+    down: bool = False
+    """Whether every request is answered with 500."""
     running: int = 0
     most_running: int = 0
     disconnected: asyncio.Event = field(default_factory=asyncio.Event)
 
     def chat(self, mode: str, **options: Any) -> OpenAiChat:
-        return OpenAiChat(self.url, mode, KEY, **{"retries": 0, "timeout": 10.0, **options})
+        return OpenAiChat(self.url, mode, KEY, **{"timeout": 10.0, **options})
 
     def embedder(self, mode: str, **options: Any) -> OpenAiEmbedder:
         return OpenAiEmbedder(self.url, mode, DIMENSION, KEY, **{"timeout": 10.0, **options})
@@ -43,11 +52,18 @@ class Provider:
     async def handle(self, request: Request) -> Response:
         body = json.loads(await request.body())
         self.requests.append(body)
+        self.times.append(time.time())
         self.keys.add(request.headers.get("authorization"))
         self.running += 1
         self.most_running = max(self.most_running, self.running)
         try:
             await asyncio.sleep({"hang": 5.0, "slow": 0.1}.get(body["model"], 0.0))
+            if self.busy_after and len(self.requests) == self.busy_after + 1:
+                self.busy_until = time.time() + 1.0
+            if (wait := self.busy_until - time.time()) > 0:
+                return JSONResponse({"error": {"message": "slow down"}}, 429, {"Retry-After": f"{wait:.2f}"})
+            if self.down:
+                return JSONResponse({"error": {"message": "down"}}, 500)
             failure = self.failure(body["model"]) or self.nonsense(body["model"])
             if failure is not None:
                 return failure
@@ -59,6 +75,11 @@ class Provider:
         match mode.split(":"):
             case ["status", code]:
                 return JSONResponse({"error": {"message": f"bad, with {KEY}", "code": "some_code"}}, int(code))
+            case ["code", code, name]:
+                return JSONResponse({"error": {"message": f"bad, with {KEY}", "code": name}}, int(code))
+            case ["azure"]:
+                inner = {"code": "ResponsibleAIPolicyViolation"}
+                return JSONResponse({"error": {"message": "no", "code": "other", "innererror": inner}}, 400)
             case ["wait", header]:
                 return JSONResponse({"error": {"message": "slow down"}}, 429, {"Retry-After": header})
             case ["date"]:
@@ -83,15 +104,21 @@ class Provider:
         if body.get("stream"):
             return StreamingResponse(self.pieces(body["model"]), media_type="text/event-stream")
         mode = body["model"]
-        message = {"role": "assistant", "content": {"empty": " ", "null": None}.get(mode, "the answer")}
+        message = {"role": "assistant", "content": {"empty": " ", "null": None, "used-up": ""}.get(mode, "the answer")}
         if mode == "refusal":
             message = {"role": "assistant", "content": None, "refusal": "I will not"}
-        reason = {"cut": "length", "filter": "content_filter"}.get(mode, "stop")
-        usage = {"prompt_tokens": 7, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 5}}
+        reason = {"cut": "length", "used-up": "length", "filter": "content_filter"}.get(mode, "stop")
+        usage: dict[str, Any] = {
+            "prompt_tokens": 7,
+            "completion_tokens": 2,
+            "prompt_tokens_details": {"cached_tokens": 5},
+        }
         answer: dict[str, Any] = {
             "choices": [{"index": 0, "message": message, "finish_reason": reason}],
             "usage": usage,
         }
+        if mode.startswith("costs:"):
+            usage["completion_tokens"] = int(mode.removeprefix("costs:")) - 7
         if mode == "bare":
             del answer["usage"]
         return JSONResponse({"id": "1", "object": "chat.completion", "created": 1, "model": mode, **answer})
@@ -117,30 +144,41 @@ class Provider:
             self.disconnected.set()
             raise
 
+    def spoil(self, mode: str, data: list[dict[str, Any]]) -> None:
+        """Do to a good answer what a bad provider does."""
+        first = {
+            "nan": [1.0, math.nan, 0.0, 0.0],
+            "infinite": [1e400, 0.0, 0.0, 0.0],
+            "zeros": [0.0] * DIMENSION,
+            "words": ["x"] * DIMENSION,
+            "missing": None,
+        }
+        if mode in first:
+            data[0]["embedding"] = first[mode]
+        for number, item in enumerate(data):
+            odd = {"same-index": 0, "odd-index": 2 * number, "no-index": None}
+            item["index"] = odd.get(mode, number)
+        match mode:
+            case "shuffled":
+                data.reverse()
+            case "short":
+                data.pop()
+            case "long":
+                data.append(data[0])
+            case "none":
+                data.clear()
+
     def embeddings(self, body: dict[str, Any]) -> Response:
         mode, texts = body["model"], body["input"]
         rows = [[float(len(text)), 1.0, 0.0, 0.0] for text in texts]
         if mode == "wrong-dimension":
             rows = [row[:-1] for row in rows]
         data = [{"object": "embedding", "index": number, "embedding": row} for number, row in enumerate(rows)]
-        match mode:
-            case "shuffled":
-                data.reverse()
-            case "short":
-                data.pop()
-            case "none":
-                data.clear()
-            case "nan":
-                data[0]["embedding"] = [1.0, math.nan, 0.0, 0.0]
-            case "infinite":
-                data[0]["embedding"] = [1e400, 0.0, 0.0, 0.0]
-            case "zeros":
-                data[0]["embedding"] = [0.0] * DIMENSION
-            case "words":
-                data[0]["embedding"] = ["x"] * DIMENSION
-            case "missing":
-                data[0]["embedding"] = None
-        return Response(json.dumps({"object": "list", "model": mode, "data": data}), media_type="application/json")
+        self.spoil(mode, data)
+        return Response(
+            json.dumps({"object": "list", "model": mode, "data": data, "usage": {"total_tokens": 7}}),
+            media_type="application/json",
+        )
 
 
 @asynccontextmanager

@@ -1,5 +1,6 @@
 """What was paid for once, in the document store: extractions and embeddings. No generation replaces them."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from contracts.graph import Space
@@ -61,11 +62,13 @@ def _extraction(row: Row) -> Extraction:
 class CachedEmbeddings:
     """An embedder that asks its inner one only for texts it has not seen, per workspace.
 
-    A text that another call of this process is having embedded is waited for.
+    A text that another call of this process is having embedded is waited for. What is missing is
+    asked for in groups of at most `group` texts, and each is remembered when it has come: a provider that asks to wait
+    in the middle is not paid twice for what it has given.
     """
 
-    def __init__(self, rows: Rows, embedder: Embedder) -> None:
-        self._rows, self._embedder = rows, embedder
+    def __init__(self, rows: Rows, embedder: Embedder, group: int = 80) -> None:
+        self._rows, self._embedder, self._group = rows, embedder, group
         self.model, self.dimension = embedder.model, embedder.dimension
         self._locks = KeyLocks()
 
@@ -76,6 +79,17 @@ class CachedEmbeddings:
         async with self._locks.hold(f"{workspace} {key}" for key in keys.values()):
             known: Mapping[str, Row] = await self._rows.get(table, list(keys.values()))
             missing = [text for text, key in keys.items() if key not in known]
-            made = dict(zip(missing, await self._embedder.embed(missing), strict=True)) if missing else {}
-            await self._rows.put(table, {keys[text]: {"vector": list(vector)} for text, vector in made.items()})
+            groups = [missing[start : start + self._group] for start in range(0, len(missing), self._group)]
+            making = (self._make(table, keys, one) for one in groups)
+            made: dict[str, Vector] = {}
+            # All of them are waited for, so that none is paid for and forgotten because another failed.
+            for found in await asyncio.gather(*making, return_exceptions=True):
+                if isinstance(found, BaseException):
+                    raise found
+                made |= found
         return [made[text] if text in made else tuple(known[keys[text]]["vector"]) for text in texts]
+
+    async def _make(self, table: Table, keys: Mapping[str, str], texts: Sequence[str]) -> dict[str, Vector]:
+        made = dict(zip(texts, await self._embedder.embed(texts), strict=True))
+        await self._rows.put(table, {keys[text]: {"vector": list(vector)} for text, vector in made.items()})
+        return made

@@ -1,0 +1,106 @@
+"""Embeddings of any OpenAI-compatible endpoint: cut to what the model reads, in full batches, checked one by one."""
+
+import asyncio
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+from runtime.errors import Poison, Unavailable
+from runtime.models.limits import Limits
+from runtime.models.limits_guard import Guard
+from runtime.models.openai import encodable
+from runtime.models.openai_endpoint import Endpoint, estimated
+from runtime.models.ports import Vector
+
+BATCH = 10
+"""Texts a call, unless a setting says otherwise."""
+
+
+class OpenAiEmbedder:
+    """Embeddings behind `POST <base_url>/embeddings`, `batch` texts a call, each text once however often it is given.
+
+    `guard` says when a call may begin (without one: eight at once); `cut` shortens a text to what the model reads.
+    Vectors are brought to length 1. A blank text is sent as one blank, which every provider accepts.
+
+    Vectors of another dimension are `Unavailable`: a setting is wrong, and once it is right all texts can be embedded.
+    Too few or too many vectors, ones that cannot be told apart, and ones without a direction are `Poison`.
+    """
+
+    def __init__(
+        self, base_url: str, model: str, dimension: int, api_key: str, guard: Guard | None = None, *,
+        timeout: float = 30.0, retries: int = 0, batch: int = BATCH, cut: Callable[[str], str] = str,
+    ) -> None:  # fmt: skip
+        self.model = model
+        self.dimension = dimension
+        self._batch, self._cut = batch, cut
+        guard = guard or Guard(model, Limits(calls=8))
+        self._endpoint = Endpoint(base_url, api_key, guard, timeout, "EMBEDDING", retries)
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector per text, in order. When one call fails, the others are cancelled."""
+        sent = [self._cut(encodable(text)) if text.strip() else " " for text in texts]
+        distinct = list(dict.fromkeys(sent))
+        batches = [distinct[start : start + self._batch] for start in range(0, len(distinct), self._batch)]
+        tasks = [asyncio.create_task(self._endpoint.tried(lambda b=batch: self._embed(b))) for batch in batches]
+        try:
+            made = [vector for vectors in await asyncio.gather(*tasks) for vector in vectors]
+        finally:
+            for task in tasks:
+                task.cancel()
+            # Their turns are given back before anybody tries again.
+            await asyncio.gather(*tasks, return_exceptions=True)
+        vectors = dict(zip(distinct, made, strict=True))
+        return [vectors[text] for text in sent]
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._endpoint.close()
+
+    async def _embed(self, texts: list[str]) -> list[Vector]:
+        # Only these models can shorten their vectors, and others refuse the parameter.
+        options: dict[str, Any] = {"dimensions": self.dimension} if "text-embedding-3" in self.model else {}
+        async with self._endpoint.call(estimated(texts)) as call:
+            answer = await self._endpoint.client.embeddings.create(
+                model=self.model, input=texts, encoding_format="float", **options
+            )  # fmt: skip
+            items = cast(Any, getattr(answer, "data", None))
+            if not isinstance(items, list):
+                raise Unavailable(f"{self.model} did not answer in the OpenAI format; check EMBEDDING_BASE_URL")
+            call.cost = getattr(getattr(answer, "usage", None), "total_tokens", None)
+            return self._checked(cast(list[Any], items), len(texts))
+
+    def _checked(self, items: list[Any], count: int) -> list[Vector]:
+        """The vectors in the order of the texts. Raises for what no store should ever see."""
+        if len(items) != count:
+            raise Poison(
+                f"{self.model} gave {len(items)} vectors for {count} texts: "
+                "lower EMBEDDING_BATCH_NUM or choose another EMBEDDING_MODEL"
+            )
+        places = [getattr(item, "index", None) for item in items]
+        if any(place is not None for place in places):
+            if sorted(place if isinstance(place, int) else -1 for place in places) != list(range(count)):
+                raise Poison(
+                    f"{self.model} numbered its {count} vectors {places!s:.60}: nobody can tell which text each "
+                    "is of; set EMBEDDING_BATCH_NUM to 1 or choose another EMBEDDING_MODEL"
+                )
+            items = sorted(items, key=lambda item: item.index)
+        return [self._unit(item.embedding) for item in items]
+
+    def _unit(self, values: Any) -> Vector:
+        numbers = cast(list[Any], values) if isinstance(values, list) else []
+        if len(numbers) != self.dimension:
+            raise Unavailable(
+                f"{self.model} gave {len(numbers) or 'no'} numbers, not {self.dimension}: "
+                "set EMBEDDING_DIM to the dimension of this EMBEDDING_MODEL"
+            )
+        try:
+            vector = [float(value) for value in numbers]
+        except (TypeError, ValueError):
+            vector = [math.nan]
+        length = math.hypot(*vector)
+        if not math.isfinite(length) or length == 0.0:
+            raise Poison(
+                f"{self.model} gave a vector that is {'zero' if length == 0.0 else 'not finite'}, which no search "
+                "can use: choose another EMBEDDING_MODEL"
+            )
+        return tuple(value / length for value in vector)

@@ -1,0 +1,133 @@
+"""Two extractors, as processes, and a provider that is down or asks to wait: nothing fails, nobody storms it."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest_asyncio
+from nats.js import JetStreamContext
+
+from contracts import subjects
+from contracts.events import EntitiesExtracted, Event, StageFailed
+from contracts.topology import durable
+from runtime.bus import topology
+from runtime.bus.codec import decode
+from runtime.bus.nats import NatsLog
+from runtime.bus.nats_beside import NatsValues
+from runtime.models.limits_shared import paused
+from standalone.processes import Process
+from tests.support.facts import chunked, document, sealed
+from tests.support.nats_server import RunningNats, connected, running_nats, until
+from tests.support.openai_provider import KEY, Provider, serving
+from tests.support.services import page, service
+
+DOCUMENTS, CHUNKS = 6, 5
+
+
+@pytest_asyncio.fixture
+async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
+    async with running_nats(tmp_path) as running:
+        yield running
+
+
+@pytest_asyncio.fixture
+async def jetstream(server: RunningNats) -> AsyncIterator[JetStreamContext]:
+    async with connected(server) as client:
+        context = client.jetstream(timeout=5)
+        await topology.apply(context)
+        yield context
+
+
+@pytest_asyncio.fixture
+async def provider() -> AsyncIterator[Provider]:
+    async with serving() as provider:
+        yield provider
+
+
+@pytest_asyncio.fixture
+async def extractors(server: RunningNats, provider: Provider, tmp_path: Path) -> AsyncIterator[list[Process]]:
+    """Two replicas of the extractor, which may make three calls at once together."""
+    env = {"NATS_URL": server.url, "LLM_BASE_URL": provider.url, "LLM_MODEL": "good", "LLM_API_KEY": KEY,
+           "MAX_ASYNC": "3"}  # fmt: skip
+    async with AsyncExitStack() as stack:
+        yield [await stack.enter_async_context(service("extractor", tmp_path / f"{n}", **env)) for n in "ab"]
+
+
+async def publish(jetstream: JetStreamContext) -> None:
+    log = NatsLog(jetstream)
+    for number in range(DOCUMENTS):
+        texts = [f"passage {order} of document {number}" for order in range(CHUNKS)]
+        await log.publish(sealed(chunked(document(f"d{number}"), *texts), id=f"chunks-{number}"))
+
+
+async def said(jetstream: JetStreamContext, event: type[Event]) -> int:
+    """How many events of this type there are in the log."""
+    pages = NatsLog(jetstream).read(0, [subjects.of_type(event.type_name())])
+    return sum([isinstance(decode(one.data, one.subject).data, event) async for page in pages for one in page])
+
+
+async def until_all_is_extracted(jetstream: JetStreamContext, seconds: float) -> None:
+    async def done() -> bool:
+        return await said(jetstream, EntitiesExtracted) == DOCUMENTS * CHUNKS
+
+    await until(done, "every chunk extracted", seconds=seconds)
+    assert await said(jetstream, StageFailed) == 0
+
+
+async def test_a_provider_that_is_down_pauses_both_and_they_go_on_by_themselves(
+    jetstream: JetStreamContext, provider: Provider, extractors: list[Process]
+) -> None:
+    provider.down = True
+    await publish(jetstream)
+    values = await NatsValues.bind(jetstream)
+
+    async def both_say_so() -> bool:
+        pages = [await page(process, "ready") for process in extractors]
+        return all("is paused since" in str(body["notes"]) for _, body in pages if "notes" in body) and all(
+            "notes" in body and status == 200 for status, body in pages
+        )
+
+    await until(both_say_so, "notes on the health pages", seconds=40)
+    (note,) = await paused(values)
+    assert note.startswith("good at 127.0.0.1 is paused since")
+    assert "HTTP 500" in note
+    assert KEY not in note
+    asked = len(provider.requests)
+    begin = time.time()
+    await until_waiting(6.0)
+    assert len(provider.requests) - asked <= 3
+    assert await said(jetstream, StageFailed) == 0
+    provider.down = False
+    await until_all_is_extracted(jetstream, seconds=60)
+    assert await paused(values) == []
+    assert "notes" not in (await page(extractors[0], "ready"))[1]
+    assert len([at for at in provider.times if at > begin + 6]) <= DOCUMENTS * CHUNKS + 3
+    assert provider.most_running <= 3
+
+    async def acknowledged() -> bool:
+        return not (await jetstream.consumer_info("KB_EVENTS", durable("extractor").name)).num_ack_pending
+
+    await until(acknowledged, "every event acknowledged")
+
+
+async def test_a_wait_is_kept_by_both_and_nothing_is_asked_twice(
+    jetstream: JetStreamContext, provider: Provider, extractors: list[Process]
+) -> None:
+    provider.busy_until = time.time() + 5.0
+    await publish(jetstream)
+    await until_all_is_extracted(jetstream, seconds=60)
+    refused = [at for at in provider.times if at < provider.busy_until]
+    assert 1 <= len(refused) <= 6
+    assert len(provider.requests) == DOCUMENTS * CHUNKS + len(refused)
+    assert provider.most_running <= 3
+
+
+async def until_waiting(seconds: float) -> None:
+    """Let time pass: what is tested is that nothing happens in it."""
+    end = time.monotonic() + seconds
+
+    async def over() -> bool:
+        return time.monotonic() >= end
+
+    await until(over, "the end of the wait", seconds=seconds + 5)

@@ -1,0 +1,173 @@
+"""Replicas in processes and on connections of their own share one provider's limits over a real nats-server."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from runtime.bus import topology
+from runtime.errors import RateLimited
+from runtime.models.limits import FAILURES, LEASE, Limits
+from runtime.models.openai import OpenAiChat
+from tests.support.limited_caller import QUESTION, answered, process, replica
+from tests.support.nats_server import RunningNats, connected, running_nats, until
+from tests.support.openai_provider import Provider, serving
+
+WINDOW, UNDER_WAY = 3.0, 0.3
+"""Seconds in place of a minute, and that one request may take longer to the provider than another."""
+
+
+@pytest_asyncio.fixture
+async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
+    async with running_nats(tmp_path) as running, connected(running) as client:
+        await topology.apply(client.jetstream(timeout=5))
+        yield running
+
+
+@pytest_asyncio.fixture
+async def provider() -> AsyncIterator[Provider]:
+    async with serving() as provider:
+        yield provider
+
+
+async def two_processes(server: RunningNats, provider: Provider, model: str, calls: int, limits: Limits) -> None:
+    """Run two replicas with so many calls each until every call was answered."""
+    async with AsyncExitStack() as stack:
+        children = [
+            await stack.enter_async_context(process(server.url, provider.url, model, calls, limits)) for _ in range(2)
+        ]
+        async with asyncio.timeout(60):
+            said = [(await child.communicate())[0] for child in children]
+    assert said == [f"{calls}\n".encode()] * 2
+
+
+def most_within(times: list[float], seconds: float) -> int:
+    return max(sum(begin <= other < begin + seconds for other in times) for begin in times)
+
+
+async def test_two_processes_never_have_more_calls_under_way_than_the_limit(
+    server: RunningNats, provider: Provider
+) -> None:
+    await two_processes(server, provider, "slow", 40, Limits(calls=3))
+    assert len(provider.requests) == 80
+    assert provider.most_running == 3
+
+
+async def test_two_processes_never_make_more_requests_in_a_window_than_the_limit(
+    server: RunningNats, provider: Provider
+) -> None:
+    await two_processes(server, provider, "good", 40, Limits(requests=20, window=WINDOW))
+    assert len(provider.requests) == 80
+    assert 15 <= most_within(provider.times, WINDOW - UNDER_WAY) <= 20
+    assert provider.times[-1] - provider.times[0] < 6 * WINDOW
+
+
+async def test_two_processes_never_use_more_tokens_in_a_window_than_the_limit(
+    server: RunningNats, provider: Provider
+) -> None:
+    await two_processes(server, provider, "costs:100", 30, Limits(tokens=2000, window=WINDOW))
+    assert len(provider.requests) == 60
+    # Estimates begin at 500 tokens an answer and come down to what answers have; what was too much is given back.
+    assert 10 <= most_within(provider.times, WINDOW - UNDER_WAY) <= 20
+
+
+async def test_the_calls_of_a_killed_process_come_back(server: RunningNats, provider: Provider) -> None:
+    limits = Limits(calls=2)
+    async with (
+        process(server.url, provider.url, "hang", 2, limits) as holder,
+        replica(server.url, provider.url, "hang", limits) as (chat, _),
+    ):
+
+        async def both_hang() -> bool:
+            return provider.running == 2
+
+        await until(both_hang, "two calls", seconds=20)
+        holder.kill()
+        begin = time.monotonic()
+        waiting = [asyncio.create_task(chat.complete(QUESTION)) for _ in range(2)]
+
+        async def both_are_let_in() -> bool:
+            return len(provider.requests) == 4
+
+        await until(both_are_let_in, "the calls of the other process", seconds=LEASE + 5)
+        assert time.monotonic() - begin > LEASE / 2 - 1
+        await asyncio.gather(*waiting)
+
+
+async def test_a_wait_that_one_replica_is_asked_for_holds_for_all(server: RunningNats, provider: Provider) -> None:
+    async with (
+        replica(server.url, provider.url, "good", Limits(calls=4)) as (first, _),
+        replica(server.url, provider.url, "good", Limits(calls=4)) as (second, guard),
+    ):
+        await second.complete(QUESTION)
+        provider.busy_until = time.time() + 3.0
+        with pytest.raises(RateLimited, match="asks to wait"):
+            await first.complete(QUESTION)
+        asked = len(provider.requests)
+        await asyncio.sleep(0.6)  # what another replica was told is seen within a beat
+        with pytest.raises(RateLimited, match="slow down") as caught:
+            await second.complete(QUESTION)
+        assert 0 < (caught.value.retry_after or 0) < 3
+        assert "is paused since" in (await guard.note() or "")
+        assert len(provider.requests) == asked
+        await asyncio.gather(answered(first), answered(second))
+        assert provider.times[asked] >= provider.busy_until - 0.1
+        assert len(provider.requests) == asked + 2
+        assert await guard.note() is None
+
+
+async def test_a_provider_that_is_down_is_probed_by_one_call_until_it_is_back(
+    server: RunningNats, provider: Provider
+) -> None:
+    async with (
+        replica(server.url, provider.url, "good", Limits(calls=2)) as (first, guard),
+        replica(server.url, provider.url, "good", Limits(calls=2)) as (second, _),
+    ):
+        provider.down = True
+        asking = [asyncio.create_task(answered(chat)) for chat in [first] * 5 + [second] * 5]
+
+        async def probed() -> bool:
+            return len(provider.requests) >= FAILURES + 2 and len(provider.times) >= 7
+
+        await until(probed, "two probing calls", seconds=20)
+        note = await guard.note()
+        assert note is not None
+        assert "HTTP 500" in note
+        # After the breaker opened, at most the calls that were under way, then one at a time.
+        opened = provider.times[FAILURES - 1]
+        late = [at for at in provider.times if at > opened + 0.5]
+        assert all(later - earlier > 1.5 for earlier, later in pairwise(late))
+        assert len(provider.requests) <= FAILURES + 1 + len(late)
+        provider.down = False
+        async with asyncio.timeout(30):
+            await asyncio.gather(*asking)
+        assert await guard.note() is None
+
+
+async def test_without_the_bus_each_replica_goes_by_its_part(server: RunningNats, provider: Provider) -> None:
+    limits = Limits(calls=4)
+
+    async def ask(chat: OpenAiChat) -> None:
+        await asyncio.gather(*(answered(chat) for _ in range(12)))
+
+    async with (
+        replica(server.url, provider.url, "slow", limits) as (first, _),
+        replica(server.url, provider.url, "slow", limits) as (second, _),
+    ):
+        await asyncio.gather(ask(first), ask(second))
+        assert provider.most_running == 4
+        # Both are known to each other when the bus goes away.
+        asking = asyncio.gather(ask(first), ask(second))
+        await asyncio.sleep(0.2)
+        await server.kill()
+        async with asyncio.timeout(40):
+            await asking
+        await asyncio.gather(ask(first), ask(second))
+        assert len(provider.requests) == 72
+        assert provider.most_running == 4
+        await server.restart()

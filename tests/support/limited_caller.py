@@ -1,0 +1,80 @@
+"""One replica that calls a language model within limits it shares with others, as a process of its own.
+
+`python -m tests.support.limited_caller NATS_URL PROVIDER_URL MODEL CALLS LIMITS` makes so many calls at once and prints
+how many were answered; `LIMITS` are the fields of `Limits` as JSON. It comes back to a call as the edge would.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import nats
+
+from runtime.bus.nats_beside import NatsValues
+from runtime.errors import Retryable
+from runtime.models.limits import Limits
+from runtime.models.limits_guard import Guard
+from runtime.models.openai import OpenAiChat
+from runtime.models.ports import Chat, Message
+from tests.support.openai_provider import KEY
+
+ROOT = Path(__file__).resolve().parents[2]
+QUESTION = [Message("user", "what?")]
+
+
+async def answered(chat: Chat) -> int:
+    """Ask until there is an answer; returns how often that was put off."""
+    again = 0
+    while True:
+        try:
+            await chat.complete(QUESTION)
+        except Retryable as error:
+            again += 1
+            await asyncio.sleep(max(0.05, error.retry_after or 0.0))
+        else:
+            return again
+
+
+@asynccontextmanager
+async def replica(
+    nats_url: str, provider_url: str, model: str, limits: Limits
+) -> AsyncGenerator[tuple[OpenAiChat, Guard]]:
+    """A model adapter with its guard, on a connection of its own."""
+    client = await nats.connect(nats_url, max_reconnect_attempts=-1, reconnect_time_wait=0.05)
+    guard = Guard(f"{model} at the test's provider", limits, await NatsValues.bind(client.jetstream()))
+    chat = OpenAiChat(provider_url, model, KEY, guard, timeout=20)
+    try:
+        yield chat, guard
+    finally:
+        await chat.close()
+        await client.close()
+
+
+@asynccontextmanager
+async def process(nats_url: str, provider_url: str, model: str, calls: int, limits: Limits) -> AsyncGenerator[
+    asyncio.subprocess.Process
+]:  # fmt: skip
+    """A replica as a child process; killed in the end, if it still runs."""
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.support.limited_caller", nats_url, provider_url, model, str(calls),
+        json.dumps(vars(limits)), cwd=ROOT, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        yield child
+    finally:
+        if child.returncode is None:
+            child.kill()
+        await child.communicate()
+
+
+async def _main() -> None:
+    nats_url, provider_url, model, calls, limits = sys.argv[1:]
+    async with replica(nats_url, provider_url, model, Limits(**json.loads(limits))) as (chat, _):
+        print(len(await asyncio.gather(*(answered(chat) for _ in range(int(calls))))))
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())
