@@ -12,22 +12,20 @@ from runtime.bus.memory import MemoryBlobs
 from runtime.errors import Poison
 from services.chunker.handler import on_document_added
 from services.chunker.settings import ChunkerSettings
+from tests.support.chunking import Letters
 from tests.support.facts import added, delivered, document
 
 
-class Letters:
-    """A tokenizer of which each letter is a token."""
-
-    def encode(self, text: str) -> list[int]:
-        return list(map(ord, text))
-
-    def decode(self, tokens: Any) -> str:
-        return "".join(map(chr, tokens))
-
-
 async def cut(event: DocumentAdded, sequence: int = 7, **knobs: Any) -> list[ChunksCreated]:
-    options: dict[str, Any] = {"blobs": MemoryBlobs(), "size": 10, "overlap": 2, "max_bytes": 1_000_000, **knobs}
-    return await on_document_added(delivered(event, sequence), Generations(), tokens=Letters(), **options)
+    """All facts, with a tokenizer of which each letter is a token."""
+    defaults = Chunking(
+        size=knobs.pop("size", 10), overlap=knobs.pop("overlap", 2), strategy=knobs.pop("strategy", None)
+    )
+    options: dict[str, Any] = {"blobs": MemoryBlobs(), "max_bytes": 1_000_000, **knobs}
+    facts = await on_document_added(
+        delivered(event, sequence), Generations(), tokens=Letters(), chunking=defaults, **options
+    )
+    return [fact async for fact in facts if isinstance(fact, ChunksCreated)]
 
 
 async def test_a_short_document_is_one_chunk_of_the_version_that_its_place_gives_it() -> None:
