@@ -15,7 +15,7 @@ _LONGEST_TITLE = 200
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _UNDERLINE = re.compile(r" {0,3}(?:(=)=*|(-)-*)[ \t]*$")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _NO_TITLE = re.compile(r" {4}|\t| {0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]|\|)")
 """Beginnings of code, quotations, lists and tables, which no underline makes a heading of."""
 
@@ -67,7 +67,7 @@ class Outline:
             self._before = ""
         elif found := _ATX.match(line):
             self._enter(offset, len(found[1]), _CLOSING.sub("", found[2] or ""))
-        elif (found := _FENCE.match(line)) and "`" not in found[2]:
+        elif found := _FENCE.match(line):
             self._fence = found[1]
         elif title and (found := _UNDERLINE.match(line)):
             self._enter(title[0], 1 if found[1] else 2, title[1])

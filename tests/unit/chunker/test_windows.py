@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from contracts.envelope import Envelope
 from contracts.events import Chunk, Chunking, ChunksCreated, Event
@@ -68,22 +66,6 @@ def test_blank_windows_are_left_out_and_the_others_are_numbered_without_a_gap(to
     assert [chunk.order for chunk in chunks] == list(range(len(chunks)))
     assert all(chunk.content.strip() for chunk in chunks)
     assert (chunks[0].content[:5], chunks[-1].content[-3:]) == ("begin", "end")
-
-
-@settings(deadline=None, max_examples=50)
-@given(
-    st.text(st.characters(exclude_categories=["C"], exclude_characters="&"), max_size=400),
-    st.integers(1, 40),
-    st.data(),
-)
-def test_no_text_is_lost_and_no_window_is_too_long(
-    tokens: Tokenizer, text: str, size: int, data: st.DataObject
-) -> None:
-    chunks = cut("b" + text + "e", tokens, size, overlap=data.draw(st.integers(0, size - 1)))
-    assert all(0 < chunk.tokens <= size for chunk in chunks)
-    read = "".join(chunk.content for chunk in chunks)
-    # A character of several tokens may be cut in two.
-    assert all(letter in read or "\ufffd" in read for letter in set(text) if letter.strip())
 
 
 def event_of(run: Sequence[Chunk]) -> Envelope[Event]:
