@@ -1,7 +1,7 @@
 """The parts events are made of: chunks, versions, rows of an extraction, revisions, token counts."""
 
 import json
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
@@ -135,7 +135,7 @@ class KnownRelation(Value):
     source: str = Field(min_length=1, max_length=512)
     target: str = Field(min_length=1, max_length=512)
     description: str = Field(default="", max_length=20_000)
-    keywords: tuple[str, ...] = Field(default=(), max_length=64)
+    keywords: tuple[Annotated[str, Field(max_length=256)], ...] = Field(default=(), max_length=64)
     weight: float = Field(default=1.0, ge=0, le=1_000_000, allow_inf_nan=False)
     source_id: str = Field(default="", max_length=512, description="the chunk it is from")
 
@@ -151,7 +151,7 @@ class Knowledge(Value):
     def _is_something_and_fits(self) -> Self:
         if not (self.chunks or self.entities or self.relations):
             raise ValueError("the knowledge is empty; give at least one chunk, entity or relation")
-        size = len(json.dumps(self.model_dump(), ensure_ascii=False).encode("utf-8", "replace"))
+        size = len(json.dumps(self.model_dump(), ensure_ascii=False).encode())
         if size > KNOWLEDGE_LIMIT:
             raise ValueError(f"the knowledge has {size:,} bytes, at most {KNOWLEDGE_LIMIT:,} are taken: split it")
         return self

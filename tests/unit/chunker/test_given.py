@@ -55,7 +55,7 @@ async def test_a_chunk_carries_what_was_said_with_its_source() -> None:
                 target="Brackwater",
                 description="It stands there.",
                 keywords=("place",),
-                weight=1.0,
+                weight=2.0,
             ),
         ),
     )
