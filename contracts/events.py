@@ -19,6 +19,7 @@ from contracts.values import (
     EntityRevision,
     ExtractedEntity,
     ExtractedRelation,
+    Knowledge,
     RelationRevision,
     Scalar,
     TokenUsage,
@@ -52,20 +53,28 @@ class Event(Value):
 class DocumentAdded(Event):
     """A document exists, or has a new text."""
 
-    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["text"]}, {"required": ["blob"]}]})
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["text"]}, {"required": ["blob"]}, {"required": ["knowledge"]}]}
+    )
 
     document_id: str = Field(min_length=1, max_length=512)
     text: str | None = Field(default=None, description="inline; longer than 200 KiB goes to KB_BLOBS")
     blob: BlobRef | None = None
+    knowledge: Knowledge | None = Field(default=None, description="instead of a text: what a text would have said")
     file_path: str = Field(default=UNKNOWN_SOURCE, max_length=4096)
     track_id: str | None = Field(default=None, max_length=256)
     metadata: dict[str, Scalar] = Field(default_factory=dict[str, Scalar])
     chunking: Chunking | None = None
+    pages: tuple[int, ...] = Field(
+        default=(), max_length=10_000, description="characters of the text as published at which its pages begin"
+    )
 
     @model_validator(mode="after")
     def _exactly_one_text(self) -> Self:
-        if (self.text is None) == (self.blob is None):
-            raise ValueError("give exactly one of `text` and `blob`")
+        if (self.text, self.blob, self.knowledge).count(None) != 2:
+            raise ValueError("give exactly one of `text`, `blob` and `knowledge`")
+        if self.pages and (self.pages[0] < 0 or list(self.pages) != sorted(self.pages)):
+            raise ValueError("`pages` must not be negative and must not go back")
         return self
 
     @property

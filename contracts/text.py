@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"
@@ -10,13 +11,101 @@ _FORBIDDEN = re.compile(
 )
 """Control characters except tab, line feed and carriage return; surrogates; Unicode non-characters."""
 
+_REFERENCE = re.compile(r"&(?:#([0-9]+);?|#[xX]([0-9a-fA-F]+);?|[^\t\n\f <&#;]{1,32};?)")
+"""A character reference of HTML 5, as `html.unescape` sees one."""
+
+_OPEN_REFERENCE = re.compile(r"&(?:#(?:[0-9]*|[xX][0-9a-fA-F]*)|[^\t\n\f <&#;]{0,32})")
+"""What more characters might make another reference of."""
+
+_LONGEST_NUMBER = 10
+"""Digits behind the leading zeros of a reference; more of them name no character, and `int` refuses thousands."""
+
 INLINE_LIMIT = 200 * 1024
 """Bytes of UTF-8 that may stand inside an event; a longer text goes to KB_BLOBS first."""
 
 
 def sanitize(text: str) -> str:
     """Strip, unescape HTML entities, drop what no store or model can take, strip again."""
-    return _FORBIDDEN.sub("", html.unescape(text.strip())).strip()
+    return _FORBIDDEN.sub("", _REFERENCE.sub(_unescaped, text.strip())).strip()
+
+
+def sanitized(texts: Iterable[str], marks: Sequence[int] = ()) -> Iterator[tuple[str, list[int]]]:
+    """`sanitize` of the texts joined, in pieces, without ever joining them.
+
+    `marks` are ascending places in the joined texts. With each piece come those that are settled with it, as places in
+    the sanitised text: that of the character itself, or of what follows where it was left out.
+    """
+    waiting, blanks = "", ""
+    read = made = 0  # characters of the joined texts, and of the sanitised one with `blanks`, that are done
+    left = list(reversed(marks))
+    for text in _and_end(texts):
+        buffer = waiting + (text or "")
+        done = len(buffer) if text is None else _settled(buffer)
+        here = [left.pop() - read for _ in range(_count_before(left, read + done, last=text is None))]
+        clean, here = _replaced(_REFERENCE, _unescaped, buffer[:done], here)
+        clean, here = _replaced(_FORBIDDEN, _nothing, clean, here)
+        waiting, read = buffer[done:], read + done
+        if not made:
+            leading = len(clean) - len(clean.lstrip())
+            clean, here = clean[leading:], [max(0, mark - leading) for mark in here]
+        here = [made + mark for mark in here]
+        made += len(clean)
+        body = clean.rstrip()
+        if body:
+            yield blanks + body, here
+            blanks = clean[len(body) :]
+        else:
+            blanks += clean
+            yield "", here
+
+
+def _and_end(texts: Iterable[str]) -> Iterator[str | None]:
+    yield from texts
+    yield None
+
+
+def _settled(buffer: str) -> int:
+    """How much of the buffer stays as it is, whatever follows."""
+    last = buffer.rfind("&")
+    return last if last >= 0 and _OPEN_REFERENCE.fullmatch(buffer, last) else len(buffer)
+
+
+def _count_before(left: Sequence[int], end: int, *, last: bool) -> int:
+    """How many of the marks, the least of which stands last, lie before `end`."""
+    count = 0
+    while count < len(left) and (last or left[-1 - count] < end):
+        count += 1
+    return count
+
+
+def _replaced(
+    pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str, marks: list[int]
+) -> tuple[str, list[int]]:
+    """`pattern.sub`, and where the marks then stand."""
+    if not marks:
+        return pattern.sub(replacement, text), marks
+    moved: list[int] = []
+    shift, position = 0, 0
+    for found in pattern.finditer(text):
+        start, end = found.span()
+        while position < len(marks) and marks[position] < end:
+            moved.append(min(marks[position], start) + shift)
+            position += 1
+        shift += len(replacement(found)) - (end - start)
+    return pattern.sub(replacement, text), moved + [mark + shift for mark in marks[position:]]
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    digits = found[1] or found[2] or ""
+    return "\ufffd" if len(digits.lstrip("0")) > _LONGEST_NUMBER else html.unescape(_shortened(found[0], digits))
+
+
+def _shortened(reference: str, digits: str) -> str:
+    return reference.replace(digits, digits.lstrip("0") or "0") if len(digits) > _LONGEST_NUMBER else reference
+
+
+def _nothing(_: re.Match[str]) -> str:
+    return ""
 
 
 def encodable(text: str) -> str:

@@ -1,12 +1,17 @@
 """The parts events are made of: chunks, versions, rows of an extraction, revisions, token counts."""
 
-from typing import Self
+import json
+from typing import Annotated, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from contracts.ids import UNKNOWN_SOURCE
 
 Scalar = str | int | float | bool | None
+Strategy = Literal["token", "recursive"]
+
+KNOWLEDGE_LIMIT = 200 * 1024
+"""Bytes of JSON that the knowledge of one document may take: it stands inside its event."""
 
 
 class Value(BaseModel):
@@ -28,12 +33,31 @@ class Chunking(Value):
 
     size: int | None = Field(default=None, ge=1, description="tokens")
     overlap: int | None = Field(default=None, ge=0, description="tokens")
+    strategy: Strategy | None = Field(
+        default=None,
+        description="`token`: windows of tokens; `recursive`: at ends of paragraphs, lines, sentences …",
+    )
+    split_by_character: str | None = Field(
+        default=None, min_length=1, max_length=64, description="cut at this string first; needs the strategy `token`"
+    )
+    split_by_character_only: bool = Field(default=False, description="refuse a piece that is longer than `size`")
 
     @model_validator(mode="after")
-    def _overlap_is_smaller(self) -> Self:
+    def _can_be_done(self) -> Self:
         if self.size is not None and self.overlap is not None and self.overlap >= self.size:
             raise ValueError(f"overlap {self.overlap} must be smaller than size {self.size}")
+        if self.split_by_character_only and self.split_by_character is None:
+            raise ValueError("split_by_character_only needs split_by_character")
+        if self.split_by_character is not None and self.strategy == "recursive":
+            raise ValueError("split_by_character needs the strategy `token`: `recursive` has separators of its own")
         return self
+
+    def over(self, defaults: "Chunking") -> "Chunking":
+        """What is said here, and the rest from `defaults`. Raises ValueError where the two do not go together."""
+        said = self.model_dump(exclude_none=True)
+        if self.split_by_character is not None:
+            said["strategy"] = "token"
+        return Chunking.model_validate({**defaults.model_dump(exclude_none=True), **said})
 
 
 class DocumentVersion(Value):
@@ -51,22 +75,6 @@ class ChunkRef(Value):
 
     id: str
     order: int = Field(ge=0)
-
-
-class Chunk(ChunkRef):
-    """A passage of a document."""
-
-    tokens: int = Field(ge=0)
-    content: str
-    headings: tuple[str, ...] = Field(default=(), description="path of headings, outermost first")
-
-
-class TokenUsage(Value):
-    """What a language model counted."""
-
-    prompt: int = 0
-    completion: int = 0
-    cached: int = Field(default=0, description="part of `prompt` the provider had cached")
 
 
 class ExtractedEntity(Value):
@@ -87,6 +95,77 @@ class ExtractedRelation(Value):
     description: str
     weight: float = 1.0
     grounded: bool = Field(default=True, description="the passage contains both names")
+
+
+class Given(Value):
+    """What somebody said of a chunk who needs no language model for it."""
+
+    entities: tuple[ExtractedEntity, ...] = ()
+    relations: tuple[ExtractedRelation, ...] = ()
+
+
+class Chunk(ChunkRef):
+    """A passage of a document."""
+
+    tokens: int = Field(ge=0)
+    content: str
+    headings: tuple[str, ...] = Field(default=(), description="path of headings, outermost first")
+    start: int | None = Field(default=None, ge=0, description="its first character, in the sanitised text")
+    end: int | None = Field(default=None, ge=0, description="the character behind its last one")
+    page: int | None = Field(default=None, ge=1, description="where it begins; the first page is 1")
+    given: Given | None = Field(default=None, description="what it says; it is not extracted then")
+
+
+class KnownChunk(Value):
+    """A ready passage."""
+
+    content: str = Field(min_length=1, max_length=100_000)
+    source_id: str = Field(default="", max_length=512, description="what entities and relations call it")
+
+
+class KnownEntity(Value):
+    """An entity somebody knows of."""
+
+    name: str = Field(min_length=1, max_length=512)
+    type: str = Field(default="", max_length=256)
+    description: str = Field(default="", max_length=20_000)
+    source_id: str = Field(default="", max_length=512, description="the chunk it is from")
+
+
+class KnownRelation(Value):
+    """Two entities and what ties them."""
+
+    source: str = Field(min_length=1, max_length=512)
+    target: str = Field(min_length=1, max_length=512)
+    description: str = Field(default="", max_length=20_000)
+    keywords: tuple[Annotated[str, Field(max_length=256)], ...] = Field(default=(), max_length=64)
+    weight: float = Field(default=1.0, ge=0, le=1_000_000, allow_inf_nan=False)
+    source_id: str = Field(default="", max_length=512, description="the chunk it is from")
+
+
+class Knowledge(Value):
+    """Ready passages, entities and relations: a document that is neither cut nor extracted."""
+
+    chunks: tuple[KnownChunk, ...] = ()
+    entities: tuple[KnownEntity, ...] = ()
+    relations: tuple[KnownRelation, ...] = ()
+
+    @model_validator(mode="after")
+    def _is_something_and_fits(self) -> Self:
+        if not (self.chunks or self.entities or self.relations):
+            raise ValueError("the knowledge is empty; give at least one chunk, entity or relation")
+        size = len(json.dumps(self.model_dump(), ensure_ascii=False).encode())
+        if size > KNOWLEDGE_LIMIT:
+            raise ValueError(f"the knowledge has {size:,} bytes, at most {KNOWLEDGE_LIMIT:,} are taken: split it")
+        return self
+
+
+class TokenUsage(Value):
+    """What a language model counted."""
+
+    prompt: int = 0
+    completion: int = 0
+    cached: int = Field(default=0, description="part of `prompt` the provider had cached")
 
 
 class EntityRevision(Value):

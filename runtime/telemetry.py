@@ -121,12 +121,11 @@ def handling(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generator[No
 
 
 @contextmanager
-def publishing(count: int) -> Generator[None]:
-    """A producer span over the publication of a handler's facts; none for no facts."""
-    if not count:
+def publishing(count: int | None) -> Generator[None]:
+    """A producer span over the publication of a handler's facts; none for no facts. None: nobody knows yet how many."""
+    if count == 0:
         yield
         return
-    with _tracer().start_as_current_span(
-        "publish facts", kind=trace.SpanKind.PRODUCER, attributes={"messaging.batch.message_count": count}
-    ):
+    attributes = {} if count is None else {"messaging.batch.message_count": count}
+    with _tracer().start_as_current_span("publish facts", kind=trace.SpanKind.PRODUCER, attributes=attributes):
         yield

@@ -85,6 +85,7 @@ async def _add(bus: JetStreamContext, workspace: str, source: Source, track_id: 
         id=source.id,
         track_id=track_id,
         metadata=parsed.metadata,
+        pages=parsed.pages,
         source=SOURCE,
     )
     return Added(added.document_id, source.name, added.sequence), added.is_new

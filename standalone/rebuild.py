@@ -27,7 +27,7 @@ from contracts.events import (
 )
 from contracts.graph import Generations, Projection
 from runtime.bus.codec import decode
-from runtime.bus.port import Delivery, GenerationPointers, Handle, Log, Message, Pointer
+from runtime.bus.port import Delivery, GenerationPointers, Log, Message, Pointer
 from runtime.errors import InvalidInput, Poison, Retryable
 from runtime.models.ports import Embedder
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
@@ -52,6 +52,9 @@ KEYS = 500
 
 TRIES = 8
 Report = Callable[[dict[str, Any]], None]
+Handle = Callable[[Sequence[Delivery[Any]], Generations], Awaitable[Sequence[Sequence[Event]]]]
+"""A handler whose facts are few enough for a list. The chunker, whose may not be, is not run: its facts are in the log.
+"""
 
 
 @dataclass

@@ -7,7 +7,7 @@ raw in KB_DEAD. A batch that fails as a whole is handled again one by one, so no
 import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -22,7 +22,7 @@ from contracts.ids import event_id
 from contracts.topology import Durable
 from contracts.values import ChunkRef, DocumentVersion
 from runtime.bus.codec import decode, header_of
-from runtime.bus.port import BUG_ATTEMPTS, Delivery, GenerationPointers, Handle, Log, Message, version_added
+from runtime.bus.port import BUG_ATTEMPTS, Delivery, Facts, GenerationPointers, Handle, Log, Message, version_added
 from runtime.errors import NewerVersion, Poison, RateLimited, Retryable, Unavailable
 from runtime.telemetry import about, handling, publishing, traceparent_for
 
@@ -36,13 +36,17 @@ PATIENCE = 5
 own would wait for the same time limit; but one whose own content is the trouble must be found in the end."""
 
 
-def each(handle: Callable[[Delivery[Any], Generations], Awaitable[Sequence[Event]]]) -> Handle:
+def each(handle: Callable[[Delivery[Any], Generations], Awaitable[Facts]]) -> Handle:
     """A handler of one fact as a handler of batches."""
 
-    async def handle_each(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Sequence[Event]]:
+    async def handle_each(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Facts]:
         return [await handle(delivery, generations) for delivery in batch]
 
     return handle_each
+
+
+WINDOW = 64
+"""Facts of one batch that are on their way to the log at once."""
 
 
 def backoff(attempt: int, retry_after: float | None = None) -> float:
@@ -109,35 +113,47 @@ class Edge:
         for message, _ in batch:
             await message.ack()
 
-    async def _publish(
-        self, batch: Sequence[tuple[Message, Delivery[Event]]], facts: Sequence[Sequence[Event]]
-    ) -> None:
-        with publishing(sum(map(len, facts))):
-            envelopes = [
-                envelope
-                for (_, delivery), of_one in zip(batch, facts, strict=True)
-                for envelope in self._sealed(delivery.envelope, of_one)
-            ]
-            for start in range(0, len(envelopes), 64):
-                await asyncio.gather(*map(self.log.publish, envelopes[start : start + 64]))
+    async def _publish(self, batch: Sequence[tuple[Message, Delivery[Event]]], facts: Sequence[Facts]) -> None:
+        counts = [len(of_one) if isinstance(of_one, Sequence) else None for of_one in facts]
+        under_way: set[asyncio.Task[int]] = set()
+        with publishing(None if None in counts else sum(filter(None, counts))):
+            try:
+                async with aclosing(self._sealed_all(batch, facts)) as envelopes:
+                    async for envelope in envelopes:
+                        under_way = await _room_in(under_way)
+                        under_way.add(asyncio.create_task(self.log.publish(envelope)))
+                await asyncio.gather(*under_way)
+            finally:
+                for task in under_way:
+                    task.cancel()
+                await asyncio.gather(*under_way, return_exceptions=True)
 
-    def _sealed(self, cause: Envelope[Event], facts: Sequence[Event]) -> list[Envelope[Event]]:
-        return [
-            seal(
-                fact,
-                # An id of a foreign publisher is unique with its source only, and the log's window has one for all.
-                id=event_id(
-                    f"{cause.workspace}/{cause.data.about}/{cause.source}/{cause.id}", fact.type_name(), fact.ordinal
-                ),
-                source=f"lightstream/{self.stage}",
-                workspace=cause.workspace,
-                time=self.now(),
-                causation=cause.id,
-                correlation=cause.correlation,
-                traceparent=traceparent_for(cause.traceparent),
-            )
-            for fact in facts
-        ]
+    async def _sealed_all(
+        self, batch: Sequence[tuple[Message, Delivery[Event]]], facts: Sequence[Facts]
+    ) -> AsyncGenerator[Envelope[Event]]:
+        for (_, delivery), of_one in zip(batch, facts, strict=True):
+            if isinstance(of_one, Sequence):
+                for fact in of_one:
+                    yield self._sealed(delivery.envelope, fact)
+                continue
+            async with aclosing(of_one):
+                async for fact in of_one:
+                    yield self._sealed(delivery.envelope, fact)
+
+    def _sealed(self, cause: Envelope[Event], fact: Event) -> Envelope[Event]:
+        return seal(
+            fact,
+            # An id of a foreign publisher is unique with its source only, and the log's window has one for all.
+            id=event_id(
+                f"{cause.workspace}/{cause.data.about}/{cause.source}/{cause.id}", fact.type_name(), fact.ordinal
+            ),
+            source=f"lightstream/{self.stage}",
+            workspace=cause.workspace,
+            time=self.now(),
+            causation=cause.id,
+            correlation=cause.correlation,
+            traceparent=traceparent_for(cause.traceparent),
+        )
 
     async def _failed(self, message: Message, delivery: Delivery[Event], error: Exception) -> None:
         if isinstance(error, Retryable):
@@ -154,8 +170,8 @@ class Edge:
     async def _publish_what_is_true(self, delivery: Delivery[Event], error: Retryable) -> None:
         # What cannot be published now is published when the event has come again.
         with suppress(Retryable):
-            for envelope in self._sealed(delivery.envelope, error.facts):
-                await self.log.publish(envelope)
+            for fact in error.facts:
+                await self.log.publish(self._sealed(delivery.envelope, fact))
 
     async def _again(self, message: Message, error: Exception) -> None:
         delay = self.delay(message.attempt, getattr(error, "retry_after", None))
@@ -235,6 +251,16 @@ class Edge:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+
+
+async def _room_in(under_way: set[asyncio.Task[int]]) -> set[asyncio.Task[int]]:
+    """Those that go on, less than a window of them. Raises what one of the others raised."""
+    if len(under_way) >= WINDOW:
+        await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+    for task in under_way:
+        if task.done():
+            task.result()
+    return {task for task in under_way if not task.done()}
 
 
 def _document(delivery: Delivery[Event] | None) -> DocumentVersion | None:

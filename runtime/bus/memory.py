@@ -160,6 +160,9 @@ class MemoryBlobs:
         return BlobRef(sha256=digest, size=len(data), parts=max(1, -(-len(data) // BLOB_PART)))
 
     async def get(self, ref: BlobRef) -> str:
+        return b"".join(await self.parts(ref)).decode()
+
+    async def parts(self, ref: BlobRef) -> Sequence[bytes]:
         data = self.texts.get(ref.sha256)
         there = 0 if data is None else max(1, -(-len(data) // BLOB_PART))
         if data is None or there < ref.parts:
@@ -167,7 +170,7 @@ class MemoryBlobs:
         data = data[: ref.parts * BLOB_PART]
         if hashlib.sha256(data).hexdigest() != ref.sha256:
             raise Poison(f"blob {ref.sha256} does not have the hash of its name")
-        return data.decode()
+        return [data[start : start + BLOB_PART] for start in range(0, len(data), BLOB_PART)]
 
 
 @dataclass

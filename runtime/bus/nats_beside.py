@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -49,7 +49,11 @@ class NatsBlobs:
             raise Unavailable("KB_BLOBS did not confirm") from error
 
     async def get(self, ref: BlobRef) -> str:
+        return b"".join(await self.parts(ref)).decode("utf-8", "replace")
+
+    async def parts(self, ref: BlobRef) -> Sequence[bytes]:
         parts: list[bytes] = []
+        digest = hashlib.sha256()
         for number in range(ref.parts):
             try:
                 with translated():
@@ -59,10 +63,10 @@ class NatsBlobs:
             except NotFoundError:
                 raise Poison(f"part {number} of blob {ref.sha256} is not in KB_BLOBS") from None
             parts.append(message.data or b"")
-        data = b"".join(parts)
-        if hashlib.sha256(data).hexdigest() != ref.sha256:
+            digest.update(parts[-1])
+        if digest.hexdigest() != ref.sha256:
             raise Poison(f"blob {ref.sha256} does not have the hash of its name")
-        return data.decode("utf-8", "replace")
+        return parts
 
 
 @dataclass(frozen=True)

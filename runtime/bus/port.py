@@ -1,7 +1,7 @@
 """The ports of the bus: the log, the blobs beside it, the pointers to live generations, one delivered message."""
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
@@ -106,15 +106,20 @@ def extents(batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) -> list[
     return rounds
 
 
+Facts = Sequence[Event] | AsyncGenerator[Event]
+"""What one delivery gives rise to. A generator is for more facts than should be in memory: they are published while
+it makes the next ones, and what it raises counts as raised by the handler. What was published by then stays true, for
+the event comes again and gives rise to the same facts.
+"""
+
+
 class Handle(Protocol):
     """Facts in, facts out: for each delivery the facts it gives rise to, in an order that never varies.
 
     It writes its store idempotently; it neither publishes nor acknowledges. Raises `Retryable` or `Poison`.
     """
 
-    async def __call__(
-        self, batch: Sequence[Delivery[Any]], generations: Generations, /
-    ) -> Sequence[Sequence[Event]]: ...
+    async def __call__(self, batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Facts]: ...
 
 
 class Log(Protocol):
@@ -158,6 +163,13 @@ class Blobs(Protocol):
 
     async def get(self, ref: BlobRef) -> str:
         """The text. Raises `Poison` when a part is missing or the hash differs."""
+        ...
+
+    async def parts(self, ref: BlobRef) -> Sequence[bytes]:
+        """The UTF-8 bytes of the text, in the parts it is kept in. Raises what `get` raises.
+
+        As bytes a text takes up to a quarter of the memory that it takes as a string.
+        """
         ...
 
 

@@ -81,6 +81,10 @@ class Tokenizer(Protocol):
         """The text of the tokens; a character cut in two at the ends becomes U+FFFD."""
         ...
 
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+        """The UTF-8 bytes of the tokens, whole characters or not."""
+        ...
+
     def count(self, text: str) -> int:
         """`len(encode(text))`."""
         ...

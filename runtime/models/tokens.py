@@ -8,9 +8,8 @@ the temporary files.
 import gzip
 import hashlib
 import os
-import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
@@ -18,6 +17,7 @@ from threading import Lock
 import tiktoken
 
 from runtime.errors import ConfigurationError
+from runtime.models.borders import LONGEST, pieces
 
 CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
 
@@ -33,20 +33,14 @@ VOCABULARIES = {
 }
 """Encoding → (SHA-256 of the vocabulary, the file name under which tiktoken looks for it)."""
 
-LONGEST = 100_000
-"""Characters tiktoken is given at once: a million blanks in one go make it panic with a BaseException."""
-
-_BORDER = re.compile(r"\S(?= )|[^\W_](?=[\r\n，。、；：！？])")
 _loading = Lock()
 
 
 class TiktokenTokenizer:
     """Tokens of one of the vocabularies above. Loading takes up to a second, so make it when the process starts.
 
-    A text of more than 100,000 characters is cut first, where possible at a border that both vocabularies always
-    split at (before a blank that follows a character, or between a letter and a line break or CJK punctuation), so
-    the tokens are those of the whole text. Only where 50,000 characters have no such border (base64, a run of blanks)
-    is the cut arbitrary, and the tokens next to it may differ from those of the whole text; they still decode to it.
+    A text of more than 100,000 characters is cut first, at a border that changes no token (`runtime/models/borders.py`)
+    if it has any.
     Lone surrogates become U+FFFD. Instances may be shared between threads.
 
     Raises `ConfigurationError` for an unknown encoding or when no cache folder can be written.
@@ -60,26 +54,19 @@ class TiktokenTokenizer:
         """The tokens. Special-token markers in the text are ordinary text."""
         if len(text) <= LONGEST:
             return self._encoding.encode_ordinary(text)
-        return [token for piece in pieces(text) for token in self._encoding.encode_ordinary(piece)]
+        return [token for piece in pieces([text]) for token in self._encoding.encode_ordinary(piece)]
 
     def decode(self, tokens: Sequence[int]) -> str:
         """The text of the tokens; a character cut in two at the ends becomes U+FFFD."""
         return self._encoding.decode(list(tokens), errors="replace")
 
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes:
+        """The UTF-8 bytes of the tokens, whole characters or not."""
+        return self._encoding.decode_bytes(list(tokens))
+
     def count(self, text: str) -> int:
         """`len(encode(text))`."""
         return len(self.encode(text))
-
-
-def pieces(text: str, longest: int = LONGEST) -> Iterator[str]:
-    """The text in pieces of at most `longest` characters, cut at the last safe border of its second half if any."""
-    start = 0
-    while len(text) - start > longest:
-        borders = _BORDER.finditer(text, start + longest // 2, start + longest)
-        end = max((border.end() for border in borders), default=start + longest)
-        yield text[start:end]
-        start = end
-    yield text[start:]
 
 
 def install(encoding: str, folder: Path) -> None:

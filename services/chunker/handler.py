@@ -1,13 +1,20 @@
-"""DocumentAdded in, ChunksCreated out."""
+"""DocumentAdded in, ChunksCreated out, the first ones while the rest is still being cut."""
 
 import asyncio
+import codecs
+from collections.abc import AsyncGenerator, Iterator, Sequence
 
-from contracts.events import ChunksCreated, DocumentAdded
+from pydantic import ValidationError
+
+from contracts.events import ChunksCreated, DocumentAdded, Event
 from contracts.graph import Generations
-from contracts.text import INLINE_LIMIT, sanitize
+from contracts.text import INLINE_LIMIT
+from contracts.values import Chunk, Chunking
 from runtime.bus.port import Blobs, Delivery, version_added
 from runtime.errors import Poison
-from services.chunker.domain import Tokens, parts, windows
+from services.chunker.domain import document, given
+from services.chunker.domain.parts import facts, parts
+from services.chunker.domain.passages import Tokens
 
 
 async def on_document_added(
@@ -16,30 +23,44 @@ async def on_document_added(
     *,
     blobs: Blobs,
     tokens: Tokens,
-    size: int,
-    overlap: int,
+    chunking: Chunking,
     max_bytes: int,
-) -> list[ChunksCreated]:
-    """Cut the document. Raises Poison for a text that is empty, too long, or cannot be cut as it asks."""
+) -> AsyncGenerator[Event]:
+    """Cut the document; `chunking` is how, where the document itself does not say.
+
+    Raises Poison for a text that is empty, too long, or cannot be cut as it asks; the generator does too.
+    """
     event = delivery.event
+    try:
+        how = event.chunking.over(chunking) if event.chunking else chunking
+    except ValidationError as error:
+        reasons = "; ".join(fault["msg"] for fault in error.errors())
+        raise Poison(f"the document's `chunking` does not go with the service's settings: {reasons}") from None
+    chunks = await _chunks(event, blobs, tokens, how, max_bytes)
+    return _made(facts(version_added(delivery, event), parts(chunks, INLINE_LIMIT)))
+
+
+async def _made(events: Iterator[ChunksCreated]) -> AsyncGenerator[Event]:
+    """Each event is cut in a thread: others go on meanwhile, heartbeats above all."""
+    while (event := await asyncio.to_thread(next, events, None)) is not None:
+        yield event
+
+
+async def _chunks(event: DocumentAdded, blobs: Blobs, tokens: Tokens, how: Chunking, max_bytes: int) -> Iterator[Chunk]:
+    if event.knowledge:
+        return given.chunks(event.document_id, event.knowledge, tokens, how.size or 1)
     _check_size(event.blob.size if event.blob else 0, max_bytes)
-    raw = await blobs.get(event.blob) if event.blob else event.text or ""
-    _check_size(len(raw.encode()), max_bytes)  # a reference may understate
-    text = sanitize(raw)
-    if not text:
-        raise Poison("the text is empty once control characters and blanks are gone")
-    if event.chunking:
-        size = event.chunking.size or size
-        overlap = overlap if event.chunking.overlap is None else event.chunking.overlap
-    if overlap >= size:
-        raise Poison(f"overlap {overlap} must be smaller than size {size}")
-    chunks = await asyncio.to_thread(lambda: list(windows(event.document_id, text, tokens, size=size, overlap=overlap)))
-    document = version_added(delivery, event)
-    runs = parts(chunks, INLINE_LIMIT)
-    return [
-        ChunksCreated(document=document, part=part, parts=len(runs), chunk_count=len(chunks), chunks=tuple(run))
-        for part, run in enumerate(runs)
-    ]
+    raw = await blobs.parts(event.blob) if event.blob else [(event.text or "").encode()]
+    _check_size(sum(map(len, raw)), max_bytes)  # a reference may understate
+    return document.chunks(event.document_id, lambda: _decoded(raw), tokens, how, event.pages)
+
+
+def _decoded(parts: Sequence[bytes]) -> Iterator[str]:
+    """The text piece by piece: whole, one emoji makes it take four bytes for each character."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    for part in parts:
+        yield decoder.decode(part)
+    yield decoder.decode(b"", final=True)
 
 
 def _check_size(size: int, limit: int) -> None:

@@ -22,8 +22,7 @@ def main() -> None:
             on_document_added,
             blobs=bus.blobs,
             tokens=open_tokenizer(),
-            size=settings.chunk_size,
-            overlap=settings.chunk_overlap_size,
+            chunking=settings.chunking,
             max_bytes=settings.max_text_bytes,
         )
         yield [Subscription("chunker", each(handle), workers=2)]

@@ -4,6 +4,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from contracts.values import Chunking, Strategy
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.settings import Settings
 
@@ -13,6 +14,7 @@ class ChunkerSettings(Settings):
 
     chunk_size: int = Field(default=1200, ge=1, description="tokens")
     chunk_overlap_size: int = Field(default=100, ge=0, description="tokens")
+    chunk_strategy: Strategy = Field(default="token", description="`token` or `recursive`")
     max_text_bytes: int = Field(default=MAX_TEXT_BYTES, ge=1, description="longest text of a document")
 
     @model_validator(mode="after")
@@ -20,3 +22,8 @@ class ChunkerSettings(Settings):
         if self.chunk_overlap_size >= self.chunk_size:
             raise ValueError(f"CHUNK_OVERLAP_SIZE {self.chunk_overlap_size} must be smaller than CHUNK_SIZE")
         return self
+
+    @property
+    def chunking(self) -> Chunking:
+        """How a document is cut that does not say it itself."""
+        return Chunking(size=self.chunk_size, overlap=self.chunk_overlap_size, strategy=self.chunk_strategy)

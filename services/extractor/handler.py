@@ -5,13 +5,17 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFailed
-from contracts.graph import Generations
+from contracts.graph import UNKNOWN_TYPE, Generations
 from contracts.ids import sha256
-from contracts.values import Chunk, ChunkRef
+from contracts.values import Chunk, ChunkRef, ExtractedEntity, ExtractedRelation, Given
 from runtime.bus.port import BUG_ATTEMPTS, Delivery
 from runtime.errors import Poison, Retryable, Unavailable
 from runtime.models.ports import Extraction
+from services.extractor.domain.names import clean_name, clean_text
 from services.extractor.ports import Extractions, Extractor
+
+GIVEN = "given"
+"""`model` and `prompt_version` of what was not extracted, for it came with its chunk."""
 
 
 def cache_key(extractor: Extractor, chunk: Chunk, prompt_version: str = "") -> str:
@@ -28,14 +32,15 @@ async def on_chunks_created(
     extractions: Extractions,
     clock: Callable[[], float],
 ) -> list[Event]:
-    """Extract every chunk of this part.
+    """Extract every chunk of this part, but for those that came with what they say.
 
     `clock` gives seconds, for durations. A chunk that can never be extracted, or has raised an error nobody foresaw
     too often, fails alone. When some chunk may succeed later, what its siblings said is published with the Retryable
     that is raised.
     """
     chunks = delivery.event.chunks
-    known = await extractions.get(delivery.workspace, [cache_key(extractor, chunk) for chunk in chunks])
+    unread = [chunk for chunk in chunks if chunk.given is None]
+    known = await extractions.get(delivery.workspace, [cache_key(extractor, chunk) for chunk in unread])
     results = await asyncio.gather(
         *(_extract(delivery, chunk, known, extractor, extractions, clock) for chunk in chunks), return_exceptions=True
     )
@@ -64,6 +69,8 @@ async def _extract(
     extractions: Extractions,
     clock: Callable[[], float],
 ) -> Event:
+    if chunk.given is not None:
+        return _given(delivery, chunk, chunk.given)
     version, started = extractor.prompt_version, clock()
     extraction, cached = known.get(cache_key(extractor, chunk)), True
     if extraction is None:
@@ -104,6 +111,34 @@ async def _ask(
     return extractor.prompt_version, whole, known
 
 
+def _given(delivery: Delivery[ChunksCreated], chunk: Chunk, given: Given) -> EntitiesExtracted:
+    """What somebody said of a chunk, under the names an extraction would give. Nothing is asked, paid or remembered."""
+    entities: dict[str, ExtractedEntity] = {}
+    for row in given.entities:
+        if name := clean_name(row.name):
+            kind = "".join(clean_text(row.type).split()).lower()[:64] or UNKNOWN_TYPE
+            entities[name] = ExtractedEntity(name=name, type=kind, description=clean_text(row.description) or name)
+    relations: dict[tuple[str, str], ExtractedRelation] = {}
+    for row in given.relations:
+        ends = source, target = clean_name(row.source), clean_name(row.target)
+        if not source or not target or source == target:
+            continue
+        keywords = tuple(dict.fromkeys(word for keyword in row.keywords if (word := clean_text(keyword))))
+        description = clean_text(row.description) or ", ".join(keywords) or f"{source}, {target}"
+        relations[ends] = ExtractedRelation(
+            source=source, target=target, keywords=keywords, description=description, weight=row.weight
+        )
+    return EntitiesExtracted(
+        document=delivery.event.document,
+        chunk=ChunkRef(id=chunk.id, order=chunk.order),
+        entities=tuple(entities.values()),
+        relations=tuple(relations.values()),
+        model=GIVEN,
+        prompt_version=GIVEN,
+        cache_key=sha256(chunk.model_dump_json(include={"content", "headings", "given"})),
+    )
+
+
 def _failed(delivery: Delivery[ChunksCreated], chunk: Chunk, error: Exception) -> StageFailed:
     return StageFailed(
         stage="extractor",
@@ -124,6 +159,8 @@ async def on_entities_extracted(
     """Rebuild only: remember what was paid for, so that a lost cache costs nothing."""
     for delivery in batch:
         event = delivery.event
+        if event.model == GIVEN:
+            continue
         await extractions.put(
             delivery.workspace, event.cache_key, Extraction(event.entities, event.relations, event.usage)
         )

@@ -19,6 +19,7 @@ PORTS = {
     "runtime.errors",
     "runtime.bus.port",
     "runtime.models.ports",
+    "runtime.models.borders",
     "runtime.stores.documents.rows",
     "runtime.stores.graph.port",
     "runtime.stores.vectors.port",

@@ -204,6 +204,7 @@ async def test_a_text_is_kept_under_its_hash(bus: Bus, text: str) -> None:
     size = len(text.encode())
     assert ref == BlobRef(sha256=sha256(text), size=size, parts=max(1, -(-size // BLOB_PART)))
     assert await bus.blobs.get(ref) == text
+    assert b"".join(await bus.blobs.parts(ref)) == text.encode()
 
 
 async def test_a_text_that_is_kept_twice_is_kept_once(bus: Bus) -> None:
@@ -231,6 +232,8 @@ async def test_a_text_that_is_not_the_one_of_its_name_is_poison(bus: Bus) -> Non
     ref = await bus.forge("what was said", "something else")
     with pytest.raises(Poison, match="hash"):
         await bus.blobs.get(ref)
+    with pytest.raises(Poison, match="does not have the hash of its name"):
+        await bus.blobs.parts(ref)
 
 
 async def test_everything_is_in_its_first_generation_before_anybody_writes(bus: Bus) -> None:

@@ -169,8 +169,8 @@ def test_the_doctor_speaks_of_what_was_set_aside(stack: Stack, letters: list[Dea
     assert "documents failed" in done.stdout
 
 
-TOO_LONG = b'{"text": "' + b"word " * (10 * MiB) + b'"}'
-LONG = b'{"text": "' + b"word " * (5 * MiB) + b'"}'
+TOO_LONG = b'{"text": "' + b"word " * (26 * MiB) + b'"}'
+LONG = b'{"text": "' + b"word " * (13 * MiB) + b'"}'
 REQUESTS: dict[str, tuple[str, bytes, int, str]] = {
     "an empty text": ("text", b'{"text": ""}', 422, "at least 1 character"),
     "a blank text": ("text", b'{"text": " \\n\\t "}', 422, "the text is empty"),
@@ -178,8 +178,8 @@ REQUESTS: dict[str, tuple[str, bytes, int, str]] = {
     "a lone surrogate": ("text", b'{"text": "\\ud800"}', 422, "unicode"),
     "a lone surrogate inside": ("text", b'{"text": "Ada \\ud800 Marlow"}', 422, "unicode"),
     "a lone surrogate among texts": ("texts", b'{"texts": ["\\udfff"]}', 422, "are empty"),
-    "more than 50 MB": ("text", TOO_LONG, 413, "52,428,800"),
-    "more text than is taken": ("text", LONG, 422, "at most 20,971,520 are taken: split the document"),
+    "more than 129 MB": ("text", TOO_LONG, 413, "135,266,304"),
+    "more text than is taken": ("text", LONG, 422, "at most 67,108,864 are taken: split the document"),
     "a number": ("text", b'{"text": 5}', 422, "valid string"),
     "a text for a list": ("texts", b'{"texts": "abc"}', 422, "valid list"),
     "fewer names than texts": ("texts", b'{"texts": ["a", "b"], "file_sources": ["a"]}', 422, "as many file_sources"),
@@ -228,7 +228,6 @@ FILES = {
     "program": File(lambda path: path.write_bytes(b"\x7fELF\0\0\1\2\3"), "not UTF-8"),
     "picture.png": File(lambda path: path.write_bytes(b"\x89PNG"), "files of kind .png are not read"),
     "huge.txt": File(lambda path: path.write_bytes(b" " * 60 * MiB), "60 MB is more than the 50 MB"),
-    "long.txt": File(lambda path: path.write_bytes(b"word " * (5 * MiB)), "at most 20,971,520 are taken"),
     "broken.pdf": File(lambda path: path.write_bytes(b"%PDF-1.4 and nothing"), "damaged"),
     "broken.docx": File(lambda path: path.write_bytes(b"PK\3\4 and nothing"), "damaged"),
     "broken.pptx": File(lambda path: path.write_bytes(office.pptx()[:5000]), "damaged, or not a presentation"),

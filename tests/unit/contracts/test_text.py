@@ -2,12 +2,13 @@
 
 import html
 import unicodedata
+from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contracts.text import encodable, sanitize
+from contracts.text import encodable, sanitize, sanitized
 
 any_text = st.text(st.characters(codec=None))
 
@@ -26,6 +27,8 @@ NON_CHARACTERS = {"\ufdd0", "\ufdef", "\ufffe", "\uffff", "\U0001fffe", "\U0010f
         ("&amp;lt;", "&lt;"),
         ("&#0; &#x1b; &#xD800;", "\ufffd  \ufffd"),
         ("潮位計 🌊 مدّ", "潮位計 🌊 مدّ"),
+        ("&#" + "0" * 5000 + "65; &#" + "9" * 5000 + ";", "A \ufffd"),
+        ("&#x" + "0" * 5000 + "41; &#x" + "f" * 5000 + ";", "A \ufffd"),
         ("\x00 \x01", ""),
         ("&nbsp;", ""),
     ],
@@ -61,3 +64,61 @@ def test_plain_text_is_left_alone(text: str) -> None:
 @given(any_text)
 def test_what_is_encodable_loses_its_lone_surrogates_and_nothing_else(text: str) -> None:
     assert encodable(text) == "".join(c for c in text if not "\ud800" <= c <= "\udfff")
+
+
+awkward = st.lists(
+    st.sampled_from([
+        "&", "#", "x", "amp", "lt", "nbsp", "am", "p", ";", "3", "8", "0", "41", " ", "\n", "\r", "\x00", "\x1f",
+        "\x85", "\u3000", "\xa0", "notit", "a", "中", "&amp;", "&#38;", "<", "\ufffe", "\U0001f600",
+        "CounterClockwiseContourIntegral",
+    ]),
+    max_size=30,
+)  # fmt: skip
+
+
+@settings(max_examples=500)
+@given(awkward)
+def test_references_are_resolved_as_the_standard_library_does(words: list[str]) -> None:
+    text = "".join(words)
+    dropped = {character for character in text if sanitize("a" + character + "b") != "a" + character + "b"} - {"&"}
+    wanted = "".join(c for c in html.unescape(text.strip()) if c not in dropped).strip()
+    assert sanitize(text) == wanted
+
+
+@settings(max_examples=500)
+@given(awkward)
+def test_a_text_in_pieces_is_sanitised_as_the_whole_is(words: list[str]) -> None:
+    assert "".join(text for text, _ in sanitized(words)) == sanitize("".join(words))
+
+
+def test_a_text_is_passed_on_while_it_is_read() -> None:
+    read: list[int] = []
+
+    def texts() -> Iterator[str]:
+        for number in range(3):
+            read.append(number)
+            yield f"line {number}\n"
+
+    assert next(sanitized(texts()))[0] == "line 0"
+    assert read == [0]
+
+
+@settings(max_examples=500)
+@given(awkward, st.data())
+def test_a_mark_stays_at_its_character(words: list[str], data: st.DataObject) -> None:
+    """A letter that stands nowhere else marks the place."""
+    place = data.draw(st.integers(0, len(words)))
+    before = "".join(words[:place])
+    if not before.endswith(";"):
+        before += "\n"  # or the letter might become a part of a reference
+    marked = before + "Ж" + "".join(words[place:])
+    pieces = list(sanitized([marked[:7], marked[7:]], (len(before),)))
+    (mark,) = [mark for _, marks in pieces for mark in marks]
+    assert "".join(text for text, _ in pieces)[mark] == "Ж"
+
+
+def test_marks_in_what_is_dropped_stand_at_what_follows() -> None:
+    text = " \x00one&amp;two \x07three "
+    pieces = list(sanitized([text], (0, 1, 2, 6, 8, 13, 14, 15, len(text))))
+    assert pieces[0][0] == "one&two three"
+    assert [mark for _, marks in pieces for mark in marks][:8] == [0, 0, 0, 3, 3, 7, 8, 8]

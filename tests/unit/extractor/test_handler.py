@@ -8,6 +8,7 @@ import pytest
 
 from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFailed, TokenUsage
 from contracts.graph import Generations
+from contracts.values import ExtractedEntity, ExtractedRelation, Given
 from runtime.bus.port import BUG_ATTEMPTS
 from runtime.errors import Poison, RateLimited, Retryable, Unavailable
 from runtime.models.ports import Completion
@@ -212,3 +213,52 @@ async def test_without_a_model_names_and_ties_are_found_and_the_source_is_said()
     )
     assert {"Marie Curie", "Pierre Curie"} <= {entity.name for entity in fact.entities}
     assert "offline" in fact.model
+
+
+GIVEN = Given.model_validate({
+    "entities": [
+        {"name": " “Tide  mill” ", "type": "Old Building", "description": "Driven by the tide.&amp;"},
+        {"name": "12", "type": "number", "description": "no name"},
+        {"name": "苹果 公司", "type": "", "description": ""},
+    ],
+    "relations": [
+        {"source": "“Tide  mill”", "target": "Brackwater", "keywords": [" place ", "place", ""], "description": "",
+         "weight": 2.5},
+        {"source": "Tide", "target": "Tide", "description": "with itself"},
+        {"source": "12", "target": "Tide", "description": "no name"},
+        {"source": "A", "target": "B", "description": ""},
+    ],
+})  # fmt: skip
+
+
+async def test_what_came_with_a_chunk_is_said_at_once_under_clean_names() -> None:
+    bench = Bench()
+    event = THREE.model_copy(
+        update={"chunks": (THREE.chunks[0], THREE.chunks[1].model_copy(update={"given": GIVEN}), THREE.chunks[2])}
+    )
+    facts = await bench.extract(event)
+    assert orders(facts, EntitiesExtracted) == [0, 1, 2]
+    assert len(bench.chat.calls) == 2
+    fact = facts[1]
+    assert (fact.model, fact.prompt_version, fact.cached, fact.usage) == ("given", "given", False, TokenUsage())
+    assert fact.entities == (
+        ExtractedEntity(name="Tide  mill", type="oldbuilding", description="Driven by the tide.&"),
+        ExtractedEntity(name="苹果公司", type="UNKNOWN", description="苹果公司"),
+    )
+    assert fact.relations == (
+        ExtractedRelation(
+            source="Tide  mill", target="Brackwater", keywords=("place",), description="place", weight=2.5
+        ),
+        ExtractedRelation(source="A", target="B", description="A, B"),
+    )
+
+
+async def test_what_came_with_a_chunk_is_never_remembered_as_something_paid_for() -> None:
+    bench = Bench()
+    event = chunked(document("d", 7), "text")
+    event = event.model_copy(update={"chunks": (event.chunks[0].model_copy(update={"given": Given()}),)})
+    (fact,) = await bench.extract(event)
+    assert (fact.entities, fact.relations, bench.chat.calls) == ((), (), [])
+    cache = ExtractionCache(bench.rows)
+    await on_entities_extracted([delivered(fact)], Generations(), extractions=cache)
+    assert await cache.get("w", [fact.cache_key]) == {}

@@ -4,6 +4,8 @@ import hashlib
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.errors import ConfigurationError
-from runtime.models import tokens
-from runtime.models.tokens import CACHE_VARIABLE, LONGEST, VOCABULARIES, TiktokenTokenizer, install, pieces
+from runtime.models import borders
+from runtime.models.borders import LONGEST, pieces
+from runtime.models.tokens import CACHE_VARIABLE, VOCABULARIES, TiktokenTokenizer, install
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +48,10 @@ def test_any_string_survives_lone_surrogates_included(tokenizer: TiktokenTokeniz
 
 
 @settings(deadline=None)
-@given(st.text(alphabet="abA 1²,.\n'Ss中，。\t\r_-é/\u0301\u3000", max_size=200))
+@given(st.text(alphabet="abA 1²½Ⅳ٣,.\n'Ss中，。\t\r_-é/\u0301\u3000", max_size=200))
 def test_cutting_at_a_border_changes_no_token(tokenizers: dict[str, TiktokenTokenizer], text: str) -> None:
     for tokenizer in tokenizers.values():
-        for border in tokens._BORDER.finditer(text):
+        for border in borders._BORDER.finditer(text):
             left, right = text[: border.end()], text[border.end() :]
             assert tokenizer.encode(left) + tokenizer.encode(right) == tokenizer.encode(text)
 
@@ -79,9 +82,59 @@ def test_a_million_equal_characters_do_no_harm(tokenizer: TiktokenTokenizer, uni
 
 def test_pieces_are_bounded_and_lose_nothing() -> None:
     text = "word " * 30 + "x" * 500 + " tail"
-    parts = list(pieces(text, longest=100))
+    parts = list(pieces([text[:7], text[7:300], "", text[300:]], longest=100))
     assert "".join(parts) == text
     assert max(map(len, parts)) <= 100
+
+
+def test_pieces_are_passed_on_before_the_rest_is_there() -> None:
+    def texts() -> Iterator[str]:
+        yield "word " * 30
+        pytest.fail("nobody asked for more")
+
+    assert next(pieces(texts(), longest=100)) == "word " * 19 + "word"
+
+
+WORDS = [
+    "The", "water", " ", "\n", "\r\n", "\t", " " * 40, "\n" * 30, "\n \n", "  return x\n", "人工", "，", "。", "！\n",
+    "👩‍👩‍👧", "🌊", "3.14", "don't", "'s", "://", "_id", "==", "{\n", "}", "\u3000", "e\u0301", "ß", "²", "ⅣII", "#",
+]  # fmt: skip
+ORDINARY = ["word", " blue", "\n\n", "。海", "    ", "\t", " x=1;", "🌊 ", "99a"]
+writing = st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=6)), max_size=60).map(
+    lambda words: "".join(words).encode("utf-8", "ignore").decode()
+)
+
+
+@settings(deadline=None, max_examples=400)
+@given(writing, st.integers(1, 40))
+def test_pieces_have_the_tokens_of_the_whole_text(
+    tokenizers: dict[str, TiktokenTokenizer], text: str, longest: int
+) -> None:
+    """Where no border is near, a piece may be cut anywhere: those cuts are left out of what must hold."""
+    parts = list(pieces([text], longest))
+    assert "".join(parts) == text
+    for tokenizer in tokenizers.values():
+        joined = ""
+        for left, right in pairwise(parts):
+            joined += left
+            if any(border.end() == len(left) for border in borders._BORDER.finditer(left + right[:1])):
+                whole = tokenizer.encode(joined + right)
+                assert tokenizer.encode(joined) + tokenizer.encode(right) == whole
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(
+        st.sampled_from(ORDINARY),
+        min_size=40,
+        max_size=80,
+    )
+)
+def test_ordinary_text_in_small_pieces_has_the_tokens_of_the_whole(
+    tokenizer: TiktokenTokenizer, words: list[str]
+) -> None:
+    text = " and".join(words)
+    assert [token for piece in pieces([text], 60) for token in tokenizer.encode(piece)] == raw(text)
 
 
 def test_a_character_cut_in_two_becomes_the_replacement_character(tokenizer: TiktokenTokenizer) -> None:

@@ -1,0 +1,36 @@
+"""What every way of cutting makes, and what it needs of a tokenizer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Tokens(Protocol):
+    """What cutting needs of a tokenizer."""
+
+    def encode(self, text: str) -> list[int]: ...
+    def decode_bytes(self, tokens: Sequence[int]) -> bytes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of a text, without the blanks around it. `start` and `end` count characters of the text.
+
+    `content` is `text[start:end]`, but for a character that a border of tokens cuts in two: that one lies within
+    `start` and `end` of both sides, and U+FFFD stands for it in their contents.
+    """
+
+    start: int
+    end: int
+    content: str
+    tokens: int
+    """Those of the passage with the blanks around it."""
+
+
+def passage(text: str, start: int, end: int, tokens: int) -> Passage | None:
+    """The passage between two places of a text; None for blanks."""
+    content = text.strip()
+    if not content:
+        return None
+    leading, trailing = len(text) - len(text.lstrip()), len(text) - len(text.rstrip())
+    return Passage(start + leading, end - trailing, content, tokens)

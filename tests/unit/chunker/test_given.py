@@ -1,0 +1,113 @@
+"""Ready knowledge: neither cut nor extracted, and yet chunks like any others."""
+
+from typing import Any
+
+import pytest
+
+from contracts.events import ChunksCreated, DocumentAdded
+from contracts.graph import Generations
+from contracts.values import Chunk, Chunking, ExtractedEntity, ExtractedRelation, Given, Knowledge
+from runtime.bus.memory import MemoryBlobs
+from runtime.errors import Poison
+from services.chunker.handler import on_document_added
+from tests.support.chunking import Letters
+from tests.support.facts import delivered
+
+MILL = {"name": "Tide mill", "type": "building", "description": "Driven by the tide."}
+TIE = {
+    "source": "Tide mill",
+    "target": "Brackwater",
+    "description": "It stands there.",
+    "keywords": ["place"],
+    "weight": 2,
+}
+
+
+async def made(size: int = 1000, **knowledge: Any) -> tuple[Chunk, ...]:
+    event = DocumentAdded(document_id="d", knowledge=Knowledge.model_validate(knowledge))
+    facts = await on_document_added(
+        delivered(event),
+        Generations(),
+        blobs=MemoryBlobs(),
+        tokens=Letters(),
+        chunking=Chunking(size=size, overlap=0),
+        max_bytes=1_000_000,
+    )
+    (fact,) = [fact async for fact in facts]
+    assert isinstance(fact, ChunksCreated)
+    assert (fact.parts, fact.chunk_count) == (1, len(fact.chunks))
+    return fact.chunks
+
+
+async def test_a_chunk_carries_what_was_said_with_its_source() -> None:
+    (chunk,) = await made(
+        chunks=[{"content": " The tide mill &amp; its quay. ", "source_id": "s"}],
+        entities=[{**MILL, "source_id": "s"}],
+        relations=[{**TIE, "source_id": "s"}],
+    )
+    assert (chunk.id, chunk.order, chunk.content) == ("d-chunk-000", 0, "The tide mill & its quay.")
+    assert chunk.tokens == len(chunk.content)
+    assert chunk.given == Given(
+        entities=(ExtractedEntity(name="Tide mill", type="building", description="Driven by the tide."),),
+        relations=(
+            ExtractedRelation(
+                source="Tide mill",
+                target="Brackwater",
+                description="It stands there.",
+                keywords=("place",),
+                weight=2.0,
+            ),
+        ),
+    )
+
+
+async def test_a_chunk_of_which_nothing_was_said_is_given_all_the_same() -> None:
+    (chunk,) = await made(chunks=[{"content": "Alone."}])
+    assert chunk.given == Given()
+
+
+async def test_a_long_chunk_stays_as_it_was_given() -> None:
+    (chunk,) = await made(size=10, chunks=[{"content": "longer than ten letters"}])
+    assert chunk.content == "longer than ten letters"
+
+
+async def test_of_two_chunks_with_one_source_the_first_carries_what_was_said() -> None:
+    first, second = await made(
+        chunks=[{"content": "one", "source_id": "s"}, {"content": "two", "source_id": "s"}],
+        entities=[{**MILL, "source_id": "s"}],
+    )
+    assert first.given is not None and len(first.given.entities) == 1
+    assert second.given == Given()
+
+
+async def test_what_names_no_chunk_is_written_down_in_a_chunk_of_its_own() -> None:
+    text, own = await made(
+        chunks=[{"content": "one", "source_id": "s"}],
+        entities=[{**MILL, "source_id": "gone"}, {"name": "Quay"}],
+        relations=[TIE],
+    )
+    assert text.given == Given()
+    assert own.content == (
+        "Tide mill (building): Driven by the tide.\nQuay\nTide mill, Brackwater (place): It stands there."
+    )
+    assert own.given is not None
+    assert [entity.name for entity in own.given.entities] == ["Tide mill", "Quay"]
+    assert len(own.given.relations) == 1
+
+
+async def test_a_chunk_without_a_text_cannot_carry_anything() -> None:
+    (own,) = await made(chunks=[{"content": "\x00", "source_id": "s"}], entities=[{**MILL, "source_id": "s"}])
+    assert own.content.startswith("Tide mill")
+
+
+async def test_much_that_names_no_chunk_fills_several() -> None:
+    chunks = await made(size=50, entities=[{**MILL, "name": f"Mill {number}"} for number in range(10)])
+    assert [chunk.order for chunk in chunks] == list(range(10))
+    assert all(chunk.given and len(chunk.given.entities) == 1 for chunk in chunks)
+    chunks = await made(size=120, entities=[{**MILL, "name": f"Mill {number}"} for number in range(10)])
+    assert [len(chunk.given.entities) for chunk in chunks if chunk.given] == [3, 3, 3, 1]
+
+
+async def test_knowledge_of_which_nothing_can_be_printed_is_refused() -> None:
+    with pytest.raises(Poison, match="the knowledge is empty"):
+        await made(chunks=[{"content": "\x00"}])

@@ -1,0 +1,104 @@
+"""Which headings are in force where a chunk begins."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contracts.values import Chunking
+from services.chunker.domain import document
+from services.chunker.domain.headings import Outline
+from tests.support.chunking import Letters
+
+
+def path(text: str, mark: str = "HERE") -> tuple[str, ...]:
+    """The headings in force at the mark."""
+    outline = Outline()
+    assert "".join(outline.read([text])) == text
+    return outline.at(text.index(mark))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("HERE", ()),
+        ("# One\n\nHERE", ("One",)),
+        ("# One\n## Two\n### Three\nHERE", ("One", "Two", "Three")),
+        ("# One\n## Two\n# Other\nHERE", ("Other",)),
+        ("# One\n### Deep\n## Two\nHERE", ("One", "Two")),
+        ("## Two ##\nHERE", ("Two",)),
+        ("# C#\nHERE", ("C#",)),
+        ("# \nHERE", ()),
+        ("# One\n#\nHERE", ()),
+        ("   # Indented\nHERE", ("Indented",)),
+        ("    # Code\nHERE", ()),
+        ("#hashtag\nHERE", ()),
+        ("####### Seven\nHERE", ()),
+        ("# One\r\n\r\nHERE", ("One",)),
+        ("# 潮位計 🌊\nHERE", ("潮位計 🌊",)),
+        ("One\n===\nHERE", ("One",)),
+        ("One\n=\n\nTwo\n---\nHERE", ("One", "Two")),
+        ("===\nOne\n===\nHERE", ("One",)),
+        ("A line\nand another\n---\nHERE", ()),
+        ("- item\n---\nHERE", ()),
+        ("| cell\n---\nHERE", ()),
+        ("\n---\nHERE", ()),
+        ("# One\nTwo\n===\nHERE", ("Two",)),
+        ("```\n# comment\n```\nHERE", ()),
+        ("# One\n```sh\n# comment\nHERE", ("One",)),
+        ("~~~~\n```\n# comment\n~~~\n# two\n~~~~\n# Real\nHERE", ("Real",)),
+        ("``` not ` a fence\n# Real\nHERE", ("Real",)),
+        ("# " + "x" * 300 + "\nHERE", ("x" * 200,)),
+        ("x" * 300 + "\n===\nHERE", ()),
+        ("# " + "x" * 3000 + "\nHERE", ()),
+        ("# One\nHERE\n# Two", ("One",)),
+        ("# One\n\nHERE\n---\n", ("One", "HERE")),
+        ("# HERE", ("HERE",)),
+        ("~~~ ` a fence\n# comment\nHERE", ()),
+    ],
+)
+def test_the_headings_in_force_at_a_place(text: str, wanted: tuple[str, ...]) -> None:
+    assert path(text) == wanted
+
+
+def test_a_heading_is_in_force_from_its_own_first_character() -> None:
+    assert path("HERE\n===\n") == ("HERE",)
+    assert path("# One\n# Two", "# Two") == ("Two",)
+
+
+LINES = ["# One", "## Two", "Title", "===", "---", "```", "~~~", "text", "", "    # code", "x" * 1200, "# " + "y" * 990]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(LINES), max_size=25).map("\n".join), st.lists(st.integers(0, 400), max_size=8))
+def test_headings_are_the_same_however_the_text_comes(text: str, cuts: list[int]) -> None:
+    places = sorted({0, *(min(place, len(text)) for place in cuts), len(text)})
+    whole, parts = Outline(), Outline()
+    assert "".join(whole.read([text])) == text
+    passed = 0
+    for piece in parts.read([text[left:right] for left, right in pairwise(places)] or [text]):
+        # What is asked for is what has passed, and no more.
+        for offset in range(passed, passed + len(piece)):
+            assert parts.at(offset) == whole.at(offset)
+        passed += len(piece)
+    assert passed == len(text)
+
+
+def test_a_long_text_without_headings_or_line_breaks_passes_on_while_it_is_read() -> None:
+    outline = Outline()
+    texts = outline.read(["x" * 50_000] * 3)
+    assert len(next(texts)) == 50_000
+
+
+@pytest.mark.parametrize("how", [{}, {"strategy": "recursive"}, {"split_by_character": "\n\n"}])
+def test_chunks_carry_their_headings_and_keep_their_text(how: dict[str, str]) -> None:
+    text = "Before.\n\n# Mill\n\nBuilt in 1788.\n\n## Flood\n\nSold in 1831.\n\n# Quay\n\nStill there."
+    chunking = Chunking.model_validate({"size": 16, "overlap": 0, **how})
+    chunks = list(document.chunks("d", lambda: [text], Letters(), chunking))
+    for chunk in chunks:
+        outline = Outline()
+        "".join(outline.read([text]))
+        assert chunk.headings == outline.at(chunk.start or 0)
+    found = {chunk.headings for chunk in chunks}
+    assert {(), ("Mill",), ("Mill", "Flood"), ("Quay",)} <= found
