@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from standalone.cli.common import DATA, Data, Json, echo, errors, print_json, quiet_logs
-from standalone.folder import Folder
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
 # ruff: noqa: PLC0415
@@ -36,9 +35,9 @@ def check(data: Data = DATA, as_json: Json = False, nats: Nats = "", replicas: R
 
 
 def _of_stack(data: Data) -> str:
-    from standalone.servers.nats import url
+    from standalone.target import target
 
-    return url(Folder.at(data).ready().ports["bus"])
+    return target(data).settings.nats_url
 
 
 async def _run(url: str, replicas: int, *, change: bool) -> list[str]:
