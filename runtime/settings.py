@@ -14,7 +14,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(extra="ignore", populate_by_name=True)
 
-    nats_url: str = Field(default="nats://127.0.0.1:4222", description="the bus")
+    nats_url: str = Field(default="nats://127.0.0.1:4222", description="the bus", repr=False)
     documents_url: SecretStr = Field(
         default=SecretStr("mongodb://127.0.0.1:27017"),
         validation_alias=AliasChoices("DOCUMENTS_URL", "MONGO_URI"),
