@@ -1,6 +1,7 @@
 """A deployment for tests: real servers and the five services as processes, told where everything is by variables only.
 
-The servers are NATS, one of MongoDB's protocol, Neo4j and Milvus. Nothing of the embedded stack runs here.
+The servers are NATS as docker-compose.yml has it, one of MongoDB's protocol, Neo4j and Milvus. Nothing of the embedded
+stack runs here.
 """
 
 import asyncio
@@ -18,9 +19,9 @@ from runtime.bus.nats import connected
 from standalone.processes import Process, free_port
 from standalone.stack import SERVICES
 from tests.support import neo4j_server
+from tests.support.deployed_bus import deployed_bus
 from tests.support.milvus_server import milvus_server
 from tests.support.mongo import mongo_server, mongo_uri
-from tests.support.nats_server import running_nats
 from tests.support.services import service
 from tests.support.stack import LIGHTSTREAM, environment
 
@@ -73,7 +74,7 @@ async def deployment(folder: Path, **env: str) -> AsyncGenerator[Deployment]:
             code, output, errors = await found.run(command, "apply")
             assert code == 0, f"{command} apply: {output}\n{errors}"
         for name in SERVICES:
-            variables = {"EMBEDDING_MODEL": "lexical", **found.env}
+            variables = {"EMBEDDING_MODEL": "lexical", **found.env, "NATS_URL": found.env["SERVICES_NATS_URL"]}
             variables |= {"PORT": found.env["API_PORT"]} if name == "query" else {}
             process = service(name, folder / "services", wait=False, **variables)
             found.services[name] = await opened.enter_async_context(process)
@@ -90,10 +91,11 @@ async def _servers(folder: Path, opened: AsyncExitStack) -> Deployment:
     opened.push_async_callback(milvus.kill)
     for process in (mongo, neo4j):
         opened.push_async_callback(process.stop)
-    bus = await opened.enter_async_context(running_nats(folder, sync="always"))
+    bus = await opened.enter_async_context(deployed_bus(folder / "bus"))
     await asyncio.gather(*(process.start() for process in (mongo, neo4j, milvus)))
     env = {
-        "NATS_URL": bus.url,
+        "NATS_URL": bus.operator,
+        "SERVICES_NATS_URL": bus.services,
         "DOCUMENTS_URL": mongo_uri(ports["mongo"]),
         "MONGO_DATABASE": f"lightstream_{os.getpid()}",
         "NEO4J_URI": neo4j_server.bolt_uri(ports["neo4j"]),
