@@ -41,12 +41,20 @@ def _of_stack(data: Data) -> str:
 
 
 async def _run(url: str, replicas: int, *, change: bool) -> list[str]:
+    from nats.js.errors import APIError
+
     from runtime.bus import topology
+    from runtime.bus.nats import translated
+    from runtime.errors import ServiceError
     from standalone.publishing import jetstream
 
     quiet_logs()
-    async with jetstream(url) as bus:
-        return await (topology.apply(bus, replicas) if change else topology.check(bus, replicas=replicas))
+    try:
+        async with jetstream(url) as bus:
+            with translated():
+                return await (topology.apply(bus, replicas) if change else topology.check(bus, replicas=replicas))
+    except APIError as error:
+        raise ServiceError(f"the bus refuses: {error.description}") from None
 
 
 def _show(lines: list[str], as_json: bool, key: str, none: str) -> None:

@@ -16,6 +16,7 @@ from nats.js import JetStreamContext
 from runtime.bus import topology
 from runtime.bus.nats import NatsLog, connected
 from runtime.bus.nats_beside import NatsBlobs, NatsPointers
+from runtime.errors import ConfigurationError
 from standalone.processes import free_port
 from tests.support.deployed_bus import DeployedBus, deployed_bus
 from tests.support.facts import added, sealed
@@ -54,6 +55,14 @@ async def test_nobody_gets_in_without_a_password(bus: DeployedBus) -> None:
         with pytest.raises(NatsError, match="Authorization Violation"):
             await client.connect(f"nats://{user}127.0.0.1:{bus.port}", allow_reconnect=False, error_cb=_ignored)
         await client.close()
+
+
+async def test_a_command_with_a_wrong_password_says_so_and_ends(bus: DeployedBus) -> None:
+    wrong = bus.operator.replace(":k", ":wrong")
+    with pytest.raises(ConfigurationError, match="refuses the user or the password") as raised:
+        async with connected(wrong, name="test"):
+            pass
+    assert "wrong" not in str(raised.value)
 
 
 async def test_a_service_publishes_facts_and_blobs_and_reads_pointers(of_services: JetStreamContext) -> None:
