@@ -68,4 +68,10 @@ def deployment() -> Target:
     except ValidationError as error:
         names = ", ".join(str(fault["loc"][0]).upper() for fault in error.errors())
         raise ConfigurationError(f"these variables cannot be used: {names}") from None
-    return Target(f"the deployment at {without_secrets(settings.nats_url)}", settings, settings.lightstream_api_url)
+    try:
+        servers = ", ".join(without_secrets(url.strip()) for url in settings.nats_url.split(","))
+    except ValueError:
+        raise ConfigurationError(
+            "NATS_URL must look like nats://user:password@host:4222, several with commas"
+        ) from None
+    return Target(f"the deployment at {servers}", settings, settings.lightstream_api_url)

@@ -30,6 +30,15 @@ def test_nats_url_names_a_deployment(monkeypatch: pytest.MonkeyPatch) -> None:
         pass
 
 
+def test_the_servers_of_a_cluster_are_named_without_their_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NATS_URL", "nats://u:secret@one:4222, nats://u:secret@two:4222")
+    assert target(None).name == "the deployment at nats://one:4222, nats://two:4222"
+    monkeypatch.setenv("NATS_URL", "nats://u:secret@one:port")
+    with pytest.raises(ConfigurationError, match="NATS_URL must look like") as raised:
+        target(None)
+    assert "secret" not in str(raised.value)
+
+
 def test_a_data_folder_that_is_asked_for_wins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("NATS_URL", "nats://bus:4222")
     with pytest.raises(NoStack):
