@@ -68,10 +68,14 @@ def deployment() -> Target:
     except ValidationError as error:
         names = ", ".join(str(fault["loc"][0]).upper() for fault in error.errors())
         raise ConfigurationError(f"these variables cannot be used: {names}") from None
+    return Target(f"the deployment at {_server(settings.nats_url)}", settings, settings.lightstream_api_url)
+
+
+def _server(url: str) -> str:
+    """The bus without its password. Raises ConfigurationError for what the driver would not take as one server."""
     try:
-        servers = ", ".join(without_secrets(url.strip()) for url in settings.nats_url.split(","))
+        if "," not in url:
+            return without_secrets(url)
     except ValueError:
-        raise ConfigurationError(
-            "NATS_URL must look like nats://user:password@host:4222, several with commas"
-        ) from None
-    return Target(f"the deployment at {servers}", settings, settings.lightstream_api_url)
+        pass
+    raise ConfigurationError("NATS_URL must name one server, as nats://user:password@host:4222; it names the others")
