@@ -14,13 +14,14 @@ QUESTION ?=
 
 UNIT := tests/architecture tests/unit
 REST := tests/contract tests/integration tests/e2e
+PRODUCTION := tests/integration/test_deploy.py tests/e2e/test_production_stores.py
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test check lock schemas clean
+.PHONY: help setup demo up down test test-production check lock schemas clean
 
 help: ## This list
-	@grep -E '^[a-z]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
 
 setup: $(VENV)/.dev ## Everything for working on the project, in .venv
 
@@ -37,6 +38,9 @@ test: $(VENV)/.dev ## All tests: architecture and unit first, then contract, int
 	$(PYTEST) $(UNIT)
 	$(PYTEST) $(REST)
 
+test-production: $(VENV)/.dev ## The pipeline on MongoDB's protocol, Neo4j, Milvus, and the bus as docker-compose.yml has it
+	$(BIN)/pytest $(PRODUCTION)
+
 check: $(VENV)/.dev ## Format, lint, types, import rules, lock files, and the quick tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -47,6 +51,7 @@ check: $(VENV)/.dev ## Format, lint, types, import rules, lock files, and the qu
 
 lock: $(VENV)/.dev ## Pin all requirements anew, within what pyproject.toml allows
 	$(COMPILE) requirements/bootstrap.in -o requirements/bootstrap.lock.txt
+	$(COMPILE) pyproject.toml --extra services --extra build -o requirements/services.lock.txt
 	$(COMPILE) pyproject.toml --extra embedded --extra build -o requirements/embedded.lock.txt
 	$(COMPILE) pyproject.toml --extra dev -o requirements/dev.lock.txt
 

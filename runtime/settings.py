@@ -1,6 +1,7 @@
 """Settings every process shares. They name URLs and models; nothing here knows the embedded stack from a cluster.
 
-Read from the environment only. Each service adds its few knobs in its own `settings.py`.
+Read from the environment only, where an empty variable is the same as none. Each service adds its few knobs in its own
+`settings.py`.
 """
 
 from urllib.parse import urlsplit, urlunsplit
@@ -12,9 +13,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 class Settings(BaseSettings):
     """Where the parts are and which models to use."""
 
-    model_config = SettingsConfigDict(extra="ignore", populate_by_name=True)
+    model_config = SettingsConfigDict(extra="ignore", populate_by_name=True, env_ignore_empty=True)
 
-    nats_url: str = Field(default="nats://127.0.0.1:4222", description="the bus")
+    nats_url: str = Field(default="nats://127.0.0.1:4222", description="the bus", repr=False)
     documents_url: SecretStr = Field(
         default=SecretStr("mongodb://127.0.0.1:27017"),
         validation_alias=AliasChoices("DOCUMENTS_URL", "MONGO_URI"),

@@ -1,4 +1,4 @@
-"""What is missing or unhealthy on this machine and in a stack, and what to do about it."""
+"""What is missing or unhealthy on this machine, in a stack or in a deployment, and what to do about it."""
 
 import importlib.util
 import os
@@ -16,12 +16,13 @@ from runtime.bus import topology
 from runtime.bus.nats_beside import NatsValues
 from runtime.errors import ConfigurationError, ServiceError
 from runtime.models.limits_shared import paused
-from standalone import orphans
+from standalone import orphans, stores
 from standalone.client import api, counts
 from standalone.folder import Folder, State
 from standalone.publishing import jetstream
 from standalone.servers import milvus_lite, nats
 from standalone.stack import SERVICES, models, ready
+from standalone.target import Target
 
 Level = Literal["well", "note", "fault"]
 
@@ -62,9 +63,26 @@ async def examine(folder: Folder, workspace: str) -> AsyncIterator[Finding]:
         return
     for finding in _processes(folder, state):
         yield finding
-    async for finding in _services(state, workspace):
+    async for finding in _services(state):
         yield finding
-    async for finding in _bus(state):
+    async for finding in _documents(state.api, workspace):
+        yield finding
+    async for finding in _bus(nats.url(state.ports["bus"]), "the supervisor starts it again; read its log"):
+        yield finding
+
+
+async def examine_deployment(deployment: Target, workspace: str) -> AsyncIterator[Finding]:
+    """Everything there is to say of servers and services that run elsewhere. Never raises for what it finds."""
+    yield Finding("note", f"this is {deployment.name}", "for the stack of a data folder give --data, or unset NATS_URL")
+    async for finding in _bus(deployment.settings.nats_url, "see its log, and whether NATS_URL is right"):
+        yield finding
+    try:
+        for problem in await stores.check(deployment.settings):
+            yield Finding("fault", problem, "`lightstream stores apply`")
+        yield Finding("well", "documents, graph and vectors answer")
+    except ServiceError as error:
+        yield Finding("fault", f"a store does not answer: {error}", "see its log, and whether its variables are right")
+    async for finding in _documents(deployment.api, workspace):
         yield finding
 
 
@@ -135,7 +153,7 @@ def _processes(folder: Folder, state: State) -> Iterator[Finding]:
     yield Finding("well", f"the stack is {state.phase}, {len(state.children)} processes, API {state.api}")
 
 
-async def _services(state: State, workspace: str) -> AsyncIterator[Finding]:
+async def _services(state: State) -> AsyncIterator[Finding]:
     for name in SERVICES:
         try:
             await ready(name, state.ports["api" if name == "query" else name])
@@ -143,11 +161,14 @@ async def _services(state: State, workspace: str) -> AsyncIterator[Finding]:
             yield Finding("fault", f"{name} is not ready: {error}", "wait a moment; if it stays so, read its log")
         else:
             yield Finding("well", f"{name} is ready")
+
+
+async def _documents(base: str, workspace: str) -> AsyncIterator[Finding]:
     try:
-        async with api(state.api, workspace) as client:
+        async with api(base, workspace) as client:
             numbers = await counts(client)
     except ServiceError as error:
-        yield Finding("fault", str(error))
+        yield Finding("fault", str(error), f"the query service should answer at {base}: read its log")
         return
     broken = {name: numbers[name] for name in ("failed", "partial") if numbers.get(name)}
     if broken:
@@ -157,9 +178,9 @@ async def _services(state: State, workspace: str) -> AsyncIterator[Finding]:
         yield Finding("well", f"{numbers.get('all', 0)} documents in workspace {workspace}, none failed")
 
 
-async def _bus(state: State) -> AsyncIterator[Finding]:
+async def _bus(url: str, way_out: str) -> AsyncIterator[Finding]:
     try:
-        async with jetstream(nats.url(state.ports["bus"])) as bus:
+        async with jetstream(url) as bus:
             for problem in await topology.check(bus):
                 yield Finding("fault", problem, "`lightstream topology apply`")
             for note in await paused(await NatsValues.bind(bus)):
@@ -167,7 +188,7 @@ async def _bus(state: State) -> AsyncIterator[Finding]:
             async for finding in _backlog(bus):
                 yield finding
     except (ServiceError, NatsError) as error:
-        yield Finding("fault", f"the bus does not answer: {error}", "the supervisor starts it again; read its log")
+        yield Finding("fault", f"the bus does not answer: {error}", way_out)
 
 
 async def _backlog(bus: JetStreamContext) -> AsyncIterator[Finding]:

@@ -70,9 +70,9 @@ class Folder:
     path: Path
 
     @classmethod
-    def at(cls, path: Path) -> "Folder":
-        """The folder at that path, whatever the current folder becomes later."""
-        return cls(path.expanduser().resolve())
+    def at(cls, path: Path | None) -> "Folder":
+        """The folder at that path, or the default one, whatever the current folder becomes later."""
+        return cls((path or DEFAULT).expanduser().resolve())
 
     def read(self) -> State:
         """The recorded state; an empty one when nothing is recorded. Raises ConfigurationError for a damaged file."""

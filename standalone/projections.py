@@ -30,14 +30,21 @@ class Stack:
 
 @asynccontextmanager
 async def opened(settings: Settings) -> AsyncGenerator[Stack]:
-    """Connect to everything. Raises ConfigurationError or `Unavailable` for a part that does not answer."""
+    """Connect to everything, prepared. Raises ConfigurationError or `Unavailable` for a part that does not answer."""
+    async with found(settings) as stack:
+        await stack.stores.rows.prepare()
+        await stack.stores.graph.prepare()
+        yield stack
+
+
+@asynccontextmanager
+async def found(settings: Settings) -> AsyncGenerator[Stack]:
+    """Connect to everything as it is: nothing is made. Raises ConfigurationError when the bus does not answer."""
     async with connected(settings.nats_url, name="lightstream-cli") as client:
         embedder = open_embedder(settings)
         rows, graph = open_documents(settings), open_graph(settings)
         vectors = open_vectors(settings, model=embedder.model, dimension=embedder.dimension)
         try:
-            await rows.prepare()
-            await graph.prepare()
             yield Stack(client, Stores(rows, graph, vectors), embedder)
         finally:
             for part in (vectors, graph, rows, embedder):
@@ -49,8 +56,9 @@ async def digests(settings: Settings, workspace: str) -> dict[str, Any]:
     async with opened(settings) as stack:
         pointers = await NatsPointers.bind(stack.client.jetstream())
         live = await pointers.live()
-        found = {name: await digest(name, workspace, live, stack.stores) for name in PROJECTIONS}
-    return {**{name: one.sha256 for name, one in found.items()}, "counts": {n: one.counts for n, one in found.items()}}
+        of_each = {name: await digest(name, workspace, live, stack.stores) for name in PROJECTIONS}
+    counts = {name: one.counts for name, one in of_each.items()}
+    return {**{name: one.sha256 for name, one in of_each.items()}, "counts": counts}
 
 
 async def rebuild(

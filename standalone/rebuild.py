@@ -27,8 +27,8 @@ from contracts.events import (
 )
 from contracts.graph import Generations, Projection
 from runtime.bus.codec import decode
-from runtime.bus.port import Delivery, GenerationPointers, Log, Message, Pointer
-from runtime.errors import InvalidInput, Poison, Retryable
+from runtime.bus.port import Delivery, GenerationPointers, Log, Message, Pointer, Pointers
+from runtime.errors import ConfigurationError, InvalidInput, Poison, Retryable
 from runtime.models.ports import Embedder
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from runtime.stores.documents.extents import RowExtents
@@ -59,7 +59,10 @@ Handle = Callable[[Sequence[Delivery[Any]], Generations], Awaitable[Sequence[Seq
 
 @dataclass
 class Rebuild:
-    """One rebuild under way. `keys`: entities and relations whose vectors are still to be made, by workspace."""
+    """One rebuild under way. `keys`: entities and relations whose vectors are still to be made, by workspace.
+
+    `begun`: the pointers it started from; it switches only while they are still the same.
+    """
 
     log: Log
     pointers: GenerationPointers
@@ -69,6 +72,7 @@ class Rebuild:
     report: Report
     limits: Limits
     generations: Generations = field(default_factory=Generations)
+    begun: Pointers = field(default_factory=dict[Projection, Pointer])
     position: int = 0
     events: int = 0
     skipped: int = 0
@@ -106,6 +110,7 @@ class Rebuild:
             if previous is None:
                 raise InvalidInput(f"{target} has no previous generation: it was never rebuilt")
             self.generations = self.generations.having(target, previous)
+        self.begun = pointers
         self.position = min(pointers[target].complete_to for target in self.targets)
         await self._catch_up()
         await self._switch()
@@ -126,6 +131,7 @@ class Rebuild:
             pointers[target] = replace(pointers[target], highest=number)
             self.generations = self.generations.having(target, number)
         await self.pointers.write(pointers, revision)
+        self.begun = dict(pointers)
         if "vectors" in self.targets:
             await self.stores.vectors.prepare(self.generations.vectors)
         return before
@@ -249,9 +255,15 @@ class Rebuild:
         return {"same": new == live, "rebuilt": asdict(new), "live": asdict(live)}
 
     async def _switch(self) -> None:
-        """One write. What the live services were still handling then is in the log, and handled here too."""
+        """One write. What the live services were still handling then is in the log, and handled here too.
+
+        Raises ConfigurationError when another rebuild has begun or switched meanwhile: it may have dropped what this
+        one made, so its generations must never serve.
+        """
         complete_to = await self.log.handled()
         pointers, revision = await self.pointers.read()
+        if any(pointers[target] != self.begun[target] for target in self.targets):
+            raise ConfigurationError("another rebuild overtook this one: nothing was switched, see how that one ends")
         for target in self.targets:
             old = pointers[target]
             pointers[target] = Pointer(self.generations.of(target), old.live, old.highest, complete_to)

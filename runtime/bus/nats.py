@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
-import nats
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import (
+    AuthorizationError,
     ConnectionClosedError,
     ConnectionDrainingError,
     ConnectionReconnectingError,
     MaxPayloadError,
-    NoServersError,
     OutboundBufferLimitError,
 )
 from nats.errors import Error as NatsError
@@ -44,6 +43,9 @@ logger = structlog.get_logger(__name__)
 PUBLISH_TIMEOUT, PUBLISH_PATIENCE = 10.0, 30.0
 """Seconds one attempt may take, and all attempts with the same id together."""
 
+FIRST_CONNECTION = 10.0
+"""Seconds until a process that was never connected gives up: it was told a wrong address or password."""
+
 SILENT = (
     NatsTimeout, ConnectionClosedError, ConnectionDrainingError, ConnectionReconnectingError, OutboundBufferLimitError,
     NoStreamResponseError,
@@ -65,27 +67,38 @@ async def connected(
 ) -> AsyncGenerator[Client]:
     """A connection that reconnects for ever. `closed` is called when it is gone for good.
 
-    Raises ConfigurationError when no server answers at first: where it should be is a setting.
+    Raises ConfigurationError when no server lets us in at first, within 10 s: where it should be is a setting.
     """
+    faults: list[Exception] = []
 
     async def on_error(error: Exception) -> None:
         # A forbidden publish shows only here and as a timeout.
         logger.warning("bus error", error=f"{type(error).__name__}: {error}")
+        faults[:] = [error]
 
-    options = {"closed_cb": closed} if closed else {}
+    client = Client()
     try:
-        client = await nats.connect(
-            url, name=name, allow_reconnect=True, max_reconnect_attempts=-1, reconnect_time_wait=1, error_cb=on_error,
-            connect_timeout=5, **options,
-        )  # fmt: skip
-    except (OSError, NoServersError, NatsTimeout) as error:
-        raise ConfigurationError(f"no NATS server answers at NATS_URL ({type(error).__name__})") from None
-    try:
+        try:
+            async with asyncio.timeout(FIRST_CONNECTION):
+                await client.connect(
+                    url, name=name, allow_reconnect=True, max_reconnect_attempts=-1, reconnect_time_wait=1,
+                    error_cb=on_error, closed_cb=closed, connect_timeout=5,
+                )  # fmt: skip
+        except (OSError, TimeoutError, NatsError):
+            raise ConfigurationError(_why_not(faults)) from None
         yield client
     finally:
         # A server that is gone cannot be told goodbye.
         with suppress(OSError, NatsError):
             await client.close()
+
+
+def _why_not(faults: Sequence[Exception]) -> str:
+    """Why there is no connection, from the last thing that went wrong; never the URL, which may hold a password."""
+    fault = next(iter(faults), None)
+    if isinstance(fault, AuthorizationError) or "authorization" in str(fault).lower():
+        return "the NATS server refuses the user or the password of NATS_URL"
+    return f"no NATS server answers at NATS_URL ({type(fault).__name__ if fault else 'it is silent'})"
 
 
 @dataclass(frozen=True)

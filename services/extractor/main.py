@@ -28,11 +28,11 @@ def main() -> None:
         rows = open_documents(settings)
         chat = open_chat(settings, bus.guards)
         extractor = _asking(chat, settings) if chat else OfflineExtractor()
-        await until_it_answers("the document store", rows.prepare, health)
         handle = partial(
             on_chunks_created, extractor=extractor, extractions=ExtractionCache(rows), clock=time.monotonic
         )
         try:
+            await until_it_answers("the document store", rows.prepare, health)
             yield [Subscription("extractor", each(handle), workers=settings.extractor_workers)]
         finally:
             if chat:

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 import typer
 
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json
-from standalone.folder import Folder
 
 # `--help` answers at once: the HTTP client is loaded by the command that needs it.
 # ruff: noqa: PLC0415
@@ -33,8 +32,9 @@ def ask(
 ) -> None:
     """Ask about the documents. The answer names its sources."""
     with errors(as_json):
-        state = Folder.at(data).ready()
-        answer = asyncio.run(answered(state.api, workspace, question, mode))
+        from standalone.target import target
+
+        answer = asyncio.run(answered(target(data).api, workspace, question, mode))
         if as_json:
             print_json(answer)
         else:

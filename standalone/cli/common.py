@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import typer
 
 from runtime.errors import InvalidInput, ServiceError
-from standalone.folder import DEFAULT
 
 
 def _workspace(name: str) -> str:
@@ -25,13 +24,16 @@ def _workspace(name: str) -> str:
     return name
 
 
-Data = Annotated[Path, typer.Option("--data", metavar="DIR", help="Data folder of the stack.", file_okay=False)]
+Data = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="DIR", help="Data folder of the stack; else .lightstream.", file_okay=False),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also for errors.")]
 Workspace = Annotated[
     str, typer.Option("--workspace", metavar="NAME", help="Tenant whose documents are meant.", callback=_workspace)
 ]
 
-DATA = DEFAULT
+DATA = None
 WORKSPACE = "default"
 
 

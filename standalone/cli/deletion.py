@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
-from standalone.folder import Folder, State
+
+if TYPE_CHECKING:
+    from standalone.target import Target
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
 # ruff: noqa: PLC0415
@@ -41,7 +43,9 @@ def delete(
     """
     with errors(as_json):
         quiet_logs()
-        outcome = asyncio.run(_delete(Folder.at(data).ready(), documents, wait, workspace))
+        from standalone.target import target
+
+        outcome = asyncio.run(_delete(target(data), documents, wait, workspace))
         if as_json:
             print_json(asdict(outcome))
         else:
@@ -51,15 +55,14 @@ def delete(
         raise typer.Exit(1 if outcome.unknown else 0)
 
 
-async def _delete(state: State, wanted: Sequence[str], wait: bool, workspace: str) -> Outcome:
+async def _delete(stack: "Target", wanted: Sequence[str], wait: bool, workspace: str) -> Outcome:
     from runtime.bus.nats import NatsLog
     from runtime.bus.publisher import delete_document
     from standalone.client import api, documents
     from standalone.publishing import SOURCE, jetstream
-    from standalone.servers.nats import url
 
     outcome = Outcome()
-    async with jetstream(url(state.ports["bus"])) as bus, api(state.api, workspace) as client:
+    async with jetstream(stack.settings.nats_url) as bus, api(stack.api, workspace) as client:
         known = await documents(client)
         for name in wanted:
             ids = [each["id"] for each in known if name in (each["id"], each["file_path"])]

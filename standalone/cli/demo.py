@@ -101,12 +101,13 @@ async def _run(
     folder: Folder, state: State, stays: bool, paths: Sequence[str], question: str, as_json: bool, workspace: str
 ) -> bool:
     from standalone.documents import find
+    from standalone.target import of_state
 
     if not as_json:
         _say_models(state)
         echo(f"Adding {' '.join(_short(path) for path in paths)}")
     found = find(paths)
-    outcome, statuses = await publish(state, workspace, found, wait=True, hidden=as_json)
+    outcome, statuses = await publish(of_state(folder, state), workspace, found, wait=True, hidden=as_json)
     if not as_json:
         report(outcome, found.skipped)
         echo(f"\nQuestion: {question}\n")

@@ -19,19 +19,22 @@ def doctor(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORK
     """Examine this machine and the stack, and say what to do. Ends with code 1 when something is wrong."""
     with errors(as_json):
         quiet_logs()
-        findings = asyncio.run(_examine(Folder.at(data), workspace, as_json))
+        findings = asyncio.run(_examine(data, workspace, as_json))
         if as_json:
             print_json([asdict(finding) for finding in findings])
         if any(finding.level == "fault" for finding in findings):
             raise typer.Exit(1)
 
 
-async def _examine(folder: Folder, workspace: str, hidden: bool) -> list["Finding"]:
+async def _examine(data: Data, workspace: str, hidden: bool) -> list["Finding"]:
     # `--help` answers without loading the drivers.
-    from standalone.doctor import examine  # noqa: PLC0415
+    from standalone.doctor import examine, examine_deployment  # noqa: PLC0415
+    from standalone.target import deployment, named_by_environment  # noqa: PLC0415
 
+    elsewhere = named_by_environment(data)
+    look = examine_deployment(deployment(), workspace) if elsewhere else examine(Folder.at(data), workspace)
     findings: list[Finding] = []
-    async for finding in examine(folder, workspace):
+    async for finding in look:
         findings.append(finding)
         if not hidden:
             sign, colour = _SIGNS[finding.level]

@@ -20,11 +20,11 @@ from standalone.cli.common import (
     print_json,
     quiet_logs,
 )
-from standalone.folder import Folder, State
 
 if TYPE_CHECKING:
     from standalone.documents import Found
     from standalone.publishing import Outcome
+    from standalone.target import Target
 
 # `--help` answers at once: parsers and drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
@@ -49,19 +49,19 @@ def add(
     """
     with errors(as_json):
         quiet_logs()
-        folder = Folder.at(data)
-        state = folder.ready()
-        failed = asyncio.run(_add(state, paths, name, wait, as_json, workspace))
+        from standalone.target import target
+
+        failed = asyncio.run(_add(target(data), paths, name, wait, as_json, workspace))
         if failed:
             raise typer.Exit(1)
 
 
-async def _add(state: State, paths: Sequence[str], name: str, wait: bool, as_json: bool, workspace: str) -> bool:
+async def _add(stack: "Target", paths: Sequence[str], name: str, wait: bool, as_json: bool, workspace: str) -> bool:
     from contracts.ids import UNKNOWN_SOURCE
     from standalone.documents import find
 
     found = find(paths, stdin_name=name or UNKNOWN_SOURCE)
-    outcome, statuses = await publish(state, workspace, found, wait=wait, hidden=as_json)
+    outcome, statuses = await publish(stack, workspace, found, wait=wait, hidden=as_json)
     if as_json:
         print_json({**asdict(outcome), "skipped": found.skipped, "documents": statuses})
     else:
@@ -74,16 +74,15 @@ async def _add(state: State, paths: Sequence[str], name: str, wait: bool, as_jso
 
 
 async def publish(
-    state: State, workspace: str, found: "Found", *, wait: bool, hidden: bool
+    stack: "Target", workspace: str, found: "Found", *, wait: bool, hidden: bool
 ) -> tuple["Outcome", list[dict[str, Any]]]:
     """Add what was found, and with `wait` follow it; gives what became of it and the statuses of those in the log."""
     from standalone import progress, publishing
     from standalone.cli.bars import bars
     from standalone.client import api
-    from standalone.servers.nats import url
 
     track, total = f"insert_{uuid.uuid4()}", len(found.sources)
-    async with publishing.jetstream(url(state.ports["bus"])) as bus, api(state.api, workspace) as client:
+    async with publishing.jetstream(stack.settings.nats_url) as bus, api(stack.api, workspace) as client:
         with bars(hidden=hidden) as show:
             names: list[str] = []
 
@@ -122,15 +121,17 @@ def status(
 ) -> None:
     """How far the documents are: counts by status and what is unfinished, or everything about one document."""
     with errors(as_json):
-        state = Folder.at(data).ready()
-        asyncio.run(_one(state, document, as_json, workspace) if document else _all(state, as_json, workspace))
+        from standalone.target import target
+
+        base = target(data).api
+        asyncio.run(_one(base, document, as_json, workspace) if document else _all(base, as_json, workspace))
 
 
-async def _one(state: State, wanted: str, as_json: bool, workspace: str) -> None:
+async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
     from runtime.errors import ServiceError
     from standalone.client import api, documents
 
-    async with api(state.api, workspace) as client:
+    async with api(base, workspace) as client:
         found = [each for each in await documents(client) if wanted in (each["id"], each["file_path"])]
     if not found:
         raise ServiceError(f"no document {wanted!r} in workspace {workspace}")
@@ -143,10 +144,10 @@ async def _one(state: State, wanted: str, as_json: bool, workspace: str) -> None
             echo(f"{key:<16} {value}")
 
 
-async def _all(state: State, as_json: bool, workspace: str) -> None:
+async def _all(base: str, as_json: bool, workspace: str) -> None:
     from standalone.client import api, counts, documents
 
-    async with api(state.api, workspace) as client:
+    async with api(base, workspace) as client:
         numbers = await counts(client)
         unfinished = [each for each in await documents(client) if each["status"] != "processed"]
     if as_json:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, quiet_logs
-from standalone.folder import Folder, State
 
 if TYPE_CHECKING:
     from standalone.events import Line
@@ -33,12 +32,14 @@ def log(
     """Show what happened, one event a line: sequence, time, type, document, gist. With --json, one object a line."""
     with errors(as_json):
         quiet_logs()
-        asyncio.run(_log(Folder.at(data).ready(), document, start, follow, as_json, workspace))
+        from standalone.target import target
+
+        asyncio.run(_log(target(data).settings.nats_url, document, start, follow, as_json, workspace))
 
 
-async def _log(state: State, document: str | None, start: int, follow: bool, as_json: bool, workspace: str) -> None:
+async def _log(url: str, document: str | None, start: int, follow: bool, as_json: bool, workspace: str) -> None:
     # Closed here and not by the garbage collector: `log | head` ends in the middle.
-    async with aclosing(_lines(state, workspace, document, start, follow)) as lines:
+    async with aclosing(_lines(url, workspace, document, start, follow)) as lines:
         async for line in lines:
             if as_json:
                 echo(json.dumps({**asdict(line), "time": line.time.isoformat()}, ensure_ascii=False))
@@ -47,19 +48,16 @@ async def _log(state: State, document: str | None, start: int, follow: bool, as_
                 echo(f"{line.sequence:>7}  {line.time:%Y-%m-%d %H:%M:%S}  {line.type:<17}  {name}  {line.gist}")
 
 
-async def _lines(
-    state: State, workspace: str, document: str | None, start: int, follow: bool
-) -> AsyncGenerator["Line"]:
+async def _lines(url: str, workspace: str, document: str | None, start: int, follow: bool) -> AsyncGenerator["Line"]:
     from runtime.bus.nats import NatsLog
     from standalone.events import line, subjects_of
     from standalone.publishing import jetstream
-    from standalone.servers.nats import url
     from standalone.supervisor import signals
 
     subjects, after = subjects_of(workspace, document), max(0, start - 1)
     # Asked to end rather than cancelled: a client in the middle of a fetch may swallow a cancellation.
     stop = asyncio.Event()
-    async with jetstream(url(state.ports["bus"])) as bus:
+    async with jetstream(url) as bus:
         with signals(stop.set) if follow else nullcontext():
             while not stop.is_set():
                 async with aclosing(NatsLog(bus).read(after, subjects)) as pages:

@@ -2,7 +2,7 @@
 
 import typer
 
-from standalone.cli import ask, deletion, demo, doctor, documents, log, projections, stack, topology
+from standalone.cli import ask, deletion, demo, doctor, documents, log, projections, stack, stores, topology
 
 app = typer.Typer(
     name="lightstream",
@@ -23,5 +23,6 @@ app.command()(log.log)
 app.command()(projections.digest)
 app.command()(projections.rebuild)
 app.add_typer(topology.app, name="topology")
+app.add_typer(stores.app, name="stores")
 app.command()(doctor.doctor)
 app.command()(demo.demo)

@@ -6,24 +6,21 @@ from typing import Annotated, Any, Literal
 import typer
 
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
-from standalone.folder import Folder
 
 # `--help` answers at once: the stores' drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
 
-Target = Literal["status", "graph", "vectors", "all"]
+Projections = Literal["status", "graph", "vectors", "all"]
 
 
 def digest(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORKSPACE) -> None:
     """The canonical SHA-256 of status, graph and vectors, and counts. Equal digests mean equal contents."""
     with errors(as_json):
         quiet_logs()
-        folder = Folder.at(data)
-        state = folder.ready()
         from standalone.projections import digests
-        from standalone.stack import settings
+        from standalone.target import target
 
-        found = asyncio.run(digests(settings(folder, state), workspace))
+        found = asyncio.run(digests(target(data).settings, workspace))
         if as_json:
             print_json(found)
         else:
@@ -31,7 +28,7 @@ def digest(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORK
 
 
 def rebuild(
-    target: Annotated[Target, typer.Argument(help="Which projection.")],
+    projection: Annotated[Projections, typer.Argument(help="Which one.")],
     rollback: Annotated[bool, typer.Option("--rollback", help="Go back to the generation before the last.")] = False,
     data: Data = DATA,
     as_json: Json = False,
@@ -44,20 +41,17 @@ def rebuild(
     """
     with errors(as_json):
         quiet_logs()
-        folder = Folder.at(data)
-        state = folder.ready()
         from contracts.graph import PROJECTIONS
         from standalone import projections
-        from standalone.stack import settings
+        from standalone.target import target
 
-        targets = PROJECTIONS if target == "all" else (target,)
-        where = settings(folder, state)
-        report = _ignore if as_json else _step
-        with folder.rebuilding():
+        targets = PROJECTIONS if projection == "all" else (projection,)
+        stack, report = target(data), _ignore if as_json else _step
+        with stack.rebuilding():
             if rollback:
-                result = asyncio.run(projections.rollback(where, targets, report))
+                result = asyncio.run(projections.rollback(stack.settings, targets, report))
             else:
-                result = asyncio.run(projections.rebuild(where, targets, report, workspace))
+                result = asyncio.run(projections.rebuild(stack.settings, targets, report, workspace))
         if as_json:
             print_json(result)
         else:

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from standalone.cli.common import DATA, Data, Json, echo, errors, print_json, quiet_logs
-from standalone.folder import Folder
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
 # ruff: noqa: PLC0415
@@ -36,18 +35,26 @@ def check(data: Data = DATA, as_json: Json = False, nats: Nats = "", replicas: R
 
 
 def _of_stack(data: Data) -> str:
-    from standalone.servers.nats import url
+    from standalone.target import target
 
-    return url(Folder.at(data).ready().ports["bus"])
+    return target(data).settings.nats_url
 
 
 async def _run(url: str, replicas: int, *, change: bool) -> list[str]:
+    from nats.js.errors import APIError
+
     from runtime.bus import topology
+    from runtime.bus.nats import translated
+    from runtime.errors import ServiceError
     from standalone.publishing import jetstream
 
     quiet_logs()
-    async with jetstream(url) as bus:
-        return await (topology.apply(bus, replicas) if change else topology.check(bus, replicas=replicas))
+    try:
+        async with jetstream(url) as bus:
+            with translated():
+                return await (topology.apply(bus, replicas) if change else topology.check(bus, replicas=replicas))
+    except APIError as error:
+        raise ServiceError(f"the bus refuses: {error.description}") from None
 
 
 def _show(lines: list[str], as_json: bool, key: str, none: str) -> None:

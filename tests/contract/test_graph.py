@@ -291,4 +291,5 @@ async def test_prepare_may_be_called_again_and_by_many_at_once(store: GraphStore
     await store.client.put(space, [entity("a")], [])
     await asyncio.gather(*(store.another().prepare() for _ in range(5)))
     await store.client.ping()
+    assert await store.client.missing() == []
     assert await store.client.entities(space, ["a"]) == {"a": entity("a")}

@@ -13,7 +13,7 @@ import pytest_asyncio
 from pymilvus import DataType, MilvusClient
 from pymilvus.exceptions import MilvusException
 
-from contracts.graph import Space, VectorRow
+from contracts.graph import VECTOR_KINDS, Space, VectorRow
 from runtime.errors import ModelChanged, Unavailable
 from runtime.stores.vectors import rows as stored
 from runtime.stores.vectors.milvus_collections import NotServed, translated
@@ -41,6 +41,15 @@ def vectors(store: VectorStore) -> Vectors:
 @pytest.fixture
 def space() -> Space:
     return fresh_space()
+
+
+async def test_what_a_generation_lacks_is_named_until_it_is_prepared(vectors: Vectors) -> None:
+    lacks = await vectors.missing(907)
+    assert [next(kind for kind in VECTOR_KINDS if kind in line) for line in lacks] == list(VECTOR_KINDS)
+    assert 907 not in await vectors.generations()
+    await vectors.prepare(907)
+    assert await vectors.missing(907) == []
+    await vectors.drop(907)
 
 
 async def test_reading_a_generation_that_nobody_made_finds_nothing_and_makes_nothing(vectors: Vectors) -> None:

@@ -16,6 +16,8 @@ from contracts.topology import STREAMS
 from runtime.bus import topology
 from runtime.bus.codec import decode
 from runtime.bus.nats import NatsLog
+from runtime.stores.documents import schema
+from runtime.stores.documents.sqlite import SqliteRows
 from standalone.processes import free_port
 from tests.support.facts import added, sealed
 from tests.support.mongo import mongo_server, mongo_uri
@@ -220,3 +222,16 @@ async def test_a_secret_in_an_address_is_never_logged(tmp_path: Path) -> None:
         await until(complained, "a complaint about the bus", seconds=30)
         await asyncio.sleep(0.5)
     assert "hunter2" not in process.log.read_text()
+
+
+async def test_a_service_refuses_to_start_on_stores_of_newer_code(
+    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+) -> None:
+    rows = SqliteRows(tmp_path / "rows.sqlite")
+    await rows.prepare()
+    await rows.put(schema.TABLE, {schema.KEY: {"version": schema.VERSION + 1}})
+    await rows.close()
+    async with service("merger", tmp_path, wait=False, NATS_URL=server.url) as process:
+        assert await asyncio.wait_for(process.wait(), 40) == 1
+    reasons = [line["reason"] for line in logs(process) if line["event"] == "cannot start"]
+    assert [f"the stores have schema {schema.VERSION + 1}" in reason for reason in reasons] == [True]

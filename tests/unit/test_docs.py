@@ -13,6 +13,7 @@ from services.extractor.settings import ExtractorSettings
 from services.indexer.settings import IndexerSettings
 from services.merger.settings import MergerSettings
 from services.query.settings import QuerySettings
+from standalone.settings import CommandSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
@@ -25,6 +26,7 @@ ALL_SETTINGS: list[type[Settings]] = [
     MergerSettings,
     IndexerSettings,
     QuerySettings,
+    CommandSettings,
 ]
 
 LINK = re.compile(r"\[[^\]]*\]\((?!https?://)([^)#\s]*)(?:#([^)\s]*))?\)")

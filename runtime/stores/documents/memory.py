@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 
 from contracts.graph import Space
+from runtime.stores.documents import schema
 from runtime.stores.documents.bodies import (
     Where,
     checked_key,
@@ -24,7 +25,12 @@ class MemoryRows:
         self._bodies: defaultdict[Table, dict[str, str]] = defaultdict(dict)
 
     async def prepare(self) -> None:
-        """Nothing has to be made."""
+        """Record the schema's version; nothing else has to be made."""
+        await schema.enter(self)
+
+    async def missing(self) -> list[str]:
+        """Nothing ever is."""
+        return []
 
     async def ping(self) -> None:
         """It always answers."""

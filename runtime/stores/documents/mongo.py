@@ -14,6 +14,7 @@ from pymongo.errors import DuplicateKeyError, PyMongoError
 
 from contracts.graph import Space
 from runtime.errors import ConfigurationError, InvalidInput
+from runtime.stores.documents import schema
 from runtime.stores.documents.bodies import (
     Where,
     batches,
@@ -57,13 +58,21 @@ class MongoRows:
             raise ConfigurationError("the URI or the database name of MongoDB cannot be used") from None
 
     async def prepare(self) -> None:
-        """Make the indexes; MongoDB makes collections by itself."""
+        """Make the indexes and record the schema's version; MongoDB makes collections by itself."""
         for name, fields in INDEXES.items():
             for field in fields:
                 async with answered(self._limit):
-                    await self._database[name].create_index(
-                        [("space", ASCENDING), (f"fields.{field}", ASCENDING), ("_id", ASCENDING)]
-                    )
+                    await self._database[name].create_index(_index(field))
+        await schema.enter(self)
+
+    async def missing(self) -> list[str]:
+        """Indexes that the database has not."""
+        found: list[str] = []
+        for name, fields in INDEXES.items():
+            async with answered(self._limit):
+                there = [index["key"] for index in (await self._database[name].index_information()).values()]
+            found += [f"index of {name} by {field} is not there" for field in fields if _index(field) not in there]
+        return found
 
     async def ping(self) -> None:
         """Look for a document that does not exist."""
@@ -206,6 +215,11 @@ class MongoRows:
         """The collection of a table."""
         indexed(table.name)
         return self._database[table.name]
+
+
+def _index(field: str) -> list[tuple[str, int]]:
+    """The keys of the index that `find` uses for a field."""
+    return [("space", ASCENDING), (f"fields.{field}", ASCENDING), ("_id", ASCENDING)]
 
 
 def _space(table: Table) -> str:

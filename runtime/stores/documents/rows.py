@@ -25,6 +25,7 @@ INDEXES: Mapping[str, tuple[str, ...]] = {
     "vector_extents": (),
     "extractions": (),
     "embeddings": (),
+    "schema": (),
 }
 """Every table and the fields that `find` and `count` may name: str or int, the same type in all rows."""
 
@@ -46,7 +47,14 @@ class Rows(Protocol):
     """
 
     async def prepare(self) -> None:
-        """Make tables and indexes. Repeats change nothing."""
+        """Make tables and indexes, and record the schema's version. Repeats change nothing.
+
+        Raises ConfigurationError when newer code has prepared the store.
+        """
+        ...
+
+    async def missing(self) -> list[str]:
+        """What `prepare` would make, a line each."""
         ...
 
     async def ping(self) -> None:

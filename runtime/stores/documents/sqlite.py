@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 
 from contracts.graph import Space
+from runtime.stores.documents import schema
 from runtime.stores.documents.bodies import (
     Where,
     batches,
@@ -42,9 +43,15 @@ class SqliteRows:
         self._file = SqliteFile(path, timeout=timeout)
 
     async def prepare(self) -> None:
-        """Make the file, its tables and its indexes."""
-        for statement in _schema():
+        """Make the file, its tables and its indexes, and record the schema's version."""
+        for statement in _schema().values():
             await self._file.write(statement)
+        await schema.enter(self)
+
+    async def missing(self) -> list[str]:
+        """Tables and indexes that the file has not. Makes an empty file where there is none."""
+        there = {name for (name,) in await self._file.read("SELECT name FROM sqlite_master")}
+        return [f"{name} is not there" for name in _schema() if name not in there]
 
     async def ping(self) -> None:
         """Read the file."""
@@ -154,21 +161,23 @@ class SqliteRows:
         await self._file.close()
 
 
-def _schema() -> Iterator[str]:
-    """The statements that make what is missing.
+def _schema() -> dict[str, str]:
+    """By the name of a table or an index, the statement that makes it where it is missing.
 
     Fields have columns of their own and no declared type, so that SQLite converts nothing. An index ends with the
     key: equal values come out of it in the order that `find` asks for. Tables keep their rowid: WITHOUT ROWID is
     for rows far smaller than these, and made finding by an index four times slower.
     """
+    statements: dict[str, str] = {}
     for name, fields in INDEXES.items():
         columns = "".join(f"{_column(field)}, " for field in fields)
         key = "workspace TEXT NOT NULL, generation INTEGER NOT NULL, key TEXT NOT NULL"
         primary = "PRIMARY KEY (workspace, generation, key)"
-        yield f"CREATE TABLE IF NOT EXISTS {name} ({key}, {columns}body TEXT NOT NULL, {primary})"
+        statements[name] = f"CREATE TABLE IF NOT EXISTS {name} ({key}, {columns}body TEXT NOT NULL, {primary})"
         for field in fields:
             covered = f"workspace, generation, {_column(field)}, key"
-            yield f"CREATE INDEX IF NOT EXISTS {name}_{field} ON {name} ({covered})"
+            statements[f"{name}_{field}"] = f"CREATE INDEX IF NOT EXISTS {name}_{field} ON {name} ({covered})"
+    return statements
 
 
 def _column(field: str) -> str:

@@ -69,8 +69,13 @@ class BoltGraph:
             raise ConfigurationError(URI_FORM) from error
 
     async def prepare(self) -> None:
-        for statement in cypher.SCHEMA:
+        for statement in cypher.SCHEMA.values():
             await self._query(statement)
+
+    async def missing(self) -> list[str]:
+        names = [record["name"] for record in await self._query(cypher.INDEXES)]
+        there = {cypher.ALIASES.get(name, name) for name in names}
+        return [f"{name} is not there" for name in cypher.SCHEMA if name not in there]
 
     async def ping(self) -> None:
         await self._query(cypher.PING)

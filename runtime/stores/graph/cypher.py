@@ -20,10 +20,18 @@ from contracts.ids import pair
 
 PAGES = 1024
 
-SCHEMA = (
-    "CREATE CONSTRAINT ent_name IF NOT EXISTS FOR (n:Ent) REQUIRE (n.workspace, n.generation, n.name) IS UNIQUE",
-    "CREATE INDEX ent_page IF NOT EXISTS FOR (n:Ent) ON (n.workspace, n.generation, n.page)",
-)
+SCHEMA = {
+    "ent_name": (
+        "CREATE CONSTRAINT ent_name IF NOT EXISTS FOR (n:Ent) REQUIRE (n.workspace, n.generation, n.name) IS UNIQUE"
+    ),
+    "ent_page": "CREATE INDEX ent_page IF NOT EXISTS FOR (n:Ent) ON (n.workspace, n.generation, n.page)",
+}
+"""What `prepare` runs, by the name of what it makes."""
+
+ALIASES = {"Ent[workspace,generation,name]": "ent_name", "Ent[workspace,generation,page]": "ent_page"}
+"""ArcadeDB names an index after its properties."""
+
+INDEXES = "SHOW INDEXES YIELD name RETURN name"
 
 PING = "RETURN 1 AS one"
 

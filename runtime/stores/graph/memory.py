@@ -34,6 +34,9 @@ class MemoryGraph:
     async def prepare(self) -> None:
         pass
 
+    async def missing(self) -> list[str]:
+        return []
+
     async def ping(self) -> None:
         pass
 

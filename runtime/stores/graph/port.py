@@ -20,6 +20,10 @@ class Graph(Protocol):
         """Make constraints and indexes. Repeats change nothing."""
         ...
 
+    async def missing(self) -> list[str]:
+        """What `prepare` would make, a line each."""
+        ...
+
     async def ping(self) -> None:
         """Return when the store answers a query, else raise `Unavailable`."""
         ...

@@ -23,6 +23,12 @@ class MemoryVectors:
         for kind in VECTOR_KINDS:
             self._table(Space("", generation), kind, create=True)
 
+    async def missing(self, generation: int) -> list[str]:
+        """See `Vectors`."""
+        there = self._tables.get(generation, {}).get(stored.made_by(self.model, self.dimension), {})
+        kinds = {kind for _, kind in there}
+        return [f"a table of {kind} is not there" for kind in VECTOR_KINDS if kind not in kinds]
+
     async def ping(self) -> None:
         """See `Vectors`. Always answers."""
 

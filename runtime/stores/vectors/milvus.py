@@ -42,6 +42,12 @@ class MilvusVectors:
         """See `Vectors`. About 4 s on a cluster where the generation is new."""
         await asyncio.gather(*(self._collections.make(generation, kind) for kind in VECTOR_KINDS))
 
+    async def missing(self, generation: int) -> list[str]:
+        """See `Vectors`."""
+        there = await self._collections.names()
+        names = [stored.collection(generation, kind, self.model, self.dimension) for kind in VECTOR_KINDS]
+        return [f"collection {name} is not there" for name in names if name not in there]
+
     async def ping(self) -> None:
         """See `Vectors`."""
         await self._collections.names()

@@ -24,6 +24,10 @@ class Vectors(Protocol):
         """Make the generation's collections. Repeats change nothing. Raises `ModelChanged`."""
         ...
 
+    async def missing(self, generation: int) -> list[str]:
+        """What `prepare` would make, a line each."""
+        ...
+
     async def ping(self) -> None:
         """Return when the store answers a query, else raise `Unavailable`."""
         ...

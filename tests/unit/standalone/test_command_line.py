@@ -12,11 +12,11 @@ from standalone.cli.main import app
 
 COMMANDS = (
     "up", "down", "add", "delete", "ask", "status", "log", "digest", "rebuild", "topology", "topology apply",
-    "topology check", "doctor", "demo",
+    "topology check", "stores", "stores apply", "stores check", "doctor", "demo",
 )  # fmt: skip
 NEED_A_STACK = (
     "add x.md", "ask who?", "status", "status x.md", "log", "digest", "rebuild all", "rebuild graph --rollback",
-    "topology apply", "topology check",
+    "topology apply", "topology check", "stores apply", "stores check",
 )  # fmt: skip
 
 run = CliRunner().invoke
@@ -27,7 +27,7 @@ def test_every_command_explains_itself_and_its_common_options(command: str) -> N
     found = run(app, [*command.split(), "--help"])
     assert found.exit_code == 0
     assert len(found.output) > 200
-    if command != "topology":
+    if command not in {"topology", "stores"}:
         assert "--data" in found.output
         assert "--json" in found.output
 

@@ -1,0 +1,50 @@
+"""`stores`: tables, indexes, constraints and collections as this program needs them."""
+
+import asyncio
+
+import typer
+
+from standalone.cli.common import DATA, Data, Json, echo, errors, print_json, quiet_logs
+
+# `--help` answers at once: the stores' drivers are loaded by the command that needs them.
+# ruff: noqa: PLC0415
+
+app = typer.Typer(help="Tables, indexes, constraints and collections of the three stores.", no_args_is_help=True)
+
+
+@app.command()
+def apply(data: Data = DATA, as_json: Json = False) -> None:
+    """Create what is missing and record the schema's version. Needs the bus as declared: `topology apply` comes first.
+
+    Services do the same when they start. Ends with code 1 when a newer version has prepared the stores.
+    """
+    with errors(as_json):
+        done = asyncio.run(_run(data, change=True))
+        _show(done, as_json, "done", "nothing to do: the stores are as needed")
+
+
+@app.command()
+def check(data: Data = DATA, as_json: Json = False) -> None:
+    """Say what the stores lack, and change nothing. Ends with code 1 when they lack anything."""
+    with errors(as_json):
+        problems = asyncio.run(_run(data, change=False))
+        _show(problems, as_json, "problems", "the stores are as needed")
+        if problems:
+            raise typer.Exit(1)
+
+
+async def _run(data: Data, *, change: bool) -> list[str]:
+    from standalone import stores
+    from standalone.target import target
+
+    quiet_logs()
+    settings = target(data).settings
+    return await (stores.apply(settings) if change else stores.check(settings))
+
+
+def _show(lines: list[str], as_json: bool, key: str, none: str) -> None:
+    if as_json:
+        print_json({key: lines})
+        return
+    for line in [f"made: {line}" if key == "done" else line for line in lines] or [none]:
+        echo(line)

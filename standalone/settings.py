@@ -1,0 +1,11 @@
+"""The command line's knobs."""
+
+from pydantic import Field
+
+from runtime.settings import Settings
+
+
+class CommandSettings(Settings):
+    """Where the bus, the stores and the query service of a deployment are, and which model embeds."""
+
+    lightstream_api_url: str = Field(default="http://127.0.0.1:9621", description="the query service")

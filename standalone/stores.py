@@ -1,0 +1,47 @@
+"""What stands in the stores besides data: tables, indexes, constraints, collections, and the version of all that."""
+
+from runtime.bus.nats_beside import NatsPointers
+from runtime.settings import Settings
+from runtime.stores.documents import schema
+from standalone.projections import Stack, found
+
+
+async def apply(settings: Settings) -> list[str]:
+    """Make what is missing, and return a line for each thing that was.
+
+    Raises ConfigurationError for stores that newer code has prepared, `ModelChanged` for vectors of another embedding
+    model, `Unavailable` for a store that does not answer.
+    """
+    async with found(settings) as stack:
+        before = await _differences(stack)
+        await stack.stores.rows.prepare()
+        await stack.stores.graph.prepare()
+        await stack.stores.vectors.prepare(await _generation(stack))
+        after = await _differences(stack)
+    return [line for line in before if line not in after]
+
+
+async def check(settings: Settings) -> list[str]:
+    """Where the stores differ from what this program makes. Nothing is changed. Raises as `apply` does."""
+    async with found(settings) as stack:
+        return await _differences(stack)
+
+
+async def _differences(stack: Stack) -> list[str]:
+    stores = stack.stores
+    documents = await stores.rows.missing()
+    # The version is a row, which needs its table.
+    documents = documents or await _version(stack)
+    graph, vectors = await stores.graph.missing(), await stores.vectors.missing(await _generation(stack))
+    of_each = {"documents": documents, "graph": graph, "vectors": vectors}
+    return [f"{store}: {line}" for store, lines in of_each.items() for line in lines]
+
+
+async def _version(stack: Stack) -> list[str]:
+    version = await schema.recorded(stack.stores.rows)
+    return [] if version == schema.VERSION else [f"schema {version or 'none'}, this program knows {schema.VERSION}"]
+
+
+async def _generation(stack: Stack) -> int:
+    pointers = await NatsPointers.bind(stack.client.jetstream())
+    return (await pointers.live()).vectors

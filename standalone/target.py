@@ -1,0 +1,81 @@
+"""Which stack a command is about: the one of a data folder, or the deployment that the environment names.
+
+A data folder that was asked for always wins. Without one, `NATS_URL` in the environment means the deployment it names,
+with the stores of the other variables, as the services there have them; else it is the folder `.lightstream`.
+"""
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from runtime.errors import ConfigurationError
+from runtime.settings import Settings, without_secrets
+from standalone.folder import Folder, State
+from standalone.settings import CommandSettings
+from standalone.stack import settings as of_folder
+
+VARIABLE = "NATS_URL"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A stack that a command can talk to. `folder` is None for a deployment."""
+
+    name: str
+    settings: Settings
+    api: str
+    folder: Folder | None = None
+
+    @contextmanager
+    def rebuilding(self) -> Generator[None]:
+        """Hold the right to rebuild, where there is a folder to hold. Raises `Busy` while another rebuild has it.
+
+        A rebuild of a deployment is safe without: one that was overtaken by another finds out and switches nothing.
+        """
+        if self.folder is None:
+            yield
+            return
+        with self.folder.rebuilding():
+            yield
+
+
+def named_by_environment(data: Path | None) -> bool:
+    """Whether a command without that data folder means a deployment."""
+    return data is None and bool(os.environ.get(VARIABLE))
+
+
+def target(data: Path | None) -> Target:
+    """The stack that is meant. Raises `NoStack` for a folder without one, ConfigurationError for settings of no use."""
+    if named_by_environment(data):
+        return deployment()
+    folder = Folder.at(data)
+    return of_state(folder, folder.ready())
+
+
+def of_state(folder: Folder, state: State) -> Target:
+    """The stack that runs in the folder."""
+    return Target(f"the stack in {folder.path}", of_folder(folder, state), state.api, folder)
+
+
+def deployment() -> Target:
+    """The deployment that the environment names. Raises ConfigurationError for settings of no use."""
+    try:
+        settings = CommandSettings()
+    except ValidationError as error:
+        names = ", ".join(str(fault["loc"][0]).upper() for fault in error.errors())
+        raise ConfigurationError(f"these variables cannot be used: {names}") from None
+    return Target(f"the deployment at {_server(settings.nats_url)}", settings, settings.lightstream_api_url)
+
+
+def _server(url: str) -> str:
+    """The bus without its password. Raises ConfigurationError for what the driver would not take as one server."""
+    try:
+        if "," not in url:
+            return without_secrets(url)
+    except ValueError:
+        pass
+    raise ConfigurationError("NATS_URL must name one server, as nats://user:password@host:4222; it names the others")

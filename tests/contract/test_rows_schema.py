@@ -1,0 +1,51 @@
+"""What a document store is made of: what it lacks is named, its version is recorded, and a newer one is refused."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from runtime.errors import ConfigurationError
+from runtime.stores.documents import schema
+from runtime.stores.documents.memory import MemoryRows
+from runtime.stores.documents.rows import Rows
+from tests.support.rows import STORES, Opener, document_store
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
+async def opener(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opener]:
+    """The store under test."""
+    async with document_store(request.param, tmp_path_factory.mktemp("schema")) as opener:
+        yield opener
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def rows(opener: Opener) -> AsyncIterator[Rows]:
+    rows = opener()
+    yield rows
+    await rows.close()
+
+
+async def test_a_new_store_lacks_what_preparing_makes(rows: Rows) -> None:
+    lacks = await rows.missing()
+    assert isinstance(rows, MemoryRows) or any("documents" in line and "track_id" in line for line in lacks)
+    await rows.prepare()
+    assert await rows.missing() == []
+    assert await schema.recorded(rows) == schema.VERSION
+
+
+async def test_preparing_again_keeps_the_version(rows: Rows) -> None:
+    await rows.prepare()
+    await rows.prepare()
+    assert await schema.recorded(rows) == schema.VERSION
+
+
+async def test_a_store_of_newer_code_is_refused_and_left_as_it_is(rows: Rows) -> None:
+    await rows.prepare()
+    await rows.put(schema.TABLE, {schema.KEY: {"version": schema.VERSION + 1}})
+    with pytest.raises(ConfigurationError, match=f"schema {schema.VERSION + 1}, this program knows {schema.VERSION}"):
+        await rows.prepare()
+    assert await schema.recorded(rows) == schema.VERSION + 1
+    await rows.delete(schema.TABLE, [schema.KEY])

@@ -1,0 +1,144 @@
+"""The whole pipeline on the servers of production, chosen by variables alone, says what the embedded stack says."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from neo4j import AsyncGraphDatabase
+
+from contracts.events import Stage
+from runtime.settings import Settings
+from runtime.stores.open import open_graph, open_vectors
+from tests.support import real_texts
+from tests.support.corpus import documents
+from tests.support.nats_server import until
+from tests.support.production import Deployment, deployment
+from tests.support.stack import running
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.server("neo4j, milvus, mongo")]
+
+REAL = (
+    "reference/execmodel.rst", "reference/objects.rst", "reference/with.rst",
+    "modules/heapq.txt", "modules/random.txt", "modules/sched.txt",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with sixty documents of the harbour's world and six real texts."""
+    folder, library = tmp_path_factory.mktemp("corpus"), tmp_path_factory.mktemp("library")
+    real_texts.write(library)
+    texts = {name: (library / name).read_text("utf-8") for name in REAL}
+    for name, text in {**documents(60), **texts}.items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, "utf-8")
+    return folder
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def production(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deployment]:
+    async with deployment(tmp_path_factory.mktemp("production")) as found:
+        yield found
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def embedded(production: Deployment, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What an embedded stack, which is stopped again, makes of the corpus."""
+
+    def digest() -> dict[str, Any]:
+        with running(tmp_path_factory.mktemp("embedded") / "data") as stack:
+            assert stack.run("add", str(corpus), "--wait").returncode == 0
+            return stack.digest()
+
+    return await asyncio.to_thread(digest)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def digest(production: Deployment, corpus: Path) -> dict[str, Any]:
+    """What the deployment makes of the corpus, its merger and its indexer killed meanwhile."""
+    adding = asyncio.create_task(production.json("add", str(corpus), "--wait"))
+    at_kills = await asyncio.gather(_killed(production, "merger", 40), _killed(production, "indexer", 100))
+    added = await adding
+    assert max(at_kills) < await production.events() * 2 / 3, "the kills came too late to disturb much"
+    assert {document["status"] for document in added["documents"]} == {"processed"}
+    return await production.json("digest")
+
+
+async def _killed(production: Deployment, victim: Stage, least: int) -> int:
+    """Kill the victim as soon as the log has so many events, and start it again; gives how many it had."""
+    logged = 0
+
+    async def are_logged() -> bool:
+        nonlocal logged
+        logged = await production.events()
+        return logged >= least
+
+    await until(are_logged, f"{least} events", seconds=60)
+    await production.kill(victim)
+    return logged
+
+
+async def test_production_stores_say_what_the_embedded_ones_say(
+    embedded: dict[str, Any], digest: dict[str, Any]
+) -> None:
+    assert digest["counts"]["graph"]["entities"] > 30
+    assert digest == embedded
+
+
+async def test_a_question_is_answered_with_its_source(production: Deployment, digest: dict[str, Any]) -> None:
+    answer = await production.json("ask", "Heaps are arrays for which what holds?")
+    assert "modules/heapq.txt" in {reference["file_path"] for reference in answer["references"]}
+    code, output, _ = await production.run("ask", "Who met whom at the Customs House?", "--mode", "local")
+    assert (code, "log-000" in output) == (0, True)
+
+
+async def test_what_is_lost_is_rebuilt_from_the_log(production: Deployment, digest: dict[str, Any]) -> None:
+    await _lose_the_graph_and_the_vectors(production)
+    assert await production.json("digest") != digest
+    done = await production.json("rebuild", "all")
+    assert done["digests"]["status"]["same"]
+    assert done["language_model_calls"] == 0
+    assert await production.json("digest") == digest
+
+
+async def _lose_the_graph_and_the_vectors(production: Deployment) -> None:
+    settings = Settings(
+        neo4j_uri=production.env["NEO4J_URI"], milvus_uri=production.env["MILVUS_URI"], milvus_index_type="HNSW"
+    )
+    graph, vectors = open_graph(settings), open_vectors(settings, model="lexical", dimension=1)
+    for space in await graph.spaces():
+        await graph.drop(space)
+    for generation in await vectors.generations():
+        await vectors.drop(generation)
+    await graph.close()
+    await vectors.close()
+
+
+async def test_what_the_stores_lack_is_named_and_made(production: Deployment, digest: dict[str, Any]) -> None:
+    assert (await production.run("stores", "check"))[0] == 0
+    async with AsyncGraphDatabase.driver(production.env["NEO4J_URI"]) as driver:
+        await driver.execute_query("DROP CONSTRAINT ent_name")
+    code, output, _ = await production.run("stores", "check")
+    assert (code, output) == (1, "graph: ent_name is not there\n")
+    assert (await production.json("stores", "apply"))["done"] == ["graph: ent_name is not there"]
+    assert (await production.json("stores", "check"))["problems"] == []
+
+
+async def test_every_command_finds_the_deployment(production: Deployment, digest: dict[str, Any]) -> None:
+    status = await production.json("status")
+    assert status["status_counts"]["all"] == digest["counts"]["status"]["documents"]
+    _, log, _ = await production.run("log", "--document", "log-00001.txt")
+    assert {"DocumentAdded", "VectorsIndexed"} <= set(log.split())
+    assert (await production.run("topology", "check"))[0] == 0
+    code, output, _ = await production.run("doctor")
+    assert code == 0, output
+    assert "the deployment at nats://127.0.0.1:" in output
+
+
+async def test_a_data_folder_that_is_asked_for_wins(production: Deployment, tmp_path: Path) -> None:
+    code, _, errors = await production.run("status", "--data", str(tmp_path / "none"))
+    assert (code, "no stack is running in" in errors) == (1, True)

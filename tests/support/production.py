@@ -1,0 +1,108 @@
+"""A deployment for tests: real servers and the five services as processes, told where everything is by variables only.
+
+The servers are NATS as docker-compose.yml has it, one of MongoDB's protocol, Neo4j and Milvus. Nothing of the embedded
+stack runs here.
+"""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any
+
+from contracts.events import Stage
+from runtime.bus.nats import connected
+from standalone.processes import Process, free_port
+from standalone.stack import SERVICES
+from tests.support import neo4j_server
+from tests.support.deployed_bus import deployed_bus
+from tests.support.milvus_server import milvus_server
+from tests.support.mongo import mongo_server, mongo_uri
+from tests.support.services import service
+from tests.support.stack import LIGHTSTREAM, environment
+
+
+@dataclass
+class Deployment:
+    """Running servers, their addresses as variables, and the services that were started on them."""
+
+    folder: Path
+    env: dict[str, str]
+    servers: dict[str, Process]
+    services: dict[Stage, Process] = field(default_factory=dict)
+
+    async def run(self, *arguments: str) -> tuple[int, str, str]:
+        """A command of the command line, which finds the deployment by its variables: code, output, errors."""
+        process = await asyncio.create_subprocess_exec(
+            LIGHTSTREAM, *arguments, cwd=self.folder, env=environment(self.env), stdin=PIPE, stdout=PIPE, stderr=PIPE
+        )
+        output, errors = await asyncio.wait_for(process.communicate(), 240)
+        return process.returncode or 0, output.decode(), errors.decode()
+
+    async def json(self, *arguments: str) -> Any:
+        """What a command answers with --json. It must succeed."""
+        code, output, errors = await self.run(*arguments, "--json")
+        assert code == 0, f"{arguments}: {output}\n{errors}\n{self.logs()}"
+        return json.loads(output)
+
+    async def kill(self, name: Stage) -> None:
+        """kill -9, and start again, as the restart policy of a deployment does."""
+        await self.services[name].kill()
+        await self.services[name].start()
+
+    async def events(self) -> int:
+        """How many events the log has."""
+        async with connected(self.env["NATS_URL"], name="test") as client:
+            return (await client.jetstream().stream_info("KB_EVENTS")).state.messages
+
+    def logs(self) -> str:
+        """The end of every service's log."""
+        return "\n".join(f"== {process.name}\n{process.tail(6)}" for process in self.services.values())
+
+
+@asynccontextmanager
+async def deployment(folder: Path, **env: str) -> AsyncGenerator[Deployment]:
+    """A deployment with its bus declared, its stores prepared and its services ready; nothing is left in the end."""
+    async with AsyncExitStack() as opened:
+        found = await _servers(folder, opened)
+        found.env.update(env)
+        for command in ("topology", "stores"):
+            code, output, errors = await found.run(command, "apply")
+            assert code == 0, f"{command} apply: {output}\n{errors}"
+        for name in SERVICES:
+            variables = {"EMBEDDING_MODEL": "lexical", **found.env, "NATS_URL": found.env["SERVICES_NATS_URL"]}
+            variables |= {"PORT": found.env["API_PORT"]} if name == "query" else {}
+            process = service(name, folder / "services", wait=False, **variables)
+            found.services[name] = await opened.enter_async_context(process)
+        await asyncio.gather(*(process.ready() for process in found.services.values()))
+        yield found
+
+
+async def _servers(folder: Path, opened: AsyncExitStack) -> Deployment:
+    """The servers, started side by side: what is missing on this machine is found before any of them is."""
+    ports = {name: free_port() for name in ("mongo", "neo4j", "api")}
+    mongo = mongo_server(folder / "mongo", ports["mongo"])
+    neo4j = neo4j_server.neo4j_server(folder / "neo4j", ports["neo4j"])
+    milvus, milvus_uri = milvus_server(folder / "milvus")
+    opened.push_async_callback(milvus.kill)
+    for process in (mongo, neo4j):
+        opened.push_async_callback(process.stop)
+    bus = await opened.enter_async_context(deployed_bus(folder / "bus"))
+    await asyncio.gather(*(process.start() for process in (mongo, neo4j, milvus)))
+    env = {
+        "NATS_URL": bus.operator,
+        "SERVICES_NATS_URL": bus.services,
+        "DOCUMENTS_URL": mongo_uri(ports["mongo"]),
+        "MONGO_DATABASE": f"lightstream_{os.getpid()}",
+        "NEO4J_URI": neo4j_server.bolt_uri(ports["neo4j"]),
+        "NEO4J_USERNAME": neo4j_server.USER,
+        "NEO4J_PASSWORD": neo4j_server.PASSWORD,
+        "MILVUS_URI": milvus_uri,
+        "LIGHTSTREAM_API_URL": f"http://127.0.0.1:{ports['api']}",
+        "API_PORT": str(ports["api"]),
+    }
+    return Deployment(folder, env, {"bus": bus.process, "mongo": mongo, "neo4j": neo4j, "milvus": milvus})
