@@ -5,6 +5,7 @@ a citation. Asked again for what it missed, it adds the names of one word. It co
 key or some passages, or ask to wait. It runs in a thread of the test.
 """
 
+import hashlib
 import json
 import re
 import threading
@@ -41,6 +42,8 @@ class LanguageModel:
     """A passage that holds this is answered with HTTP 400 for its content."""
     filtered: str = "\0"
     """An answer to a passage that holds this is stopped by a content filter."""
+    varied: bool = False
+    """Whether each passage says something of its own about the names in it."""
     embedded: int = 0
     """Texts that were embedded."""
     refused: int = 0
@@ -91,6 +94,10 @@ class LanguageModel:
         elif "<|#|>" in asked:
             self.calls["extract"] += 1
             said = self._rows(passage)
+        elif "Make one description" in asked:
+            self.calls["summary"] += 1
+            lines = asked.rpartition("as JSON:\n")[2].splitlines()
+            said = f"{len(lines)} passages in one, {_short(asked)}."
         elif "high_level_keywords" in asked:
             self.calls["keywords"] += 1
             names = _NAME.findall(asked.rpartition("Question:")[2])
@@ -106,9 +113,14 @@ class LanguageModel:
     def _rows(self, passage: str) -> str:
         self.passages[passage] += 1
         names = list(dict.fromkeys(_NAME.findall(passage)))
-        rows = [f"entity<|#|>{name}<|#|>Person<|#|>{name} is named in a log." for name in names]
+        more = f" That was log {_short(passage)}." if self.varied else ""
+        rows = [f"entity<|#|>{name}<|#|>Person<|#|>{name} is named in a log.{more}" for name in names]
         rows += [f"relation<|#|>{a}<|#|>{b}<|#|>trade<|#|>{a} had to do with {b}." for a, b in pairwise(names)]
         return "\n".join([*rows, "<|COMPLETE|>"])
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def _passage(messages: list[dict[str, Any]]) -> str:
