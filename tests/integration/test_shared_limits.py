@@ -160,21 +160,22 @@ async def test_without_the_bus_each_replica_goes_by_its_part(server: RunningNats
     limits = Limits(calls=4)
 
     async def ask(chat: OpenAiChat) -> None:
-        await asyncio.gather(*(answered(chat) for _ in range(12)))
+        await asyncio.gather(*(answered(chat) for _ in range(60)))
 
     async with (
         replica(server.url, provider.url, "slow", limits) as (first, _),
         replica(server.url, provider.url, "slow", limits) as (second, _),
     ):
-        await asyncio.gather(ask(first), ask(second))
-        assert provider.most_running == 4
-        # Both are known to each other when the bus goes away.
         asking = asyncio.gather(ask(first), ask(second))
-        await asyncio.sleep(0.2)
+
+        async def half_is_done() -> bool:
+            return len(provider.requests) >= 60
+
+        # By then, some beats later, both are known to each other.
+        await until(half_is_done, "half of the calls", seconds=30)
         await server.kill()
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(60):
             await asking
-        await asyncio.gather(ask(first), ask(second))
-        assert len(provider.requests) == 72
+        assert len(provider.requests) == 120
         assert provider.most_running == 4
         await server.restart()
