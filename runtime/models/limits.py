@@ -111,7 +111,9 @@ def share(state: State, me: str, calls: int, need: Need, now: float) -> int:
         state.shares.pop(me, None)
         return 0
     mine = state.shares.setdefault(me, Share())
-    mine.want, mine.served = need.running + need.waiting, need.served
+    # Only what matters to others is written: a state that stays as it is costs no write.
+    mine.want = min(need.running + need.waiting, calls or 1)
+    mine.served = need.served if len(state.shares) > calls else 0.0
     if mine.until - now < LEASE / 2:
         mine.until = now + LEASE
     if not calls:

@@ -131,7 +131,8 @@ class Guard:
         async with self._turn:
             now, probing = time.time(), False
             known = now - self._seen < 2 * BEAT and not self._state.until
-            if known and self._running >= self._allowed and now < self._short_until:
+            has_all = 0 < self._limits.calls <= self._allowed
+            if known and self._running >= self._allowed and (has_all or now < self._short_until):
                 return None
             if not (known and self._has_turn(tokens)):
                 probing = await self._exchange(lambda state, limits, at: self._ask(state, limits, at, tokens))
