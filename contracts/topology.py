@@ -23,7 +23,6 @@ class Stream:
     max_age: float = 0.0
     max_bytes: int = -1
     max_msgs_per_subject: int = -1
-    discard_old: bool = False
     discard_new_per_subject: bool = False
     deny_delete: bool = False
     work_queue: bool = False
@@ -68,13 +67,6 @@ STREAMS = (
         max_age=30 * DAY,
     ),
     Stream("KB_REDRIVE", ("redrive.>",), "set-aside events to be handled again", work_queue=True),
-    Stream(
-        "KB_WORK",
-        ("work.>",),
-        "a to-do list, not truth: the newest message per subject",
-        max_msgs_per_subject=1,
-        discard_old=True,
-    ),
 )
 
 DURABLES = (

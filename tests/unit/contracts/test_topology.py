@@ -3,11 +3,13 @@
 from collections import Counter
 
 import pytest
+from nats.js.api import DiscardPolicy
 
 from contracts import subjects
 from contracts.events import EVENTS
 from contracts.registry import SERVICES, consumer, consumers, delivered
 from contracts.topology import DURABLES, STREAMS, Durable, Stream, durable, stream
+from runtime.bus.topology import stream_config
 
 
 def covers(pattern: str, subject: str) -> bool:
@@ -58,13 +60,14 @@ def test_a_batch_fits_into_what_may_be_unacknowledged(declared: Durable) -> None
 
 def test_the_log_never_evicts() -> None:
     log = stream("KB_EVENTS")
-    assert (log.discard_old, log.work_queue, log.max_age, log.deny_delete) == (False, False, 0.0, True)
+    assert (log.work_queue, log.max_age, log.deny_delete) == (False, 0.0, True)
+    assert stream_config(log).discard == DiscardPolicy.NEW
     assert log.duplicate_window == 24 * 3600
 
 
 def test_blobs_are_immutable() -> None:
     blobs = stream("KB_BLOBS")
-    assert (blobs.max_msgs_per_subject, blobs.discard_new_per_subject, blobs.discard_old) == (1, True, False)
+    assert (blobs.max_msgs_per_subject, blobs.discard_new_per_subject) == (1, True)
 
 
 def test_patterns_of_two_streams_never_meet() -> None:
