@@ -49,7 +49,7 @@ async def provider() -> AsyncIterator[Provider]:
 async def extractors(server: RunningNats, provider: Provider, tmp_path: Path) -> AsyncIterator[list[Process]]:
     """Two replicas of the extractor, which may make three calls at once together."""
     env = {"NATS_URL": server.url, "LLM_BASE_URL": provider.url, "LLM_MODEL": "good", "LLM_API_KEY": KEY,
-           "MAX_ASYNC": "3"}  # fmt: skip
+           "MAX_ASYNC": "3", "MAX_GLEANING": "0"}  # fmt: skip
     async with AsyncExitStack() as stack:
         yield [await stack.enter_async_context(service("extractor", tmp_path / f"{n}", **env)) for n in "ab"]
 

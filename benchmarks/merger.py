@@ -1,0 +1,125 @@
+"""One hot entity: what a further chunk costs when many name it already, and what more replicas of the merger bring.
+
+    python -m benchmarks.merger [--count 4000]
+
+Starts a nats-server and the embedded graph store, publishes EntitiesExtracted that all name one and the same office and
+three other things, and lets 1, 2 and 4 mergers take them. Prints tables in Markdown.
+"""
+
+import argparse
+import asyncio
+import tempfile
+import time
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+from nats.js import JetStreamContext
+
+from contracts.envelope import Envelope, seal
+from contracts.events import EntitiesExtracted, Event
+from contracts.ids import chunk_id, sha256
+from contracts.values import ChunkRef, DocumentVersion, ExtractedEntity, ExtractedRelation
+from runtime.bus import topology
+from runtime.bus.nats import NatsLog
+from standalone.processes import free_port
+from standalone.servers import arcadedb
+from tests.support.nats_server import RunningNats, connected, running_nats
+from tests.support.services import service
+
+PASSWORD = "benchmark-only"
+STEP = 1000
+
+
+def said(number: int, workspace: str) -> Envelope[Event]:
+    """What chunk `number` says: the office, a person and two places."""
+    dice = Random(number)
+    names = ["Harbour Office", *(f"Name {dice.randrange(1000)}" for _ in range(3))]
+    document = f"d{number}"
+    fact = EntitiesExtracted(
+        document=DocumentVersion(id=document, version=number + 1, added_at=datetime.now(UTC)),
+        chunk=ChunkRef(id=chunk_id(document, 0), order=0),
+        entities=tuple(ExtractedEntity(name=n, type="thing", description=f"{n} in log {number}") for n in names),
+        relations=tuple(
+            ExtractedRelation(source=names[0], target=n, keywords=("log",), description=f"They met in log {number}")
+            for n in names[1:]
+        ),
+        model="benchmark", prompt_version="1", cache_key=sha256(document),
+    )  # fmt: skip
+    return seal(fact, id=f"{workspace}-{number}", source="/benchmark", workspace=workspace, time=datetime.now(UTC))
+
+
+async def handled(jetstream: JetStreamContext) -> None:
+    """Return when the mergers have acknowledged everything."""
+    while True:
+        info = await jetstream.consumer_info("KB_EVENTS", "merger")
+        if not (info.num_pending or info.num_ack_pending):
+            return
+        await asyncio.sleep(0.05)
+
+
+async def load(jetstream: JetStreamContext, start: int, count: int, workspace: str) -> float:
+    """Seconds from the first publication until all are merged."""
+    log, began = NatsLog(jetstream), time.monotonic()
+    for first in range(start, start + count, 64):
+        numbers = range(first, min(first + 64, start + count))
+        await asyncio.gather(*(log.publish(said(number, workspace)) for number in numbers))
+    await handled(jetstream)
+    return time.monotonic() - began
+
+
+async def measure(server: RunningNats, folder: Path, count: int) -> None:
+    """All of it, on one bus and one graph store."""
+    bolt = free_port()
+    graph = arcadedb.arcadedb(folder / "graph", http_port=free_port(), bolt_port=bolt, password=PASSWORD)
+    await graph.start()
+    env = {
+        "NATS_URL": server.url, "DOCUMENTS_URL": f"sqlite://{folder}/rows.sqlite", "NEO4J_URI": arcadedb.bolt_uri(bolt),
+        "NEO4J_USERNAME": arcadedb.USER, "NEO4J_PASSWORD": PASSWORD, "NEO4J_DATABASE": arcadedb.DATABASE,
+    }  # fmt: skip
+    try:
+        async with connected(server) as client:
+            jetstream = client.jetstream(timeout=10)
+            await topology.apply(jetstream)
+            await replicas(jetstream, folder, env, count)
+            await growth(jetstream, folder, env, count)
+    finally:
+        await graph.stop()
+
+
+async def replicas(jetstream: JetStreamContext, folder: Path, env: dict[str, str], count: int) -> None:
+    """Throughput on one hot entity with 1, 2 and 4 mergers."""
+    print("| mergers | chunks | seconds | chunks/s |\n|---|---|---|---|")
+    for number in (1, 2, 4):
+        async with AsyncExitStack() as stack:
+            for one in range(number):
+                await stack.enter_async_context(service("merger", folder / f"merger-{number}-{one}", wait=True, **env))
+            seconds = await load(jetstream, 0, count // 4, f"replicas-{number}")
+        print(f"| {number} | {count // 4} | {seconds:.1f} | {count // 4 / seconds:.0f} |", flush=True)
+
+
+async def growth(jetstream: JetStreamContext, folder: Path, env: dict[str, str], count: int) -> None:
+    """What chunks cost while the entity grows: in a bulk load, and one by one."""
+    print("\n| chunks that name it | bulk, ms per chunk | one at a time, ms |\n|---|---|---|")
+    async with service("merger", folder / "merger-growth", wait=True, **env):
+        done = 0
+        for size in sorted({100, STEP, *range(STEP, count + 1, STEP)}):
+            bulk = await load(jetstream, done, size - done, "growth") / (size - done)
+            alone = [await load(jetstream, size + 10**6 + n, 1, "growth") for n in range(10)]
+            done = size
+            print(f"| {size} | {1000 * bulk:.1f} | {1000 * sorted(alone)[5]:.0f} |", flush=True)
+
+
+async def main() -> None:
+    """Run it and print the tables."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--count", type=int, default=4000)
+    count = arguments.parse_args().count
+    folder = Path(tempfile.mkdtemp())
+    async with running_nats(folder, sync="always") as server:
+        await measure(server, folder, count)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
