@@ -90,7 +90,7 @@ async def test_production_stores_say_what_the_embedded_ones_say(
 
 
 async def test_a_question_is_answered_with_its_source(production: Deployment, digest: dict[str, Any]) -> None:
-    answer = await production.json("ask", "Heaps are arrays for which what holds?")
+    answer = await production.json("ask", "Heaps are arrays for which what holds?", "--mode", "naive")
     assert "modules/heapq.txt" in {reference["file_path"] for reference in answer["references"]}
     code, output, _ = await production.run("ask", "Who met whom at the Customs House?", "--mode", "local")
     assert (code, "log-000" in output) == (0, True)
