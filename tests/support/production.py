@@ -74,7 +74,12 @@ async def deployment(folder: Path, **env: str) -> AsyncGenerator[Deployment]:
             code, output, errors = await found.run(command, "apply")
             assert code == 0, f"{command} apply: {output}\n{errors}"
         for name in SERVICES:
-            variables = {"EMBEDDING_MODEL": "lexical", "COSINE_THRESHOLD": "0.05", **found.env, "NATS_URL": found.env["SERVICES_NATS_URL"]}
+            variables = {
+                "EMBEDDING_MODEL": "lexical",
+                "COSINE_THRESHOLD": "0.05",
+                **found.env,
+                "NATS_URL": found.env["SERVICES_NATS_URL"],
+            }
             variables |= {"PORT": found.env["API_PORT"]} if name == "query" else {}
             process = service(name, folder / "services", wait=False, **variables)
             found.services[name] = await opened.enter_async_context(process)
