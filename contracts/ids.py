@@ -53,9 +53,28 @@ def chunk_id(document: str, order: int) -> str:
     return f"{document}-chunk-{order:03d}"
 
 
+def chunk_place(id: str) -> tuple[str, int] | None:
+    """The document and the order that a chunk's id is made of, None for a text that is no chunk's id."""
+    document, _, order = id.rpartition("-chunk-")
+    return (document, int(order)) if document and order.isascii() and order.isdigit() else None
+
+
 def pair(source: str, target: str) -> tuple[str, str]:
     """The key of a relation: its two names, sorted. Relations have no direction."""
     return (source, target) if source <= target else (target, source)
+
+
+def chunk_vector_id(document_id: str, order: int) -> str:
+    """The vector id of a chunk. Ids of one document follow each other in the order of its chunks.
+
+    The document is named by a hash, for its id may hold any character.
+    """
+    return f"{chunk_vector_prefix(document_id)}{order:010d}"
+
+
+def chunk_vector_prefix(document_id: str) -> str:
+    """How the vector ids of a document's chunks begin."""
+    return f"chunk-{sha256(document_id)[:40]}-"
 
 
 def entity_vector_id(name: str) -> str:

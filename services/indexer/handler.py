@@ -7,14 +7,14 @@ from typing import TypeVar
 
 from contracts.events import ChunksCreated, DocumentDeleted, Event, GraphMerged, VectorsIndexed
 from contracts.graph import Generations, Space, VectorKind, VectorRow
-from contracts.ids import entity_vector_id, relation_vector_id
+from contracts.ids import chunk_vector_id, chunk_vector_prefix, entity_vector_id, relation_vector_id
 from contracts.values import ChunkRef, DocumentVersion
 from runtime.bus.port import Delivery, version_deleted
 from runtime.bus.port import extents as reaches
 from runtime.errors import Retryable
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
-from services.indexer.domain import chunk_row, chunk_row_id, chunk_row_prefix, entity_row, relation_row
+from services.indexer.domain import chunk_row, entity_row, relation_row
 from services.indexer.ports import Embeddings, Extents
 
 E = TypeVar("E", bound=Event)
@@ -46,7 +46,7 @@ async def on_chunks(
         for delivery in deliveries:
             event = delivery.event
             if isinstance(event, ChunksCreated):
-                ours = changed & {chunk_row_id(event.document.id, chunk.order) for chunk in event.chunks}
+                ours = changed & {chunk_vector_id(event.document.id, chunk.order) for chunk in event.chunks}
                 fact = _indexed(event.document, "chunks", event.chunks, len(ours), embeddings)
             else:
                 fact = _indexed(version_deleted(delivery, event), "chunks", (), 0, embeddings)
@@ -69,8 +69,8 @@ async def _remove_ended(
     standing = await extents.get(space, {delivery.event.about for delivery in deliveries})
     look |= {id for id, extent in standing.items() if any(extent.version > v for v in _versions(id, deliveries))}
     for id in sorted(look):
-        prefix, extent = chunk_row_prefix(id), standing[id]
-        after = chunk_row_id(id, extent.count - 1) if extent.count else prefix
+        prefix, extent = chunk_vector_prefix(id), standing[id]
+        after = chunk_vector_id(id, extent.count - 1) if extent.count else prefix
         while rows := [row for row in await vectors.scan(space, "chunks", after, PAGE) if row.id.startswith(prefix)]:
             await vectors.delete(space, "chunks", [row.id for row in rows if extent.ends(row.order, row.version)])
             after = rows[-1].id

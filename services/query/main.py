@@ -11,7 +11,7 @@ from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.api.app import create_app
 from services.query.api.routes import Context
-from services.query.ask import Library
+from services.query.library import Library
 from services.query.models import ExtractiveAnswers, ModelAnswers, ModelKeywords, OfflineKeywords
 from services.query.project import on_facts
 from services.query.settings import QuerySettings
@@ -42,6 +42,8 @@ def main() -> None:
             count=open_tokenizer().count,
             min_score=settings.cosine_threshold,
             related_chunks=settings.related_chunk_number,
+            pick=settings.kg_chunk_pick_method,
+            min_rerank_score=settings.min_rerank_score,
         )
         try:
             await until_it_answers("the document store", rows.prepare, health)

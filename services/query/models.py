@@ -9,6 +9,7 @@ from runtime.models.offline.quotable import quotable
 from runtime.models.ports import Chat, Embedder, Message
 from services.query.domain.passage import Passage
 from services.query.domain.prompt import answer_prompt, keywords_prompt, parse_keywords
+from services.query.domain.question import Keywords, Question
 
 NO_MODEL = "(No language model is configured: these sentences are quoted from the documents as they stand.)"
 
@@ -18,29 +19,33 @@ CANDIDATES = 32
 
 
 class ModelKeywords:
-    """Asks the model; what it cannot name is searched for as the question stands."""
+    """Asks the model; where it refuses, the names and words of the question stand in."""
 
     def __init__(self, chat: Chat, language: str) -> None:
         self._chat, self._language = chat, language
 
-    async def of(self, question: str) -> tuple[list[str], list[str]]:
+    async def of(self, question: str) -> Keywords:
         """One call."""
         try:
             completion = await self._chat.complete(
                 [Message("user", keywords_prompt(question, self._language))], json=True
             )
         except Poison:
-            return keywords(question)
-        high, low = parse_keywords(completion.text)
-        return (high, low) if high or low else keywords(question)
+            return _offline(question)
+        return parse_keywords(completion.text)
 
 
 class OfflineKeywords:
     """Names and content words of the question."""
 
-    async def of(self, question: str) -> tuple[list[str], list[str]]:
+    async def of(self, question: str) -> Keywords:
         """Computed at once."""
-        return keywords(question)
+        return _offline(question)
+
+
+def _offline(question: str) -> Keywords:
+    high, low = keywords(question)
+    return Keywords(tuple(high), tuple(low))
 
 
 class ModelAnswers:
@@ -51,9 +56,18 @@ class ModelAnswers:
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
 
-    async def answer(self, question: str, context: str, passages: Sequence[tuple[str, Passage]]) -> str:
+    async def answer(self, question: Question, context: str, passages: Sequence[tuple[str, Passage]]) -> str:
         """One call."""
-        completion = await self._chat.complete([Message("system", answer_prompt(context)), Message("user", question)])
+        completion = await self._chat.complete(
+            [
+                Message(
+                    "system",
+                    answer_prompt(context, response_type=question.response_type, instructions=question.user_prompt),
+                ),
+                *(Message(turn.role, turn.content) for turn in question.history),
+                Message("user", question.query),
+            ]
+        )
         return completion.text
 
 
@@ -65,7 +79,7 @@ class ExtractiveAnswers:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
 
-    async def answer(self, question: str, context: str, passages: Sequence[tuple[str, Passage]]) -> str:
+    async def answer(self, question: Question, context: str, passages: Sequence[tuple[str, Passage]]) -> str:
         """Compares at most `CANDIDATES` sentences with the question."""
         candidates = [
             Candidate(sentence, rank, place, reference)
@@ -73,12 +87,12 @@ class ExtractiveAnswers:
             for place, sentence in enumerate(quotable(passage.content))
             if 20 <= len(sentence) <= LONGEST
         ]
-        lexical = lexical_scores(question, candidates)
+        lexical = lexical_scores(question.query, candidates)
         order = sorted(range(len(candidates)), key=lambda i: (-lexical[i], candidates[i].passage, i))[:CANDIDATES]
         if not order:
             return NO_MODEL
         shortlist = [candidates[i] for i in order]
-        asked, *said = await self._embedder.embed([question, *(candidate.text for candidate in shortlist)])
+        asked, *said = await self._embedder.embed([question.query, *(candidate.text for candidate in shortlist)])
         meaning = [sum(a * b for a, b in zip(asked, vector, strict=True)) for vector in said]
         scores = [lexical[i] + similar for i, similar in zip(order, meaning, strict=True)]
         return f"{compose(best(shortlist, scores, SENTENCES))}\n\n{NO_MODEL}"

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from contracts.graph import Extent, Space
 from services.query.domain.passage import Passage
+from services.query.domain.question import Keywords, Question
 from services.query.domain.status import DocumentStatus
 
 
@@ -62,11 +63,21 @@ class Passages(Protocol):
         ...
 
 
-class Keywords(Protocol):
+class KeywordFinders(Protocol):
     """What a question is about. Raises what `Chat` raises."""
 
-    async def of(self, question: str) -> tuple[list[str], list[str]]:
-        """(high-level themes, low-level names and terms)."""
+    async def of(self, question: str) -> Keywords:
+        """None found: both lists empty."""
+        ...
+
+
+class Rerankers(Protocol):
+    """A model that judges how well passages answer a question."""
+
+    async def rerank(
+        self, question: str, passages: Sequence[Passage], top_n: int
+    ) -> Sequence[tuple[Passage, float | None]]:
+        """At most `top_n` with scores, the best first. On a failure all of them in their order, without scores."""
         ...
 
 
@@ -75,6 +86,6 @@ class Answers(Protocol):
 
     uses_model: bool
 
-    async def answer(self, question: str, context: str, passages: Sequence[tuple[str, Passage]]) -> str:
+    async def answer(self, question: Question, context: str, passages: Sequence[tuple[str, Passage]]) -> str:
         """`passages` are pairs of a reference id and a passage, the best first."""
         ...

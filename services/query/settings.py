@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from runtime.settings import Settings
+from services.query.domain.question import Pick
 
 
 class QuerySettings(Settings):
@@ -15,6 +16,8 @@ class QuerySettings(Settings):
     max_relation_tokens: int = Field(default=8000, ge=1)
     max_total_tokens: int = Field(default=30000, ge=1)
     cosine_threshold: float = Field(default=0.2, ge=-1, le=1)
+    kg_chunk_pick_method: Pick = "VECTOR"
+    min_rerank_score: float = 0.0
     related_chunk_number: int = Field(default=5, ge=0)
     summary_language: str = Field(default="English", description="language of keywords")
     workspace: str = Field(default="default", description="workspace of requests that name none")

@@ -21,7 +21,7 @@ from services.merger.handler import on_entities_extracted
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.api.app import create_app
 from services.query.api.routes import Context
-from services.query.ask import Library
+from services.query.library import Library
 from services.query.models import ExtractiveAnswers, OfflineKeywords
 from services.query.project import on_facts
 from services.query.settings import QuerySettings

@@ -2,8 +2,6 @@
 
 from collections.abc import Collection, Sequence
 
-import numpy as np
-
 from contracts.graph import VECTOR_KINDS, Hit, Space, VectorKind, VectorRow
 from runtime.stores.vectors import rows as stored
 
@@ -50,17 +48,21 @@ class MemoryVectors:
         self, space: Space, kind: VectorKind, vector: Sequence[float], *, top_k: int, min_score: float = -1.0
     ) -> list[Hit]:
         """See `Vectors`. Compares with every row."""
-        direction = stored.direction(vector, self.dimension, "the question").astype(np.float64)
+        direction = stored.direction(vector, self.dimension, "the question")
         table = list(self._table(space, kind).values())
         if not table or top_k < 1:
             return []
-        matrix = np.array([row.vector for row in table], dtype=np.float64)
-        lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(direction)
-        similarities = np.divide(matrix @ direction, lengths, out=np.zeros(len(table)), where=lengths > 0)
-        hits = stored.ranked(
-            Hit(row, stored.score(float(similarity))) for row, similarity in zip(table, similarities, strict=True)
-        )
+        similarities = stored.similarities([row.vector for row in table], direction)
+        hits = stored.ranked(map(Hit, table, similarities))
         return [Hit(stored.bare(hit.row), hit.score) for hit in hits[:top_k] if hit.score > min_score]
+
+    async def likeness(
+        self, space: Space, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
+    ) -> dict[str, float]:
+        """See `Vectors`."""
+        direction = stored.direction(vector, self.dimension, "the question")
+        rows = await self.get(space, kind, ids, vectors=True)
+        return dict(zip(rows, stored.similarities([row.vector for row in rows.values()], direction), strict=True))
 
     async def delete(self, space: Space, kind: VectorKind, ids: Collection[str]) -> None:
         """See `Vectors`."""

@@ -93,6 +93,17 @@ class MilvusVectors:
             hits = await self._nearest(space, kind, direction, limit)
         return [hit for hit in hits[:top_k] if hit.score > min_score]
 
+    async def likeness(
+        self, space: Space, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
+    ) -> dict[str, float]:
+        """See `Vectors`. Computed here: what a server finds among given ids is not all of them on every index."""
+        direction = stored.direction(vector, self.dimension, "the question")
+        found: dict[str, Sequence[float]] = {}
+        for condition in stored.pages(space.workspace, ids):
+            for fields in await self._query(space, kind, condition, ["id", "vector"]):
+                found[fields["id"]] = fields["vector"]
+        return dict(zip(found, stored.similarities(list(found.values()), direction), strict=True))
+
     async def delete(self, space: Space, kind: VectorKind, ids: Collection[str]) -> None:
         """See `Vectors`."""
         conditions = list(stored.pages(space.workspace, ids))

@@ -48,6 +48,12 @@ class Vectors(Protocol):
         """At most `top_k` rows by cosine similarity, best first, equal ones by id, none at or below `min_score`."""
         ...
 
+    async def likeness(
+        self, space: Space, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
+    ) -> dict[str, float]:
+        """The exact cosine similarity of those rows that exist among `ids`."""
+        ...
+
     async def delete(self, space: Space, kind: VectorKind, ids: Collection[str]) -> None:
         """No row stands under these ids any more."""
         ...

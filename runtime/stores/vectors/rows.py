@@ -207,6 +207,16 @@ def score(similarity: float) -> float:
     return round(min(1.0, max(-1.0, similarity)), SCORE_DIGITS)
 
 
+def similarities(vectors: Sequence[Sequence[float]], direction: NDArray[np.float32]) -> list[float]:
+    """The cosine similarity of each vector with the direction, 0 where one of them has no length."""
+    if not vectors:
+        return []
+    matrix, asked = np.array(vectors, dtype=np.float64), direction.astype(np.float64)
+    lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(asked)
+    found = np.divide(matrix @ asked, lengths, out=np.zeros(len(vectors)), where=lengths > 0)
+    return [score(float(similarity)) for similarity in found]
+
+
 def ranked(hits: Iterable[Hit]) -> list[Hit]:
     """Best first, equal ones by id."""
     return sorted(hits, key=lambda hit: (-hit.score, hit.row.id))

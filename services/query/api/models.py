@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, Field, field_validator, model_validator
 
 from contracts.text import sanitize
-from services.query.ask import Mode
+from services.query.domain.question import Mode
 from services.query.domain.status import STATUSES, STEPS, DocumentStatus
 
 

@@ -28,7 +28,9 @@ from services.query.api.models import (
     TrackStatus,
     all_counts,
 )
-from services.query.ask import Answer, Library, Question, ask
+from services.query.ask import Answer, ask
+from services.query.domain.question import Keywords, Question
+from services.query.library import Library, Spaces
 from services.query.ports import Documents
 from services.query.settings import QuerySettings
 
@@ -80,7 +82,8 @@ Workspace = Annotated[str, Depends(workspace)]
 async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace) -> QueryResponse:
     """Answer a question from the documents."""
     started = time.monotonic()
-    answer = await ask(_question(body, ctx.settings), workspace, await ctx.pointers.live(), ctx.library)
+    spaces = Spaces.of(workspace, await ctx.pointers.live())
+    answer = await ask(_question(body, ctx.settings), spaces, ctx.library, only_context=bool(body.only_need_context))
     return QueryResponse(
         response=answer.text,
         references=_references(answer, body.include_chunk_content) if body.include_references else None,
@@ -98,9 +101,7 @@ def _question(body: QueryRequest, settings: QuerySettings) -> Question:
         body.query,
         body.mode,
         **limits,
-        high_level=tuple(body.hl_keywords),
-        low_level=tuple(body.ll_keywords),
-        only_context=bool(body.only_need_context),
+        keywords=Keywords(tuple(body.hl_keywords), tuple(body.ll_keywords)),
     )
 
 

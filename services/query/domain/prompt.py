@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any, cast
 
+from services.query.domain.question import Keywords
+
 ANSWER_VERSION = "answer-1"
 KEYWORDS_VERSION = "keywords-1"
 
@@ -42,21 +44,21 @@ def keywords_prompt(question: str, language: str = "English") -> str:
     return _KEYWORDS.format(question=question, language=language)
 
 
-def parse_keywords(answer: str) -> tuple[list[str], list[str]]:
-    """(high, low) keywords of the model's answer; two empty lists for what cannot be read."""
+def parse_keywords(answer: str) -> Keywords:
+    """The keywords of the model's answer; none for what cannot be read."""
     text = _FENCE.sub("", _THINKING.sub("", answer).strip())
     try:
         found: Any = json.loads(text[text.index("{") : text.rindex("}") + 1])
     except ValueError:
-        return [], []
-    return _words(found, "high_level_keywords"), _words(found, "low_level_keywords")
+        return Keywords()
+    return Keywords(_words(found, "high_level_keywords"), _words(found, "low_level_keywords"))
 
 
-def _words(found: Any, name: str) -> list[str]:
+def _words(found: Any, name: str) -> tuple[str, ...]:
     if not isinstance(found, dict):
-        return []
+        return ()
     words = cast("dict[str, Any]", found).get(name)
     if not isinstance(words, list):
-        return []
+        return ()
     words = cast("list[Any]", words)
-    return list(dict.fromkeys(str(word).strip() for word in words if str(word).strip()))
+    return tuple(dict.fromkeys(str(word).strip() for word in words if str(word).strip()))

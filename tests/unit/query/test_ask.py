@@ -7,16 +7,20 @@ import pytest
 
 from runtime.errors import Unavailable
 from runtime.models.scripted import ScriptedChat
-from services.query.ask import NO_CONTEXT, Mode, Question, ask, retrieve
+from services.query.ask import NO_CONTEXT, ask
+from services.query.domain.question import Keywords, Mode, Question
+from services.query.library import Spaces
 from services.query.models import NO_MODEL, ModelAnswers, ModelKeywords
+from services.query.retrieve import retrieve
 from tests.support.querying import LIVE, World, library_of_two
 
 MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix")
+W = Spaces.of("w", LIVE)
 QUESTION = "Who discovered radium?"
 
 
 async def found(world: World, question: Question, **changes: Any) -> Any:
-    return await retrieve(question, "w", LIVE, world.library(**changes))
+    return await retrieve(question, W, world.library(**changes))
 
 
 def test_every_mode_is_tried() -> None:
@@ -46,7 +50,7 @@ async def test_only_naive_leaves_the_graph_out(mode: Mode, graph: bool) -> None:
 @pytest.mark.parametrize("mode", MODES)
 async def test_an_answer_without_a_model_quotes_and_says_so(mode: Mode) -> None:
     world = await library_of_two()
-    answer = await ask(Question(QUESTION, mode), "w", LIVE, world.library())
+    answer = await ask(Question(QUESTION, mode), W, world.library())
     assert "Marie Curie discovered radium" in answer.text
     assert answer.text.endswith(NO_MODEL)
     assert answer.by_model is False
@@ -55,7 +59,7 @@ async def test_an_answer_without_a_model_quotes_and_says_so(mode: Mode) -> None:
 async def test_an_answer_of_a_model_rests_on_the_context() -> None:
     world = await library_of_two()
     chat = ScriptedChat(["Marie Curie [1]."])
-    answer = await ask(Question(QUESTION), "w", LIVE, world.library(answers=ModelAnswers(chat)))
+    answer = await ask(Question(QUESTION), W, world.library(answers=ModelAnswers(chat)))
     assert (answer.text, answer.by_model) == ("Marie Curie [1].", True)
     system, user = chat.calls[0].messages
     assert "Knowledge Graph Data (Entity):" in system.content
@@ -65,7 +69,7 @@ async def test_an_answer_of_a_model_rests_on_the_context() -> None:
 
 async def test_a_context_is_given_when_only_that_is_asked_for() -> None:
     world = await library_of_two()
-    answer = await ask(Question(QUESTION, only_context=True), "w", LIVE, world.library())
+    answer = await ask(Question(QUESTION), W, world.library(), only_context=True)
     assert answer.text.startswith("Knowledge Graph Data (Entity):")
     assert answer.by_model is False
 
@@ -73,7 +77,7 @@ async def test_a_context_is_given_when_only_that_is_asked_for() -> None:
 @pytest.mark.parametrize("mode", MODES)
 async def test_where_nothing_is_found_it_is_said_with_the_mark_that_clients_look_for(mode: Mode) -> None:
     chat = ScriptedChat([])
-    answer = await ask(Question(QUESTION, mode), "w", LIVE, World().library(answers=ModelAnswers(chat)))
+    answer = await ask(Question(QUESTION, mode), W, World().library(answers=ModelAnswers(chat)))
     assert answer.text == NO_CONTEXT
     assert answer.text.endswith("[no-context]")
     assert chat.calls == []
@@ -82,7 +86,7 @@ async def test_where_nothing_is_found_it_is_said_with_the_mark_that_clients_look
 async def test_workspaces_see_only_their_own() -> None:
     world = await library_of_two()
     await world.index("other", "Otto discovered bakelite.", workspace="other")
-    answer = await ask(Question(QUESTION), "other", LIVE, world.library())
+    answer = await ask(Question(QUESTION), Spaces.of("other", LIVE), world.library())
     assert {passage.document_id for _, passage in answer.found.passages} == {"other"}
 
 
@@ -92,7 +96,7 @@ async def test_keywords_of_the_model_lead_the_search_and_given_ones_cost_no_call
     keywords = ModelKeywords(chat, "English")
     result = await found(world, Question(QUESTION, "local"), keywords=keywords)
     assert result.entities[0].name == "Baker"
-    await found(world, Question(QUESTION, "local", low_level=("Radium",)), keywords=keywords)
+    await found(world, Question(QUESTION, "local", keywords=Keywords(low=("Radium",))), keywords=keywords)
     await found(world, Question(QUESTION, "naive"), keywords=keywords)
     assert len(chat.calls) == 1
 
@@ -125,7 +129,7 @@ async def test_the_whole_context_stays_within_its_budget() -> None:
     world = World()
     await world.index("long", *(f"Radium in passage {n}. " + "word " * 200 for n in range(30)))
     library = world.library()
-    answer = await ask(Question(QUESTION, max_total_tokens=4000, only_context=True), "w", LIVE, library)
+    answer = await ask(Question(QUESTION, max_total_tokens=4000), W, library, only_context=True)
     assert 1000 < library.count(answer.text) < 4000
 
 
@@ -149,4 +153,4 @@ async def test_a_store_that_is_down_is_an_error_and_never_an_empty_answer() -> N
 
     world.graph.entities = down  # type: ignore[method-assign]
     with pytest.raises(Unavailable):
-        await ask(Question(QUESTION), "w", LIVE, world.library())
+        await ask(Question(QUESTION), W, world.library())

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from contracts.graph import Entity, Relation
 from services.query.domain.context import entity_line, layout, passage_line, relation_line
 from services.query.domain.passage import Passage
-from services.query.domain.retrieval import interleave, polled, ranked, references, sources, within
+from services.query.domain.picking import by_likeness, by_weight, quota, round_robin, sources
+from services.query.domain.references import references
+from services.query.domain.retrieval import interleave, ranked, within
 
 
 def same(item: str) -> str:
@@ -47,6 +49,17 @@ def test_an_unknown_degree_is_none() -> None:
     assert [r.key for r in ranked([tie("a", "b"), tie("a", "c")], {"c": 1})] == [("a", "c"), ("a", "b")]
 
 
+def test_likeness_takes_half_of_the_quota_of_all_objects() -> None:
+    assert quota(objects=3, most=5) == 7
+    assert by_likeness({"a": 0.1, "b": 0.9, "c": 0.9, "d": 0.5}, 3) == ["b", "c", "d"]
+
+
+def test_candidates_of_a_hub_do_not_crowd_out_the_others() -> None:
+    hub = [f"h{n}" for n in range(1000)]
+    assert round_robin([hub, ["a"], ["b", "c"]], 5) == ["h0", "a", "b", "h1", "c"]
+    assert round_robin([], 5) == []
+
+
 def test_a_budget_keeps_whole_items_from_the_beginning() -> None:
     assert within(["aaa", "bb", "cccc", "d"], 6, len) == ["aaa", "bb"]
     assert within(["aaaa"], 3, len) == []
@@ -69,13 +82,13 @@ def test_a_budget_keeps_whole_items_from_the_beginning() -> None:
     ],
 )
 def test_chunks_are_polled_along_a_falling_line(lists: Sequence[Sequence[str]], most: int, picked: list[str]) -> None:
-    assert polled(lists, most) == picked
+    assert by_weight(lists, most) == picked
 
 
 @given(st.lists(st.integers(1, 8), max_size=8), st.integers(1, 6))
 def test_polling_takes_no_chunk_twice_and_no_more_than_the_line_allows(sizes: list[int], most: int) -> None:
     lists = [[f"{n}-{k}" for k in range(size)] for n, size in enumerate(sizes)]
-    picked = polled(lists, most)
+    picked = by_weight(lists, most)
     assert len(picked) == len(set(picked))
     assert len(picked) <= most * max(1, len(lists))
     assert all(one[0] in picked for one in lists)

@@ -1,0 +1,56 @@
+"""Which passages behind entities and relations are read. LightRAG's two methods, over plain data."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from contracts.graph import Entity, Relation
+
+
+def sources(objects: Sequence[Entity | Relation], taken: Iterable[str] = ()) -> list[list[str]]:
+    """For each object its chunks: those that many objects name first, each chunk only with the first object."""
+    counts = Counter(chunk for item in objects for chunk in item.source_ids)
+    used = set(taken)
+    lists: list[list[str]] = []
+    for item in objects:
+        own = [chunk for chunk in item.source_ids if chunk not in used]
+        used.update(own)
+        lists.append(sorted(own, key=lambda chunk: -counts[chunk]))
+    return [own for own in lists if own]
+
+
+def by_weight(lists: Sequence[Sequence[str]], most: int) -> list[str]:
+    """Linear gradient weighted polling: the first list may give `most` chunks, the last one 1, in between a line.
+
+    What a list cannot fill goes to the first lists that have chunks left.
+    """
+    if not lists or most <= 0:
+        return []
+    if len(lists) == 1:
+        return list(lists[0][:most])
+    last = len(lists) - 1
+    quotas = [round(most - index / last * (most - 1)) for index in range(len(lists))]
+    picked = [list(chunks[:quota]) for chunks, quota in zip(lists, quotas, strict=True)]
+    unused = sum(quotas) - sum(map(len, picked))
+    result = [chunk for chunks in picked for chunk in chunks]
+    rest = [chunk for chunks, own in zip(lists, picked, strict=True) for chunk in chunks[len(own) :]]
+    return result + rest[:unused]
+
+
+def quota(objects: int, most: int) -> int:
+    """How many chunks the method VECTOR takes of so many objects."""
+    return int(most * objects / 2)
+
+
+def by_likeness(scores: Mapping[str, float], most: int) -> list[str]:
+    """The chunks most like the question, best first, equal ones as they come."""
+    return sorted(scores, key=lambda chunk: -scores[chunk])[:most]
+
+
+def round_robin(lists: Sequence[Sequence[str]], most: int) -> list[str]:
+    """At most `most` chunks, the first of each list, the second of each, and so on: no hub crowds out the others."""
+    picked: list[str] = []
+    for depth in range(max(map(len, lists), default=0)):
+        picked += [chunks[depth] for chunks in lists if depth < len(chunks)]
+        if len(picked) >= most:
+            break
+    return picked[:most]

@@ -1,0 +1,67 @@
+"""From a question to what its answer rests on: keywords, the stages of its mode, passages, reranking, the budget."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from services.query.domain.context import entity_line, passage_line, relation_line
+from services.query.domain.found import Found, Gathered
+from services.query.domain.passage import Passage
+from services.query.domain.prompt import answer_prompt
+from services.query.domain.question import Keywords, Question, searched
+from services.query.domain.references import references
+from services.query.domain.retrieval import within
+from services.query.gather import gather
+from services.query.library import Library, Spaces
+
+RESERVE = 200
+"""Tokens that are kept free for the list of references."""
+
+
+async def retrieve(question: Question, spaces: Spaces, library: Library) -> Found:
+    """What the documents hold about the question, in the question's mode. Raises `Unavailable`."""
+    if question.mode == "bypass":
+        return Found()
+    keywords = await _keywords(question, library)
+    if keywords is None:
+        return Found()
+    gathered = await gather(question, keywords, spaces, library)
+    found = await _read(question, gathered, spaces, library)
+    return replace(found, keywords=keywords)
+
+
+async def _keywords(question: Question, library: Library) -> Keywords | None:
+    """What to search by; None when a long question is about nothing."""
+    if question.mode == "naive" or question.keywords:
+        return question.keywords
+    return searched(question.query, await library.keywords.of(question.query))
+
+
+async def _read(question: Question, gathered: Gathered, spaces: Spaces, library: Library) -> Found:
+    """The passages, reranked and cut to what room the rest of the prompt leaves."""
+    known = await library.passages.get(spaces.status, gathered.chunk_ids)
+    passages = await _reranked(question, [known[id] for id in gathered.chunk_ids if id in known], library)
+    room = question.max_total_tokens - _used(question, gathered, library) - RESERVE
+    kept = within(passages[: question.chunk_top_k], room, lambda passage: library.count(passage_line("1", passage)))
+    ids = references([passage.file_path for passage in kept])
+    return Found(
+        gathered.entities,
+        gathered.relations,
+        [(ids.get(passage.file_path, ""), passage) for passage in kept],
+        ids,
+        info={**gathered.info, "final_chunks_count": len(kept)},
+    )
+
+
+async def _reranked(question: Question, passages: Sequence[Passage], library: Library) -> Sequence[Passage]:
+    """By the reranker's scores, without those below the least one; as they come where there is none."""
+    if not (question.rerank and library.reranker and passages):
+        return passages
+    scored = await library.reranker.rerank(question.query, passages, question.chunk_top_k)
+    return [passage for passage, score in scored if score is None or score >= library.min_rerank_score]
+
+
+def _used(question: Question, gathered: Gathered, library: Library) -> int:
+    """Tokens of the prompt without its passages."""
+    lines = [*map(entity_line, gathered.entities), *map(relation_line, gathered.relations)]
+    fixed = answer_prompt("", response_type=question.response_type, instructions=question.user_prompt)
+    return sum(map(library.count, lines)) + library.count(fixed) + library.count(question.query)
