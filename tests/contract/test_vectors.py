@@ -231,9 +231,9 @@ async def test_what_scores_the_least_score_or_less_is_left_out(vectors: Vectors,
 
 async def test_likeness_is_that_of_the_named_rows_whatever_else_is_nearer(vectors: Vectors, space: Space) -> None:
     await vectors.put(space, "chunks", [row("east", 1.0), row("north", 0.0, 2.0), row("west", -1.0), row("near", 1.0)])
-    found = await vectors.likeness(space, "chunks", EAST, ["east", "north", "west", "none", "no id"])
+    found = await vectors.likeness(space, "chunks", row("east", 3.0).vector, ["east", "north", "west", "none", "no id"])
     assert found == {"east": 1.0, "north": 0.0, "west": -1.0}
-    assert await vectors.likeness(space, "chunks", EAST, []) == {}
+    assert await vectors.likeness(space, "chunks", row("east", 3.0).vector, []) == {}
 
 
 async def test_a_vector_without_direction_is_kept_and_disturbs_no_search(vectors: Vectors, space: Space) -> None:
