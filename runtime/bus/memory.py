@@ -98,7 +98,7 @@ class MemoryLog:
     async def last_sequence(self) -> int:
         return len(self.messages)
 
-    async def handled(self) -> int:
+    async def handled(self, *durables: str) -> int:
         return 0
 
     async def read(

@@ -236,9 +236,10 @@ class NatsLog:
         with translated():
             return (await self.jetstream.stream_info("KB_EVENTS")).state.last_seq
 
-    async def handled(self) -> int:
+    async def handled(self, *durables: str) -> int:
+        names = durables or [durable.name for durable in DURABLES]
         with translated():
-            infos = [await self.jetstream.consumer_info(durable.stream, durable.name) for durable in DURABLES]
+            infos = [await self.jetstream.consumer_info("KB_EVENTS", name) for name in names]
         return min((info.ack_floor.stream_seq if info.ack_floor else 0) for info in infos)
 
     async def read(

@@ -145,8 +145,8 @@ class Log(Protocol):
         """The sequence of the newest event, 0 for an empty log."""
         ...
 
-    async def handled(self) -> int:
-        """A sequence up to which every durable has acknowledged everything; 0 when that is not known."""
+    async def handled(self, *durables: str) -> int:
+        """A sequence up to which these durables (none named: all) have acknowledged everything; 0: not known."""
         ...
 
     def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncIterator[list[Message]]:

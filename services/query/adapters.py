@@ -8,7 +8,7 @@ from contracts.graph import Extent, Space
 from contracts.subjects import token
 from runtime.stores.documents.rows import Row, Rows, Table
 from services.query.domain.passage import Passage
-from services.query.domain.status import STATUSES, STEPS, DocumentStatus, Failure
+from services.query.domain.status import SETTLED, STATUSES, STEPS, DocumentStatus, Failure
 from services.query.ports import Page
 
 
@@ -42,6 +42,12 @@ class RowDocuments:
         """See `Documents.tracked`."""
         found = await self._rows.find(_documents(space), {"track_id": track_id, "status": list(STATUSES)}, order="id")
         return [_status(row) for _, row in found]
+
+    async def unsettled(self, space: Space) -> int | None:
+        """See `Documents.unsettled`."""
+        working = [status for status in STATUSES if status not in SETTLED]
+        found = await self._rows.find(_documents(space), {"status": working}, order="version", limit=1)
+        return found[0][1]["version"] if found else None
 
     async def counts(self, space: Space) -> dict[str, int]:
         """See `Documents.counts`."""

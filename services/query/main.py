@@ -13,6 +13,7 @@ from services.query.api.app import create_app
 from services.query.api.routes import Context
 from services.query.library import Library
 from services.query.models import ExtractiveAnswers, ModelAnswers, ModelKeywords, OfflineKeywords
+from services.query.positions import LogPositions
 from services.query.project import on_facts
 from services.query.settings import QuerySettings
 
@@ -49,7 +50,9 @@ def main() -> None:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
             await until_it_answers("the vector store", vectors.ping, health)
-            app.state.context = Context(bus.log, bus.blobs, bus.pointers, documents, library, settings)
+            app.state.context = Context(
+                bus.log, bus.blobs, bus.pointers, documents, LogPositions(bus.log, documents), library, settings
+            )
             yield [Subscription("query-status", partial(on_facts, documents=documents, passages=passages))]
         finally:
             for part in (vectors, graph, rows, embedder, *([chat] if chat else [])):

@@ -42,8 +42,27 @@ class Documents(Protocol):
         """The documents that were added under one track id, by id."""
         ...
 
+    async def unsettled(self, space: Space) -> int | None:
+        """The sequence of the oldest document on which work goes on."""
+        ...
+
     async def counts(self, space: Space) -> dict[str, int]:
         """How many documents there are of each status; deleted ones are not there."""
+        ...
+
+
+class Positions(Protocol):
+    """How far in the log everything that was said of documents is in every answer."""
+
+    async def of(self, space: Space) -> int:
+        """A sequence up to which every document that was added or deleted is settled; it never goes back.
+
+        A document counts as settled when it is processed, partial, failed or gone.
+        """
+        ...
+
+    async def reach(self, space: Space, position: int, seconds: float) -> int:
+        """The same, once it is `position` or more, or when the time is over."""
         ...
 
 

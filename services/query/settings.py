@@ -19,5 +19,6 @@ class QuerySettings(Settings):
     kg_chunk_pick_method: Pick = "VECTOR"
     min_rerank_score: float = 0.0
     related_chunk_number: int = Field(default=5, ge=0)
+    min_position_timeout: float = Field(default=10.0, ge=0, description="seconds a question waits for its min_position")
     summary_language: str = Field(default="English", description="language of keywords")
     workspace: str = Field(default="default", description="workspace of requests that name none")

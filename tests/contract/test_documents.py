@@ -147,6 +147,15 @@ async def test_a_changed_status_is_counted_where_it_is_now(documents: Documents,
     assert await documents.counts(Space(space.workspace, 2)) == {}
 
 
+async def test_the_oldest_document_that_is_worked_on_is_known(documents: Documents, space: Space) -> None:
+    assert await documents.unsettled(space) is None
+    await filled(
+        documents, space, DocumentStatus("done", version=1, **PROCESSED), DocumentStatus("no", version=2, **FAILED),
+        DocumentStatus("new", version=30), DocumentStatus("old", version=4),
+    )  # fmt: skip
+    assert await documents.unsettled(space) == 4
+
+
 async def test_documents_are_found_by_their_track(documents: Documents, space: Space) -> None:
     await filled(
         documents, space, DocumentStatus("b", track_id="t"), DocumentStatus("a", track_id="t"),

@@ -23,6 +23,7 @@ from services.query.api.app import create_app
 from services.query.api.routes import Context
 from services.query.library import Library
 from services.query.models import ExtractiveAnswers, OfflineKeywords
+from services.query.positions import LogPositions
 from services.query.project import on_facts
 from services.query.settings import QuerySettings
 from tests.support.facts import added, chunked, delivered, document, entity, extracted, relation
@@ -98,6 +99,7 @@ class World:
         app = create_app()
         parts = {
             "log": self.log, "blobs": self.blobs, "pointers": self.pointers, "documents": self.documents,
+            "positions": LogPositions(self.log, self.documents),
             "library": self.library(), "settings": QuerySettings(workspace="w"),
         }  # fmt: skip
         app.state.context = Context(**{**parts, **changes})

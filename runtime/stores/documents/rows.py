@@ -14,7 +14,7 @@ Row = dict[str, Any]
 """JSON: str, int, float, bool, None, list and dict with string keys. No NaN, no lone surrogates."""
 
 INDEXES: Mapping[str, tuple[str, ...]] = {
-    "documents": ("status", "track_id", "updated_at", "created_at", "file_path", "id"),
+    "documents": ("status", "track_id", "updated_at", "created_at", "file_path", "id", "version"),
     "chunks": ("document_id",),
     "contributions": ("key", "chunk_id", "document_id", "left", "right"),
     "revisions": (),

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from contracts.text import encodable
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.errors import InvalidInput, ModelChanged, Retryable
+from services.query.api import data
 from services.query.api.routes import VERSION, router
 
 logger = structlog.get_logger(__name__)
@@ -27,6 +28,7 @@ def create_app() -> FastAPI:
     """The application; `app.state.context` is set once the service is wired."""
     app = FastAPI(title="Lightstream", version=VERSION, description="Graph-based RAG over an event log.")
     app.include_router(router)
+    app.include_router(data.router)
     app.add_middleware(LimitedBody)
 
     @app.exception_handler(InvalidInput)
@@ -34,8 +36,10 @@ def create_app() -> FastAPI:
         return JSONResponse({"detail": str(error)}, 422)
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
+    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
         faults = [{"loc": list(e["loc"]), "msg": encodable(e["msg"]), "type": e["type"]} for e in error.errors()]
+        if request.url.path == data.PATH:
+            return JSONResponse(data.refused("; ".join(str(fault["msg"]) for fault in faults)), 400)
         return JSONResponse({"detail": faults}, 422)
 
     @app.exception_handler(Retryable)

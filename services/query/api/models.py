@@ -29,6 +29,9 @@ class QueryRequest(BaseModel):
     hl_keywords: list[str] = Field(default=[], max_length=64)
     ll_keywords: list[str] = Field(default=[], max_length=64)
     include_references: bool = True
+    min_position: int | None = Field(
+        default=None, ge=0, description="wait until what the log holds up to here is in the answer"
+    )
     include_chunk_content: bool = False
 
     @field_validator("query")

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 from uuid import uuid4
 
-from fastapi import APIRouter, Depends, Header, HTTPException, Request
+from fastapi import APIRouter, Depends, Header, HTTPException, Request, Response
 
 from contracts.envelope import Header as Attributes
 from contracts.graph import Space
@@ -31,7 +31,7 @@ from services.query.api.models import (
 from services.query.ask import Answer, ask
 from services.query.domain.question import Keywords, Question
 from services.query.library import Library, Spaces
-from services.query.ports import Documents
+from services.query.ports import Documents, Positions
 from services.query.settings import QuerySettings
 
 VERSION = "0.1.0"
@@ -46,6 +46,7 @@ class Context:
     blobs: Blobs
     pointers: GenerationPointers
     documents: Documents
+    positions: Positions
     library: Library
     settings: QuerySettings
 
@@ -78,12 +79,30 @@ Ctx = Annotated[Context, Depends(context)]
 Workspace = Annotated[str, Depends(workspace)]
 
 
+POSITION = "X-Log-Position"
+"""Every answer names the place in the log up to which all documents are in it."""
+
+
+async def standing(body: QueryRequest, ctx: Context, workspace: str, response: Response) -> Spaces:
+    """Where to look, once the position that was asked for is reached; the answer's header says which one is."""
+    spaces = Spaces.of(workspace, await ctx.pointers.live())
+    if body.min_position is None:
+        position = await ctx.positions.of(spaces.status)
+    else:
+        position = await ctx.positions.reach(spaces.status, body.min_position, ctx.settings.min_position_timeout)
+        if position < body.min_position:
+            reached = f"position {position} is reached, {body.min_position} was asked for; try again"
+            raise HTTPException(503, reached, {"Retry-After": "1", POSITION: str(position)})
+    response.headers[POSITION] = str(position)
+    return spaces
+
+
 @router.post("/query", tags=["query"])
-async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace) -> QueryResponse:
+async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryResponse:
     """Answer a question from the documents."""
     started = time.monotonic()
-    spaces = Spaces.of(workspace, await ctx.pointers.live())
-    answer = await ask(_question(body, ctx.settings), spaces, ctx.library, only_context=bool(body.only_need_context))
+    spaces = await standing(body, ctx, workspace, response)
+    answer = await ask(asked(body, ctx.settings), spaces, ctx.library, only_context=bool(body.only_need_context))
     return QueryResponse(
         response=answer.text,
         references=_references(answer, body.include_chunk_content) if body.include_references else None,
@@ -92,7 +111,8 @@ async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace) -> QueryResp
     )
 
 
-def _question(body: QueryRequest, settings: QuerySettings) -> Question:
+def asked(body: QueryRequest, settings: QuerySettings) -> Question:
+    """The request with the server's own values where it names none."""
     limits = {
         name: getattr(body, name) or getattr(settings, name)
         for name in ("top_k", "chunk_top_k", "max_entity_tokens", "max_relation_tokens", "max_total_tokens")

@@ -30,6 +30,9 @@ STATUSES = (
 )  # fmt: skip
 """LightRAG's names, with `partial` (some chunks failed, the others are searchable) and `deleting` of our own."""
 
+SETTLED = ("processed", "partial", "failed")
+"""Nothing more comes of such a document by itself."""
+
 DELETED = "deleted"
 """Of a document that left no trace. It is in no list and no count; the row is kept, so that late facts find it."""
 
