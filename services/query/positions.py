@@ -34,9 +34,11 @@ class LogPositions:
     async def reach(self, space: Space, position: int, seconds: float) -> int:
         """See `Positions.reach`."""
         end = time.monotonic() + seconds
-        while (reached := await self._look(space)) < position and time.monotonic() < end:
+        while True:
+            reached = await self._look(space)
+            if reached >= position or time.monotonic() >= end:
+                return reached
             await asyncio.sleep(PACE)
-        return reached
 
     async def _look(self, space: Space) -> int:
         # In this order: what the projection has acknowledged when we ask, the documents show when we look.

@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from contracts.graph import VECTOR_KINDS, Space
+from contracts.ids import chunk_vector_id
 from runtime.errors import Poison
 from runtime.stores.vectors.port import Vectors
 from tests.support.vector_stores import DIMENSION, VectorStore, fresh_space, ids, row, vector_store
@@ -227,6 +228,19 @@ async def test_what_scores_the_least_score_or_less_is_left_out(vectors: Vectors,
     ]
     assert [hit.row.id for hit in await vectors.search(space, "chunks", question, top_k=9, min_score=0.8)] == ["same"]
     assert await vectors.search(space, "chunks", question, top_k=9, min_score=1.0) == []
+
+
+@pytest.mark.parametrize("others", [0, 80])
+async def test_a_search_may_be_held_to_the_chunks_of_some_documents(
+    vectors: Vectors, space: Space, others: int
+) -> None:
+    rows = [row(chunk_vector_id(f"doc {n}", order), n + order / 10, 1.0) for n in range(6) for order in range(3)]
+    await vectors.put(space, "chunks", rows)
+    documents = ["doc 1", "doc 4", *(f"none {n}" for n in range(others))]
+    hits = await vectors.search(space, "chunks", row("q", 1.0).vector, top_k=4, documents=documents)
+    expected = [chunk_vector_id("doc 4", order) for order in (2, 1, 0)] + [chunk_vector_id("doc 1", 2)]
+    assert [hit.row.id for hit in hits] == expected
+    assert await vectors.search(space, "chunks", row("q", 1.0).vector, top_k=4, documents=[]) == []
 
 
 async def test_likeness_is_that_of_the_named_rows_whatever_else_is_nearer(vectors: Vectors, space: Space) -> None:

@@ -45,11 +45,18 @@ class MemoryVectors:
         return found if vectors else {id: stored.bare(row) for id, row in found.items()}
 
     async def search(
-        self, space: Space, kind: VectorKind, vector: Sequence[float], *, top_k: int, min_score: float = -1.0
+        self,
+        space: Space,
+        kind: VectorKind,
+        vector: Sequence[float],
+        *,
+        top_k: int,
+        min_score: float = -1.0,
+        documents: Collection[str] | None = None,
     ) -> list[Hit]:
         """See `Vectors`. Compares with every row."""
         direction = stored.direction(vector, self.dimension, "the question")
-        table = list(self._table(space, kind).values())
+        table = stored.of_documents(self._table(space, kind).values(), documents)
         if not table or top_k < 1:
             return []
         similarities = stored.similarities([row.vector for row in table], direction)

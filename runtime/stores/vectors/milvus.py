@@ -78,20 +78,30 @@ class MilvusVectors:
         return found
 
     async def search(
-        self, space: Space, kind: VectorKind, vector: Sequence[float], *, top_k: int, min_score: float = -1.0
+        self,
+        space: Space,
+        kind: VectorKind,
+        vector: Sequence[float],
+        *,
+        top_k: int,
+        min_score: float = -1.0,
+        documents: Collection[str] | None = None,
     ) -> list[Hit]:
         """See `Vectors`. At most 16,383 hits."""
         direction = stored.direction(vector, self.dimension, "the question").tolist()
         top_k = min(top_k, MOST_HITS - 1)
-        if top_k < 1:
+        if top_k < 1 or (documents is not None and not documents):
             return []
+        condition = stored.belongs(space.workspace, documents)
         # The server orders equal rows as it likes: ask for more until the last one wanted beats the last one given.
         limit = top_k + 1
-        hits = await self._nearest(space, kind, direction, limit)
-        while len(hits) == limit < MOST_HITS and hits[top_k - 1].score == hits[-1].score:
+        while True:
+            found = await self._nearest(space, kind, direction, limit, condition)
+            hits = stored.hits_of_documents(found, documents)
+            certain = len(hits) > top_k and hits[top_k - 1].score != found[-1].score
+            if certain or len(found) < limit or limit == MOST_HITS:
+                return [hit for hit in hits[:top_k] if hit.score > min_score]
             limit = min(4 * limit, MOST_HITS)
-            hits = await self._nearest(space, kind, direction, limit)
-        return [hit for hit in hits[:top_k] if hit.score > min_score]
 
     async def likeness(
         self, space: Space, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
@@ -186,7 +196,9 @@ class MilvusVectors:
 
         return await self._collections.use(space.generation, kind, query, create=False) or []
 
-    async def _nearest(self, space: Space, kind: VectorKind, vector: list[float], limit: int) -> list[Hit]:
+    async def _nearest(
+        self, space: Space, kind: VectorKind, vector: list[float], limit: int, condition: str
+    ) -> list[Hit]:
         """The `limit` nearest rows, best first, equal ones by id."""
         breadth = {"ef": max(128, limit)} if self._collections.index_type == "HNSW" else {}
 
@@ -194,7 +206,7 @@ class MilvusVectors:
             answer = await client.search(
                 name,
                 [vector],
-                filter=stored.belongs(space.workspace),
+                filter=condition,
                 limit=limit,
                 output_fields=[*stored.STORED],
                 search_params={"params": breadth},

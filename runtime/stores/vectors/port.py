@@ -43,9 +43,19 @@ class Vectors(Protocol):
         ...
 
     async def search(
-        self, space: Space, kind: VectorKind, vector: Sequence[float], *, top_k: int, min_score: float = -1.0
+        self,
+        space: Space,
+        kind: VectorKind,
+        vector: Sequence[float],
+        *,
+        top_k: int,
+        min_score: float = -1.0,
+        documents: Collection[str] | None = None,
     ) -> list[Hit]:
-        """At most `top_k` rows by cosine similarity, best first, equal ones by id, none at or below `min_score`."""
+        """At most `top_k` rows by cosine similarity, best first, equal ones by id, none at or below `min_score`.
+
+        With `documents`, of chunks of these documents only.
+        """
         ...
 
     async def likeness(

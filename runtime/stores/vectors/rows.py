@@ -6,7 +6,7 @@ No driver here; every adapter keeps the same rows.
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contracts.graph import Hit, VectorKind, VectorRow
+from contracts.ids import chunk_vector_prefix
 from runtime.errors import ModelChanged, Poison
 
 Fields = dict[str, Any]
@@ -41,6 +42,8 @@ BATCH_ROWS = 500
 """Milvus Lite needs 0.2 s for 500 rows of one call, but 16 to 58 s for 5,000."""
 BATCH_BYTES = 16 * 1024 * 1024
 """The server refuses a message above 64 MiB."""
+FILTERED_DOCUMENTS = 64
+"""Documents that a filter names at most. Of more the server is asked for so many hits that enough are theirs."""
 READ_ROWS = 500
 """Rows of one read: at most 33 MB of text."""
 SCORE_DIGITS = 6
@@ -178,9 +181,34 @@ def same(field: str, value: str) -> str:
     return f"{field} == {_json(value)}"
 
 
-def belongs(workspace: str) -> str:
-    """The filter for all rows of a workspace."""
-    return same("tenant", tenant(workspace))
+def belongs(workspace: str, documents: Collection[str] | None = None) -> str:
+    """The filter for all rows of a workspace; of few documents, for their chunks alone."""
+    ours = same("tenant", tenant(workspace))
+    if documents is None or len(documents) > FILTERED_DOCUMENTS:
+        return ours
+    # Between `…-` and `….`, the next character: a range of keys needs no search by pattern.
+    ranges = ((key(workspace, prefix), key(workspace, f"{prefix[:-1]}.")) for prefix in sorted(_prefixes(documents)))
+    return f"{ours} and ({' or '.join(f'(key > {_json(low)} and key < {_json(high)})' for low, high in ranges)})"
+
+
+def of_documents(rows: Iterable[VectorRow], documents: Collection[str] | None) -> list[VectorRow]:
+    """The rows that are chunks of these documents; all of them for None."""
+    if documents is None:
+        return list(rows)
+    prefixes = _prefixes(documents)
+    return [row for row in rows if row.id[: -len("0000000000")] in prefixes]
+
+
+def hits_of_documents(hits: Sequence[Hit], documents: Collection[str] | None) -> Sequence[Hit]:
+    """The hits that are chunks of these documents; all of them for None."""
+    if documents is None:
+        return hits
+    kept = {row.id for row in of_documents((hit.row for hit in hits), documents)}
+    return [hit for hit in hits if hit.row.id in kept]
+
+
+def _prefixes(documents: Collection[str]) -> set[str]:
+    return {chunk_vector_prefix(document) for document in documents}
 
 
 def behind(workspace: str, id: str) -> str:
