@@ -18,6 +18,7 @@ from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
 from runtime.errors import ConfigurationError, Unavailable
 from tests.support.buses import NatsBus, bound, nats_bus, numbered
 from tests.support.facts import added, sealed
+from tests.support.freezing import freeze
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats
 
 
@@ -85,9 +86,11 @@ async def test_a_server_that_does_not_answer_is_unavailable_within_the_patience(
     bus: NatsBus, server: RunningNats, client: Client, way: signal.Signals
 ) -> None:
     ref = await bus.blobs.put("text")
-    server.process.signal(way)
     if way == signal.SIGKILL:
+        server.process.signal(way)
         await server.process.wait()
+    else:
+        freeze(server.process.pid)
     try:
         calls: list[Callable[[], Awaitable[Any]]] = [
             lambda: bus.log.publish(numbered(1)),

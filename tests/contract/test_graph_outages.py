@@ -16,6 +16,7 @@ from contracts.graph import Entity, Relation, Space
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.graph.bolt import BoltGraph
 from runtime.stores.graph.port import Graph
+from tests.support.freezing import freeze
 from tests.support.graph_stores import GraphStore, entity, eventually, fresh_space, graph_store, relation, until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -80,7 +81,7 @@ async def test_a_frozen_server_is_unavailable_within_the_time_limit_and_then_ser
         lambda: graph.ping(),
         lambda: store.another(timeout=2.0).ping(),
     ):
-        store.server.signal(signal.SIGSTOP)
+        freeze(store.server.pid)
         try:
             start = time.monotonic()
             with pytest.raises(Unavailable):
@@ -97,7 +98,7 @@ async def test_a_frozen_server_is_unavailable_within_the_time_limit_and_then_ser
 async def test_closing_does_not_wait_for_a_frozen_server(store: GraphStore) -> None:
     graph = BoltGraph(store.uri, store.user, store.password, timeout=1.0)
     await graph.ping()
-    store.server.signal(signal.SIGSTOP)
+    freeze(store.server.pid)
     try:
         async with asyncio.timeout(5.0):
             await graph.close()

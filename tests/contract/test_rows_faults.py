@@ -17,6 +17,7 @@ from runtime.stores.documents.mongo import MongoRows
 from runtime.stores.documents.rows import Row, Rows, Table
 from runtime.stores.documents.sqlite import SqliteRows
 from standalone.processes import Process, free_port
+from tests.support.freezing import freeze
 from tests.support.mongo import mongo_server, mongo_uri
 from tests.support.rows import new_table
 
@@ -136,7 +137,7 @@ async def sqlite(path: Path) -> AsyncIterator[SqliteRows]:
 async def test_a_frozen_server_is_unavailable_in_time_and_recovers(
     server: tuple[Process, str], mongo: MongoRows
 ) -> None:
-    server[0].signal(signal.SIGSTOP)
+    freeze(server[0].pid)
     try:
         await all_unavailable(calls(mongo) * 5, within=LIMIT * 2 + 2)
     finally:

@@ -18,6 +18,7 @@ from runtime.errors import ModelChanged, Unavailable
 from runtime.stores.vectors import rows as stored
 from runtime.stores.vectors.milvus_collections import NotServed, translated
 from runtime.stores.vectors.port import Vectors
+from tests.support.freezing import freeze
 from tests.support.vector_stores import DIMENSION, MODEL, VectorStore, eventually, fresh_space, ids, row, vector_store
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -147,7 +148,7 @@ def make_half(uri: str, name: str) -> None:
 async def test_a_server_that_freezes_is_unavailable_in_time_and_found_again(store: VectorStore, space: Space) -> None:
     vectors = store.another(timeout=2.0)
     await vectors.put(space, "chunks", [row("a")])
-    store.server.signal(signal.SIGSTOP)
+    freeze(store.server.pid)
     try:
         begun = time.monotonic()
         questions = [vectors.count(space, "chunks"), vectors.put(space, "chunks", [row("b")]), vectors.ping()]

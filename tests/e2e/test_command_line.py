@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.freezing import freeze
 from tests.support.stack import LIGHTSTREAM, Stack, environment, running, until
 
 TEXT = "Ada Marlow sailed the Kestrel to Port Elm. Celia Finch met Ada Marlow there."
@@ -97,7 +98,7 @@ def test_the_doctor_finds_nothing_wrong(stack: Stack) -> None:
 
 def test_the_doctor_names_a_process_that_is_gone(stacks: tuple[Stack, Stack]) -> None:
     other = stacks[1]
-    os.kill(other.pid("extractor"), signal.SIGSTOP)
+    freeze(other.pid("extractor"))
     try:
         done = other.run("doctor")
     finally:

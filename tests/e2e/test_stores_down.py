@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.support.corpus import documents
+from tests.support.freezing import freeze
 from tests.support.raw_events import dead_letters
 from tests.support.stack import Stack, running, unacknowledged, until
 
@@ -31,7 +32,7 @@ def frozen(process: str) -> Callable[[Stack], AbstractContextManager[None]]:
     @contextmanager
     def hold(stack: Stack) -> Generator[None]:
         pid = stack.pid(process)
-        os.kill(pid, signal.SIGSTOP)
+        freeze(pid)
         try:
             yield
         finally:

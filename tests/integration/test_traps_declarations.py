@@ -29,6 +29,7 @@ from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsBlobs
 from runtime.bus.publisher import add_document
 from runtime.errors import Unavailable
+from tests.support.freezing import freeze
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats, until
 from tests.support.trial_service import document, trial_service
 
@@ -172,7 +173,7 @@ async def test_a_publish_the_server_died_under_is_tried_again_and_stored_once(
 ) -> None:
     """T15: the attempt that is never answered ends by its timeout; the id makes the next one harmless."""
     monkeypatch.setattr(bus, "PUBLISH_TIMEOUT", 0.5)
-    server.process.signal(signal.SIGSTOP)
+    freeze(server.process.pid)
     sent = client.stats["out_msgs"]
     publishing = asyncio.create_task(NatsLog(jetstream).publish(document("a")))
 
@@ -193,7 +194,7 @@ async def test_a_publish_that_was_stored_unseen_is_not_stored_again(
 ) -> None:
     """T15: the server takes the first attempt after its time is over, and knows the second one by its id."""
     monkeypatch.setattr(bus, "PUBLISH_TIMEOUT", 0.2)
-    server.process.signal(signal.SIGSTOP)
+    freeze(server.process.pid)
     publishing = asyncio.create_task(NatsLog(jetstream).publish(document("a")))
     done, _ = await asyncio.wait([publishing], timeout=1.5)  # several attempts pile up at the stopped server
     assert not done

@@ -17,6 +17,7 @@ from nats.js import JetStreamContext
 from nats.js.api import DiscardPolicy, PersistMode, RetentionPolicy, StoreCompression, StreamConfig
 from nats.js.errors import APIError, BadRequestError, NoStreamResponseError, ServiceUnavailableError
 
+from tests.support.freezing import freeze
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats
 
 FULL = 10077
@@ -199,7 +200,7 @@ async def test_a_pending_asynchronous_publish_is_never_answered_when_the_server_
 ) -> None:
     """T15: its future neither fails nor resolves. Rule: a plain publish with a timeout, again with the same id."""
     await add_log(jetstream)
-    server.process.signal(signal.SIGSTOP)
+    freeze(server.process.pid)
     future = await jetstream.publish_async("log.a", b"event")
     await server.kill()
     await server.restart()
