@@ -4,7 +4,8 @@
 
 PYTHON is that of a virtual environment with `lightrag-hku==1.5.7`. One after the other, each beginning with an empty
 folder and a new model process. The steps: index all documents; add them again; add a long document; change one
-paragraph of it; delete a tenth of the documents. Prints a table in Markdown: the peer, ours, and the peer over ours.
+paragraph of it; delete a tenth of the documents. LightRAG runs twice: with its own functions for OpenAI's routes, which
+open a client for each call, and with one client for all calls. Prints a table in Markdown.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,17 +36,24 @@ Step = Callable[..., Figures]
 PARAGRAPHS, SENTENCES = 100, 6
 """Of the long document."""
 
-LONG = "long.txt"
+LONG, OURS = "long.txt", "Lightstream"
 ROWS = {
     "seconds": ("seconds", 1, 1), "cpu": ("CPU seconds", 1, 1), "chat": ("model calls", 0, 1),
     "embed": ("embedding calls", 0, 1), "texts": ("texts embedded", 0, 1), "written": ("MB written", 1, 1e6),
     "resident": ("MB resident afterwards", 0, 1), "model cpu": ("CPU seconds of the mock model", 1, 1),
+    "summarised": ("seconds, summaries included", 1, 1),
 }  # fmt: skip
 """Figure → its label, digits, and what it is divided by."""
 
+ONCE = ("resident", "model cpu")
+"""Figures of the first step only."""
+
+RESTING = "merger-summaries"
+"""The durable that lets things rest before it has them summarised, while all of them are found already."""
+
 
 def main() -> None:
-    """Run both and print the table."""
+    """Run all sides and print the table."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--peer-python", type=Path, required=True)
     arguments.add_argument("--count", type=int, default=200)
@@ -55,15 +63,24 @@ def main() -> None:
     asked = arguments.parse_args()
     texts = corpus.documents(asked.count, seed=asked.seed)
     flags = ["--latency", str(asked.latency), *(["--varied"] if asked.varied else [])]
-    with model(flags) as (url, seen), lightrag(asked.peer_python, url) as (step, count):
-        theirs = steps(texts, step, seen)
-        theirs_found = count()
-    with model(flags) as (url, seen), lightstream(url) as (step, count):
-        ours = steps(texts, step, seen)
-        ours_found = count()
+    found: dict[str, dict[str, Figures]] = {}
+    left: dict[str, Any] = {}
+    for side, opened in sides(asked.peer_python).items():
+        with model(flags) as (url, seen), opened(url) as (step, count):
+            found[side] = steps(texts, step, seen)
+            left[side] = count()
     print(f"{asked.count} documents, {asked.latency} ms a chat call{', varied' if asked.varied else ''}\n")
-    print(table(theirs, ours))
-    print(f"\nLeft in the end: LightRAG {theirs_found}, Lightstream {ours_found}", flush=True)
+    print(table(found, [name for name in ROWS if asked.varied or name != "summarised"]))
+    print("\nLeft in the end:", json.dumps(left), flush=True)
+
+
+def sides(python: Path) -> dict[str, Callable[[str], Any]]:
+    """What opens a side, given the address of the model."""
+    return {
+        "LightRAG": lambda url: lightrag(python, url, "own"),
+        "LightRAG, one client": lambda url: lightrag(python, url, "shared"),
+        OURS: lightstream,
+    }
 
 
 def steps(texts: Mapping[str, str], step: Step, seen: Callable[[], Figures]) -> dict[str, Figures]:
@@ -94,14 +111,19 @@ def long_document(captain: str) -> str:
     return "\n\n".join(parts)
 
 
-def table(theirs: Mapping[str, Figures], ours: Mapping[str, Figures]) -> str:
-    """Both, and how many times as much the peer needs."""
-    lines = ["| step | figure | LightRAG 1.5.7 | Lightstream | LightRAG / Lightstream |", "|---|---|---|---|---|"]
-    for title in ours:
-        for name, (label, digits, unit) in ROWS.items():
-            peer, own = (round(side[title][name] / unit, digits) for side in (theirs, ours))
-            ratio = f"{peer / own:.2f}" if own else "–"
-            lines.append(f"| {title} | {label} | {peer:.{digits}f} | {own:.{digits}f} | {ratio} |")
+def table(found: Mapping[str, Mapping[str, Figures]], names: Sequence[str]) -> str:
+    """The figures named of every side, and how many times as much as ours each of the others needs."""
+    others = [side for side in found if side != OURS]
+    heads = ["step", "figure", *found, *(f"{side} / {OURS}" for side in others)]
+    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+    for number, title in enumerate(found[OURS]):
+        for name in names:
+            label, digits, unit = ROWS[name]
+            figures = {side: round(done[title][name] / unit, digits) for side, done in found.items()}
+            ratios = [f"{figures[side] / figures[OURS]:.2f}" if figures[OURS] else "–" for side in others]
+            if any(figures.values()) and (number == 0 or name not in ONCE):
+                values = [f"{each:.{digits}f}" for each in figures.values()]
+                lines.append("| " + " | ".join([title, label, *values, *ratios]) + " |")
     return "\n".join(lines)
 
 
@@ -120,7 +142,7 @@ def model(flags: list[str]) -> Generator[tuple[str, Callable[[], Figures]]]:
 
 
 @contextmanager
-def lightrag(python: Path, url: str) -> Generator[tuple[Step, Callable[[], Any]]]:
+def lightrag(python: Path, url: str, client: str) -> Generator[tuple[Step, Callable[[], Any]]]:
     """The peer in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         # Its tokenizer's vocabulary, which it would fetch from the network.
@@ -129,7 +151,7 @@ def lightrag(python: Path, url: str) -> Generator[tuple[Step, Callable[[], Any]]
         env |= {CACHE_VARIABLE: f"{folder}/vocabulary", "LOG_DIR": folder}
         command = [
             str(python), str(Path(__file__).with_name("peer_lightrag.py").resolve()), f"{folder}/data", url,
-            CHAT_MODEL, EMBEDDING_MODEL, str(DIMENSION), KEY,
+            CHAT_MODEL, EMBEDDING_MODEL, str(DIMENSION), KEY, client,
         ]  # fmt: skip
         with (
             (Path(folder) / "stderr.log").open("w+") as log,
@@ -171,17 +193,20 @@ def lightstream(url: str) -> Generator[tuple[Step, Callable[[], Any]]]:
                 stack.add(texts)
             if names:
                 asyncio.run(delete(stack, names))
-            quiet(stack)
+            quiet(stack, but=RESTING)
             seconds = time.monotonic() - began
-            spent = {name: value - before[name] for name, value in used(stack).items() if name != "resident"}
-            return {"seconds": seconds, **spent, "resident": used(stack)["resident"]}
+            quiet(stack)
+            after = used(stack)
+            spent = {name: after[name] - before[name] for name in ("cpu", "written")}
+            done = {"seconds": seconds, "summarised": time.monotonic() - began, "resident": after["resident"]}
+            return {**done, **spent}
 
         yield step, lambda: {**stack.digest()["counts"]["graph"], **stack.counts()}
 
 
-def quiet(stack: Stack) -> None:
-    """Wait until no event is being handled or waits: every document is processed, or nothing of it is left."""
-    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), 600, stack.logs)
+def quiet(stack: Stack, but: str = "") -> None:
+    """Wait until no event is being handled or waits, `but` for this durable: all is found, or nothing is left of it."""
+    until(lambda: all(left == (0, 0) or name == but for name, left in unacknowledged(stack).items()), 600, stack.logs)
 
 
 async def delete(stack: Stack, names: list[str]) -> None:
