@@ -1,6 +1,6 @@
 """The same documents indexed by LightRAG and by the embedded stack, with one mock model for both.
 
-    python -m benchmarks.peer --peer-python PYTHON [--count 200] [--latency 0] [--varied] [--seed 7]
+    python -m benchmarks.peer --peer-python PYTHON [--count 200] [--latency 0] [--varied] [--steps 5] [--seed 7]
 
 PYTHON is that of a virtual environment with `lightrag-hku==1.5.7`. One after the other, each beginning with an empty
 folder and a new model process. The steps: index all documents; add them again; add a long document; change one
@@ -59,6 +59,7 @@ def main() -> None:
     arguments.add_argument("--count", type=int, default=200)
     arguments.add_argument("--latency", type=int, default=0, help="milliseconds of a chat call")
     arguments.add_argument("--varied", action="store_true", help="each passage says something of its own")
+    arguments.add_argument("--steps", type=int, default=5, help="how many of the steps")
     arguments.add_argument("--seed", type=int, default=7)
     asked = arguments.parse_args()
     texts = corpus.documents(asked.count, seed=asked.seed)
@@ -67,7 +68,7 @@ def main() -> None:
     left: dict[str, Any] = {}
     for side, opened in sides(asked.peer_python).items():
         with model(flags) as (url, seen), opened(url) as (step, count):
-            found[side] = steps(texts, step, seen)
+            found[side] = steps(texts, step, seen, asked.steps)
             left[side] = count()
     print(f"{asked.count} documents, {asked.latency} ms a chat call{', varied' if asked.varied else ''}\n")
     print(table(found, [name for name in ROWS if asked.varied or name != "summarised"]))
@@ -83,8 +84,8 @@ def sides(python: Path) -> dict[str, Callable[[str], Any]]:
     }
 
 
-def steps(texts: Mapping[str, str], step: Step, seen: Callable[[], Figures]) -> dict[str, Figures]:
-    """What each step took, by its title."""
+def steps(texts: Mapping[str, str], step: Step, seen: Callable[[], Figures], count: int) -> dict[str, Figures]:
+    """What each of the first `count` steps took, by its title."""
     before, after = long_document("Captain"), long_document("Captain Zacharias Thorne, once a pilot of Far Holm,")
     gone = list(texts)[::10][: len(texts) // 10]
     todo: dict[str, dict[str, Any]] = {
@@ -95,7 +96,7 @@ def steps(texts: Mapping[str, str], step: Step, seen: Callable[[], Figures]) -> 
         f"delete {len(gone)} documents": {"do": "delete", "names": gone},
     }
     found: dict[str, Figures] = {}
-    for title, what in todo.items():
+    for title, what in list(todo.items())[:count]:
         asked = seen()
         done = step(**what)
         calls = {name: value - asked[name] for name, value in seen().items()}
