@@ -5,7 +5,7 @@
 PYTHON is that of a virtual environment with `lightrag-hku==1.5.7`. One after the other, each beginning with an empty
 folder and a new model process. The steps: index all documents; add them again; add a long document; change one
 paragraph of it; delete a tenth of the documents. LightRAG runs twice: with its own functions for OpenAI's routes, which
-open a client for each call, and with one client for all calls. Prints a table in Markdown.
+open a client for each call, and with one client for all calls (`--one-client`: only so). Prints a table in Markdown.
 """
 
 import argparse
@@ -59,6 +59,7 @@ def main() -> None:
     arguments.add_argument("--count", type=int, default=200)
     arguments.add_argument("--latency", type=int, default=0, help="milliseconds of a chat call")
     arguments.add_argument("--varied", action="store_true", help="each passage says something of its own")
+    arguments.add_argument("--one-client", action="store_true", help="leave LightRAG's own functions out")
     arguments.add_argument("--steps", type=int, default=5, help="how many of the steps")
     arguments.add_argument("--seed", type=int, default=7)
     asked = arguments.parse_args()
@@ -66,7 +67,7 @@ def main() -> None:
     flags = ["--latency", str(asked.latency), *(["--varied"] if asked.varied else [])]
     found: dict[str, dict[str, Figures]] = {}
     left: dict[str, Any] = {}
-    for side, opened in sides(asked.peer_python).items():
+    for side, opened in sides(asked.peer_python, asked.one_client).items():
         with model(flags) as (url, seen), opened(url) as (step, count):
             found[side] = steps(texts, step, seen, asked.steps)
             left[side] = count()
@@ -75,13 +76,10 @@ def main() -> None:
     print("\nLeft in the end:", json.dumps(left), flush=True)
 
 
-def sides(python: Path) -> dict[str, Callable[[str], Any]]:
+def sides(python: Path, one_client: bool) -> dict[str, Callable[[str], Any]]:
     """What opens a side, given the address of the model."""
-    return {
-        "LightRAG": lambda url: lightrag(python, url, "own"),
-        "LightRAG, one client": lambda url: lightrag(python, url, "shared"),
-        OURS: lightstream,
-    }
+    own = {} if one_client else {"LightRAG": lambda url: lightrag(python, url, "own")}
+    return {**own, "LightRAG, one client": lambda url: lightrag(python, url, "shared"), OURS: lightstream}
 
 
 def steps(texts: Mapping[str, str], step: Step, seen: Callable[[], Figures], count: int) -> dict[str, Figures]:
