@@ -2,7 +2,7 @@
 
 It answers our own prompts: extraction in the row format from the names in the passage, keywords as JSON, questions with
 a citation. Asked again for what it missed, it adds the names of one word. It counts what it was asked, and can refuse a
-key or some passages, or ask to wait. It runs in a thread of the test.
+key or some passages, ask to wait, or take its time. It runs in a thread of the test.
 """
 
 import hashlib
@@ -44,6 +44,8 @@ class LanguageModel:
     """An answer to a passage that holds this is stopped by a content filter."""
     varied: bool = False
     """Whether each passage says something of its own about the names in it."""
+    latency: float = 0.0
+    """Seconds that a chat call takes, beside other calls."""
     embedded: int = 0
     """Texts that were embedded."""
     refused: int = 0
@@ -143,9 +145,13 @@ def serving() -> Generator[LanguageModel]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Headers and body are two writes: the second must not wait until the client has acknowledged the first.
+        disable_nagle_algorithm = True
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if "messages" in body:
+                time.sleep(model.latency)
             status, answer, headers = model.answer(body, self.headers.get("Authorization", ""))
             data = json.dumps(answer).encode()
             self.send_response(status)

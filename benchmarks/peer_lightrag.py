@@ -1,0 +1,122 @@
+"""LightRAG behind standard input, for `benchmarks.peer`. It runs in an environment of its own that has `lightrag-hku`.
+
+    PEER_PYTHON benchmarks/peer_lightrag.py FOLDER URL MODEL EMBEDDING_MODEL DIMENSION KEY CLIENT
+
+Each line on standard input is a step as JSON: `add` texts by name, `change` (delete, then add) texts by name, `delete`
+names, or `count`. Each is answered with a line of JSON: seconds, CPU seconds of this process and its children, bytes
+written, megabytes resident; or entities and relations. Storages and settings are LightRAG's defaults, but for four
+documents at once, as many as it may make model calls. CLIENT is `own` for its own functions for OpenAI's routes, which
+open a client for each call, or `shared` for one client of ours for all calls.
+"""
+
+import asyncio
+import json
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy
+from lightrag import LightRAG
+from lightrag.llm.openai import openai_complete_if_cache, openai_embed
+from lightrag.utils import EmbeddingFunc
+from openai import AsyncOpenAI
+
+AT_ONCE = 4
+
+
+async def main() -> None:
+    """Answer until standard input ends."""
+    # The library may print: the answers go where standard output went, and what it prints goes to the log.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    rag = opened(*sys.argv[1:])
+    await rag.initialize_storages()
+    print("{}", file=answers, flush=True)
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        step = json.loads(line)
+        done = await counts(rag) if step["do"] == "count" else await measured(rag, step)
+        print(json.dumps(done), file=answers, flush=True)
+    await rag.finalize_storages()
+
+
+def opened(folder: str, url: str, model: str, embedding_model: str, dimension: str, key: str, client: str) -> LightRAG:
+    """With four model calls at once, and four documents."""
+    complete, embed = {"own": own, "shared": shared}[client](url, model, embedding_model, key)
+    return LightRAG(
+        working_dir=folder,
+        llm_model_func=complete,
+        llm_model_max_async=AT_ONCE,
+        max_parallel_insert=AT_ONCE,
+        embedding_func=EmbeddingFunc(embedding_dim=int(dimension), func=embed),
+    )
+
+
+def own(url: str, model: str, embedding_model: str, key: str) -> Any:
+    """Its own functions, which its server uses too."""
+
+    async def complete(prompt: str, system_prompt: str | None = None, history_messages: Any = (), **more: Any) -> str:
+        return await openai_complete_if_cache(
+            model, prompt, system_prompt, list(history_messages or ()), base_url=url, api_key=key, **more
+        )
+
+    async def embed(texts: list[str]) -> Any:
+        return await openai_embed.func(texts, model=embedding_model, base_url=url, api_key=key)
+
+    return complete, embed
+
+
+def shared(url: str, model: str, embedding_model: str, key: str) -> Any:
+    """The same calls over one client that is kept open."""
+    client = AsyncOpenAI(base_url=url, api_key=key)
+
+    async def complete(prompt: str, system_prompt: str | None = None, history_messages: Any = (), **_: Any) -> str:
+        system = [{"role": "system", "content": system_prompt}] if system_prompt else []
+        messages: Any = [*system, *(history_messages or ()), {"role": "user", "content": prompt}]
+        answer = await client.chat.completions.create(model=model, messages=messages)
+        return answer.choices[0].message.content or ""
+
+    async def embed(texts: list[str]) -> Any:
+        answer = await client.embeddings.create(model=embedding_model, input=texts, encoding_format="float")
+        return numpy.array([each.embedding for each in answer.data], dtype=numpy.float32)
+
+    return complete, embed
+
+
+async def measured(rag: LightRAG, step: dict[str, Any]) -> dict[str, float]:
+    """Do a step and say what it took."""
+    before, began = used(), time.monotonic()
+    for name in step.get("names") or (step["texts"] if step["do"] == "change" else ()):
+        gone = await rag.adelete_by_doc_id(name)
+        if gone.status != "success":
+            raise SystemExit(f"{name} was not deleted: {gone.message}")
+    if texts := step.get("texts"):
+        await rag.ainsert(list(texts.values()), ids=list(texts), file_paths=list(texts))
+    seconds = time.monotonic() - began
+    spent = {name: value - before[name] for name, value in used().items()}
+    return {"seconds": seconds, "summarised": seconds, **spent, "resident": resident()}
+
+
+def used() -> dict[str, float]:
+    """CPU seconds and bytes written until now."""
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    io = dict(line.split(": ") for line in Path("/proc/self/io").read_text().splitlines())
+    return {"cpu": sum(each.ru_utime + each.ru_stime for each in spent), "written": float(io["write_bytes"])}
+
+
+def resident() -> float:
+    """Megabytes of memory."""
+    return int(Path("/proc/self/status").read_text().partition("VmRSS:")[2].split()[0]) / 1024
+
+
+async def counts(rag: LightRAG) -> dict[str, Any]:
+    """What was found."""
+    graph = rag.chunk_entity_relation_graph
+    status = await rag.doc_status.get_status_counts()
+    return {"entities": len(await graph.get_all_nodes()), "relations": len(await graph.get_all_edges()), **status}
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
