@@ -95,6 +95,20 @@ class Relation:
 
 
 @dataclass(frozen=True)
+class Tie:
+    """That two entities, `source` ≤ `target`, are related, and how strongly."""
+
+    source: str
+    target: str
+    weight: float
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The sorted pair of names."""
+        return (self.source, self.target)
+
+
+@dataclass(frozen=True)
 class VectorRow:
     """What stands beside a vector: the text that was embedded and where it came from."""
 

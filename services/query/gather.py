@@ -13,18 +13,19 @@ from contracts.ids import chunk_place, chunk_vector_id
 from runtime.models.ports import Vector
 from services.query.domain.context import entity_line, relation_line
 from services.query.domain.found import Gathered
-from services.query.domain.picking import by_likeness, by_weight, quota, round_robin, sources
+from services.query.domain.picking import picked, round_robin, sources
 from services.query.domain.question import Keywords, Question
-from services.query.domain.retrieval import interleave, ranked, within
+from services.query.domain.retrieval import interleave, ranked
+from services.query.filling import filled
 from services.query.library import Library, Spaces
 
 By = Literal["query", "low", "high"]
 
-INCIDENT_LIMIT = 200
+TIES_LIMIT = 200
 """Relations read per entity: a hub costs a bounded read, its heaviest relations first."""
 
-COMPARED = 200
-"""Passages behind entities, and behind relations, whose likeness to the question is computed at most."""
+COMPARED = 100
+"""Passages behind entities, and behind relations, whose likeness to the question is looked at; at most so many."""
 
 ENTITIES_BY_NAME = {"local", "hybrid", "mix"}
 RELATIONS_BY_THEME = {"global", "hybrid", "mix"}
@@ -32,8 +33,16 @@ PASSAGES_BY_QUESTION = {"naive", "mix"}
 
 
 @dataclass(frozen=True)
-class Graphs:
-    """Entities and relations of one side, local or global, the best first."""
+class Named:
+    """Entities and relations by name, the best first."""
+
+    names: Sequence[str] = ()
+    pairs: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Those that the budgets hold."""
 
     entities: Sequence[Entity] = ()
     relations: Sequence[Relation] = ()
@@ -48,16 +57,11 @@ async def gather(question: Question, keywords: Keywords, spaces: Spaces, library
         _search("relations", asked.get("high"), question.top_k, spaces, library),
         _search("chunks", by_question, question.chunk_top_k, spaces, library),
     )
-    by_name, by_theme = await asyncio.gather(
-        _at_entities(entity_hits, spaces, library), _of_relations(relation_hits, spaces, library)
-    )
-    found = _mixed(by_name, by_theme)
-    kept = _within_budgets(question, found, library)
-    of_entities = await _picked(sources(kept.entities), asked["query"], spaces, library)
-    taken = set(of_entities)
-    of_relations = await _picked(sources(kept.relations, taken=taken), asked["query"], spaces, library)
+    found = await _named(entity_hits, relation_hits, spaces, library)
+    kept = await _within_budgets(question, found, spaces, library)
+    behind = await _behind(kept, asked["query"], spaces, library)
     direct = [hit.row.names[0] for hit in chunk_hits]
-    merged = interleave(direct, of_entities, of_relations, key=lambda id: id)
+    merged = interleave(direct, *behind, key=lambda id: id)
     return Gathered(kept.entities, kept.relations, merged, _info(question, found, kept, direct, merged))
 
 
@@ -77,74 +81,62 @@ async def _search(kind: VectorKind, vector: Vector | None, top_k: int, spaces: S
     return await library.vectors.search(spaces.vectors, kind, vector, top_k=top_k, min_score=library.min_score)
 
 
-async def _at_entities(hits: Sequence[Hit], spaces: Spaces, library: Library) -> Graphs:
-    """The found entities, and the relations at them by rank."""
-    names = [hit.row.names[0] for hit in hits]
-    if not names:
-        return Graphs()
+async def _named(entities: Sequence[Hit], relations: Sequence[Hit], spaces: Spaces, library: Library) -> Named:
+    """The found entities with the relations at them by rank, and the found relations with their ends, one by one."""
+    names = [hit.row.names[0] for hit in entities]
+    pairs = [(hit.row.names[0], hit.row.names[1]) for hit in relations]
+    at_entities = ranked(await library.graph.ties(spaces.graph, names, limit=TIES_LIMIT) if names else [])
+    return Named(
+        interleave(names, [name for ends in pairs for name in ends], key=lambda name: name),
+        interleave([tie.key for tie in at_entities], pairs, key=lambda ends: ends),
+    )
+
+
+async def _within_budgets(question: Question, found: Named, spaces: Spaces, library: Library) -> Kept:
+    """What the budgets hold of them, read from the graph."""
+    read_entities, read_relations = library.graph.entities, library.graph.relations
     entities, relations = await asyncio.gather(
-        library.graph.entities(spaces.graph, names),
-        library.graph.incident(spaces.graph, names, limit=INCIDENT_LIMIT),
+        filled(
+            found.names,
+            lambda names: read_entities(spaces.graph, names),
+            question.max_entity_tokens,
+            lambda entity: library.count(entity_line(entity)),
+        ),
+        filled(
+            found.pairs,
+            lambda pairs: read_relations(spaces.graph, pairs),
+            question.max_relation_tokens,
+            lambda relation: library.count(relation_line(relation)),
+        ),
     )
-    degrees = await library.graph.degrees(spaces.graph, {name for relation in relations for name in relation.key})
-    return Graphs([entities[name] for name in names if name in entities], ranked(relations, degrees))
+    return Kept(entities, relations)
 
 
-async def _of_relations(hits: Sequence[Hit], spaces: Spaces, library: Library) -> Graphs:
-    """The found relations, and the entities at their ends."""
-    pairs = [(hit.row.names[0], hit.row.names[1]) for hit in hits]
-    if not pairs:
-        return Graphs()
-    ends = list(dict.fromkeys(name for names in pairs for name in names))
-    entities, relations = await asyncio.gather(
-        library.graph.entities(spaces.graph, ends), library.graph.relations(spaces.graph, pairs)
-    )
-    return Graphs(
-        [entities[name] for name in ends if name in entities], [relations[p] for p in pairs if p in relations]
-    )
+async def _behind(kept: Kept, asked: Vector, spaces: Spaces, library: Library) -> tuple[list[str], list[str]]:
+    """Passages of the entities, and of the relations without those, by likeness; by weight where a vector lacks."""
+    of_entities, of_relations = sources(kept.entities), sources(kept.relations)
+    scores: Mapping[str, float] = {}
+    if library.pick == "VECTOR":
+        candidates = {*round_robin(of_entities, COMPARED), *round_robin(of_relations, COMPARED)}
+        scores = await _likeness(sorted(candidates), asked, spaces, library)
+    by_entities = picked(of_entities, scores, library.related_chunks)
+    left = sources(kept.relations, taken=by_entities)
+    return by_entities, picked(left, scores, library.related_chunks)
 
 
-def _mixed(left: Graphs, right: Graphs) -> Graphs:
-    return Graphs(
-        interleave(left.entities, right.entities, key=lambda entity: entity.name),
-        interleave(left.relations, right.relations, key=lambda relation: relation.key),
-    )
-
-
-def _within_budgets(question: Question, found: Graphs, library: Library) -> Graphs:
-    return Graphs(
-        within(found.entities, question.max_entity_tokens, lambda entity: library.count(entity_line(entity))),
-        within(found.relations, question.max_relation_tokens, lambda relation: library.count(relation_line(relation))),
-    )
-
-
-async def _picked(lists: Sequence[Sequence[str]], asked: Vector, spaces: Spaces, library: Library) -> list[str]:
-    """Passages of the objects' lists, by likeness to the question; by weight where a vector is missing."""
-    if library.pick == "VECTOR" and lists:
-        candidates = round_robin(lists, COMPARED)
-        scores = await _likeness(candidates, asked, spaces, library)
-        if len(scores) == len(candidates):
-            return by_likeness(scores, quota(len(lists), library.related_chunks))
-    return by_weight(lists, library.related_chunks)
-
-
-async def _likeness(chunks: Sequence[str], asked: Vector, spaces: Spaces, library: Library) -> dict[str, float]:
-    """The cosine similarity of those chunks that have a vector."""
+async def _likeness(chunks: Sequence[str], asked: Vector, spaces: Spaces, library: Library) -> Mapping[str, float]:
+    """The cosine similarity of these chunks with the question; of none of them when one has no vector."""
     ids = {chunk_vector_id(*place): chunk for chunk in chunks if (place := chunk_place(chunk))}
-    return {
-        ids[id]: score
-        for id, score in (await library.vectors.likeness(spaces.vectors, "chunks", asked, list(ids))).items()
-    }
+    scores = await library.vectors.likeness(spaces.vectors, "chunks", asked, list(ids)) if ids else {}
+    return {ids[id]: score for id, score in scores.items()} if len(scores) == len(chunks) else {}
 
 
-def _info(
-    question: Question, found: Graphs, kept: Graphs, direct: Sequence[str], merged: Sequence[str]
-) -> dict[str, Any]:
+def _info(question: Question, found: Named, kept: Kept, direct: Sequence[str], merged: Sequence[str]) -> dict[str, Any]:
     if question.mode == "naive":
         return {"total_chunks_found": len(direct)}
     return {
-        "total_entities_found": len(found.entities),
-        "total_relations_found": len(found.relations),
+        "total_entities_found": len(found.names),
+        "total_relations_found": len(found.pairs),
         "entities_after_truncation": len(kept.entities),
         "relations_after_truncation": len(kept.relations),
         "merged_chunks_count": len(merged),

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 import pytest_asyncio
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Relation, Space, Tie
 from contracts.ids import pair
 from runtime.errors import Poison
 from runtime.stores.graph.port import Graph
@@ -152,6 +152,18 @@ async def test_a_relation_has_no_direction_and_may_join_an_entity_to_itself(grap
     assert set(await every_relation(graph, space)) == {relation("a", "b", 2), relation("a", "a", 9)}
     assert await graph.degrees(space, ["a", "b"]) == {"a": 2, "b": 1}
     assert await graph.incident(space, ["a", "b"], limit=9) == [relation("a", "a", 9), relation("a", "b", 2)]
+
+
+async def test_ties_are_the_relations_in_short(graph: Graph, space: Space) -> None:
+    heaviest = [relation("hub", f"spoke {number}", weight=9.0 - number) for number in range(5)]
+    gone = Relation("hub", "spoke 9", 1, gone=True)
+    await graph.put(space, [entity("hub")], [*heaviest, gone, relation("a", "spoke 1", weight=20.0)])
+    hub = [Tie(r.source, r.target, r.weight) for r in heaviest]
+    assert await graph.ties(space, ["hub"], limit=9) == hub
+    assert await graph.ties(space, ["hub"], limit=2) == hub[:2]
+    assert await graph.ties(space, ["hub", "spoke 1"], limit=9) == [Tie("a", "spoke 1", 20.0), *hub]
+    assert await graph.ties(space, ["missing"], limit=9) == []
+    assert await graph.ties(space, [], limit=9) == await graph.ties(space, ["hub"], limit=0) == []
 
 
 async def test_incident_gives_each_relation_once_heaviest_first_at_most_so_many_per_entity(

@@ -17,16 +17,18 @@ from neo4j.exceptions import (
 )
 from neo4j.exceptions import ConfigurationError as DriverConfigurationError
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Relation, Space, Tie
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.graph import cypher
 from runtime.stores.graph.rows import (
+    SCANNED_TIES,
     batches,
     can_be_stored,
     newest_entities,
     newest_relations,
     size_of_entity,
     size_of_relation,
+    sorted_ties,
 )
 
 T = TypeVar("T")
@@ -140,6 +142,13 @@ class BoltGraph:
         records = await self._by_name(cypher.INCIDENT, space, names, limit=limit)
         once = {relation.key: relation for relation in map(cypher.read_relation, records)}
         return sorted(once.values(), key=lambda relation: (-relation.weight, relation.key))
+
+    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> list[Tie]:
+        if limit < 1:
+            return []
+        records = await self._by_name(cypher.TIES, space, names, limit=limit, scanned=SCANNED_TIES)
+        lists = (zip(record["sources"], record["targets"], record["weights"], strict=True) for record in records)
+        return sorted_ties(Tie(*values) for some in lists for values in some)
 
     async def scan_entities(self, space: Space, after: str = "", limit: int = 1000) -> list[Entity]:
         place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}

@@ -5,6 +5,9 @@ the greater, unique between its ends. A write takes the lock of what it writes (
 stored revision: Neo4j reads what is committed, not what is locked, so that a guard without the lock lets an older
 revision win. Keys are looked up by UNWIND and equality: ArcadeDB answers IN by scanning the whole space.
 
+Lists that only a reader of the whole row wants are kept as one string of JSON: a list of 200 strings takes ten times as
+long to read, also where the statement asks for another property of the row.
+
 `page` is a hash of the name, indexed. It makes scans linear on a store that has no ordered index (ArcadeDB reads
 all of a space for each `name > $after`): they go page by page, by name within a page.
 
@@ -12,6 +15,7 @@ Where a pattern joins two known nodes, ArcadeDB walks all relations of the node 
 statement exists twice, and the caller takes the one that begins at the end with fewer relations.
 """
 
+import json
 import zlib
 from typing import Any
 
@@ -101,6 +105,19 @@ CALL (n) {
 RETURN name AS source, other AS target, properties(r) AS relation
 """
 
+# A relation names its own ends, so that its neighbours need not be read. One row of three lists is read three times as
+# fast as a row for each.
+TIES = """
+UNWIND $names AS name
+MATCH (n:Ent {workspace: $workspace, generation: $generation, name: name})
+CALL (n) {
+  MATCH (n)-[r:REL]-() WHERE NOT r.gone
+  WITH r LIMIT $scanned
+  RETURN r.source AS source, r.target AS target, r.weight AS weight ORDER BY weight DESC, source, target LIMIT $limit
+}
+RETURN collect(source) AS sources, collect(target) AS targets, collect(weight) AS weights
+"""
+
 SCAN_ENTITIES = """
 UNWIND range($page, $last_page) AS page
 CALL (page) {
@@ -160,8 +177,8 @@ def entity_row(entity: Entity) -> dict[str, Any]:
         "gone": entity.gone,
         "type": entity.type,
         "description": entity.description,
-        "source_ids": list(entity.source_ids),
-        "file_paths": list(entity.file_paths),
+        "source_ids": _joined(entity.source_ids),
+        "file_paths": _joined(entity.file_paths),
         "support": entity.support,
         "created_at": entity.created_at,
     }
@@ -172,11 +189,13 @@ def relation_row(relation: Relation) -> dict[str, Any]:
     """A relation as a row of the PUT_RELATIONS statements."""
     values = {
         "gone": relation.gone,
+        "source": relation.source,
+        "target": relation.target,
         "weight": float(relation.weight),
         "keywords": list(relation.keywords),
         "description": relation.description,
-        "source_ids": list(relation.source_ids),
-        "file_paths": list(relation.file_paths),
+        "source_ids": _joined(relation.source_ids),
+        "file_paths": _joined(relation.file_paths),
         "support": relation.support,
         "created_at": relation.created_at,
     }
@@ -191,8 +210,8 @@ def read_entity(record: dict[str, Any]) -> Entity:
         values["revision"],
         type=values["type"],
         description=values["description"],
-        source_ids=tuple(values["source_ids"]),
-        file_paths=tuple(values["file_paths"]),
+        source_ids=_parted(values["source_ids"]),
+        file_paths=_parted(values["file_paths"]),
         support=values["support"],
         created_at=values["created_at"],
     )
@@ -207,8 +226,16 @@ def read_relation(record: dict[str, Any]) -> Relation:
         weight=values["weight"],
         keywords=tuple(values["keywords"]),
         description=values["description"],
-        source_ids=tuple(values["source_ids"]),
-        file_paths=tuple(values["file_paths"]),
+        source_ids=_parted(values["source_ids"]),
+        file_paths=_parted(values["file_paths"]),
         support=values["support"],
         created_at=values["created_at"],
     )
+
+
+def _joined(texts: tuple[str, ...]) -> str:
+    return json.dumps(texts, ensure_ascii=False)
+
+
+def _parted(texts: str) -> tuple[str, ...]:
+    return tuple(json.loads(texts))

@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from contracts.graph import Entity, Relation, Space
-from runtime.stores.graph.rows import newest_entities, newest_relations
+from contracts.graph import Entity, Relation, Space, Tie
+from runtime.stores.graph.rows import newest_entities, newest_relations, sorted_ties
 
 Pair = tuple[str, str]
 
@@ -73,6 +73,11 @@ class MemoryGraph:
         content = self._content(space)
         once = {relation.key: relation for name in names for relation in content.of(name)[: max(limit, 0)]}
         return sorted(once.values(), key=_heaviest_first)
+
+    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> list[Tie]:
+        """See `Graph`."""
+        relations = await self.incident(space, names, limit=limit)
+        return sorted_ties(Tie(relation.source, relation.target, relation.weight) for relation in relations)
 
     async def scan_entities(self, space: Space, after: str = "", limit: int = 1000) -> list[Entity]:
         entities = self._content(space).entities

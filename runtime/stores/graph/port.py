@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Relation, Space, Tie
 
 
 class Graph(Protocol):
@@ -49,6 +49,13 @@ class Graph(Protocol):
 
     async def incident(self, space: Space, names: Collection[str], *, limit: int) -> list[Relation]:
         """The relations at these entities, each once; at most `limit` per entity: heaviest first, then by names."""
+        ...
+
+    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> list[Tie]:
+        """Which relations there are at these entities, each once, the heaviest first, then by names.
+
+        At most `limit` per entity, of the first 2,000 that the store has: more of a hub is never read.
+        """
         ...
 
     async def scan_entities(self, space: Space, after: str = "", limit: int = 1000) -> list[Entity]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from contracts.graph import Entity, Relation
+from contracts.graph import Entity, Relation, Tie
 from runtime.errors import Poison
 
 T = TypeVar("T")
@@ -16,6 +16,9 @@ LONGEST_NAME = 6000
 MAX_ROWS = 500
 MAX_BYTES = 4 * 1024 * 1024
 """Of one message. ArcadeDB never answers a message of over 16 MiB."""
+
+SCANNED_TIES = 2000
+"""Relations of one entity that are looked at for its heaviest."""
 
 _ROW_OVERHEAD = 400
 _TEXT_OVERHEAD = 5
@@ -45,6 +48,11 @@ def newest_relations(relations: Iterable[Relation]) -> list[Relation]:
         if known is None or known.revision < relation.revision:
             best[relation.key] = relation
     return [_stripped_relation(best[key]) for key in sorted(best)]
+
+
+def sorted_ties(ties: Iterable[Tie]) -> list[Tie]:
+    """Each once, heaviest first, then by names."""
+    return sorted(set(ties), key=lambda tie: (-tie.weight, tie.key))
 
 
 def size_of_entity(entity: Entity) -> int:

@@ -96,7 +96,11 @@ class MilvusVectors:
         # The server orders equal rows as it likes: ask for more until the last one wanted beats the last one given.
         limit = top_k + 1
         while True:
-            found = await self._nearest(space, kind, direction, limit, condition)
+            # What Milvus calls the cosine distance is the similarity.
+            answer = await self._nearest(space, kind, direction, limit, condition, stored.STORED)
+            found = stored.ranked(
+                Hit(stored.from_fields(hit["entity"]), stored.score(hit["distance"])) for hit in answer
+            )
             hits = stored.hits_of_documents(found, documents)
             certain = len(hits) > top_k and hits[top_k - 1].score != found[-1].score
             if certain or len(found) < limit or limit == MOST_HITS:
@@ -106,13 +110,16 @@ class MilvusVectors:
     async def likeness(
         self, space: Space, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:
-        """See `Vectors`. Computed here: what a server finds among given ids is not all of them on every index."""
+        """See `Vectors`. The server compares; of what it passes over, as an index may, the vectors are fetched."""
         direction = stored.direction(vector, self.dimension, "the question")
-        found: dict[str, Sequence[float]] = {}
+        scores: dict[str, float] = {}
         for condition in stored.pages(space.workspace, ids):
-            for fields in await self._query(space, kind, condition, ["id", "vector"]):
-                found[fields["id"]] = fields["vector"]
-        return dict(zip(found, stored.similarities(list(found.values()), direction), strict=True))
+            hits = await self._nearest(space, kind, direction.tolist(), stored.READ_ROWS, condition, ("id",))
+            scores |= {hit["entity"]["id"]: stored.score(hit["distance"]) for hit in hits}
+        left = await self.get(space, kind, [id for id in ids if id not in scores], vectors=True)
+        return scores | dict(
+            zip(left, stored.similarities([row.vector for row in left.values()], direction), strict=True)
+        )
 
     async def delete(self, space: Space, kind: VectorKind, ids: Collection[str]) -> None:
         """See `Vectors`."""
@@ -197,23 +204,28 @@ class MilvusVectors:
         return await self._collections.use(space.generation, kind, query, create=False) or []
 
     async def _nearest(
-        self, space: Space, kind: VectorKind, vector: list[float], limit: int, condition: str
-    ) -> list[Hit]:
-        """The `limit` nearest rows, best first, equal ones by id."""
+        self,
+        space: Space,
+        kind: VectorKind,
+        vector: list[float],
+        limit: int,
+        condition: str,
+        wanted: Sequence[str],
+    ) -> list[dict[str, Any]]:
+        """The `limit` nearest rows as the server gives them, each with `entity` and `distance`."""
         breadth = {"ef": max(128, limit)} if self._collections.index_type == "HNSW" else {}
 
-        async def search(client: Any, name: str) -> list[Hit]:
+        async def search(client: Any, name: str) -> list[dict[str, Any]]:
             answer = await client.search(
                 name,
                 [vector],
                 filter=condition,
                 limit=limit,
-                output_fields=[*stored.STORED],
+                output_fields=[*wanted],
                 search_params={"params": breadth},
                 consistency_level="Bounded",
                 timeout=self._timeout,
             )
-            # What Milvus calls the cosine distance is the similarity.
-            return [Hit(stored.from_fields(hit["entity"]), stored.score(hit["distance"])) for hit in answer[0]]
+            return list(answer[0])
 
-        return stored.ranked(await self._collections.use(space.generation, kind, search, create=False) or [])
+        return await self._collections.use(space.generation, kind, search, create=False) or []

@@ -36,6 +36,12 @@ def by_weight(lists: Sequence[Sequence[str]], most: int) -> list[str]:
     return result + rest[:unused]
 
 
+def picked(lists: Sequence[Sequence[str]], scores: Mapping[str, float], most: int) -> list[str]:
+    """The chunks of these lists to read: by likeness where there are scores, else by weight."""
+    ours = {chunk: scores[chunk] for chunks in lists for chunk in chunks if chunk in scores}
+    return by_likeness(ours, quota(len(lists), most)) if ours else by_weight(lists, most)
+
+
 def quota(objects: int, most: int) -> int:
     """How many chunks the method VECTOR takes of so many objects."""
     return int(most * objects / 2)

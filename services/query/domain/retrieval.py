@@ -3,14 +3,14 @@
 The rules are LightRAG's (ranking by degree and weight, round robin, whole-item token budgets).
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import zip_longest
 from typing import TypeVar
 
-from contracts.graph import Relation
+from contracts.graph import Tie
 
 T = TypeVar("T")
-Pair = tuple[str, str]
 
 
 def interleave(*lists: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
@@ -23,14 +23,15 @@ def interleave(*lists: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
     return list(seen.values())
 
 
-def ranked(relations: Iterable[Relation], degrees: Mapping[str, int]) -> list[Relation]:
-    """By the degrees of both ends together, then by weight, highest first; names break ties."""
+def ranked(ties: Iterable[Tie]) -> list[Tie]:
+    """By the degrees of both ends together, then by weight, highest first; names break ties.
 
-    def rank(relation: Relation) -> tuple[float, float, Pair]:
-        degree = degrees.get(relation.source, 0) + degrees.get(relation.target, 0)
-        return (-degree, -relation.weight, relation.key)
-
-    return sorted(relations, key=rank)
+    A degree is counted among these ties: for an entity that was found it is the graph's, for another how many of those
+    found it is tied to. That needs no second step into the graph, and no hub of the world at large counts for it.
+    """
+    once = {tie.key: tie for tie in ties}
+    degrees = Counter(name for key in once for name in set(key))
+    return sorted(once.values(), key=lambda tie: (-degrees[tie.source] - degrees[tie.target], -tie.weight, tie.key))
 
 
 def within(items: Sequence[T], budget: int, cost: Callable[[T], int]) -> list[T]:

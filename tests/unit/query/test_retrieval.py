@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.graph import Entity, Relation
+from contracts.graph import Entity, Relation, Tie
 from services.query.domain.context import entity_line, layout, passage_line, relation_line
 from services.query.domain.passage import Passage
 from services.query.domain.picking import by_likeness, by_weight, quota, round_robin, sources
@@ -35,18 +35,14 @@ def test_mixing_loses_nothing_and_repeats_nothing(lists: list[list[int]]) -> Non
     assert set(mixed) == {item for one in lists for item in one}
 
 
-def tie(source: str, target: str, weight: float = 1.0) -> Relation:
-    return Relation(source, target, 1, weight=weight)
+def tie(source: str, target: str, weight: float = 1.0) -> Tie:
+    return Tie(source, target, weight)
 
 
 def test_relations_rank_by_the_degrees_of_their_ends_then_by_weight_then_by_name() -> None:
-    degrees = {"hub": 10, "a": 1, "b": 1, "c": 1}
-    ranking = [tie("a", "b", 9.0), tie("c", "hub", 1.0), tie("a", "hub", 2.0), tie("b", "hub", 2.0)]
-    assert [r.key for r in ranked(ranking, degrees)] == [("a", "hub"), ("b", "hub"), ("c", "hub"), ("a", "b")]
-
-
-def test_an_unknown_degree_is_none() -> None:
-    assert [r.key for r in ranked([tie("a", "b"), tie("a", "c")], {"c": 1})] == [("a", "c"), ("a", "b")]
+    ties = [tie("x", "y", 9.0), tie("c", "hub", 1.0), tie("a", "hub", 2.0), tie("b", "hub", 2.0)]
+    assert [r.key for r in ranked(ties)] == [("a", "hub"), ("b", "hub"), ("c", "hub"), ("x", "y")]
+    assert ranked([*ties, *ties]) == ranked(reversed(ties))
 
 
 def test_likeness_takes_half_of_the_quota_of_all_objects() -> None:
@@ -118,7 +114,7 @@ def blocks(context: str) -> dict[str, list[str]]:
 
 
 def test_a_context_has_its_blocks_in_order_each_title_above_a_fence() -> None:
-    context = layout([Entity("A", 1, "t", "one")], [tie("A", "B")], [("1", PASSAGE)], {"d.txt": "1"})
+    context = layout([Entity("A", 1, "t", "one")], [Relation("A", "B", 1)], [("1", PASSAGE)], {"d.txt": "1"})
     titles = [line for line in context.splitlines() if line.endswith(":")]
     assert titles[:2] == ["Knowledge Graph Data (Entity):", "Knowledge Graph Data (Relationship):"]
     assert titles[2].startswith("Document Chunks")
@@ -127,7 +123,7 @@ def test_a_context_has_its_blocks_in_order_each_title_above_a_fence() -> None:
 
 
 def test_every_line_of_a_fence_is_an_object_of_json() -> None:
-    context = layout([Entity("A", 1, "t", "one")], [tie("A", "B")], [("1", PASSAGE)], {"d.txt": "1"})
+    context = layout([Entity("A", 1, "t", "one")], [Relation("A", "B", 1)], [("1", PASSAGE)], {"d.txt": "1"})
     entities, relations, passages, _ = blocks(context).values()
     assert json.loads(entities[0]) == {"entity": "A", "type": "t", "description": "one"}
     assert json.loads(relations[0]) == {"entity1": "A", "entity2": "B"}

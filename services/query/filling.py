@@ -1,0 +1,36 @@
+"""Reading no more than a budget holds."""
+
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from typing import TypeVar
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+
+FIRST = 16
+"""Keys of the first read; each further one takes twice as many."""
+
+
+async def filled(
+    keys: Sequence[K],
+    read: Callable[[Sequence[K]], Awaitable[Mapping[K, T]]],
+    budget: int,
+    cost: Callable[[T], int],
+) -> list[T]:
+    """What stands under the keys, in their order, as long as its cost stays within the budget: whole items or none.
+
+    A key under which nothing stands is passed over.
+    """
+    kept: list[T] = []
+    start, count = 0, FIRST
+    while start < len(keys):
+        some = keys[start : start + count]
+        found = await read(some)
+        for key in some:
+            if key not in found:
+                continue
+            budget -= cost(found[key])
+            if budget < 0:
+                return kept
+            kept.append(found[key])
+        start, count = start + count, 2 * count
+    return kept
