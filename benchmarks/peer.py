@@ -179,12 +179,19 @@ def answered(process: "subprocess.Popen[str]", line: str | None) -> str:
 
 
 @contextmanager
-def lightstream(url: str) -> Generator[tuple[Step, Callable[[], Any]]]:
-    """An embedded stack with its own processes."""
+def lightstream_stack(url: str) -> Generator[Stack]:
+    """An embedded stack that uses the mock model."""
     with (
         tempfile.TemporaryDirectory() as folder,
         running(Path(folder) / "data", **LanguageModel(url=url).environment()) as stack,
     ):
+        yield stack
+
+
+@contextmanager
+def lightstream(url: str) -> Generator[tuple[Step, Callable[[], Any]]]:
+    """An embedded stack with its own processes."""
+    with lightstream_stack(url) as stack:
 
         def step(do: str, texts: Mapping[str, str] | None = None, names: list[str] | None = None) -> Figures:
             before, began = used(stack), time.monotonic()

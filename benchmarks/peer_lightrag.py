@@ -3,10 +3,10 @@
     PEER_PYTHON benchmarks/peer_lightrag.py FOLDER URL MODEL EMBEDDING_MODEL DIMENSION KEY CLIENT
 
 Each line on standard input is a step as JSON: `add` texts by name, `change` (delete, then add) texts by name, `delete`
-names, or `count`. Each is answered with a line of JSON: seconds, CPU seconds of this process and its children, bytes
-written, megabytes resident; or entities and relations. Storages and settings are LightRAG's defaults, but for four
-documents at once, as many as it may make model calls. CLIENT is `own` for its own functions for OpenAI's routes, which
-open a client for each call, or `shared` for one client of ours for all calls.
+names, `count`, or `ask` questions. Each is answered with a line of JSON: seconds, CPU seconds of this process and its
+children, bytes written, megabytes resident; entities and relations; or how long the questions took. Storages and
+settings are LightRAG's defaults, but for four documents at once, as many as it may make model calls. CLIENT is `own`
+for its own functions for OpenAI's routes, which open a client for each call, or `shared` for one client of ours.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-from lightrag import LightRAG
+from lightrag import LightRAG, QueryParam
 from lightrag.llm.openai import openai_complete_if_cache, openai_embed
 from lightrag.utils import EmbeddingFunc
 from openai import AsyncOpenAI
@@ -37,7 +37,7 @@ async def main() -> None:
     print("{}", file=answers, flush=True)
     while line := await asyncio.to_thread(sys.stdin.readline):
         step = json.loads(line)
-        done = await counts(rag) if step["do"] == "count" else await measured(rag, step)
+        done = await {"count": counts, "ask": asked}.get(step["do"], measured)(rag, step)
         print(json.dumps(done), file=answers, flush=True)
     await rag.finalize_storages()
 
@@ -111,7 +111,33 @@ def resident() -> float:
     return int(Path("/proc/self/status").read_text().partition("VmRSS:")[2].split()[0]) / 1024
 
 
-async def counts(rag: LightRAG) -> dict[str, Any]:
+async def asked(rag: LightRAG, step: dict[str, Any]) -> dict[str, float]:
+    """Ask the questions, `at_once` at a time, after some to warm up: p50 and p95 in milliseconds, questions a second."""
+    took: list[float] = []
+
+    async def ask(question: dict[str, Any]) -> None:
+        began = time.perf_counter()
+        keywords = {name: question[name] for name in ("hl_keywords", "ll_keywords")}
+        await rag.aquery_data(question["query"], QueryParam(mode=step["mode"], enable_rerank=False, **keywords))
+        took.append((time.perf_counter() - began) * 1000)
+
+    for question in step["questions"][:16]:
+        await ask(question)
+    took.clear()
+    left = iter(step["questions"])
+
+    async def one_after_the_other() -> None:
+        for question in left:
+            await ask(question)
+
+    began = time.perf_counter()
+    await asyncio.gather(*(one_after_the_other() for _ in range(step["at_once"])))
+    rate = len(took) / (time.perf_counter() - began)
+    took.sort()
+    return {"p50": took[len(took) // 2], "p95": took[int(len(took) * 0.95)], "rate": rate}
+
+
+async def counts(rag: LightRAG, _: dict[str, Any]) -> dict[str, Any]:
     """What was found."""
     graph = rag.chunk_entity_relation_graph
     status = await rag.doc_status.get_status_counts()
