@@ -112,7 +112,7 @@ def resident() -> float:
 
 
 async def asked(rag: LightRAG, step: dict[str, Any]) -> dict[str, float]:
-    """Ask the questions, `at_once` at a time, after some to warm up: p50 and p95 in milliseconds, questions a second."""
+    """Ask the questions, `at_once` at a time, after some to warm up: p50 and p95 in milliseconds, and rate a second."""
     took: list[float] = []
 
     async def ask(question: dict[str, Any]) -> None:
