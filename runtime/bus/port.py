@@ -1,7 +1,7 @@
 """The ports of the bus: the log, the blobs beside it, the pointers to live generations, one delivered message."""
 
 from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
@@ -149,7 +149,7 @@ class Log(Protocol):
         """A sequence up to which these durables (none named: all) have acknowledged everything; 0: not known."""
         ...
 
-    def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncIterator[list[Message]]:
+    def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncGenerator[list[Message]]:
         """Pages of messages behind `after`, in order, up to the end of the log at the time of the call."""
         ...
 

@@ -1,19 +1,20 @@
-"""How a document enters the log: checked, cleaned, its text put beside the log when it is long."""
+"""How documents and edits enter the log: checked, cleaned, a text put beside the log when it is long."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
 from contracts.envelope import Envelope, seal
-from contracts.events import DocumentAdded, DocumentDeleted, Event
+from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
 from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, sha256
 from contracts.text import INLINE_LIMIT, encodable, sanitize
 from contracts.values import Chunking, Knowledge, Scalar
 from runtime.bus.codec import decode, explain
-from runtime.bus.port import Blobs, Log, Message
+from runtime.bus.port import Blobs, Log
 from runtime.errors import InvalidInput, ServiceError
 from runtime.telemetry import traceparent_for
 
@@ -25,11 +26,15 @@ V = TypeVar("V")
 
 
 class Added(NamedTuple):
-    """Where a document stands in the log. `is_new` is False when this very text stood there already."""
+    """Where a document stands in the log. `is_new` is False when this very text stood there already.
+
+    `track_id` is that of the event that stands there.
+    """
 
     document_id: str
     sequence: int
     is_new: bool
+    track_id: str = ""
 
 
 async def add_document(
@@ -47,8 +52,12 @@ async def add_document(
     cut_by_default: Chunking | None = None,
     pages: Sequence[int] = (),
     knowledge: Knowledge | None = None,
+    key: str = "",
 ) -> Added:
     """Publish a DocumentAdded and return once the log has it durably. What stands there already is not added.
+
+    Of several calls of one workspace with the same `key` within the log's duplicate window only the first one adds
+    anything, whatever the others say: all of them return where the first one's event stands, and its track id.
 
     `pages` are the places in the text at which its pages begin. `knowledge` is given instead of a text.
     `cut_by_default` is how the chunker cuts where `chunking` does not say, if the caller knows: then what the two
@@ -62,9 +71,9 @@ async def add_document(
     _check(text, content, knowledge)
     file_path = encodable(file_path) or UNKNOWN_SOURCE
     name = encodable(id) if id else document_id(content if knowledge else sanitize(content), file_path)
-    before, is_there = await _standing(log, workspace, name, sha256(content))
-    if is_there:
-        return Added(name, before, is_new=False)
+    before, there = await _standing(log, workspace, name)
+    if there and _hash(there) == sha256(content):
+        return Added(name, before, is_new=False, track_id=there.track_id or "")
     blob = await blobs.put(content) if not knowledge and len(content.encode()) > INLINE_LIMIT else None
     event = _taken(
         lambda: DocumentAdded(
@@ -79,16 +88,48 @@ async def add_document(
             pages=tuple(pages if len(content) == len(text) else (len(encodable(text[:place])) for place in pages)),
         )
     )
+    # What stood before is part of the id: a text that comes back after another one is a new fact.
+    cause = f"{workspace}/key/{key}" if key else f"{workspace}/{name}/{before}/{sha256(content)}"
     envelope: Envelope[Event] = seal(
         event,
-        # What stood before is part of the id: a text that comes back after another one is a new fact.
-        id=event_id(f"{workspace}/{name}/{before}/{sha256(content)}", "DocumentAdded"),
+        id=event_id(cause, "DocumentAdded"),
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
         traceparent=traceparent_for(),
     )
-    return Added(name, await log.publish(envelope), is_new=True)
+    sequence = await log.publish(envelope)
+    return await _stands_at(log, sequence, envelope) if key else Added(name, sequence, True, track_id or "")
+
+
+async def standing_content(log: Log, *, workspace: str, id: str) -> str | None:
+    """SHA-256 of what the document says now; None when the log has none of that id, or it is deleted."""
+    _, there = await _standing(log, workspace, id)
+    return _hash(there) if there else None
+
+
+def content_hash(text: str) -> str:
+    """SHA-256 of a text as `standing_content` tells it."""
+    return sha256(encodable(text))
+
+
+async def add_again(log: Log, *, workspace: str, id: str, version: int, source: str) -> Added | None:
+    """Publish what the document says in this version as a new one, so that everything is done again.
+
+    None where the log has none of that id, or something newer than that version. Raises `Unavailable`.
+    """
+    before, there = await _standing(log, workspace, id)
+    if there is None or before != version:
+        return None
+    envelope: Envelope[Event] = seal(
+        there,
+        id=event_id(f"{workspace}/{id}/{before}/again", "DocumentAdded"),
+        source=source,
+        workspace=workspace,
+        time=datetime.now(UTC),
+        traceparent=traceparent_for(),
+    )
+    return Added(id, await log.publish(envelope), True, there.track_id or "")
 
 
 async def delete_document(
@@ -117,6 +158,24 @@ async def delete_document(
     return Added(id, await log.publish(envelope), is_new=True)
 
 
+async def edit_graph(log: Log, *, workspace: str, edit: GraphEdited, source: str) -> int:
+    """Publish an edit of the graph and return its place in the log, once that has it durably.
+
+    Of the same edit, made several times at the same moment, there is one. Raises `Unavailable`.
+    """
+    newest = await log.newest(workspace, edit.about, edit.type_name())
+    before = newest.sequence if newest else 0
+    envelope: Envelope[Event] = seal(
+        edit,
+        id=event_id(f"{workspace}/{edit.about}/{before}/{sha256(edit.model_dump_json())}", edit.type_name()),
+        source=source,
+        workspace=workspace,
+        time=datetime.now(UTC),
+        traceparent=traceparent_for(),
+    )
+    return await log.publish(envelope)
+
+
 def _taken(make: Callable[[], V]) -> V:
     """What it makes; InvalidInput with the reason when the contracts forbid it."""
     try:
@@ -137,22 +196,33 @@ def _check(text: str, content: str, knowledge: Knowledge | None) -> None:
         raise InvalidInput(f"the text has {size:,} bytes, at most {MAX_TEXT_BYTES:,} are taken: split the document")
 
 
-async def _standing(log: Log, workspace: str, name: str, digest: str) -> tuple[int, bool]:
-    """The newest sequence at which the document was added or deleted, and whether this very content was added there."""
+async def _standing(log: Log, workspace: str, name: str) -> tuple[int, DocumentAdded | None]:
+    """The newest sequence at which the document was added or deleted, and what was added there, if it can be read."""
     added, deleted = await asyncio.gather(
         log.newest(workspace, name, "DocumentAdded"), log.newest(workspace, name, "DocumentDeleted")
     )
     before = max(added.sequence if added else 0, deleted.sequence if deleted else 0)
-    return before, bool(added and added.sequence == before and _hash(added) == digest)
-
-
-def _hash(message: Message) -> str:
-    """SHA-256 of the text or the knowledge of a DocumentAdded; empty for one that cannot be read."""
+    if not added or added.sequence != before:
+        return before, None
     try:
-        event = decode(message.data, message.subject).data
+        event = decode(added.data, added.subject).data
     except ServiceError:
-        return ""
+        return before, None
     assert isinstance(event, DocumentAdded)
+    return before, event
+
+
+async def _stands_at(log: Log, sequence: int, envelope: Envelope[Event]) -> Added:
+    """What stands where the log says that an event with this id stands: it may be an earlier one."""
+    async with aclosing(log.read(sequence - 1, page=1)) as pages:
+        message = (await anext(pages))[0]
+    there = decode(message.data, message.subject)
+    assert isinstance(there.data, DocumentAdded)
+    return Added(there.data.document_id, sequence, there.time == envelope.time, there.data.track_id or "")
+
+
+def _hash(event: DocumentAdded) -> str:
+    """SHA-256 of the text or the knowledge."""
     if event.blob:
         return event.blob.sha256
     return sha256(event.knowledge.model_dump_json() if event.knowledge else event.text or "")

@@ -1,4 +1,4 @@
-"""Documents and passages in the document store."""
+"""Documents, passages and caches in the document store."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
@@ -6,7 +6,7 @@ from typing import Any
 
 from contracts.graph import Extent, Space
 from contracts.subjects import token
-from runtime.stores.documents.rows import Row, Rows, Table
+from runtime.stores.documents.rows import INDEXES, Row, Rows, Table
 from services.query.domain.passage import Passage
 from services.query.domain.status import SETTLED, STATUSES, STEPS, DocumentStatus, Failure
 from services.query.ports import Page
@@ -77,6 +77,22 @@ class RowPassages:
         await self._rows.delete(
             Table("chunks", space), [key for key, row in found if extent.ends(row["order"], row["version"])]
         )
+
+
+CLEARED = tuple(name for name in ("extractions", "keywords", "answers") if name in INDEXES)
+"""Tables of what a language model gave. They live in generation 0."""
+
+
+class RowCaches:
+    """`Caches` over `Rows`."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    async def clear(self, workspace: str) -> None:
+        """See `Caches.clear`."""
+        for name in CLEARED:
+            await self._rows.drop(Table(name, Space(workspace, 0)))
 
 
 def _passage(row: Row) -> Passage:

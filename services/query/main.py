@@ -8,7 +8,7 @@ from runtime.health import Health
 from runtime.models.open import open_chat, open_embedder, open_tokenizer
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.open import open_documents, open_graph, open_vectors
-from services.query.adapters import RowDocuments, RowPassages
+from services.query.adapters import RowCaches, RowDocuments, RowPassages
 from services.query.api.app import create_app
 from services.query.api.routes import Context
 from services.query.library import Library
@@ -50,8 +50,9 @@ def main() -> None:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
             await until_it_answers("the vector store", vectors.ping, health)
+            positions, caches = LogPositions(bus.log, documents), RowCaches(rows)
             app.state.context = Context(
-                bus.log, bus.blobs, bus.pointers, documents, LogPositions(bus.log, documents), library, settings
+                bus.log, bus.blobs, bus.pointers, documents, positions, library, settings, caches
             )
             yield [Subscription("query-status", partial(on_facts, documents=documents, passages=passages))]
         finally:

@@ -82,6 +82,14 @@ class Passages(Protocol):
         ...
 
 
+class Caches(Protocol):
+    """What was paid for once and could be asked for again."""
+
+    async def clear(self, workspace: str) -> None:
+        """Forget extractions, keywords and answers of the workspace. Embeddings stay: the log has none."""
+        ...
+
+
 class KeywordFinders(Protocol):
     """What a question is about. Raises what `Chat` raises."""
 

@@ -18,7 +18,7 @@ from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
-from services.query.adapters import RowDocuments, RowPassages
+from services.query.adapters import RowCaches, RowDocuments, RowPassages
 from services.query.api.app import create_app
 from services.query.api.routes import Context
 from services.query.library import Library
@@ -100,7 +100,7 @@ class World:
         parts = {
             "log": self.log, "blobs": self.blobs, "pointers": self.pointers, "documents": self.documents,
             "positions": LogPositions(self.log, self.documents),
-            "library": self.library(), "settings": QuerySettings(workspace="w"),
+            "library": self.library(), "settings": QuerySettings(workspace="w"), "caches": RowCaches(self.rows),
         }  # fmt: skip
         app.state.context = Context(**{**parts, **changes})
         return app

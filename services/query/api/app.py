@@ -1,6 +1,7 @@
 """The FastAPI application: routes, and errors that name the cause and the way out but never internals."""
 
 import math
+from collections.abc import Callable
 from uuid import uuid4
 
 import structlog
@@ -13,13 +14,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from contracts.text import encodable
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.errors import InvalidInput, ModelChanged, Retryable
-from services.query.api import data
+from services.query.api import data, documents, system
 from services.query.api.routes import VERSION, router
+from services.query.refusals import Conflicts, NotOffered, NotTaken, NotThere, TooLarge
 
 logger = structlog.get_logger(__name__)
 
 MAX_BODY = 2 * MAX_TEXT_BYTES + 1024 * 1024
 """Bytes of a request: what JSON escapes takes twice the bytes of UTF-8 as a rule, Chinese included."""
+
+REFUSALS: dict[type[Exception], int] = {NotTaken: 400, NotThere: 404, Conflicts: 409, TooLarge: 413, NotOffered: 501}
+"""What is answered to what a use case refuses; any other InvalidInput is 422."""
 
 _TAKEN = f"at most {MAX_BODY:,} are taken"
 
@@ -28,8 +33,11 @@ def create_app() -> FastAPI:
     """The application; `app.state.context` is set once the service is wired."""
     app = FastAPI(title="Lightstream", version=VERSION, description="Graph-based RAG over an event log.")
     app.include_router(router)
-    app.include_router(data.router)
+    for routes in (data, documents, system):
+        app.include_router(routes.router)
     app.add_middleware(LimitedBody)
+    for kind, code in REFUSALS.items():
+        app.add_exception_handler(kind, _refusing(code))
 
     @app.exception_handler(InvalidInput)
     async def refused(_: Request, error: InvalidInput) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
@@ -62,6 +70,13 @@ def create_app() -> FastAPI:
         return JSONResponse({"detail": f"Internal server error (error_id: {id})"}, 500)
 
     return app
+
+
+def _refusing(code: int) -> Callable[[Request, Exception], JSONResponse]:
+    def refuse(_: Request, error: Exception) -> JSONResponse:
+        return JSONResponse({"detail": str(error)}, code)
+
+    return refuse
 
 
 class LimitedBody:

@@ -2,37 +2,21 @@
 
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Annotated, Any
-from uuid import uuid4
+from functools import cached_property
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, HTTPException, Request, Response
 
 from contracts.envelope import Header as Attributes
-from contracts.graph import Space
-from contracts.ids import UNKNOWN_SOURCE, canonical_name
 from runtime.bus.port import Blobs, GenerationPointers, Log
-from runtime.bus.publisher import add_document
-from services.query.api.models import (
-    Document,
-    InsertResponse,
-    InsertText,
-    InsertTexts,
-    PaginatedRequest,
-    PaginatedResponse,
-    Pagination,
-    QueryRequest,
-    QueryResponse,
-    Reference,
-    StatusCounts,
-    TrackStatus,
-    all_counts,
-)
+from services.query.api.models import QueryRequest, QueryResponse, Reference
 from services.query.ask import Answer, ask
 from services.query.domain.question import Keywords, Question
 from services.query.library import Library, Spaces
-from services.query.ports import Documents, Positions
+from services.query.ports import Caches, Documents, Positions
+from services.query.scanning import Scans
 from services.query.settings import QuerySettings
+from services.query.uploading import Readers
 
 VERSION = "0.1.0"
 router = APIRouter()
@@ -49,6 +33,17 @@ class Context:
     positions: Positions
     library: Library
     settings: QuerySettings
+    caches: Caches
+
+    @cached_property
+    def readers(self) -> Readers:
+        """What bounds the reading of files."""
+        return Readers(self.settings.max_upload_size)
+
+    @cached_property
+    def scans(self) -> Scans:
+        """The scans of this process."""
+        return Scans(self.settings.input_dir, self.readers)
 
 
 def context(request: Request) -> Context:
@@ -133,96 +128,3 @@ def _references(answer: Answer, with_content: bool) -> list[Reference]:
         Reference(reference_id=id, file_path=path, content=contents.get(id, []) if with_content else None)
         for path, id in answer.found.references.items()
     ]
-
-
-@router.post("/documents/text", tags=["documents"])
-async def add_text(body: InsertText, ctx: Ctx, workspace: Workspace) -> InsertResponse:
-    """Add one text. The answer comes once the log has it durably."""
-    texts = InsertTexts(texts=[body.text], file_sources=[body.file_source] if body.file_source else [])
-    return await add_texts(texts, ctx, workspace)
-
-
-@router.post("/documents/texts", tags=["documents"])
-async def add_texts(body: InsertTexts, ctx: Ctx, workspace: Workspace) -> InsertResponse:
-    """Add several texts. The answer comes once the log has them all durably."""
-    track_id = f"insert_{datetime.now(UTC):%Y%m%d_%H%M%S}_{uuid4().hex[:8]}"
-    sources = body.file_sources or [UNKNOWN_SOURCE] * len(body.texts)
-    for text, source in zip(body.texts, sources, strict=True):
-        await add_document(
-            ctx.log,
-            ctx.blobs,
-            workspace=workspace,
-            text=text,
-            file_path=canonical_name(source) or UNKNOWN_SOURCE,
-            track_id=track_id,
-            source="lightstream/api",
-        )
-    return InsertResponse(message=f"{len(body.texts)} accepted; they are being processed.", track_id=track_id)
-
-
-@router.get("/documents/track_status/{track_id}", tags=["documents"])
-async def track_status(track_id: str, ctx: Ctx, workspace: Workspace) -> TrackStatus:
-    """The documents of one request. An unknown id has none."""
-    found = await ctx.documents.tracked(await _space(ctx, workspace), track_id)
-    summary: dict[str, int] = {}
-    for status in found:
-        summary[status.status] = summary.get(status.status, 0) + 1
-    return TrackStatus(
-        track_id=track_id, documents=[Document.of(s) for s in found], total_count=len(found), status_summary=summary
-    )
-
-
-@router.post("/documents/paginated", tags=["documents"])
-async def paginated(body: PaginatedRequest, ctx: Ctx, workspace: Workspace) -> PaginatedResponse:
-    """A page of the list of documents."""
-    space = await _space(ctx, workspace)
-    wanted = body.status_filters or ([body.status_filter] if body.status_filter else [])
-    page = await ctx.documents.page(
-        space,
-        statuses=[status.lower() for status in wanted],
-        order=body.sort_field,
-        descending=body.sort_direction == "desc",
-        skip=(body.page - 1) * body.page_size,
-        limit=body.page_size,
-    )
-    pages = -(-page.total // body.page_size)
-    return PaginatedResponse(
-        documents=[Document.of(status) for status in page.documents],
-        pagination=Pagination(
-            page=body.page,
-            page_size=body.page_size,
-            total_count=page.total,
-            total_pages=pages,
-            has_next=body.page < pages,
-            has_prev=body.page > 1,
-        ),
-        status_counts=all_counts(await ctx.documents.counts(space)),
-    )
-
-
-@router.get("/documents/status_counts", tags=["documents"])
-async def status_counts(ctx: Ctx, workspace: Workspace) -> StatusCounts:
-    """How many documents are in which state."""
-    return StatusCounts(status_counts=all_counts(await ctx.documents.counts(await _space(ctx, workspace))))
-
-
-@router.get("/health", tags=["system"])
-async def health(ctx: Ctx, workspace: Workspace) -> dict[str, Any]:
-    """Whether the service answers, and what it works with."""
-    counts = await ctx.documents.counts(await _space(ctx, workspace))
-    busy = any(counts.get(status, 0) for status in ("pending", "processing", "deleting"))
-    return {
-        "status": "healthy",
-        "core_version": VERSION,
-        "api_version": VERSION,
-        "pipeline_busy": busy,
-        "workspace": workspace,
-        "configuration": {
-            "llm_model": ctx.settings.llm_model if ctx.settings.has_llm else None,
-            "embedding_model": ctx.library.vectors.model,
-        },
-    }
-
-
-async def _space(ctx: Context, workspace: str) -> Space:
-    return Space(workspace, (await ctx.pointers.live()).status)

@@ -4,7 +4,7 @@ Which chunks a stage has done is kept as a set of bits, one per chunk order: a f
 and a document of 10,000 chunks takes 1,250 bytes a stage.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -263,6 +263,11 @@ def _failed(known: DocumentStatus, event: StageFailed, fact: Fact) -> DocumentSt
     )
     others = sorted((f for f in failures if f.cause), key=lambda f: (f.cause, f.stage, f.step, f.message))
     return replace(base, failures=(*named, *others[:MOST_CAUSES]))
+
+
+def working(counts: Mapping[str, int]) -> int:
+    """On how many documents, of so many with each status, work goes on."""
+    return sum(count for status, count in counts.items() if status not in SETTLED)
 
 
 def shortened(text: str) -> str:

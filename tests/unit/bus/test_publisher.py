@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from contracts import subjects
 from contracts.envelope import seal
-from contracts.events import DocumentAdded, DocumentDeleted
+from contracts.events import DocumentAdded, DocumentDeleted, GraphEdited
 from contracts.ids import document_id, md5
 from contracts.text import INLINE_LIMIT
 from contracts.values import Chunking, Knowledge
 from runtime.bus import publisher
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryBlobs, MemoryLog
-from runtime.bus.publisher import Added, add_document
+from runtime.bus.publisher import Added, add_again, add_document, edit_graph
 from runtime.errors import InvalidInput, Unavailable
 
 
@@ -44,7 +44,7 @@ async def test_a_document_is_in_the_log_with_everything_that_was_said_of_it(shel
     added = await shelf.add(
         "text", id="d", file_path="shelf/d.txt", track_id="t", metadata={"year": 1999}, chunking=chunking
     )
-    assert added == Added("d", 1, is_new=True)
+    assert added == Added("d", 1, is_new=True, track_id="t")
     (event,) = shelf.events
     assert event == DocumentAdded(
         document_id="d", text="text", file_path="shelf/d.txt", track_id="t", metadata={"year": 1999}, chunking=chunking
@@ -185,6 +185,33 @@ async def test_an_event_of_newer_code_does_not_keep_a_text_out(shelf: Shelf) -> 
     subject = subjects.subject("w", "d", "DocumentAdded")
     shelf.log.append(subject, b'{"specversion": "1.0", "type": "lightstream.DocumentAdded.v9"}', "foreign")
     assert await shelf.add("text", id="d") == Added("d", 2, is_new=True)
+
+
+async def test_of_several_calls_with_one_key_only_the_first_adds_anything(shelf: Shelf) -> None:
+    first = await shelf.add("one", id="d", track_id="a", key="k")
+    await shelf.add("two", id="d", track_id="b")
+    assert first == Added("d", 1, is_new=True, track_id="a")
+    for text, id in (("one", "d"), ("three", "e")):
+        again = await shelf.add(text, id=id, track_id="c", key="k")
+        assert (again.sequence, again.is_new, again.track_id) == (1, False, "a")
+    assert [event.text for event in shelf.events] == ["one", "two"]
+    assert (await shelf.add("one", id="d", track_id="a", key="k", workspace="other")).is_new
+
+
+async def test_a_document_is_added_again_in_the_version_that_is_meant_and_once(shelf: Shelf) -> None:
+    await shelf.add("text", id="d", track_id="t")
+    for _ in range(2):
+        await add_again(shelf.log, workspace="w", id="d", version=1, source="tests")
+    assert [(event.text, event.track_id) for event in shelf.events] == [("text", "t")] * 2
+    assert await add_again(shelf.log, workspace="w", id="nobody", version=1, source="tests") is None
+    assert await add_again(shelf.log, workspace="w", id="d", version=1, source="tests") is None
+
+
+async def test_an_edit_is_in_the_log_and_the_same_one_later_is_a_new_one(shelf: Shelf) -> None:
+    edit = GraphEdited(operation="delete_entity", names=("Ada",))
+    places = [await edit_graph(shelf.log, workspace="w", edit=edit, source="tests") for _ in range(2)]
+    assert places == [1, 2]
+    assert decode(shelf.log.messages[0].data, shelf.log.messages[0].subject).data == edit
 
 
 async def test_a_log_that_is_full_is_said_to_the_publisher(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:

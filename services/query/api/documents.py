@@ -1,0 +1,246 @@
+"""The routes about documents. No logic: a request becomes a call, its result becomes an answer."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, HTTPException, Query, Request
+
+from contracts.graph import Space
+from contracts.ids import UNKNOWN_SOURCE
+from runtime.parsing.kinds import KINDS
+from services.query.adding import Shelf, Text, Track, add_texts
+from services.query.api.document_models import (
+    ChunkingOption,
+    DeleteRequest,
+    DeleteResponse,
+    Document,
+    Done,
+    FileTypes,
+    InsertResponse,
+    InsertText,
+    InsertTexts,
+    PaginatedRequest,
+    PaginatedResponse,
+    Pagination,
+    PipelineStatus,
+    ScanStatus,
+    Started,
+    StatusCounts,
+    TrackStatus,
+    all_counts,
+)
+from services.query.api.multipart import received
+from services.query.api.routes import Context, Ctx, Workspace
+from services.query.domain.status import working
+from services.query.removing import delete, delete_all, reprocess
+from services.query.uploading import Wishes, upload
+
+router = APIRouter(prefix="/documents", tags=["documents"])
+
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key", min_length=1, max_length=256, description="requests with this key are one, for a day"
+    ),
+]
+
+FORM: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {"file": {"type": "string", "format": "binary"}},
+                }
+            }
+        },
+    }
+}
+"""FastAPI would read the whole form before the route could bound it."""
+
+
+@router.post("/upload", openapi_extra=FORM)
+async def upload_file(
+    request: Request,
+    ctx: Ctx,
+    workspace: Workspace,
+    key: Key = None,
+    replace: Annotated[bool, Query(description="another text under a name that is there is its new version")] = False,
+) -> InsertResponse:
+    """Add a file. The answer comes once it is read and the log has its text durably."""
+    shelf = Shelf(ctx.log, ctx.blobs, workspace)
+    async with received(request, ctx.readers.refuse_larger) as file:
+        added, track = await upload(shelf, file, Wishes(key, replace), ctx.readers)
+    message = "1 accepted; it is being processed." if added.is_new else "This file is there already; nothing was added."
+    return InsertResponse(message=message, track_id=track.id)
+
+
+@router.post("/text")
+async def add_text(body: InsertText, ctx: Ctx, workspace: Workspace, key: Key = None) -> InsertResponse:
+    """Add one text. The answer comes once the log has it durably."""
+    track = Track.of("insert", key, body.model_dump_json())
+    return await _added(ctx, workspace, track, [body.text], [body.file_source], body.chunking)
+
+
+@router.post("/texts")
+async def texts(body: InsertTexts, ctx: Ctx, workspace: Workspace, key: Key = None) -> InsertResponse:
+    """Add several texts. The answer comes once the log has them all durably."""
+    track = Track.of("insert", key, body.model_dump_json())
+    return await _added(ctx, workspace, track, body.texts, body.file_sources, body.chunking)
+
+
+async def _added(
+    ctx: Context,
+    workspace: str,
+    track: Track,
+    texts: Sequence[str],
+    sources: Sequence[str],
+    chunking: ChunkingOption | None,
+) -> InsertResponse:
+    wanted = chunking.chunking() if chunking else None
+    named = zip(texts, sources or [UNKNOWN_SOURCE] * len(texts), strict=True)
+    await add_texts(
+        Shelf(ctx.log, ctx.blobs, workspace), track, [Text(text, name, chunking=wanted) for text, name in named]
+    )
+    return InsertResponse(message=f"{len(texts)} accepted; they are being processed.", track_id=track.id)
+
+
+@router.post("/scan")
+async def scan(ctx: Ctx, workspace: Workspace) -> Started:
+    """Add every file below INPUT_DIR, in the background. 501 where that is not set."""
+    begun = ctx.scans.start(Shelf(ctx.log, ctx.blobs, workspace))
+    return Started(status="scanning_started", message="The folder is being read.", track_id=begun.track_id)
+
+
+@router.get("/scan/status/{track_id}")
+async def scan_status(track_id: str, ctx: Ctx, workspace: Workspace) -> ScanStatus:
+    """How far a scan of this process is."""
+    found = ctx.scans.get(workspace, track_id)
+    samples = {
+        kind: {"items": items, "truncated": found.counts[kind] > len(items), "dropped": found.counts[kind] - len(items)}
+        for kind, items in found.samples.items()
+    }
+    return ScanStatus(
+        track_id=found.track_id,
+        status=found.status,
+        counts=found.counts,
+        samples=samples,
+        created_at=found.created_at,
+        updated_at=found.updated_at,
+        version=found.version,
+        message=found.message,
+    )
+
+
+@router.get("/supported_file_types")
+async def supported_file_types() -> FileTypes:
+    """Which files are read. A file without a suffix is read when it is UTF-8."""
+    engines: dict[str, list[str]] = {}
+    for suffix, kind in KINDS.items():
+        engines.setdefault(kind.parser or "text", []).append(suffix)
+    return FileTypes(supported_extensions=list(KINDS), engines=engines)
+
+
+@router.delete("/delete_document")
+async def delete_document(body: DeleteRequest, ctx: Ctx, workspace: Workspace) -> DeleteResponse:
+    """Delete documents. The answer comes once the log has it durably; ids that nobody knows do no harm."""
+    found = await delete(ctx.log, workspace, body.doc_ids)
+    return DeleteResponse(message=f"{found} of {len(body.doc_ids)} are being deleted.", doc_id=", ".join(body.doc_ids))
+
+
+@router.delete("")
+async def clear(ctx: Ctx, workspace: Workspace) -> Done:
+    """Delete every document of the workspace. What people said of the graph stays, and so do the caches."""
+    found = await delete_all(ctx.log, ctx.documents, await _space(ctx, workspace))
+    return Done(status="success", message=f"{found} documents are being deleted.")
+
+
+@router.post("/clear_cache")
+async def clear_cache(ctx: Ctx, workspace: Workspace) -> Done:
+    """Forget what a language model gave for texts and questions of this workspace. Embeddings are kept."""
+    await ctx.caches.clear(workspace)
+    return Done(status="success", message="Successfully cleared all cache")
+
+
+@router.post("/reprocess_failed")
+async def reprocess_failed(ctx: Ctx, workspace: Workspace) -> Started:
+    """Try every failed or partial document again, as a new version of itself."""
+    found = await reprocess(ctx.log, ctx.documents, await _space(ctx, workspace))
+    return Started(status="reprocessing_started", message=f"{found} documents are tried again.")
+
+
+@router.post("/cancel_pipeline")
+async def cancel_pipeline(ctx: Ctx, workspace: Workspace) -> Done:
+    """Work on documents is no job that could be cancelled: 501 while there is any."""
+    if left := working(await ctx.documents.counts(await _space(ctx, workspace))):
+        raise HTTPException(501, f"{left} documents are being worked on, each by itself: delete those you do not want")
+    return Done(status="not_busy", message="Nothing is being worked on.")
+
+
+@router.get("/pipeline_status")
+async def pipeline_status(ctx: Ctx, workspace: Workspace) -> PipelineStatus:
+    """Whether work goes on, told from the states of documents. No request is refused because of it."""
+    counts = await ctx.documents.counts(await _space(ctx, workspace))
+    left = working(counts)
+    said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()) if count) or "no documents"
+    return PipelineStatus(
+        busy=left > 0,
+        job_name="indexing" if left else "-",
+        docs=left,
+        batchs=left,
+        cur_batch=0,
+        latest_message=said,
+        history_messages=[said],
+    )
+
+
+@router.get("/track_status/{track_id}")
+async def track_status(track_id: str, ctx: Ctx, workspace: Workspace) -> TrackStatus:
+    """The documents of one request. An unknown id has none."""
+    found = await ctx.documents.tracked(await _space(ctx, workspace), track_id)
+    summary: dict[str, int] = {}
+    for status in found:
+        summary[status.status] = summary.get(status.status, 0) + 1
+    return TrackStatus(
+        track_id=track_id, documents=[Document.of(s) for s in found], total_count=len(found), status_summary=summary
+    )
+
+
+@router.post("/paginated")
+async def paginated(body: PaginatedRequest, ctx: Ctx, workspace: Workspace) -> PaginatedResponse:
+    """A page of the list of documents."""
+    space = await _space(ctx, workspace)
+    wanted = body.status_filters or ([body.status_filter] if body.status_filter else [])
+    page = await ctx.documents.page(
+        space,
+        statuses=[status.lower() for status in wanted],
+        order=body.sort_field,
+        descending=body.sort_direction == "desc",
+        skip=(body.page - 1) * body.page_size,
+        limit=body.page_size,
+    )
+    pages = -(-page.total // body.page_size)
+    return PaginatedResponse(
+        documents=[Document.of(status) for status in page.documents],
+        pagination=Pagination(
+            page=body.page,
+            page_size=body.page_size,
+            total_count=page.total,
+            total_pages=pages,
+            has_next=body.page < pages,
+            has_prev=body.page > 1,
+        ),
+        status_counts=all_counts(await ctx.documents.counts(space)),
+    )
+
+
+@router.get("/status_counts")
+async def status_counts(ctx: Ctx, workspace: Workspace) -> StatusCounts:
+    """How many documents are in which state."""
+    return StatusCounts(status_counts=all_counts(await ctx.documents.counts(await _space(ctx, workspace))))
+
+
+async def _space(ctx: Context, workspace: str) -> Space:
+    return Space(workspace, (await ctx.pointers.live()).status)

@@ -1,0 +1,85 @@
+"""The routes about the service itself: whether it answers, what it works with, what pages call it."""
+
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import RedirectResponse
+
+from contracts.graph import Space
+from services.query.api.routes import VERSION, Context, Ctx, Workspace
+from services.query.domain.status import working
+
+router = APIRouter(tags=["system"])
+
+
+@router.get("/", include_in_schema=False)
+async def root() -> RedirectResponse:
+    """The pages of this service."""
+    return RedirectResponse("/docs", 307)
+
+
+@router.get("/health")
+async def health(ctx: Ctx, workspace: Workspace) -> dict[str, Any]:
+    """Whether the service answers, and what it works with. Nothing of it is secret."""
+    counts = await ctx.documents.counts(Space(workspace, (await ctx.pointers.live()).status))
+    return {**public(ctx, counts), "workspace": workspace, "configuration": configuration(ctx, workspace)}
+
+
+@router.get("/ui/customization")
+async def customization(ctx: Ctx) -> dict[str, Any]:
+    """What pages show as the name of this deployment."""
+    settings = ctx.settings
+    return {
+        "customized": False,
+        "brand": {"title": settings.webui_title, "description": settings.webui_description},
+    }
+
+
+def public(ctx: Context, counts: dict[str, int]) -> dict[str, Any]:
+    """What anybody may know, in LightRAG's shape."""
+    busy = working(counts) > 0
+    return {
+        "status": "healthy",
+        "auth_mode": "disabled",
+        "core_version": VERSION,
+        "api_version": VERSION,
+        "webui_available": False,
+        "workspace_available": False,
+        "api_docs_available": True,
+        "webui_title": ctx.settings.webui_title,
+        "webui_description": ctx.settings.webui_description,
+        "ai_content_notice_enabled": False,
+        "pipeline_busy": busy,
+        "pipeline_active": busy,
+    }
+
+
+def configuration(ctx: Context, workspace: str) -> dict[str, Any]:
+    """Models, limits and stores: no address, no key."""
+    settings, library = ctx.settings, ctx.library
+    llm = settings.llm_model if settings.has_llm else None
+    return {
+        "llm_binding": "openai" if llm else None,
+        "llm_model": llm,
+        "embedding_binding": "openai" if settings.has_embedding_endpoint else "offline",
+        "embedding_model": library.vectors.model,
+        "kv_storage": "documents",
+        "doc_status_storage": "documents",
+        "graph_storage": "bolt",
+        "vector_storage": "milvus",
+        "workspace": workspace,
+        "storage_workspaces": dict.fromkeys(
+            ("kv_storage", "doc_status_storage", "graph_storage", "vector_storage"), workspace
+        ),
+        "max_graph_nodes": settings.max_graph_nodes,
+        "enable_rerank": library.reranker is not None,
+        "summary_language": settings.summary_language,
+        "cosine_threshold": settings.cosine_threshold,
+        "min_rerank_score": settings.min_rerank_score,
+        "related_chunk_number": settings.related_chunk_number,
+        "max_async": settings.llm_max_async,
+        "llm_timeout": settings.llm_timeout,
+        "embedding_func_max_async": settings.embedding_max_async,
+        "embedding_batch_num": settings.embedding_batch_num,
+        "embedding_timeout": settings.embedding_timeout,
+    }

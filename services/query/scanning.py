@@ -1,0 +1,123 @@
+"""Every file of a folder of the server into the log, in the background; what became of it is known to this process."""
+
+import asyncio
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from contracts.ids import md5
+from runtime.errors import InvalidInput, Retryable
+from runtime.parsing.files import parse
+from runtime.parsing.kinds import SUFFIXES
+from runtime.parsing.names import checked
+from services.query.adding import Shelf, Text, Track, add_one
+from services.query.refusals import NotOffered, NotThere
+from services.query.uploading import Readers
+
+MOST_KNOWN = 100
+"""Scans that are remembered."""
+
+SHOWN = 20
+"""Files of each kind that a scan names."""
+
+
+@dataclass
+class Scan:
+    """How far one scan is."""
+
+    track_id: str
+    workspace: str
+    status: Literal["running", "completed", "failed"] = "running"
+    message: str = "the folder is being read"
+    counts: dict[str, int] = field(
+        default_factory=lambda: dict.fromkeys(("found", "processed", "unchanged", "error", "warning"), 0)
+    )
+    samples: dict[str, list[str]] = field(default_factory=lambda: {"processed": [], "warning": [], "error": []})
+    created_at: float = field(default_factory=time.time)
+    updated_at: float = field(default_factory=time.time)
+    version: int = 0
+
+    def note(self, kind: str, said: str = "") -> None:
+        """Count one file; the first ones are named."""
+        self.counts[kind] += 1
+        if said and len(self.samples[kind]) < SHOWN:
+            self.samples[kind].append(said)
+        self.changed()
+
+    def changed(self) -> None:
+        """Something about it is new."""
+        self.updated_at, self.version = time.time(), self.version + 1
+
+
+class Scans:
+    """The scans of this process."""
+
+    def __init__(self, folder: str, readers: Readers) -> None:
+        self._folder, self._readers = Path(folder) if folder else None, readers
+        self._known: dict[str, tuple[Scan, asyncio.Task[None]]] = {}
+
+    def start(self, shelf: Shelf) -> Scan:
+        """Begin to add every file of the folder. Raises `NotOffered` where there is no folder."""
+        if self._folder is None:
+            raise NotOffered("INPUT_DIR is not set, so there is no folder to scan: upload the files")
+        track = Track.of("scan")
+        scan = Scan(track.id, shelf.workspace)
+        task = asyncio.create_task(self._run(self._folder, shelf, track, scan))
+        self._known = dict([*self._known.items(), (track.id, (scan, task))][-MOST_KNOWN:])
+        return scan
+
+    def get(self, workspace: str, track_id: str) -> Scan:
+        """How far that scan is. Raises `NotThere`."""
+        scan, _ = self._known.get(track_id, (None, None))
+        if scan is None or scan.workspace != workspace:
+            raise NotThere("no scan of that id is known to this process; track_status has the documents it added")
+        return scan
+
+    async def _run(self, folder: Path, shelf: Shelf, track: Track, scan: Scan) -> None:
+        try:
+            for path in await asyncio.to_thread(lambda: sorted(_files(folder))):
+                scan.counts["found"] += 1
+                await self._add(folder, path, shelf, track, scan)
+            scan.status, scan.message = "completed", f"{scan.counts['found']} files found"
+        except (OSError, Retryable) as error:
+            scan.status, scan.message = "failed", f"the scan ended early: {type(error).__name__}; start it again"
+        scan.changed()
+
+    def _read(self, path: Path) -> bytes:
+        self._readers.refuse_larger(path.stat().st_size)
+        return path.read_bytes()
+
+    async def _add(self, folder: Path, path: Path, shelf: Shelf, track: Track, scan: Scan) -> None:
+        name = path.relative_to(folder).as_posix()
+        try:
+            checked(name)
+            async with self._readers.slots:
+                parsed = await parse(await asyncio.to_thread(self._read, path), name)
+            # A name with folders is an id of its own, as on the command line.
+            id = "doc-" + md5(name) if "/" in name else None
+            added = await add_one(
+                shelf, track, Text(parsed.text, name, id, metadata=parsed.metadata, pages=parsed.pages)
+            )
+        except (OSError, InvalidInput) as error:
+            scan.note("error", str(error) if isinstance(error, InvalidInput) else f"{name}: cannot be read")
+        else:
+            if added.is_new:
+                scan.note("processed", name)
+            else:
+                scan.note("unchanged")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The files below the folder of a kind that is read, without hidden ones and without links."""
+    for here, folders, names in os.walk(folder, onerror=_closed):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for path in (Path(here, name) for name in names if not name.startswith(".")):
+            if path.suffix.lower() in SUFFIXES and not path.is_symlink() and path.is_file():
+                yield path
+
+
+def _closed(error: OSError) -> None:
+    raise error
