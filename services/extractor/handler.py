@@ -7,11 +7,11 @@ from functools import partial
 from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFailed
 from contracts.graph import UNKNOWN_TYPE, Generations
 from contracts.ids import sha256
+from contracts.names import clean_name, clean_text
 from contracts.values import Chunk, ChunkRef, ExtractedEntity, ExtractedRelation, Given
 from runtime.bus.port import BUG_ATTEMPTS, Delivery
 from runtime.errors import Poison, Retryable, Unavailable
 from runtime.models.ports import Extraction
-from services.extractor.domain.names import clean_name, clean_text
 from services.extractor.ports import Extractions, Extractor
 
 GIVEN = "given"

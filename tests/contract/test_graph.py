@@ -202,6 +202,27 @@ async def test_hubs_are_read_bounded_and_written_without_walking_them(graph: Gra
     assert len(await graph.relations(space, [row.key for row in rows])) == 6000
 
 
+async def test_names_are_scanned_without_the_rest(graph: Graph, space: Space) -> None:
+    await graph.put(space, [entity(f"name {n:03d}", type=f"t{n % 3}") for n in range(300)], [])
+    await graph.put(space, [Entity("name 007", 9, gone=True)], [])
+    found: list[tuple[str, str]] = []
+    while page := await graph.scan_names(space, found[-1][0] if found else "", 41):
+        assert len(page) <= 41
+        found += page
+    assert sorted(found) == [(f"name {n:03d}", f"t{n % 3}") for n in range(300) if n != 7]
+    assert await graph.scan_names(fresh_space()) == []
+
+
+async def test_hubs_are_the_entities_with_the_most_relations_then_by_name(graph: Graph, space: Space) -> None:
+    rows = [relation("hub", f"spoke {n}") for n in range(9)] + [relation("second", "spoke 3"), relation("second", "z")]
+    await graph.put(space, [entity(name) for name in ("hub", "second", "lone", "odd", "z")], rows)
+    await graph.put(space, [entity(f"spoke {n}") for n in range(9)], [])
+    await graph.put(space, [Entity("odd", 2, gone=True)], [Relation(*pair("second", "z"), 2, gone=True)])
+    assert await graph.hubs(space, limit=4) == ["hub", "spoke 3", "second", "spoke 0"]
+    assert (await graph.hubs(space, limit=99))[-2:] == ["lone", "z"]
+    assert await graph.hubs(space, limit=0) == await graph.hubs(fresh_space(), limit=9) == []
+
+
 async def test_empty_input_is_allowed_and_does_nothing(graph: Graph, space: Space) -> None:
     await graph.put(space, [], [])
     assert await graph.entities(space, []) == {} and await graph.relations(space, []) == {}

@@ -150,6 +150,15 @@ class BoltGraph:
         lists = (zip(record["sources"], record["targets"], record["weights"], strict=True) for record in records)
         return sorted_ties(Tie(*values) for some in lists for values in some)
 
+    async def hubs(self, space: Space, *, limit: int) -> list[str]:
+        records = await self._query(cypher.HUBS, **_key(space), last_page=cypher.PAGES - 1, limit=max(limit, 0))
+        return [record["name"] for record in records]
+
+    async def scan_names(self, space: Space, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
+        place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}
+        records = await self._query(cypher.SCAN_NAMES, **_key(space), **place, limit=max(limit, 0))
+        return [(record["name"], record["type"]) for record in records]
+
     async def scan_entities(self, space: Space, after: str = "", limit: int = 1000) -> list[Entity]:
         place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}
         records = await self._query(cypher.SCAN_ENTITIES, **_key(space), **place, limit=max(limit, 0))

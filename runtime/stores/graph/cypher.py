@@ -118,6 +118,24 @@ CALL (n) {
 RETURN collect(source) AS sources, collect(target) AS targets, collect(weight) AS weights
 """
 
+HUBS = """
+UNWIND range(0, $last_page) AS page
+MATCH (n:Ent {workspace: $workspace, generation: $generation, page: page})
+WHERE NOT n.gone
+WITH n.name AS name, COUNT { (n)-[r:REL]-() WHERE NOT r.gone } AS degree
+RETURN name, degree ORDER BY degree DESC, name LIMIT $limit
+"""
+
+SCAN_NAMES = """
+UNWIND range($page, $last_page) AS page
+CALL (page) {
+  MATCH (n:Ent {workspace: $workspace, generation: $generation, page: page})
+  WHERE NOT n.gone AND (page > $page OR n.name > $after)
+  RETURN n.name AS name, n.type AS type ORDER BY name LIMIT $limit
+}
+RETURN name, type LIMIT $limit
+"""
+
 SCAN_ENTITIES = """
 UNWIND range($page, $last_page) AS page
 CALL (page) {

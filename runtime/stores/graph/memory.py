@@ -79,6 +79,13 @@ class MemoryGraph:
         relations = await self.incident(space, names, limit=limit)
         return sorted_ties(Tie(relation.source, relation.target, relation.weight) for relation in relations)
 
+    async def hubs(self, space: Space, *, limit: int) -> list[str]:
+        degrees = await self.degrees(space, self._content(space).entities)
+        return heapq.nsmallest(max(limit, 0), degrees, key=lambda name: (-degrees[name], name))
+
+    async def scan_names(self, space: Space, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
+        return [(entity.name, entity.type) for entity in await self.scan_entities(space, after, limit)]
+
     async def scan_entities(self, space: Space, after: str = "", limit: int = 1000) -> list[Entity]:
         entities = self._content(space).entities
         names = (name for name, entity in entities.items() if name > after and not entity.gone)

@@ -2,8 +2,8 @@
 
 import re
 
+from contracts.names import clean_name, clean_text
 from contracts.values import ExtractedEntity, ExtractedRelation
-from services.extractor.domain.names import clean_name, clean_text
 
 MAX_DESCRIPTION = 4000
 """Characters."""

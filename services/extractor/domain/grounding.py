@@ -2,8 +2,8 @@
 
 import unicodedata
 
+from contracts.names import fold
 from runtime.models.ports import Extraction
-from services.extractor.domain.names import fold
 
 
 def grounded(extraction: Extraction, passage: str) -> Extraction:

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from contracts.text import encodable
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.errors import InvalidInput, ModelChanged, Retryable
-from services.query.api import data, documents, system
+from services.query.api import data, documents, graph, system
 from services.query.api.routes import VERSION, router
 from services.query.refusals import Conflicts, NotOffered, NotTaken, NotThere, TooLarge
 
@@ -33,7 +33,7 @@ def create_app() -> FastAPI:
     """The application; `app.state.context` is set once the service is wired."""
     app = FastAPI(title="Lightstream", version=VERSION, description="Graph-based RAG over an event log.")
     app.include_router(router)
-    for routes in (data, documents, system):
+    for routes in (data, documents, graph, system):
         app.include_router(routes.router)
     app.add_middleware(LimitedBody)
     for kind, code in REFUSALS.items():

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts.names import clean_name
 from services.extractor.domain.guidance import Recipe
 from services.extractor.domain.json_rows import parse_json
-from services.extractor.domain.names import clean_name
 from services.extractor.domain.rows import parse
 
 ZOE = '{"name": "Zoe", "type": "Person", "description": "A sailor"}'

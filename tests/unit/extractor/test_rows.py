@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts.names import MAX_BYTES, MAX_CHARACTERS, clean_name, clean_text
 from services.extractor.domain import collect
 from services.extractor.domain.collect import MAX_DESCRIPTION
 from services.extractor.domain.guidance import DELIMITER, Recipe
 from services.extractor.domain.json_rows import parse_json
-from services.extractor.domain.names import MAX_BYTES, MAX_CHARACTERS, clean_name, clean_text
 from services.extractor.domain.rows import parse
 
 D = DELIMITER

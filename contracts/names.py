@@ -1,4 +1,4 @@
-"""Names and texts of rows, made comparable: the same thing gets the same spelling."""
+"""Names and texts about things, made comparable: the same thing gets the same spelling, whoever speaks of it."""
 
 import re
 import unicodedata

@@ -1,0 +1,169 @@
+"""The routes about the graph. No logic: a request becomes a call, its result becomes an answer."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+
+from contracts.graph import Space
+from services.query import browsing, editing
+from services.query.api.graph_models import (
+    DeletionResponse,
+    EditResponse,
+    EntitiesMergeRequest,
+    EntityCreateRequest,
+    EntityDeleteRequest,
+    EntityUpdateRequest,
+    EntityUpdateResponse,
+    EntityValues,
+    Exists,
+    Name,
+    RelationCreateRequest,
+    RelationDeleteRequest,
+    RelationUpdateRequest,
+    RelationValues,
+    Subgraph,
+    answered,
+    deleted,
+    summarized,
+    taken,
+)
+from services.query.api.routes import Context, Ctx, Workspace
+from services.query.editing import Desk, Edited
+
+router = APIRouter(tags=["graph"])
+
+MANUAL = ("source_id", "file_path")
+"""What LightRAG's clients send with a new thing; here it follows from documents."""
+
+LATER: dict[int | str, dict[str, Any]] = {202: {"description": "the log has it; the graph does not show it yet"}}
+
+
+@router.get("/graph/label/list")
+async def labels(ctx: Ctx, workspace: Workspace) -> list[str]:
+    """The names of all entities, sorted."""
+    return await browsing.names(ctx.library.graph, await _space(ctx, workspace))
+
+
+@router.get("/graph/label/popular")
+async def popular(ctx: Ctx, workspace: Workspace, limit: Annotated[int, Query(ge=1, le=1000)] = 300) -> list[str]:
+    """The names of the entities with the most relations."""
+    return await ctx.library.graph.hubs(await _space(ctx, workspace), limit=limit)
+
+
+@router.get("/graph/label/search")
+async def search(
+    ctx: Ctx,
+    workspace: Workspace,
+    q: Annotated[str, Query(max_length=512)],
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+) -> list[str]:
+    """The names that hold a text, the likest first."""
+    return await browsing.search(ctx.library.graph, await _space(ctx, workspace), q, limit)
+
+
+@router.get("/graphs")
+async def graphs(
+    ctx: Ctx,
+    workspace: Workspace,
+    label: Annotated[str, Query(min_length=1, max_length=512, description="a name, or * for the whole graph")],
+    max_depth: Annotated[int, Query(ge=1, le=100)] = 3,
+    max_nodes: Annotated[int, Query(ge=1)] = 1000,
+) -> Subgraph:
+    """The entities around a name and the relations between them; MAX_GRAPH_NODES bounds it."""
+    most = min(max_nodes, ctx.settings.max_graph_nodes)
+    part = await browsing.around(ctx.library.graph, await _space(ctx, workspace), label, max_depth, most)
+    return Subgraph.of(part)
+
+
+@router.get("/graph/entity/exists")
+async def exists(ctx: Ctx, workspace: Workspace, name: Annotated[Name, Query()]) -> Exists:
+    """Whether there is an entity of that name."""
+    return Exists(exists=bool(await ctx.library.graph.entities(await _space(ctx, workspace), [name])))
+
+
+@router.post("/graph/entity/create", responses=LATER)
+async def create_entity(body: EntityCreateRequest, ctx: Ctx, workspace: Workspace, response: Response) -> EditResponse:
+    """Make an entity."""
+    values = taken(EntityValues, body.entity_data, ignored=(*MANUAL, "entity_name")).values()
+    edited = await editing.create_entity(_desk(ctx, workspace), body.entity_name, values)
+    return answered(_coded(edited, response), f"Entity '{edited.key[0]}' created successfully")
+
+
+@router.post("/graph/entity/edit", responses=LATER)
+async def edit_entity(
+    body: EntityUpdateRequest, ctx: Ctx, workspace: Workspace, response: Response
+) -> EntityUpdateResponse:
+    """Say something else of an entity, or call it something else."""
+    values = taken(EntityValues, body.updated_data)
+    desk = _desk(ctx, workspace)
+    edited = await editing.edit_entity(desk, body.entity_name, values.values(), body.renaming(values))
+    said = answered(
+        _coded(edited, response), "Entity merged successfully" if edited.merged else "Entity updated successfully"
+    )
+    return EntityUpdateResponse(**said.model_dump(), operation_summary=summarized(edited, body.entity_name))
+
+
+@router.post("/graph/entities/merge", responses=LATER)
+async def merge_entities(
+    body: EntitiesMergeRequest, ctx: Ctx, workspace: Workspace, response: Response
+) -> EditResponse:
+    """Make several entities one."""
+    desk = _desk(ctx, workspace)
+    edited = await editing.merge_entities(desk, body.entities_to_change, body.entity_to_change_into)
+    message = f"Successfully merged {len(body.entities_to_change)} entities into '{edited.key[0]}'"
+    return answered(_coded(edited, response), message)
+
+
+@router.delete("/graph/entity/delete", responses=LATER)
+async def delete_entity(
+    body: EntityDeleteRequest, ctx: Ctx, workspace: Workspace, response: Response
+) -> DeletionResponse:
+    """Hide an entity and its relations, until a later document speaks of it."""
+    edited = await editing.delete_entity(_desk(ctx, workspace), body.entity_name)
+    message = f"Entity Delete: remove '{body.entity_name}' and its {edited.relations} relations"
+    return deleted(_coded(edited, response), message)
+
+
+@router.post("/graph/relation/create", responses=LATER)
+async def create_relation(
+    body: RelationCreateRequest, ctx: Ctx, workspace: Workspace, response: Response
+) -> EditResponse:
+    """Make a relation between two entities."""
+    values = taken(RelationValues, body.relation_data, ignored=MANUAL).values()
+    edited = await editing.create_relation(_desk(ctx, workspace), body.source_entity, body.target_entity, values)
+    message = f"Relation created successfully between '{body.source_entity}' and '{body.target_entity}'"
+    return answered(_coded(edited, response), message)
+
+
+@router.post("/graph/relation/edit", responses=LATER)
+async def edit_relation(
+    body: RelationUpdateRequest, ctx: Ctx, workspace: Workspace, response: Response
+) -> EditResponse:
+    """Say something else of a relation."""
+    values = taken(RelationValues, body.updated_data).values()
+    edited = await editing.edit_relation(_desk(ctx, workspace), body.source_id, body.target_id, values)
+    return answered(_coded(edited, response), "Relation updated successfully")
+
+
+@router.delete("/graph/relation/delete", responses=LATER)
+async def delete_relation(
+    body: RelationDeleteRequest, ctx: Ctx, workspace: Workspace, response: Response
+) -> DeletionResponse:
+    """Hide a relation, until a later document speaks of it."""
+    edited = await editing.delete_relation(_desk(ctx, workspace), body.source_entity, body.target_entity)
+    message = f"Relation Delete: remove the relation between '{body.source_entity}' and '{body.target_entity}'"
+    return deleted(_coded(edited, response), message)
+
+
+def _desk(ctx: Context, workspace: str) -> Desk:
+    return Desk(ctx.log, ctx.library.graph, ctx.pointers, workspace, ctx.settings.edit_timeout)
+
+
+def _coded(edited: Edited[Any], response: Response) -> Edited[Any]:
+    """202 for what the graph does not show yet."""
+    response.status_code = 200 if edited.thing else 202
+    return edited
+
+
+async def _space(ctx: Context, workspace: str) -> Space:
+    return Space(workspace, (await ctx.pointers.live()).graph)
