@@ -83,8 +83,11 @@ class Scans:
                 await self._add(folder, path, shelf, track, scan)
             scan.status, scan.message = "completed", f"{scan.counts['found']} files found"
         except (OSError, Retryable) as error:
-            scan.status, scan.message = "failed", f"the scan ended early: {type(error).__name__}; start it again"
-        scan.changed()
+            scan.message = f"the scan ended early ({type(error).__name__}): start it again"
+        finally:
+            if scan.status == "running":
+                scan.status = "failed"
+            scan.changed()
 
     def _read(self, path: Path) -> bytes:
         self._readers.refuse_larger(path.stat().st_size)

@@ -6,7 +6,6 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from contracts.ids import canonical_name, document_id
-from contracts.values import Chunking
 from runtime.bus.publisher import Added, content_hash, standing_content
 from runtime.errors import InvalidInput
 from runtime.parsing.files import MAX_FILE_BYTES, parse
@@ -36,7 +35,6 @@ class Wishes:
     """Requests with this key and the same content are one."""
     replace: bool = False
     """Whether another text under a name that is there becomes a new version of that document."""
-    chunking: Chunking | None = None
 
 
 @dataclass(frozen=True)
@@ -69,8 +67,8 @@ async def upload(shelf: Shelf, file: Received, wishes: Wishes, readers: Readers)
     name = plain_name(file.name)
     async with readers.slots:
         parsed = await parse(await asyncio.to_thread(file.content.read), name)
-    track = Track.of("upload", wishes.key, f"{file.sha256}/{name}/{wishes.chunking}")
-    text = Text(parsed.text, name, metadata=parsed.metadata, pages=parsed.pages, chunking=wishes.chunking)
+    track = Track.of("upload", wishes.key, f"{file.sha256}/{name}")
+    text = Text(parsed.text, name, metadata=parsed.metadata, pages=parsed.pages)
     if not wishes.replace:
         await _refuse_other(shelf, name, text)
     added = await add_one(shelf, track, text)

@@ -12,7 +12,9 @@ from typing import BinaryIO
 from urllib.parse import unquote_to_bytes
 
 from fastapi import HTTPException, Request
+from starlette.requests import ClientDisconnect
 
+from runtime.errors import Unavailable
 from services.query.uploading import Received
 
 MOST_HEADERS = 16 * 1024
@@ -95,7 +97,12 @@ class _Copied:
         self._size += len(piece)
         self._refuse_larger(self._size)
         self._digest.update(piece)
-        self._content.write(piece)
+        left = memoryview(piece)
+        try:
+            while left:
+                left = left[self._content.write(left) :]
+        except OSError as error:
+            raise Unavailable(f"there is no room for an upload: {error.strerror}", retry_after=10.0) from None
 
     def as_file(self, name: str) -> Received:
         """What came in."""
@@ -108,7 +115,7 @@ async def received(request: Request, refuse_larger: Callable[[int], None]) -> As
     """The part `file` of the body; its bytes are gone when the block ends.
 
     `refuse_larger` raises for a size that is too large, and is asked as the bytes come. Raises 400 for a body that is
-    no form with a file.
+    no form with a file, `Unavailable` when there is no room for it.
     """
     kind = request.headers.get("content-type", "")
     found = _BOUNDARY.search(kind)
@@ -117,13 +124,17 @@ async def received(request: Request, refuse_larger: Callable[[int], None]) -> As
     length = request.headers.get("content-length", "")
     if length.isdigit():
         refuse_larger(int(length) - MOST_FIELD - MOST_HEADERS)
-    with tempfile.TemporaryFile() as content:
+    # Unbuffered, so that what does not fit is noticed here and not when the file is closed.
+    with tempfile.TemporaryFile(buffering=0) as content:
         copied = _Copied(content, refuse_larger)
-        async with aclosing(request.stream()) as pieces:
-            name = await _copy(_Body(pieces, (found[1] or found[2]).encode("latin-1")), copied)
-            rest = _Limited()
-            async for piece in pieces:
-                rest(piece)
+        try:
+            async with aclosing(request.stream()) as pieces:
+                name = await _copy(_Body(pieces, (found[1] or found[2]).encode("latin-1")), copied)
+                rest = _Limited()
+                async for piece in pieces:
+                    rest(piece)
+        except ClientDisconnect:
+            raise _unreadable("the client went away") from None
         yield copied.as_file(name)
 
 

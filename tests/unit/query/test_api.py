@@ -17,6 +17,7 @@ from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
 from runtime.errors import Poison, Unavailable
 from services.query.api.app import MAX_BODY, create_app
+from services.query.settings import QuerySettings
 from tests.support.querying import World, library_of_two
 
 QUESTION = "Who discovered radium?"
@@ -239,6 +240,27 @@ async def test_health_says_what_the_service_works_with(api: httpx.AsyncClient) -
     assert (body["status"], body["pipeline_busy"], body["workspace"]) == ("healthy", False, "w")
     said = body["configuration"]
     assert (said["llm_model"], said["embedding_model"]) == (None, "lexical-hash-v1")
+    assert (said["max_graph_nodes"], set(said["storage_workspaces"].values())) == (1000, {"w"})
+    assert {"core_version", "api_version", "webui_title", "auth_mode", "pipeline_active"} <= set(body)
+
+
+async def test_health_tells_no_secret_and_no_address(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LLM_API_KEY", "EMBEDDING_API_KEY", "NEO4J_PASSWORD", "MILVUS_TOKEN", "DOCUMENTS_URL", "NATS_URL"):
+        monkeypatch.setenv(name, f"mongodb://u:hunter2@{name}.internal")
+    monkeypatch.setenv("LLM_BASE_URL", "http://hunter2.internal/v1")
+    async with client(world.app(settings=QuerySettings(workspace="w"))) as api:
+        answer = await api.get("/health")
+        assert answer.json()["configuration"]["llm_model"] == "gpt-4o-mini"
+    assert "hunter2" not in answer.text and "internal" not in answer.text
+
+
+async def test_pages_learn_what_the_deployment_is_called(world: World) -> None:
+    settings = QuerySettings(workspace="w", webui_title="Harbour", webui_description="What we know")
+    async with client(world.app(settings=settings)) as api:
+        answer = await api.get("/ui/customization")
+        home = await api.get("/")
+    assert answer.json() == {"customized": False, "brand": {"title": "Harbour", "description": "What we know"}}
+    assert (home.status_code, home.headers["location"]) == (307, "/docs")
 
 
 async def test_a_request_that_is_too_large_is_refused_before_it_is_read(api: httpx.AsyncClient) -> None:

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import AsyncIterator
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,14 @@ async def test_no_more_is_read_of_a_body_without_a_size_than_the_limit(world: Wo
     async with client(world.app(settings=QuerySettings(workspace="w", max_upload_size=100_000))) as api:
         answer = await api.post(PATH, **{**form(b""), "content": endless()})
     assert (answer.status_code, taken < 120) == (413, True)
+
+
+async def test_an_upload_for_which_there_is_no_room_is_to_be_tried_again(
+    api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda buffering: FileIO("/dev/full", "w+"))
+    answer = await send(api, "a.txt", b"text")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
 
 
 async def bytewise(body: bytes) -> AsyncIterator[bytes]:
