@@ -29,14 +29,14 @@ def of_type(event_type: str) -> str:
     return f"{PREFIX}.*.*.{event_type}"
 
 
-def of_type_in(workspace: str, event_type: str) -> str:
-    """All events of one type of one workspace."""
-    return f"{PREFIX}.{token(workspace)}.*.{event_type}"
-
-
 def of_document(workspace: str, document_id: str) -> str:
     """One document's whole history."""
     return f"{PREFIX}.{token(workspace)}.{token(document_id)}.*"
+
+
+def of_type_in(workspace: str, event_type: str) -> str:
+    """All events of one type of one workspace."""
+    return f"{PREFIX}.{token(workspace)}.*.{event_type}"
 
 
 def split(subject: str) -> tuple[str, str, str]:

@@ -213,16 +213,6 @@ async def test_names_are_scanned_without_the_rest(graph: Graph, space: Space) ->
     assert await graph.scan_names(fresh_space()) == []
 
 
-async def test_hubs_are_the_entities_with_the_most_relations_then_by_name(graph: Graph, space: Space) -> None:
-    rows = [relation("hub", f"spoke {n}") for n in range(9)] + [relation("second", "spoke 3"), relation("second", "z")]
-    await graph.put(space, [entity(name) for name in ("hub", "second", "lone", "odd", "z")], rows)
-    await graph.put(space, [entity(f"spoke {n}") for n in range(9)], [])
-    await graph.put(space, [Entity("odd", 2, gone=True)], [Relation(*pair("second", "z"), 2, gone=True)])
-    assert await graph.hubs(space, limit=4) == ["hub", "spoke 3", "second", "spoke 0"]
-    assert (await graph.hubs(space, limit=99))[-2:] == ["lone", "z"]
-    assert await graph.hubs(space, limit=0) == await graph.hubs(fresh_space(), limit=9) == []
-
-
 async def test_empty_input_is_allowed_and_does_nothing(graph: Graph, space: Space) -> None:
     await graph.put(space, [], [])
     assert await graph.entities(space, []) == {} and await graph.relations(space, []) == {}
@@ -318,6 +308,16 @@ async def test_drop_removes_everything_tombstones_too(graph: Graph, space: Space
     await graph.put(space, [entity("old", 1)], [relation("hub", "old", 1)])
     assert await graph.entities(space, ["old"]) == {"old": entity("old", 1)}
     assert await every_relation(graph, space) == [relation("hub", "old", 1)]
+
+
+async def test_hubs_are_the_entities_with_the_most_relations_then_by_name(graph: Graph, space: Space) -> None:
+    rows = [relation("hub", f"spoke {n}") for n in range(9)] + [relation("second", "spoke 3"), relation("second", "z")]
+    await graph.put(space, [entity(name) for name in ("hub", "second", "lone", "odd", "z")], rows)
+    await graph.put(space, [entity(f"spoke {n}") for n in range(9)], [])
+    await graph.put(space, [Entity("odd", 2, gone=True)], [Relation(*pair("second", "z"), 2, gone=True)])
+    assert await graph.hubs(space, limit=4) == ["hub", "spoke 3", "second", "spoke 0"]
+    assert (await graph.hubs(space, limit=99))[-2:] == ["lone", "z"]
+    assert await graph.hubs(space, limit=0) == await graph.hubs(fresh_space(), limit=9) == []
 
 
 async def test_prepare_may_be_called_again_and_by_many_at_once(store: GraphStore, space: Space) -> None:

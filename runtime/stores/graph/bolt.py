@@ -150,10 +150,6 @@ class BoltGraph:
         lists = (zip(record["sources"], record["targets"], record["weights"], strict=True) for record in records)
         return sorted_ties(Tie(*values) for some in lists for values in some)
 
-    async def hubs(self, space: Space, *, limit: int) -> list[str]:
-        records = await self._query(cypher.HUBS, **_key(space), last_page=cypher.PAGES - 1, limit=max(limit, 0))
-        return [record["name"] for record in records]
-
     async def scan_names(self, space: Space, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
         place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}
         records = await self._query(cypher.SCAN_NAMES, **_key(space), **place, limit=max(limit, 0))
@@ -173,6 +169,10 @@ class BoltGraph:
             cypher.SCAN_RELATIONS, **_key(space), **place, source=source, target=target, limit=max(limit, 0)
         )
         return [cypher.read_relation(record) for record in records]
+
+    async def hubs(self, space: Space, *, limit: int) -> list[str]:
+        records = await self._query(cypher.HUBS, **_key(space), last_page=cypher.PAGES - 1, limit=max(limit, 0))
+        return [record["name"] for record in records]
 
     async def drop(self, space: Space) -> None:
         for statement in (cypher.DROP_RELATIONS, cypher.DROP_ENTITIES):

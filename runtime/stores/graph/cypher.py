@@ -118,14 +118,6 @@ CALL (n) {
 RETURN collect(source) AS sources, collect(target) AS targets, collect(weight) AS weights
 """
 
-HUBS = """
-UNWIND range(0, $last_page) AS page
-MATCH (n:Ent {workspace: $workspace, generation: $generation, page: page})
-WHERE NOT n.gone
-WITH n.name AS name, COUNT { (n)-[r:REL]-() WHERE NOT r.gone } AS degree
-RETURN name, degree ORDER BY degree DESC, name LIMIT $limit
-"""
-
 SCAN_NAMES = """
 UNWIND range($page, $last_page) AS page
 CALL (page) {
@@ -157,6 +149,14 @@ CALL (page) {
   RETURN r, source, target ORDER BY source, target LIMIT $limit
 }
 RETURN source, target, properties(r) AS relation LIMIT $limit
+"""
+
+HUBS = """
+UNWIND range(0, $last_page) AS page
+MATCH (n:Ent {workspace: $workspace, generation: $generation, page: page})
+WHERE NOT n.gone
+WITH n.name AS name, COUNT { (n)-[r:REL]-() WHERE NOT r.gone } AS degree
+RETURN name, degree ORDER BY degree DESC, name LIMIT $limit
 """
 
 # Relations first, so that no node is deleted together with many thousands of them.

@@ -79,10 +79,6 @@ class MemoryGraph:
         relations = await self.incident(space, names, limit=limit)
         return sorted_ties(Tie(relation.source, relation.target, relation.weight) for relation in relations)
 
-    async def hubs(self, space: Space, *, limit: int) -> list[str]:
-        degrees = await self.degrees(space, self._content(space).entities)
-        return heapq.nsmallest(max(limit, 0), degrees, key=lambda name: (-degrees[name], name))
-
     async def scan_names(self, space: Space, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
         return [(entity.name, entity.type) for entity in await self.scan_entities(space, after, limit)]
 
@@ -95,6 +91,10 @@ class MemoryGraph:
         relations = self._content(space).relations
         keys = (key for key, relation in relations.items() if key > after and not relation.gone)
         return [relations[key] for key in heapq.nsmallest(limit, keys)]
+
+    async def hubs(self, space: Space, *, limit: int) -> list[str]:
+        degrees = await self.degrees(space, self._content(space).entities)
+        return heapq.nsmallest(max(limit, 0), degrees, key=lambda name: (-degrees[name], name))
 
     async def drop(self, space: Space) -> None:
         self._spaces.pop(space, None)

@@ -58,13 +58,6 @@ class Graph(Protocol):
         """
         ...
 
-    async def hubs(self, space: Space, *, limit: int) -> list[str]:
-        """The names of the entities with the most relations, those first that have more, then by name.
-
-        It looks at every entity: for people who look at a graph, not for questions.
-        """
-        ...
-
     async def scan_names(self, space: Space, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
         """Name and type of up to `limit` entities, in the order and by the law of `scan_entities`."""
         ...
@@ -80,6 +73,13 @@ class Graph(Protocol):
         self, space: Space, after: tuple[str, str] = ("", ""), limit: int = 1000
     ) -> list[Relation]:
         """Likewise for relations."""
+        ...
+
+    async def hubs(self, space: Space, *, limit: int) -> list[str]:
+        """The names of the entities with the most relations, those first that have more, then by name.
+
+        It looks at every entity: for people who look at a graph, not for questions.
+        """
         ...
 
     async def drop(self, space: Space) -> None:
