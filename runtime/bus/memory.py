@@ -95,6 +95,10 @@ class MemoryLog:
         found = [stored for stored in self.messages if stored.subject == subject]
         return MemoryMessage(found[-1]) if found else None
 
+    async def following(self, after: int, subject: str) -> Message | None:
+        found = (stored for stored in self.messages[after:] if matches(stored.subject, [subject]))
+        return next(map(MemoryMessage, found), None)
+
     async def last_sequence(self) -> int:
         return len(self.messages)
 

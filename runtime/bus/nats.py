@@ -232,6 +232,16 @@ class NatsLog:
             return None
         return StoredMessage(found)
 
+    async def following(self, after: int, subject: str) -> Message | None:
+        try:
+            with translated():
+                found = await self.jetstream.get_msg(
+                    "KB_EVENTS", seq=after + 1, subject=subject, next=True, direct=False
+                )
+        except NotFoundError:
+            return None
+        return StoredMessage(found)
+
     async def last_sequence(self) -> int:
         with translated():
             return (await self.jetstream.stream_info("KB_EVENTS")).state.last_seq

@@ -1,7 +1,7 @@
 """The ports of the bus: the log, the blobs beside it, the pointers to live generations, one delivered message."""
 
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
@@ -141,6 +141,13 @@ class Log(Protocol):
         """The newest event of this type about this document; it is not a delivery and is never acknowledged."""
         ...
 
+    async def following(self, after: int, subject: str) -> Message | None:
+        """The first event behind the sequence `after` whose subject fits; `*` stands for one token. None: there is none.
+
+        Like `newest` it asks for no right but to look: a service may make no reader of its own.
+        """
+        ...
+
     async def last_sequence(self) -> int:
         """The sequence of the newest event, 0 for an empty log."""
         ...
@@ -149,7 +156,7 @@ class Log(Protocol):
         """A sequence up to which these durables (none named: all) have acknowledged everything; 0: not known."""
         ...
 
-    def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncGenerator[list[Message]]:
+    def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncIterator[list[Message]]:
         """Pages of messages behind `after`, in order, up to the end of the log at the time of the call."""
         ...
 

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing
 from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
+from contracts import subjects
 from contracts.envelope import Envelope, seal
 from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
 from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, sha256
@@ -214,8 +214,8 @@ async def _standing(log: Log, workspace: str, name: str) -> tuple[int, DocumentA
 
 async def _stands_at(log: Log, sequence: int, envelope: Envelope[Event]) -> Added:
     """What stands where the log says that an event with this id stands: it may be an earlier one."""
-    async with aclosing(log.read(sequence - 1, page=1)) as pages:
-        message = (await anext(pages))[0]
+    message = await log.following(sequence - 1, subjects.ALL)
+    assert message is not None
     there = decode(message.data, message.subject)
     assert isinstance(there.data, DocumentAdded)
     return Added(there.data.document_id, sequence, there.time == envelope.time, there.data.track_id or "")

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
-from contextlib import aclosing
 
 from contracts import subjects
 from contracts.graph import Space
@@ -36,10 +35,11 @@ async def delete_all(log: Log, documents: Documents, space: Space) -> int:
     """Likewise for every document that the log had of the workspace when it was asked."""
     ids = set(await _listed(documents, space, [status for status in STATUSES if status != "deleting"]))
     # What the projection has not folded yet is in no list: the log has it.
-    folded = await log.handled("query-status")
-    async with aclosing(log.read(folded, [subjects.of_type_in(space.workspace, "DocumentAdded")])) as pages:
-        async for page in pages:
-            ids |= {id for message in page if (id := _document(message))}
+    last, folded = await log.last_sequence(), await log.handled("query-status")
+    wanted = subjects.of_type_in(space.workspace, "DocumentAdded")
+    while (message := await log.following(folded, wanted)) and message.sequence <= last:
+        folded = message.sequence
+        ids |= {_document(message)} - {""}
     return await delete(log, space.workspace, ids)
 
 

@@ -143,6 +143,18 @@ async def test_what_is_read_can_be_acknowledged_or_refused_without_effect(bus: B
     assert await sequences(bus) == [1]
 
 
+async def test_the_event_that_follows_a_place_in_the_log(bus: Bus) -> None:
+    await filled(bus, "a", "b", "a", "b")
+    wanted = (subjects.ALL, subjects.of_document("w", "b"), subjects.of_type_in("other", "DocumentAdded"))
+    found = [[await bus.log.following(after, subject) for after in (0, 2, 4)] for subject in wanted]
+    assert [[message and message.sequence for message in row] for row in found] == [
+        [1, 3, None], [2, 4, None], [None, None, None],
+    ]  # fmt: skip
+    last = found[1][1]
+    assert last is not None and last.subject == "kb.v1.w.b.DocumentAdded"
+    assert decode(last.data, last.subject).data.about == "b"
+
+
 async def test_the_newest_event_of_a_type_about_a_document(bus: Bus) -> None:
     await filled(bus, "a", "b", "a", "b")
     newest = await bus.log.newest("w", "a", "DocumentAdded")

@@ -13,9 +13,11 @@ from nats.aio.client import Client
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
+from contracts import subjects
 from runtime.bus import topology
 from runtime.bus.nats import NatsLog, connected
 from runtime.bus.nats_beside import NatsBlobs, NatsPointers
+from runtime.bus.publisher import add_document
 from runtime.errors import ConfigurationError
 from standalone.processes import free_port
 from tests.support.deployed_bus import DeployedBus, deployed_bus
@@ -69,6 +71,9 @@ async def test_a_service_publishes_facts_and_blobs_and_reads_pointers(of_service
     log = NatsLog(of_services)
     await log.publish(sealed(added("d")))
     assert await log.newest("w", "d", "DocumentAdded") is not None
+    assert await log.following(0, subjects.of_type("DocumentAdded")) is not None
+    one = [await add_document(log, NatsBlobs(of_services), workspace="w", text=t, source="t", key="k") for t in "ab"]
+    assert [(found.sequence, found.is_new) for found in one] == [(2, True), (2, False)]
     blob = await NatsBlobs(of_services).put("text")
     assert await NatsBlobs(of_services).get(blob) == "text"
     assert (await (await NatsPointers.bind(of_services)).live()).graph == 1
