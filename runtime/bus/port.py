@@ -142,7 +142,7 @@ class Log(Protocol):
         ...
 
     async def following(self, after: int, subject: str) -> Message | None:
-        """The first event behind the sequence `after` whose subject fits, None if there is none. `*` stands for a token.
+        """The first event behind the sequence `after` whose subject fits; `*` stands for a token. None at the end.
 
         Like `newest` it asks for no right but to look: a service may make no reader of its own.
         """
