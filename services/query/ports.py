@@ -7,6 +7,7 @@ from typing import Protocol
 from contracts.graph import Extent, Space
 from services.query.domain.passage import Passage
 from services.query.domain.question import Keywords, Question
+from services.query.domain.scope import Scope
 from services.query.domain.status import DocumentStatus
 
 
@@ -40,6 +41,10 @@ class Documents(Protocol):
 
     async def tracked(self, space: Space, track_id: str) -> list[DocumentStatus]:
         """The documents that were added under one track id, by id."""
+        ...
+
+    async def within(self, space: Space, scope: Scope) -> set[str]:
+        """Ids of the documents that a scope admits. It reads them all, unless the scope names some."""
         ...
 
     async def unsettled(self, space: Space) -> int | None:

@@ -14,6 +14,7 @@ from contracts.graph import Space
 from runtime.stores.documents.rows import Rows
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.domain.passage import Passage
+from services.query.domain.scope import Scope
 from services.query.domain.status import STEPS, DocumentStatus, Failure
 from services.query.ports import Documents, Passages
 from tests.support.rows import document_store
@@ -145,6 +146,20 @@ async def test_a_changed_status_is_counted_where_it_is_now(documents: Documents,
     await documents.swap(space, replace(status, **PROCESSED), revision)
     assert await documents.counts(space) == {"processed": 1}
     assert await documents.counts(Space(space.workspace, 2)) == {}
+
+
+async def test_a_scope_admits_some_of_the_documents_and_none_that_is_deleted(
+    documents: Documents, space: Space
+) -> None:
+    await filled(
+        documents, space, DocumentStatus("a", file_path="x/a"), DocumentStatus("b", file_path="y/b"),
+        DocumentStatus("c", file_path="x/c", metadata={"tags": "red,new"}), DocumentStatus("d", deleted=9, version=1),
+    )  # fmt: skip
+    assert await documents.within(space, Scope(file_path_prefix="x/")) == {"a", "c"}
+    assert await documents.within(space, Scope(file_path_prefix="x/", tags=frozenset({"red"}))) == {"c"}
+    assert await documents.within(space, Scope(document_ids=frozenset("abdz"))) == {"a", "b"}
+    assert await documents.within(space, Scope(document_ids=frozenset("ab"), file_path_prefix="y")) == {"b"}
+    assert await documents.within(space, Scope(file_path_prefix="none")) == set()
 
 
 async def test_the_oldest_document_that_is_worked_on_is_known(documents: Documents, space: Space) -> None:
