@@ -12,6 +12,7 @@ from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.rows import Row, Rows, Table
 from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.edits import Edit
+from services.merger.ports import Line
 
 _FIELDS = {field.name for field in fields(Contribution)}
 _PAGE = 1000
@@ -27,7 +28,7 @@ class RowContributions:
         self, space: Space, said: Mapping[str, tuple[int, Sequence[Contribution]]]
     ) -> dict[str, set[Key]]:
         """See `Contributions.replace`."""
-        new = {_row_key(c): _row(c) for _, contributions in said.values() for c in contributions}
+        new = {_row_key(c.names, c.chunk_id): _row(c) for _, contributions in said.values() for c in contributions}
         new |= {f"-:{sha256(chunk)[:24]}": _marker(chunk, version) for chunk, (version, _) in said.items()}
         await self._rows.put_newer(_contributions(space), new, "guard")
         found = await self._settled(space, {"chunk_id": list(said)})
@@ -38,10 +39,10 @@ class RowContributions:
                 touched[row["chunk_id"]].add(tuple(row["names"]))
         return touched
 
-    async def limit(self, space: Space, extents: Mapping[str, Extent]) -> dict[str, set[Key]]:
+    async def limit(self, space: Space, extents: Mapping[str, Extent]) -> dict[str, set[Line]]:
         """See `Contributions.limit`."""
         before = await self._extents.put(space, extents)
-        touched: dict[str, set[Key]] = {document: set() for document in extents}
+        touched: dict[str, set[Line]] = {document: set() for document in extents}
         # A document's first extent ends nothing: what it says is as new as the extent itself.
         look = [document for document, extent in extents.items() if document in before or not extent.count]
         if look:
@@ -49,7 +50,7 @@ class RowContributions:
             standing = await self._extents.get(space, look)
             for _, row in await self._rows.find(_contributions(space), {"document_id": look}):
                 if row["names"] and row["order"] >= standing[row["document_id"]].count:
-                    touched[row["document_id"]].add(tuple(row["names"]))
+                    touched[row["document_id"]].add((tuple(row["names"]), row["chunk_id"]))
         return touched
 
     async def _settled(self, space: Space, where: Mapping[str, list[str]]) -> list[Row]:
@@ -93,6 +94,15 @@ class RowContributions:
                 contribution = _contribution(row)
                 found[contribution.names].append(contribution)
         return {key: found[key] for key in keys}
+
+    async def among(self, space: Space, chunks: Mapping[Key, Collection[str]]) -> dict[Key, list[Contribution]]:
+        """See `Contributions.among`."""
+        lines = {_row_key(key, chunk): key for key, some in chunks.items() for chunk in some}
+        rows = await self._rows.get(_contributions(space), list(lines)) if lines else {}
+        found: dict[Key, list[Contribution]] = {key: [] for key in chunks}
+        for line, row in rows.items():
+            found[lines[line]].append(_contribution(row))
+        return found
 
     async def at(self, space: Space, names: Collection[str]) -> set[Key]:
         """See `Contributions.at`."""
@@ -143,8 +153,8 @@ def _hash(key: Key) -> str:
     return ("e-" if len(key) == 1 else "r-") + sha256("\x1f".join(key))[:40]
 
 
-def _row_key(contribution: Contribution) -> str:
-    return f"{_hash(contribution.names)}:{sha256(contribution.chunk_id)[:24]}"
+def _row_key(key: Key, chunk: str) -> str:
+    return f"{_hash(key)}:{sha256(chunk)[:24]}"
 
 
 def _row(contribution: Contribution) -> Row:

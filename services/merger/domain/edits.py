@@ -59,6 +59,12 @@ class Edits:
             return [(name,) for name in self._raw_names(key[0])]
         return [pair(*ends) for ends in product(*map(self._raw_names, key))]
 
+    def leave_alone(self, key: Key) -> bool:
+        """Whether everything said of the raw key of these names, and nothing else, is folded under it."""
+        if not self.now and not self.hidden:
+            return True
+        return self.raws(key) == [key] and not any(part in self.hidden for part in (key, *((name,) for name in key)))
+
     def keys_ever(self, raws: Iterable[Key]) -> set[Key]:
         """Every key under which these raw keys are folded or may once have been."""
         found: set[Key] = set()
