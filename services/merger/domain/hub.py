@@ -5,7 +5,6 @@ It says the same as `tally` and `describe` say of the same set of contributions,
 
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 from sys import getsizeof
 
 from contracts.graph import UNKNOWN_TYPE
@@ -15,6 +14,9 @@ from services.merger.domain.descriptions import Limits
 from services.merger.domain.fold import MAX_FILE_PATHS, MAX_SOURCES, Place, Tally, place
 from services.merger.domain.ranked import Distinct, Frequent
 from services.merger.domain.tree import Tree
+
+STEPS = 1074
+"""Every float is a whole number of steps of 2 to the power of minus this."""
 
 OVERHEAD = 2000
 """Bytes that a contribution takes in here, beside its description and keywords; measured."""
@@ -32,7 +34,7 @@ class Hub:
         self._order: list[Place] = []
         self._types, self._paths, self._keywords = Distinct(), Distinct(), Frequent()
         # Exact, so that adding and taking away leaves what adding alone would: a sum of floats would not.
-        self._weight = Fraction(0)
+        self._steps = 0
         self._described, self._ends = Tree(key, limits), Tree(key, limits)
 
     @property
@@ -66,7 +68,7 @@ class Hub:
         return Tally(
             support=len(self._order),
             type=self._types.winner() or UNKNOWN_TYPE,
-            weight=float(self._weight),
+            weight=self._steps / (1 << STEPS),
             keywords=self._keywords.first(),
             source_ids=tuple(chunk for *_, chunk in self._order[:MAX_SOURCES]),
             file_paths=tuple(self._paths.first(MAX_FILE_PATHS)),
@@ -94,7 +96,8 @@ class Hub:
         self._count(old, -1)
 
     def _count(self, one: Contribution, by: int) -> None:
-        self._weight += by * Fraction(one.weight)
+        numerator, denominator = one.weight.as_integer_ratio()
+        self._steps += by * (numerator << STEPS) // denominator
         for word in set(one.keywords):
             self._keywords.change(word, by)
         self.size += by * (OVERHEAD + getsizeof(one.description) + sum(map(getsizeof, one.keywords)))
