@@ -63,6 +63,13 @@ class Contributions(Protocol):
         """The keys with one of these names in them, to which anything was ever contributed."""
         ...
 
+    async def put_folded(self, space: Space, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]) -> None:
+        """Tell readers what supports these present keys, unless a greater revision has told them.
+
+        By key: the revision, and the raw keys with the version until which what they say does not count.
+        """
+        ...
+
     async def put_edits(self, space: Space, edits: Sequence[Edit]) -> None:
         """Keep what people said. Twice is once."""
         ...

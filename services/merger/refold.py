@@ -42,6 +42,9 @@ async def refold(
     while new := edits.keys_ever(changed) - revisions.keys():
         revisions |= await merging.said.revisions(space, sorted(new))
         edits = applied(await merging.said.edits(space))
+    told = {key: (number, edits.folded(key)) for key, number in revisions.items() if edits.touch(key)}
+    if told:
+        await merging.said.put_folded(space, told)
     hubs = await _advanced(space, revisions, edits, merging, changed, summarized)
     accounts = await _accounts(space, revisions, edits, merging, hubs)
     folded = [
