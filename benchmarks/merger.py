@@ -16,7 +16,6 @@ from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
 from typing import Any
 
 from nats.js import JetStreamContext
@@ -41,9 +40,8 @@ ALONE = 40
 
 
 def said(number: int, workspace: str) -> Envelope[Event]:
-    """What chunk `number` says: the office, a person and two places."""
-    dice = Random(number)
-    names = ["Harbour Office", *(f"Name {dice.randrange(1000)}" for _ in range(3))]
+    """What chunk `number` says: the office, and three others that ten chunks in a row name."""
+    names = ["Harbour Office", *(f"Name {number // 10}-{one}" for one in range(3))]
     document = f"d{number}"
     fact = EntitiesExtracted(
         document=DocumentVersion(id=document, version=number + 1, added_at=datetime.now(UTC)),

@@ -13,10 +13,10 @@ from services.merger.domain.contributions import Key
 from services.merger.domain.hub import Hub
 
 MOST = 128 * 1024 * 1024
-"""Bytes that all hubs together may take, about 60,000 contributions."""
+"""Bytes that all hubs together may take, about 80,000 contributions to large hubs."""
 
-LEAST = 32
-"""Contributions from which on a thing is worth remembering; fewer are read as fast as one."""
+LEAST = 8
+"""Contributions from which on a thing is worth remembering; fewer are read about as fast as one."""
 
 
 class Hubs:

@@ -18,8 +18,9 @@ from services.merger.domain.tree import Tree
 STEPS = 1074
 """Every float is a whole number of steps of 2 to the power of minus this."""
 
-OVERHEAD = 2000
-"""Bytes that a contribution takes in here, beside its description and keywords; measured."""
+EMPTY, OVERHEAD = 5000, 1500
+"""Bytes that a hub takes without contributions, and with each beside its description and keywords; measured, rounded
+up."""
 
 
 class Hub:
@@ -29,7 +30,7 @@ class Hub:
     """
 
     def __init__(self, key: Key, limits: Limits) -> None:
-        self.key, self.revision, self.size = key, 0, 0
+        self.key, self.revision, self.size = key, 0, EMPTY
         self._said: dict[str, Contribution] = {}
         self._order: list[Place] = []
         self._types, self._paths, self._keywords = Distinct(), Distinct(), Frequent()

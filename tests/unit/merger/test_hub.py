@@ -11,7 +11,7 @@ from services.merger.domain.contributions import Contribution, Key, Kind
 from services.merger.domain.descriptions import Described, Limits, describe
 from services.merger.domain.edits import Edits
 from services.merger.domain.fold import MAX_KEYWORDS, Tally, fragments, standing, tally
-from services.merger.domain.hub import Hub
+from services.merger.domain.hub import EMPTY, Hub
 
 ENTITY, RELATION = ("A",), ("A", "B")
 LIMITS = Limits(fragments=3, tokens=40)
@@ -106,7 +106,7 @@ def test_a_hub_of_thousands_grows_and_shrinks_through_all_levels(key: Key) -> No
         hub.put([said[chunk]])
     assert kept(hub, summaries) == made(key, said, summaries)
     hub.put(replace(one, retracted=True) for one in said.values())
-    assert (hub.tally(), hub.fragments.described(), hub.size) == (Tally(), Described(""), 0)
+    assert (hub.tally(), hub.fragments.described(), hub.size) == (Tally(), Described(""), EMPTY)
 
 
 def test_a_summary_that_came_while_it_did_not_matter_is_not_missed() -> None:

@@ -12,7 +12,7 @@ from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.rows import Row, Table
 from services.merger.domain.contributions import contributions
 from services.merger.domain.descriptions import Limits
-from services.merger.domain.hub import OVERHEAD, Hub
+from services.merger.domain.hub import EMPTY, OVERHEAD, Hub
 from services.merger.handler import on_entities_extracted, on_extents
 from services.merger.hubs import LEAST, Hubs
 from tests.support.facts import chunked, delivered, document, entity, extracted, relation
@@ -150,12 +150,12 @@ def hub(name: str, count: int) -> Hub:
 
 
 def test_what_was_used_longest_ago_is_forgotten_when_there_is_no_room() -> None:
-    hubs = Hubs(most=13 * OVERHEAD)
+    hubs = Hubs(most=2 * EMPTY + 13 * OVERHEAD)
     hubs.keep(SPACE, [hub("A", 5), hub("B", 5)])
     hubs.keep(SPACE, hubs.at(SPACE, {("A",): 0}).values())
     hubs.keep(SPACE, [hub("C", 5)])
     assert set(hubs.at(SPACE, {("A",): 0, ("B",): 0, ("C",): 0})) == {("A",), ("C",)}
-    hubs.keep(SPACE, [hub("D", 14)])
+    hubs.keep(SPACE, [hub("D", 30)])
     assert hubs.at(SPACE, dict.fromkeys([("A",), ("B",), ("C",), ("D",)], 0)) == {}
 
 
