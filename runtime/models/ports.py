@@ -1,6 +1,6 @@
 """What the services need of models. Adapters beside this file; which one is used is a matter of settings."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -39,7 +39,7 @@ class Chat(Protocol):
         """The whole answer. `json`: ask for a JSON object."""
         ...
 
-    def stream(self, messages: Sequence[Message]) -> AsyncIterator[str]:
+    def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
         """The answer in pieces. Closing the iterator cancels the provider's stream."""
         ...
 

@@ -14,7 +14,7 @@ from runtime.models.ports import Vector
 from services.query.domain.context import entity_line, relation_line
 from services.query.domain.found import Gathered
 from services.query.domain.picking import by_likeness, by_weight, quota, round_robin, sources
-from services.query.domain.question import Keywords, Question
+from services.query.domain.question import Keywords, Question, Step
 from services.query.domain.retrieval import interleave, ranked, within
 from services.query.library import Library, Spaces
 
@@ -29,6 +29,12 @@ COMPARED = 200
 ENTITIES_BY_NAME = {"local", "hybrid", "mix"}
 RELATIONS_BY_THEME = {"global", "hybrid", "mix"}
 PASSAGES_BY_QUESTION = {"naive", "mix"}
+
+STEPS: Mapping[VectorKind, Step] = {
+    "entities": "retrieving_entities",
+    "relations": "retrieving_relations",
+    "chunks": "retrieving_chunks",
+}
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,7 @@ async def _embedded(question: Question, keywords: Keywords, library: Library) ->
 async def _search(kind: VectorKind, vector: Vector | None, top_k: int, spaces: Spaces, library: Library) -> list[Hit]:
     if vector is None:
         return []
+    library.tell(STEPS[kind])
     return await library.vectors.search(spaces.vectors, kind, vector, top_k=top_k, min_score=library.min_score)
 
 

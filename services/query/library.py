@@ -8,7 +8,7 @@ from contracts.graph import Generations, Space
 from runtime.models.ports import Vector
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
-from services.query.domain.question import Pick
+from services.query.domain.question import Pick, Step
 from services.query.ports import Answers, KeywordFinders, Passages, Rerankers
 
 
@@ -22,6 +22,16 @@ class Embed(Protocol):
     """Embeds texts for a search."""
 
     async def __call__(self, texts: Sequence[str], /) -> list[Vector]: ...
+
+
+class Tell(Protocol):
+    """Is told of each step when it begins."""
+
+    def __call__(self, step: Step, /) -> None: ...
+
+
+def nobody(_: Step) -> None:
+    """Nobody wants to know."""
 
 
 @dataclass(frozen=True)
@@ -58,3 +68,4 @@ class Library:
     min_rerank_score: float = 0.0
     related_chunks: int = 5
     pick: Pick = "VECTOR"
+    tell: Tell = nobody

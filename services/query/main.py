@@ -4,6 +4,8 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
+import structlog
+
 from runtime.health import Health
 from runtime.models.open import open_chat, open_embedder, open_tokenizer
 from runtime.service import Bus, Subscription, run, until_it_answers
@@ -16,6 +18,8 @@ from services.query.models import ExtractiveAnswers, ModelAnswers, ModelKeywords
 from services.query.project import on_facts
 from services.query.settings import QuerySettings
 
+logger = structlog.get_logger(__name__)
+
 PATIENCE = 30.0
 """Seconds a question waits for its turn at a model that others use too."""
 
@@ -27,6 +31,7 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
+        logger.info("instructions of every request", characters=len(settings.prompt_prefix))
         embedder = open_embedder(settings, bus.guards, patience=PATIENCE)
         chat = open_chat(settings, bus.guards, patience=PATIENCE)
         rows, graph = open_documents(settings), open_graph(settings)

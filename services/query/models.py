@@ -1,6 +1,6 @@
 """Keywords and answers, with a language model and without one."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 
 from runtime.errors import Poison
 from runtime.models.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
@@ -8,8 +8,8 @@ from runtime.models.offline.keywords import keywords
 from runtime.models.offline.quotable import quotable
 from runtime.models.ports import Chat, Embedder, Message
 from services.query.domain.passage import Passage
-from services.query.domain.prompt import answer_prompt, keywords_prompt, parse_keywords
-from services.query.domain.question import Keywords, Question
+from services.query.domain.prompt import Prompt, keywords_prompt, parse_keywords
+from services.query.domain.question import Keywords
 
 NO_MODEL = "(No language model is configured: these sentences are quoted from the documents as they stand.)"
 
@@ -56,19 +56,19 @@ class ModelAnswers:
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
 
-    async def answer(self, question: Question, context: str, passages: Sequence[tuple[str, Passage]]) -> str:
+    async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> str:
         """One call."""
-        completion = await self._chat.complete(
-            [
-                Message(
-                    "system",
-                    answer_prompt(context, response_type=question.response_type, instructions=question.user_prompt),
-                ),
-                *(Message(turn.role, turn.content) for turn in question.history),
-                Message("user", question.query),
-            ]
-        )
-        return completion.text
+        return (await self._chat.complete(_messages(prompt))).text
+
+    def stream(self, prompt: Prompt) -> AsyncGenerator[str]:
+        """One call, whose connection closes with the iterator."""
+        return self._chat.stream(_messages(prompt))
+
+
+def _messages(prompt: Prompt) -> list[Message]:
+    system = [Message("system", prompt.system)] if prompt.system else []
+    history = [Message(turn.role, turn.content) for turn in prompt.history]
+    return [*system, *history, Message("user", prompt.query)]
 
 
 class ExtractiveAnswers:
@@ -79,7 +79,10 @@ class ExtractiveAnswers:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
 
-    async def answer(self, question: Question, context: str, passages: Sequence[tuple[str, Passage]]) -> str:
+    def stream(self, prompt: Prompt) -> None:
+        """Quotations come at once."""
+
+    async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> str:
         """Compares at most `CANDIDATES` sentences with the question."""
         candidates = [
             Candidate(sentence, rank, place, reference)
@@ -87,12 +90,12 @@ class ExtractiveAnswers:
             for place, sentence in enumerate(quotable(passage.content))
             if 20 <= len(sentence) <= LONGEST
         ]
-        lexical = lexical_scores(question.query, candidates)
+        lexical = lexical_scores(prompt.query, candidates)
         order = sorted(range(len(candidates)), key=lambda i: (-lexical[i], candidates[i].passage, i))[:CANDIDATES]
         if not order:
             return NO_MODEL
         shortlist = [candidates[i] for i in order]
-        asked, *said = await self._embedder.embed([question.query, *(candidate.text for candidate in shortlist)])
+        asked, *said = await self._embedder.embed([prompt.query, *(candidate.text for candidate in shortlist)])
         meaning = [sum(a * b for a, b in zip(asked, vector, strict=True)) for vector in said]
         scores = [lexical[i] + similar for i, similar in zip(order, meaning, strict=True)]
         return f"{compose(best(shortlist, scores, SENTENCES))}\n\n{NO_MODEL}"

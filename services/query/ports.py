@@ -1,12 +1,13 @@
 """What the query service needs of the outside, beside graph and vectors."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.graph import Extent, Space
 from services.query.domain.passage import Passage
-from services.query.domain.question import Keywords, Question
+from services.query.domain.prompt import Prompt
+from services.query.domain.question import Keywords
 from services.query.domain.status import DocumentStatus
 
 
@@ -82,10 +83,14 @@ class Rerankers(Protocol):
 
 
 class Answers(Protocol):
-    """An answer from a context."""
+    """An answer from a context. Raises what `Chat` raises."""
 
     uses_model: bool
 
-    async def answer(self, question: Question, context: str, passages: Sequence[tuple[str, Passage]]) -> str:
+    async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> str:
         """`passages` are pairs of a reference id and a passage, the best first."""
+        ...
+
+    def stream(self, prompt: Prompt) -> AsyncGenerator[str] | None:
+        """The answer in pieces; closing it ends the work. None where an answer only comes whole."""
         ...

@@ -31,6 +31,8 @@ async def retrieve(question: Question, spaces: Spaces, library: Library) -> Foun
 
 async def _keywords(question: Question, library: Library) -> Keywords | None:
     """What to search by; None when a long question is about nothing."""
+    if question.mode != "naive":
+        library.tell("extracting_keywords")
     if question.mode == "naive" or question.keywords:
         return question.keywords
     return searched(question.query, await library.keywords.of(question.query))
@@ -54,6 +56,8 @@ async def _read(question: Question, gathered: Gathered, spaces: Spaces, library:
 
 async def _reranked(question: Question, passages: Sequence[Passage], library: Library) -> Sequence[Passage]:
     """By the reranker's scores, without those below the least one; as they come where there is none."""
+    if question.rerank and passages:
+        library.tell("reranking")
     if not (question.rerank and library.reranker and passages):
         return passages
     scored = await library.reranker.rerank(question.query, passages, question.chunk_top_k)
@@ -63,5 +67,5 @@ async def _reranked(question: Question, passages: Sequence[Passage], library: Li
 def _used(question: Question, gathered: Gathered, library: Library) -> int:
     """Tokens of the prompt without its passages."""
     lines = [*map(entity_line, gathered.entities), *map(relation_line, gathered.relations)]
-    fixed = answer_prompt("", response_type=question.response_type, instructions=question.user_prompt)
-    return sum(map(library.count, lines)) + library.count(fixed) + library.count(question.query)
+    fixed = answer_prompt(question, "")
+    return sum(map(library.count, lines)) + library.count(fixed.system) + library.count(question.query)

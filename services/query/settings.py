@@ -1,7 +1,11 @@
 """The query service's knobs."""
 
+from functools import cached_property
+from pathlib import Path
+
 from pydantic import Field
 
+from runtime.errors import ConfigurationError
 from runtime.settings import Settings
 from services.query.domain.question import Pick
 
@@ -20,4 +24,16 @@ class QuerySettings(Settings):
     min_rerank_score: float = 0.0
     related_chunk_number: int = Field(default=5, ge=0)
     summary_language: str = Field(default="English", description="language of keywords")
+    user_prompt_prefix: str = Field(default="", description="begins the user_prompt of every request")
+    user_prompt_prefix_file: str = Field(default="", description="a file that holds it, and goes before the setting")
     workspace: str = Field(default="default", description="workspace of requests that name none")
+
+    @cached_property
+    def prompt_prefix(self) -> str:
+        """What begins every user_prompt, as it stands. Raises ConfigurationError for a file that cannot be read."""
+        if not self.user_prompt_prefix_file:
+            return self.user_prompt_prefix
+        try:
+            return Path(self.user_prompt_prefix_file).read_text("utf-8")
+        except (OSError, UnicodeError) as error:
+            raise ConfigurationError(f"USER_PROMPT_PREFIX_FILE cannot be read: {error}") from None

@@ -69,7 +69,7 @@ async def test_an_answer_of_a_model_rests_on_the_context() -> None:
 
 async def test_a_context_is_given_when_only_that_is_asked_for() -> None:
     world = await library_of_two()
-    answer = await ask(Question(QUESTION), W, world.library(), only_context=True)
+    answer = await ask(Question(QUESTION), W, world.library(), wanted="context")
     assert answer.text.startswith("Knowledge Graph Data (Entity):")
     assert answer.by_model is False
 
@@ -129,7 +129,7 @@ async def test_the_whole_context_stays_within_its_budget() -> None:
     world = World()
     await world.index("long", *(f"Radium in passage {n}. " + "word " * 200 for n in range(30)))
     library = world.library()
-    answer = await ask(Question(QUESTION, max_total_tokens=4000), W, library, only_context=True)
+    answer = await ask(Question(QUESTION, max_total_tokens=4000), W, library, wanted="context")
     assert 1000 < library.count(answer.text) < 4000
 
 
