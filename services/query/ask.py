@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 
 from services.query.domain.context import layout
 from services.query.domain.found import Found
@@ -10,6 +11,7 @@ from services.query.domain.prompt import Prompt, answer_prompt
 from services.query.domain.question import Question, Wanted
 from services.query.domain.references import KnownOnly, known_only
 from services.query.library import Library, Spaces
+from services.query.ports import Memo
 from services.query.retrieve import retrieve
 
 NO_CONTEXT = "Sorry, nothing in the documents answers that question. [no-context]"
@@ -42,6 +44,8 @@ async def ask(
     Raises `Unavailable` when a store or a model does not answer; pieces raise what `Chat.stream` raises.
     """
     bypass = question.mode == "bypass"
+    memories = library.memories if wanted == "answer" else None
+    place = await memories.before(question, spaces.all) if memories else None
     found = await retrieve(question, spaces, library)
     if not found and (not bypass or wanted == "context"):
         return Answer(NO_CONTEXT, found)
@@ -54,26 +58,36 @@ async def ask(
     if bypass and not library.answers.uses_model:
         return Answer(NEEDS_MODEL, found)
     library.tell("generating_response")
-    return await _answered(prompt, found, None if bypass else found.references.values(), library, streamed=streamed)
+    memo = place(prompt) if place else None
+    ids = None if bypass or not library.answers.uses_model else found.references.values()
+    return await _answered(prompt, found, ids, memo, library, streamed=streamed)
 
 
 async def _answered(
-    prompt: Prompt, found: Found, ids: Collection[str] | None, library: Library, *, streamed: bool
+    prompt: Prompt, found: Found, ids: Collection[str] | None, memo: Memo | None, library: Library, *, streamed: bool
 ) -> Answer:
-    """`ids`: the references that may be cited; None: whatever stands in brackets is no citation."""
+    """`memo`: where the answer may be known already, or be kept."""
     answers = library.answers
+    if memo and (known := await memo.known()) is not None:
+        return Answer(_checked(known, ids), found, by_model=True)
     if streamed and (pieces := answers.stream(prompt)):
-        return Answer("", found, answers.uses_model, pieces if ids is None else _cited(pieces, ids))
-    text = await answers.answer(prompt, found.passages)
-    return Answer(text if ids is None else known_only(text, ids), found, answers.uses_model)
+        return Answer("", found, answers.uses_model, _cited(memo.keeping(pieces) if memo else pieces, ids))
+    make = partial(answers.answer, prompt, found.passages)
+    text = await (memo.once(make) if memo else make())
+    return Answer(_checked(text, ids), found, answers.uses_model)
 
 
-async def _cited(pieces: AsyncGenerator[str], ids: Collection[str]) -> AsyncGenerator[str]:
-    """The pieces without citations of references that there are not."""
-    citations = KnownOnly(ids)
+def _checked(text: str, ids: Collection[str] | None) -> str:
+    """`ids`: the references that may be cited; None: what stands in brackets is no citation."""
+    return text if ids is None else known_only(text, ids)
+
+
+async def _cited(pieces: AsyncGenerator[str], ids: Collection[str] | None) -> AsyncGenerator[str]:
+    """`_checked`, in pieces."""
+    citations = None if ids is None else KnownOnly(ids)
     async with aclosing(pieces):
         async for piece in pieces:
-            if part := citations.feed(piece):
+            if part := citations.feed(piece) if citations else piece:
                 yield part
-    if part := citations.end():
+    if citations and (part := citations.end()):
         yield part

@@ -9,7 +9,7 @@ from runtime.models.ports import Vector
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.query.domain.question import Pick, Step
-from services.query.ports import Answers, KeywordFinders, Passages, Rerankers
+from services.query.ports import Answers, KeywordFinders, Memories, Passages, Rerankers
 
 
 class Count(Protocol):
@@ -51,6 +51,11 @@ class Spaces:
             Space(workspace, generations.vectors),
         )
 
+    @property
+    def all(self) -> tuple[Space, ...]:
+        """All three."""
+        return self.status, self.graph, self.vectors
+
 
 @dataclass(frozen=True)
 class Library:
@@ -68,4 +73,5 @@ class Library:
     min_rerank_score: float = 0.0
     related_chunks: int = 5
     pick: Pick = "VECTOR"
+    memories: Memories | None = None
     tell: Tell = nobody

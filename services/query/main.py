@@ -9,6 +9,7 @@ import structlog
 from runtime.health import Health
 from runtime.models.open import open_chat, open_embedder, open_tokenizer
 from runtime.service import Bus, Subscription, run, until_it_answers
+from runtime.stores.documents.caches import RowCache
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.api.app import create_app
@@ -16,6 +17,7 @@ from services.query.api.routes import Context
 from services.query.library import Library
 from services.query.models import ExtractiveAnswers, ModelAnswers, ModelKeywords, OfflineKeywords
 from services.query.project import on_facts
+from services.query.remembered import RowMemories
 from services.query.settings import QuerySettings
 
 logger = structlog.get_logger(__name__)
@@ -37,11 +39,12 @@ def main() -> None:
         rows, graph = open_documents(settings), open_graph(settings)
         vectors = open_vectors(settings, model=embedder.model, dimension=embedder.dimension)
         documents, passages = RowDocuments(rows), RowPassages(rows)
+        keywords = RowCache(rows, "keywords") if settings.enable_llm_cache else None
         library = Library(
             graph=graph,
             vectors=vectors,
             passages=passages,
-            keywords=ModelKeywords(chat, settings.summary_language) if chat else OfflineKeywords(),
+            keywords=ModelKeywords(chat, settings.summary_language, keywords) if chat else OfflineKeywords(),
             answers=ModelAnswers(chat) if chat else ExtractiveAnswers(embedder),
             embed=embedder.embed,
             count=open_tokenizer().count,
@@ -49,6 +52,9 @@ def main() -> None:
             related_chunks=settings.related_chunk_number,
             pick=settings.kg_chunk_pick_method,
             min_rerank_score=settings.min_rerank_score,
+            memories=RowMemories(RowCache(rows, "answers"), bus.log, chat.model)
+            if chat and settings.enable_llm_cache
+            else None,
         )
         try:
             await until_it_answers("the document store", rows.prepare, health)

@@ -2,13 +2,15 @@
 
 from collections.abc import AsyncGenerator, Sequence
 
+from contracts.ids import sha256
 from runtime.errors import Poison
 from runtime.models.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
 from runtime.models.offline.keywords import keywords
 from runtime.models.offline.quotable import quotable
 from runtime.models.ports import Chat, Embedder, Message
+from runtime.stores.documents.caches import RowCache
 from services.query.domain.passage import Passage
-from services.query.domain.prompt import Prompt, keywords_prompt, parse_keywords
+from services.query.domain.prompt import KEYWORDS_VERSION, Prompt, keywords_prompt, parse_keywords
 from services.query.domain.question import Keywords
 
 NO_MODEL = "(No language model is configured: these sentences are quoted from the documents as they stand.)"
@@ -19,26 +21,42 @@ CANDIDATES = 32
 
 
 class ModelKeywords:
-    """Asks the model; where it refuses, the names and words of the question stand in."""
+    """Asks the model, once for each question where there is a cache.
 
-    def __init__(self, chat: Chat, language: str) -> None:
-        self._chat, self._language = chat, language
+    Where it refuses, the names and words of the question stand in.
+    """
 
-    async def of(self, question: str) -> Keywords:
-        """One call."""
+    def __init__(self, chat: Chat, language: str, cache: RowCache | None = None) -> None:
+        self._chat, self._language, self._cache = chat, language, cache
+
+    async def of(self, workspace: str, question: str) -> Keywords:
+        """At most one call."""
         try:
-            completion = await self._chat.complete(
-                [Message("user", keywords_prompt(question, self._language))], json=True
-            )
+            return await self._once(workspace, question)
         except Poison:
             return _offline(question)
+
+    async def _once(self, workspace: str, question: str) -> Keywords:
+        if self._cache is None:
+            return await self._asked(question)
+        key = sha256("\x1f".join((self._chat.model, KEYWORDS_VERSION, self._language, question)))
+        async with self._cache.alone(workspace, key):
+            if row := await self._cache.get(workspace, key):
+                return Keywords(tuple(row["high"]), tuple(row["low"]))
+            # What could not be found out today may be found out tomorrow.
+            if found := await self._asked(question):
+                await self._cache.put(workspace, key, {"high": list(found.high), "low": list(found.low)})
+            return found
+
+    async def _asked(self, question: str) -> Keywords:
+        completion = await self._chat.complete([Message("user", keywords_prompt(question, self._language))], json=True)
         return parse_keywords(completion.text)
 
 
 class OfflineKeywords:
     """Names and content words of the question."""
 
-    async def of(self, question: str) -> Keywords:
+    async def of(self, workspace: str, question: str) -> Keywords:
         """Computed at once."""
         return _offline(question)
 

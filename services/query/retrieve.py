@@ -21,7 +21,7 @@ async def retrieve(question: Question, spaces: Spaces, library: Library) -> Foun
     """What the documents hold about the question, in the question's mode. Raises `Unavailable`."""
     if question.mode == "bypass":
         return Found()
-    keywords = await _keywords(question, library)
+    keywords = await _keywords(question, spaces, library)
     if keywords is None:
         return Found()
     gathered = await gather(question, keywords, spaces, library)
@@ -29,13 +29,13 @@ async def retrieve(question: Question, spaces: Spaces, library: Library) -> Foun
     return replace(found, keywords=keywords)
 
 
-async def _keywords(question: Question, library: Library) -> Keywords | None:
+async def _keywords(question: Question, spaces: Spaces, library: Library) -> Keywords | None:
     """What to search by; None when a long question is about nothing."""
     if question.mode != "naive":
         library.tell("extracting_keywords")
     if question.mode == "naive" or question.keywords:
         return question.keywords
-    return searched(question.query, await library.keywords.of(question.query))
+    return searched(question.query, await library.keywords.of(spaces.status.workspace, question.query))
 
 
 async def _read(question: Question, gathered: Gathered, spaces: Spaces, library: Library) -> Found:

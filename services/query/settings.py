@@ -24,6 +24,7 @@ class QuerySettings(Settings):
     min_rerank_score: float = 0.0
     related_chunk_number: int = Field(default=5, ge=0)
     summary_language: str = Field(default="English", description="language of keywords")
+    enable_llm_cache: bool = Field(default=True, description="keep keywords and answers of the language model")
     user_prompt_prefix: str = Field(default="", description="begins the user_prompt of every request")
     user_prompt_prefix_file: str = Field(default="", description="a file that holds it, and goes before the setting")
     workspace: str = Field(default="default", description="workspace of requests that name none")
