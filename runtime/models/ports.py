@@ -68,6 +68,24 @@ class Embedder(Protocol):
         ...
 
 
+class Reranker(Protocol):
+    """A model that scores how well texts answer a question."""
+
+    model: str
+
+    async def rerank(self, query: str, texts: Sequence[str], top_n: int) -> list[tuple[int, float]]:
+        """At most `top_n` places in `texts` with their scores, the best first. Nothing is asked about no texts.
+
+        Raises `RateLimited`; `Unavailable`, also for an answer without a single usable score; `Poison` when the
+        provider never takes this request.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
 class Tokenizer(Protocol):
     """Tokens of a language model's vocabulary. Never fails on any text, however odd or long."""
 

@@ -7,15 +7,21 @@ from functools import partial
 import structlog
 
 from runtime.health import Health
+from runtime.models.cutting import cutter
+from runtime.models.limits import Limits
+from runtime.models.limits_shared import Guards
 from runtime.models.open import open_chat, open_embedder, open_tokenizer
+from runtime.models.ports import Chat, Reranker
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.caches import RowCache
+from runtime.stores.documents.rows import Rows
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.api.app import create_app
 from services.query.api.routes import Context
 from services.query.library import Library
-from services.query.models import ExtractiveAnswers, ModelAnswers, ModelKeywords, OfflineKeywords
+from services.query.models import ExtractiveAnswers, ModelAnswers, ModelKeywords, ModelReranker, OfflineKeywords
+from services.query.ports import KeywordFinders
 from services.query.project import on_facts
 from services.query.remembered import RowMemories
 from services.query.settings import QuerySettings
@@ -24,6 +30,8 @@ logger = structlog.get_logger(__name__)
 
 PATIENCE = 30.0
 """Seconds a question waits for its turn at a model that others use too."""
+
+SHORT_PATIENCE = 5.0
 
 
 def main() -> None:
@@ -39,17 +47,18 @@ def main() -> None:
         rows, graph = open_documents(settings), open_graph(settings)
         vectors = open_vectors(settings, model=embedder.model, dimension=embedder.dimension)
         documents, passages = RowDocuments(rows), RowPassages(rows)
-        keywords = RowCache(rows, "keywords") if settings.enable_llm_cache else None
+        reranker = open_reranker(settings, bus.guards)
         library = Library(
             graph=graph,
             vectors=vectors,
             passages=passages,
-            keywords=ModelKeywords(chat, settings.summary_language, keywords) if chat else OfflineKeywords(),
+            keywords=keyword_finders(chat, rows, settings),
             answers=ModelAnswers(chat) if chat else ExtractiveAnswers(embedder),
             embed=embedder.embed,
             count=open_tokenizer().count,
             min_score=settings.cosine_threshold,
             related_chunks=settings.related_chunk_number,
+            reranker=ModelReranker(reranker, cutter(settings.rerank_max_tokens_per_doc, 0)) if reranker else None,
             pick=settings.kg_chunk_pick_method,
             min_rerank_score=settings.min_rerank_score,
             memories=RowMemories(RowCache(rows, "answers"), bus.log, chat.model)
@@ -63,10 +72,41 @@ def main() -> None:
             app.state.context = Context(bus.log, bus.blobs, bus.pointers, documents, library, settings)
             yield [Subscription("query-status", partial(on_facts, documents=documents, passages=passages))]
         finally:
-            for part in (vectors, graph, rows, embedder, *([chat] if chat else [])):
+            for part in (vectors, graph, rows, embedder, *(model for model in (chat, reranker) if model)):
                 await part.close()
 
     run("query", settings, build, app)
+
+
+def keyword_finders(chat: Chat | None, rows: Rows, settings: QuerySettings) -> KeywordFinders:
+    """The model's keywords, each question's asked for once; without a model the question's own words."""
+    if chat is None:
+        return OfflineKeywords()
+    cache = RowCache(rows, "keywords") if settings.enable_llm_cache else None
+    return ModelKeywords(chat, settings.summary_language, cache)
+
+
+def open_reranker(settings: QuerySettings, guards: Guards) -> Reranker | None:
+    """The reranker, where one is configured. A call waits only shortly for its turn: an answer can do without."""
+    if settings.rerank_binding in ("", "null"):
+        return None
+    # Loaded only here: the client behind it takes seconds, and most stacks have no reranker.
+    from runtime.models.rerank import HttpReranker  # noqa: PLC0415
+
+    model, address = settings.rerank_model, settings.rerank_binding_host
+    key = settings.rerank_binding_api_key.get_secret_value()
+    shown = model or settings.rerank_binding
+    guard = guards.guard(
+        "reranker", shown, f"{shown} {address} {key}", Limits(calls=settings.rerank_max_async), SHORT_PATIENCE
+    )
+    return HttpReranker(
+        settings.rerank_binding,
+        address,
+        model,
+        key,
+        timeout=settings.rerank_timeout,
+        guard=guard,
+    )
 
 
 if __name__ == "__main__":

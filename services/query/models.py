@@ -1,17 +1,21 @@
 """Keywords and answers, with a language model and without one."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+
+import structlog
 
 from contracts.ids import sha256
-from runtime.errors import Poison
+from runtime.errors import Poison, Retryable
 from runtime.models.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
 from runtime.models.offline.keywords import keywords
 from runtime.models.offline.quotable import quotable
-from runtime.models.ports import Chat, Embedder, Message
+from runtime.models.ports import Chat, Embedder, Message, Reranker
 from runtime.stores.documents.caches import RowCache
 from services.query.domain.passage import Passage
 from services.query.domain.prompt import KEYWORDS_VERSION, Prompt, keywords_prompt, parse_keywords
 from services.query.domain.question import Keywords
+
+logger = structlog.get_logger(__name__)
 
 NO_MODEL = "(No language model is configured: these sentences are quoted from the documents as they stand.)"
 
@@ -87,6 +91,25 @@ def _messages(prompt: Prompt) -> list[Message]:
     system = [Message("system", prompt.system)] if prompt.system else []
     history = [Message(turn.role, turn.content) for turn in prompt.history]
     return [*system, *history, Message("user", prompt.query)]
+
+
+class ModelReranker:
+    """`Rerankers` by a model. Where it does not answer, passages stay as they came: an answer is worth more."""
+
+    def __init__(self, model: Reranker, cut: Callable[[str], str]) -> None:
+        """`cut` shortens a text to what the model reads."""
+        self._model, self._cut = model, cut
+
+    async def rerank(
+        self, question: str, passages: Sequence[Passage], top_n: int
+    ) -> Sequence[tuple[Passage, float | None]]:
+        """One call."""
+        try:
+            scored = await self._model.rerank(question, [self._cut(passage.content) for passage in passages], top_n)
+        except (Retryable, Poison) as error:
+            logger.warning("passages are not reranked", model=self._model.model, error=str(error))
+            return [(passage, None) for passage in passages]
+        return [(passages[place], score) for place, score in scored[:top_n]]
 
 
 class ExtractiveAnswers:

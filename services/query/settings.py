@@ -2,8 +2,9 @@
 
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field, SecretStr
 
 from runtime.errors import ConfigurationError
 from runtime.settings import Settings
@@ -21,6 +22,23 @@ class QuerySettings(Settings):
     max_total_tokens: int = Field(default=30000, ge=1)
     cosine_threshold: float = Field(default=0.2, ge=-1, le=1)
     kg_chunk_pick_method: Pick = "VECTOR"
+    rerank_binding: Literal["", "null", "cohere", "jina", "aliyun"] = ""
+    rerank_model: str = ""
+    rerank_binding_host: str = Field(
+        default="", validation_alias=AliasChoices("RERANK_BINDING_HOST", "RERANK_BASE_URL"), description="whole address"
+    )
+    rerank_binding_api_key: SecretStr = Field(
+        default=SecretStr(""), validation_alias=AliasChoices("RERANK_BINDING_API_KEY", "RERANK_API_KEY")
+    )
+    rerank_timeout: float = Field(default=30.0, gt=0, description="seconds")
+    rerank_max_async: int = Field(
+        default=4,
+        ge=0,
+        validation_alias=AliasChoices("RERANK_MAX_ASYNC", "MAX_ASYNC_RERANK"),
+        description="0: no limit",
+    )
+    rerank_max_tokens_per_doc: int = Field(default=4096, ge=0, description="0: no limit")
+    rerank_by_default: bool = True
     min_rerank_score: float = 0.0
     related_chunk_number: int = Field(default=5, ge=0)
     summary_language: str = Field(default="English", description="language of keywords")

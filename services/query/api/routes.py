@@ -125,7 +125,7 @@ def _question(body: QueryRequest, settings: QuerySettings) -> Question:
         body.mode,
         **limits,
         keywords=Keywords(tuple(body.hl_keywords), tuple(body.ll_keywords)),
-        rerank=body.enable_rerank is not False,
+        rerank=settings.rerank_by_default if body.enable_rerank is None else body.enable_rerank,
         response_type=body.response_type or RESPONSE_TYPE,
         user_prompt=prefix + (body.user_prompt or ""),
         history=tuple(Turn(message.role, message.content) for message in body.conversation_history or ()),

@@ -1,6 +1,6 @@
 """What may stand in a question over HTTP, and what becomes of it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest_asyncio
 
 from runtime.errors import ConfigurationError
 from services.query.ask import NEEDS_MODEL
+from services.query.domain.passage import Passage
 from services.query.settings import QuerySettings
 from tests.support.querying import World, library_of_two
 from tests.unit.query.test_api import QUESTION, client
@@ -63,3 +64,33 @@ async def test_the_servers_instructions_come_before_those_of_the_request(
 def test_a_file_of_instructions_that_cannot_be_read_is_a_mistake_in_the_configuration() -> None:
     with pytest.raises(ConfigurationError, match="USER_PROMPT_PREFIX_FILE"):
         assert QuerySettings(user_prompt_prefix_file="/nowhere/at/all").prompt_prefix
+
+
+class Backwards:
+    """A reranker that likes the last passage best, and says so by its score."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def rerank(
+        self, question: str, passages: Sequence[Passage], top_n: int
+    ) -> Sequence[tuple[Passage, float | None]]:
+        self.asked += 1
+        return [(passage, float(place)) for place, passage in enumerate(passages)][::-1][:top_n]
+
+
+@pytest.mark.parametrize(
+    ("by_default", "wanted", "asked"),
+    [(True, None, 1), (True, False, 0), (False, None, 0), (False, True, 1)],
+)
+async def test_the_reranker_is_asked_when_the_request_or_else_the_setting_says_so(
+    world: World, by_default: bool, wanted: bool | None, asked: int
+) -> None:
+    reranker = Backwards()
+    library = world.library(reranker=reranker, min_rerank_score=1.0)
+    app = world.app(library=library, settings=QuerySettings(workspace="w", rerank_by_default=by_default))
+    body = {"query": QUESTION, "mode": "naive", "enable_rerank": wanted, "include_chunk_content": True}
+    async with client(app) as api:
+        (reference,) = (await api.post("/query", json=body)).json()["references"]
+    assert reranker.asked == asked
+    assert [text.split()[0] for text in reference["content"]] == (["Radium"] if asked else ["Marie", "Radium"])
