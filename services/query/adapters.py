@@ -1,7 +1,7 @@
 """Documents and passages in the document store."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from contracts.graph import Extent, Space
@@ -10,6 +10,8 @@ from runtime.stores.documents.rows import Row, Rows, Table
 from services.query.domain.passage import Passage
 from services.query.domain.status import STATUSES, STEPS, DocumentStatus, Failure
 from services.query.ports import Page
+
+PASSAGE_FIELDS = {field.name for field in fields(Passage)}
 
 
 class RowDocuments:
@@ -74,7 +76,8 @@ class RowPassages:
 
 
 def _passage(row: Row) -> Passage:
-    values: dict[str, Any] = dict(row)
+    # Other versions of this code write more fields, or fewer.
+    values: dict[str, Any] = {name: row[name] for name in PASSAGE_FIELDS & row.keys()}
     values["headings"] = tuple(row["headings"])
     return Passage(**values)
 

@@ -161,7 +161,8 @@ def passage(id: str, content: str, version: int = 1) -> Passage:
 
 
 async def test_passages_come_back_as_they_were_put(passages: Passages, space: Space) -> None:
-    kept = [passage("d-chunk-000", "文 one"), passage("A Document.pdf-chunk-001", "two")]
+    placed = replace(passage("d-chunk-002", "three"), start=7, end=12, page=3)
+    kept = [passage("d-chunk-000", "文 one"), passage("A Document.pdf-chunk-001", "two"), placed]
     for _ in range(2):
         await passages.put(space, kept)
     assert await passages.get(space, [one.id for one in kept] + ["none"]) == {one.id: one for one in kept}

@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 
 from contracts.text import sanitize
 from services.query.ask import Answer
+from services.query.domain.passage import Passage
 from services.query.domain.question import Mode
 from services.query.domain.status import STATUSES, STEPS, DocumentStatus
 
@@ -49,6 +50,7 @@ class QueryRequest(BaseModel):
     enable_rerank: bool | None = None
     include_references: bool = True
     include_chunk_content: bool = False
+    include_chunk_locations: bool = Field(default=False, description="documents, offsets and pages of the passages")
     include_progress: bool = Field(default=False, description="/query/stream: a line for each step, and the seconds")
     stream: bool | None = Field(default=None, description="/query/stream: false for an answer in one line")
 
@@ -75,27 +77,56 @@ class QueryRequest(BaseModel):
         return self
 
 
+class Place(BaseModel):
+    """Where a passage stands: characters of the document's text, and the page where it begins, as far as known."""
+
+    chunk_id: str
+    document_id: str
+    start: int | None
+    end: int | None
+    page: int | None
+
+
 class Reference(BaseModel):
     """A file the answer rests on."""
 
     reference_id: str
     file_path: str
     content: list[str] | None = Field(default=None, description="the passages, when they were asked for")
+    chunks: list[Place] | None = Field(
+        default=None,
+        description="where the passages stand, in the order of `content`, when either was asked for",
+        exclude_if=lambda places: places is None,
+    )
 
 
 def references_of(request: QueryRequest, answer: Answer) -> list[Reference] | None:
     """The references of an answer, with as much about them as was asked for."""
     if not request.include_references:
         return None
-    contents: dict[str, list[str]] = {}
+    read: dict[str, list[Passage]] = {}
     for id, passage in answer.found.passages:
-        contents.setdefault(id, []).append(passage.content)
+        read.setdefault(id, []).append(passage)
+    located = request.include_chunk_content or request.include_chunk_locations
     return [
         Reference(
-            reference_id=id, file_path=path, content=contents.get(id, []) if request.include_chunk_content else None
+            reference_id=id,
+            file_path=path,
+            content=[passage.content for passage in read.get(id, ())] if request.include_chunk_content else None,
+            chunks=[_place(passage) for passage in read.get(id, ())] if located else None,
         )
         for path, id in answer.found.references.items()
     ]
+
+
+def _place(passage: Passage) -> Place:
+    return Place(
+        chunk_id=passage.id,
+        document_id=passage.document_id,
+        start=passage.start,
+        end=passage.end,
+        page=passage.page,
+    )
 
 
 class QueryResponse(BaseModel):

@@ -78,7 +78,10 @@ async def _with_progress(request: QueryRequest, asking: Asking) -> Lines:
 
 async def _answered(request: QueryRequest, answer: Answer) -> Lines:
     """One line for an answer that is there; else the references, then its pieces as they come."""
-    references = [reference.model_dump(exclude_none=True) for reference in references_of(request, answer) or ()]
+    references = [
+        reference.model_dump(exclude=set() if request.include_chunk_content else {"content"})
+        for reference in references_of(request, answer) or ()
+    ]
     listed = {"references": references} if request.include_references else {}
     if answer.pieces is None:
         yield _line(response=answer.text, llm_generated=answer.by_model, **listed)

@@ -94,3 +94,18 @@ async def test_the_reranker_is_asked_when_the_request_or_else_the_setting_says_s
         (reference,) = (await api.post("/query", json=body)).json()["references"]
     assert reranker.asked == asked
     assert [text.split()[0] for text in reference["content"]] == (["Radium"] if asked else ["Marie", "Radium"])
+
+
+@pytest.mark.parametrize("asked", ["include_chunk_content", "include_chunk_locations", "neither"])
+@pytest.mark.parametrize("path", ["/query", "/query/stream"])
+async def test_references_say_where_their_passages_stand_when_asked(
+    api: httpx.AsyncClient, asked: str, path: str
+) -> None:
+    (reference,) = (await api.post(path, json={"query": QUESTION, "mode": "naive", asked: True})).json()["references"]
+    assert ("chunks" in reference) == (asked != "neither")
+    assert bool(reference.get("content")) == (asked == "include_chunk_content")
+    if asked != "neither":
+        assert reference["chunks"][0] == {
+            "chunk_id": "curie-chunk-000", "document_id": "curie", "start": None, "end": None, "page": None,
+        }  # fmt: skip
+        assert len(reference["chunks"]) == 2
