@@ -1,7 +1,7 @@
 """Documents and passages in the document store."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from contracts.graph import Extent, Space
@@ -13,6 +13,7 @@ from services.query.domain.status import LEAVING, SETTLED, STATUSES, STEPS, Docu
 from services.query.ports import Page
 
 _PAGE = 1000
+PASSAGE_FIELDS = {field.name for field in fields(Passage)}
 
 
 class RowDocuments:
@@ -96,7 +97,8 @@ class RowPassages:
 
 
 def _passage(row: Row) -> Passage:
-    values: dict[str, Any] = dict(row)
+    # Other versions of this code write more fields, or fewer.
+    values: dict[str, Any] = {name: row[name] for name in PASSAGE_FIELDS & row.keys()}
     values["headings"] = tuple(row["headings"])
     return Passage(**values)
 

@@ -26,6 +26,8 @@ INDEXES: Mapping[str, tuple[str, ...]] = {
     "vector_extents": (),
     "extractions": (),
     "embeddings": (),
+    "keywords": (),
+    "answers": (),
     "schema": (),
 }
 """Every table and the fields that `find` and `count` may name: str or int, the same type in all rows."""

@@ -5,9 +5,8 @@ entity's node lists at most 200 of its chunks; here are all of them.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
-from contracts.graph import Space
+from contracts.graph import Space, Support
 from contracts.ids import sha256
 from runtime.stores.documents.rows import Row, Rows, Table
 
@@ -61,25 +60,6 @@ def retracted_row(row: Row, version: int) -> Row:
 def folded_row(raws: Sequence[tuple[Names, int]], revision: int) -> Row:
     """The raw keys that are folded under a key at a revision, each with the version until which nothing counts."""
     return {"raws": [[list(names), until] for names, until in raws], "guard": revision}
-
-
-@dataclass(frozen=True)
-class Support:
-    """One chunk that speaks for an entity or relation. Offsets and pages stand with the chunk's passage."""
-
-    place: str
-    """Where it stands among all of them: give it as `after` to read on."""
-    names: tuple[str, ...]
-    """As the document has them: people may have renamed the thing since."""
-    chunk_id: str
-    document_id: str
-    order: int
-    version: int
-    """Of the document."""
-    added_at: int
-    """Microseconds since the epoch: the document's time."""
-    file_path: str
-    description: str
 
 
 class Supports:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from contracts.graph import Entity, Relation
+from contracts.graph import Entity, Relation, Support
 from contracts.ids import SEPARATOR, UNKNOWN_SOURCE
-from runtime.stores.documents.supports import Support
 
 T = TypeVar("T", Entity, Relation)
 

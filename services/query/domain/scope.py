@@ -1,7 +1,6 @@
 """Which documents a question is about, by what their publishers said of them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from contracts.values import Scalar
@@ -15,11 +14,12 @@ TAGS = "tags"
 class Scope:
     """Every condition that is given must hold. Without any it holds all documents, and is False."""
 
-    document_ids: frozenset[str] = frozenset()
+    document_ids: tuple[str, ...] = ()
     """Any of these."""
-    tags: frozenset[str] = frozenset()
+    tags: tuple[str, ...] = ()
     """All of these."""
-    metadata: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
+    metadata: tuple[tuple[str, Scalar], ...] = ()
+    """All of these names and values."""
     file_path_prefix: str = ""
     added_from: datetime | None = None
     added_before: datetime | None = None
@@ -32,8 +32,8 @@ class Scope:
         said = document.metadata
         return (
             (not self.document_ids or document.id in self.document_ids)
-            and self.tags <= {tag.strip() for tag in str(said.get(TAGS, "")).split(",")}
-            and all(name in said and said[name] == value for name, value in self.metadata.items())
+            and {*self.tags} <= {tag.strip() for tag in str(said.get(TAGS, "")).split(",")}
+            and all(name in said and said[name] == value for name, value in self.metadata)
             and document.file_path.startswith(self.file_path_prefix)
             and self._in_time(document)
         )
