@@ -33,15 +33,15 @@ from tests.support.services import service
 
 PASSWORD = "benchmark-only"
 SIZES = (100, 1000, 10_000)
-FURTHER = 300
+FURTHER = 600
 """Chunks of a bulk load that are measured at each size."""
 ALONE = 40
 """Chunks that come one by one, each a batch of its own."""
 
 
-def said(number: int, workspace: str) -> Envelope[Event]:
+def said(number: int, workspace: str, office: str = "Harbour Office") -> Envelope[Event]:
     """What chunk `number` says: the office, and three others that ten chunks in a row name."""
-    names = ["Harbour Office", *(f"Name {number // 10}-{one}" for one in range(3))]
+    names = [office, *(f"Name {number // 10}-{one}" for one in range(3))]
     document = f"d{number}"
     fact = EntitiesExtracted(
         document=DocumentVersion(id=document, version=number + 1, added_at=datetime.now(UTC)),
@@ -65,12 +65,14 @@ async def handled(jetstream: JetStreamContext) -> None:
         await asyncio.sleep(0.05)
 
 
-async def load(jetstream: JetStreamContext, start: int, count: int, workspace: str) -> float:
+async def load(
+    jetstream: JetStreamContext, start: int, count: int, workspace: str, office: str = "Harbour Office"
+) -> float:
     """Seconds from the first publication until all are merged."""
     log, began = NatsLog(jetstream), time.monotonic()
     for first in range(start, start + count, 64):
         numbers = range(first, min(first + 64, start + count))
-        await asyncio.gather(*(log.publish(said(number, workspace)) for number in numbers))
+        await asyncio.gather(*(log.publish(said(number, workspace, office)) for number in numbers))
     await handled(jetstream)
     return time.monotonic() - began
 
@@ -106,17 +108,23 @@ async def replicas(jetstream: JetStreamContext, folder: Path, env: dict[str, str
 
 
 async def growth(jetstream: JetStreamContext, folder: Path, env: dict[str, str], graph: Process, count: int) -> None:
-    """What a further chunk costs where so many name the office: in a bulk load, and one by one."""
-    columns = ["chunks that name it", "bulk, ms", "merger CPU", "graph CPU", "alone, ms", "merger CPU", "graph CPU"]
+    """What a further chunk costs where so many name the office: in a bulk load, and one by one.
+
+    Beside it what a bulk load costs that names an office nobody has named: how much of it is the store's size.
+    """
+    columns = ["chunks that name it", "bulk, ms", "merger CPU", "graph CPU", "a new one, ms", "merger CPU", "graph CPU"]
+    columns += ["alone, ms", "merger CPU", "graph CPU"]
     print(f"\n| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     async with service("merger", folder / "merger-growth", wait=True, **env) as merger:
         pids, done = (merger.pid, graph.pid), 0
         for size in sorted({size for size in SIZES if size < count} | {count}):
             await load(jetstream, done, size - done, "growth")
             bulk = await spent(pids, load(jetstream, size, FURTHER, "growth"), FURTHER)
+            new = load(jetstream, size + 10**7, FURTHER, "growth", f"Office {size}")
+            fresh = await spent(pids, new, FURTHER)
             alone = await spent(pids, one_by_one(jetstream, size + 10**6, ALONE, "growth"), ALONE)
             done = size + FURTHER
-            print(f"| {size} | {' | '.join(f'{value:.1f}' for value in (*bulk, *alone))} |", flush=True)
+            print(f"| {size} | {' | '.join(f'{value:.1f}' for value in (*bulk, *fresh, *alone))} |", flush=True)
 
 
 async def one_by_one(jetstream: JetStreamContext, start: int, count: int, workspace: str) -> float:
