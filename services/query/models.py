@@ -19,6 +19,8 @@ logger = structlog.get_logger(__name__)
 
 NO_MODEL = "(No language model is configured: these sentences are quoted from the documents as they stand.)"
 
+NOTHING_TO_QUOTE = "No sentence of what was found can be quoted; only_need_context shows what was found."
+
 SENTENCES = 5
 CANDIDATES = 32
 """Sentences whose meaning is compared with the question's; each costs a few milliseconds."""
@@ -113,7 +115,7 @@ class ModelReranker:
 
 
 class ExtractiveAnswers:
-    """Quotes the sentences that fit best: half by the question's words they name, half by meaning."""
+    """Quotes the sentences that fit best, the best first: half by the question's words they name, half by meaning."""
 
     uses_model = False
 
@@ -134,7 +136,7 @@ class ExtractiveAnswers:
         lexical = lexical_scores(prompt.query, candidates)
         order = sorted(range(len(candidates)), key=lambda i: (-lexical[i], candidates[i].passage, i))[:CANDIDATES]
         if not order:
-            return NO_MODEL
+            return f"{NOTHING_TO_QUOTE}\n\n{NO_MODEL}"
         shortlist = [candidates[i] for i in order]
         asked, *said = await self._embedder.embed([prompt.query, *(candidate.text for candidate in shortlist)])
         meaning = [sum(a * b for a, b in zip(asked, vector, strict=True)) for vector in said]

@@ -10,7 +10,7 @@ from runtime.models.scripted import ScriptedChat
 from services.query.ask import NO_CONTEXT, ask
 from services.query.domain.question import Keywords, Mode, Question, Turn
 from services.query.library import Spaces
-from services.query.models import NO_MODEL, ModelAnswers, ModelKeywords
+from services.query.models import NO_MODEL, NOTHING_TO_QUOTE, ModelAnswers, ModelKeywords
 from services.query.retrieve import retrieve
 from tests.support.querying import LIVE, World, library_of_two
 
@@ -197,3 +197,23 @@ async def test_a_quotation_keeps_its_brackets() -> None:
     await world.index("code", "Radium is stored in the array cell [9] of the table of elements.")
     answer = await ask(Question(QUESTION, "naive"), W, world.library())
     assert "cell [9] of" in answer.text
+
+
+async def test_quotations_come_in_the_order_of_relevance_with_their_references() -> None:
+    world = World()
+    await world.index("a", "The village has an old well. Bread is sold on market days in the village square.")
+    await world.index("b", "Radium was discovered by Marie Curie in Paris. Paris has many bridges.", version=1000)
+    answer = await ask(Question(QUESTION, "naive"), W, world.library(min_score=-1.0))
+    first = answer.found.references["b.txt"]
+    quoted, said = answer.text.split("\n\n")
+    assert quoted.startswith("Radium was discovered by Marie Curie in Paris.")
+    assert f"[{first}]" in quoted
+    assert f"[{answer.found.references['a.txt']}]" in quoted
+    assert said == NO_MODEL
+
+
+async def test_where_nothing_can_be_quoted_that_is_said() -> None:
+    world = World()
+    await world.index("code", "```\nradium = 88\n```")
+    answer = await ask(Question(QUESTION, "naive"), W, world.library(min_score=-1.0))
+    assert answer.text == f"{NOTHING_TO_QUOTE}\n\n{NO_MODEL}"
