@@ -13,7 +13,7 @@ from contracts.graph import Space
 from contracts.ids import UNKNOWN_SOURCE, canonical_name
 from runtime.bus.port import Blobs, GenerationPointers, Log
 from runtime.bus.publisher import add_document
-from services.query.api.models import (
+from services.query.api.document_models import (
     Document,
     InsertResponse,
     InsertText,
@@ -21,13 +21,11 @@ from services.query.api.models import (
     PaginatedRequest,
     PaginatedResponse,
     Pagination,
-    QueryRequest,
-    QueryResponse,
     StatusCounts,
     TrackStatus,
     all_counts,
-    references_of,
 )
+from services.query.api.models import QueryRequest, QueryResponse, references_of
 from services.query.api.streaming import Ndjson, answer_lines
 from services.query.ask import Answer, ask
 from services.query.domain.question import RESPONSE_TYPE, Keywords, Question, Turn, Wanted
