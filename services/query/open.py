@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import lru_cache
 
 import structlog
 
@@ -30,6 +31,9 @@ PATIENCE = 30.0
 
 SHORT_PATIENCE = 5.0
 
+COUNTED = 10_000
+"""Lines whose tokens are remembered: what many questions find is counted once. About 10 MB."""
+
 
 @asynccontextmanager
 async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> AsyncGenerator[Library]:
@@ -53,7 +57,7 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
             keywords=keyword_finders(chat, rows, settings),
             answers=ModelAnswers(chat) if chat else ExtractiveAnswers(embedder),
             embed=embedder.embed,
-            count=open_tokenizer().count,
+            count=lru_cache(COUNTED)(open_tokenizer().count),
             reranker=rerankers(reranker, settings),
             min_score=settings.cosine_threshold,
             min_rerank_score=settings.min_rerank_score,
