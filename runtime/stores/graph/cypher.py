@@ -17,6 +17,7 @@ from typing import Any
 
 from contracts.graph import Entity, Relation
 from contracts.ids import pair
+from runtime.stores.graph.port import Node, Tie
 
 PAGES = 1024
 
@@ -99,6 +100,38 @@ CALL (n) {
   RETURN r, m.name AS other ORDER BY r.weight DESC, other LIMIT $limit
 }
 RETURN name AS source, other AS target, properties(r) AS relation
+"""
+
+_NODE = "{0}.type AS type, {0}.source_ids[0..$sources] AS source_ids, {0}.file_paths[0..$sources] AS file_paths, "
+_NODE += "{0}.support AS support"
+
+NODES = f"""
+UNWIND $names AS name
+MATCH (n:Ent {{workspace: $workspace, generation: $generation, name: name}})
+WHERE NOT n.gone
+RETURN name, COUNT {{ (n)-[r:REL]-() WHERE NOT r.gone }} AS degree, {_NODE.format("n")}
+"""
+
+TIES = f"""
+UNWIND $names AS name
+MATCH (n:Ent {{workspace: $workspace, generation: $generation, name: name}})
+WHERE NOT n.gone
+CALL (n) {{
+  MATCH (n)-[r:REL]-(m) WHERE NOT r.gone AND NOT m.gone
+  RETURN r, m, m.name AS other ORDER BY r.weight DESC, other LIMIT $limit
+}}
+RETURN name, other, r.weight AS weight, r.keywords AS keywords, r.source_ids[0..$sources] AS tied_in,
+  {_NODE.format("m")}
+"""
+
+SCAN_NAMES = """
+UNWIND range($page, $last_page) AS page
+CALL (page) {
+  MATCH (n:Ent {workspace: $workspace, generation: $generation, page: page})
+  WHERE NOT n.gone AND (page > $page OR n.name > $after)
+  RETURN n.name AS name, n.type AS type ORDER BY name LIMIT $limit
+}
+RETURN name, type LIMIT $limit
 """
 
 SCAN_ENTITIES = """
@@ -212,3 +245,14 @@ def read_relation(record: dict[str, Any]) -> Relation:
         support=values["support"],
         created_at=values["created_at"],
     )
+
+
+def read_node(name: str, record: dict[str, Any]) -> Node:
+    """The node that the end of a record of NODES or TIES tells of."""
+    return Node(name, record["type"], tuple(record["source_ids"]), tuple(record["file_paths"]), record["support"])
+
+
+def read_tie(record: dict[str, Any]) -> Tie:
+    """The tie of a record of TIES."""
+    ends = pair(record["name"], record["other"])
+    return Tie(*ends, record["weight"], tuple(record["keywords"]), tuple(record["tied_in"]))

@@ -1,9 +1,48 @@
 """The port of the graph store: entities and relations with revisions."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import UNKNOWN_TYPE, Entity, Relation, Space
+
+MOST_SOURCES = 12
+"""Chunks that a node or a tie names at most: the first ones of its list."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """An entity without its texts."""
+
+    name: str
+    type: str = UNKNOWN_TYPE
+    source_ids: tuple[str, ...] = ()
+    file_paths: tuple[str, ...] = ()
+    support: int = 0
+    """Chunks that name it."""
+
+
+@dataclass(frozen=True)
+class Tie:
+    """A relation without its texts, `source` ≤ `target`."""
+
+    source: str
+    target: str
+    weight: float = 0.0
+    keywords: tuple[str, ...] = ()
+    source_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Entities and what is tied to them."""
+
+    nodes: dict[str, Node]
+    """By name: those asked for that exist, and the other ends of the ties."""
+    ties: list[Tie]
+    """Each once, heaviest first, then by names."""
+    degrees: dict[str, int]
+    """Of those asked for: how many relations they have, also where fewer were read."""
 
 
 class Graph(Protocol):
@@ -49,6 +88,18 @@ class Graph(Protocol):
 
     async def incident(self, space: Space, names: Collection[str], *, limit: int) -> list[Relation]:
         """The relations at these entities, each once; at most `limit` per entity: heaviest first, then by names."""
+        ...
+
+    async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
+        """These entities, the relations at them, at most `limit` per entity as `incident` chooses, and their other ends.
+
+        Light: without descriptions, and with `MOST_SOURCES` chunks of each at most. A relation whose other end is gone
+        is left out, but counted in `degrees`.
+        """
+        ...
+
+    async def scan_names(self, space: Space, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
+        """Name and type of up to `limit` entities, in the order and by the law of `scan_entities`."""
         ...
 
     async def scan_entities(self, space: Space, after: str = "", limit: int = 1000) -> list[Entity]:
