@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.graph import Generations, Space
 from runtime.models.ports import Vector
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.query.domain.question import Pick
-from services.query.ports import Answers, KeywordFinders, Passages, Rerankers
+from services.query.domain.spaces import Spaces as Spaces
+from services.query.ports import Answers, KeywordFinders, Names, Passages, Rerankers
 
 
 class Count(Protocol):
@@ -25,24 +25,6 @@ class Embed(Protocol):
 
 
 @dataclass(frozen=True)
-class Spaces:
-    """Where one workspace stands in each projection."""
-
-    status: Space
-    graph: Space
-    vectors: Space
-
-    @classmethod
-    def of(cls, workspace: str, generations: Generations) -> "Spaces":
-        """The spaces of a workspace in these generations."""
-        return cls(
-            Space(workspace, generations.status),
-            Space(workspace, generations.graph),
-            Space(workspace, generations.vectors),
-        )
-
-
-@dataclass(frozen=True)
 class Library:
     """Stores, models, and how they are used. LightRAG's names and defaults."""
 
@@ -53,6 +35,7 @@ class Library:
     answers: Answers
     embed: Embed
     count: Count
+    names: Names
     reranker: Rerankers | None = None
     min_score: float = 0.2
     min_rerank_score: float = 0.0

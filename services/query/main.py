@@ -13,6 +13,7 @@ from services.query.api.app import create_app
 from services.query.api.routes import Context
 from services.query.library import Library
 from services.query.models import ExtractiveAnswers, ModelAnswers, ModelKeywords, OfflineKeywords
+from services.query.names import NameIndexes
 from services.query.project import on_facts
 from services.query.settings import QuerySettings
 
@@ -32,10 +33,12 @@ def main() -> None:
         rows, graph = open_documents(settings), open_graph(settings)
         vectors = open_vectors(settings, model=embedder.model, dimension=embedder.dimension)
         documents, passages = RowDocuments(rows), RowPassages(rows)
+        names = NameIndexes(graph, documents)
         library = Library(
             graph=graph,
             vectors=vectors,
             passages=passages,
+            names=names,
             keywords=ModelKeywords(chat, settings.summary_language) if chat else OfflineKeywords(),
             answers=ModelAnswers(chat) if chat else ExtractiveAnswers(embedder),
             embed=embedder.embed,
@@ -52,7 +55,7 @@ def main() -> None:
             app.state.context = Context(bus.log, bus.blobs, bus.pointers, documents, library, settings)
             yield [Subscription("query-status", partial(on_facts, documents=documents, passages=passages))]
         finally:
-            for part in (vectors, graph, rows, embedder, *([chat] if chat else [])):
+            for part in (names, vectors, graph, rows, embedder, *([chat] if chat else [])):
                 await part.close()
 
     run("query", settings, build, app)

@@ -12,6 +12,7 @@ from services.query.domain.references import references
 from services.query.domain.retrieval import within
 from services.query.gather import gather
 from services.query.library import Library, Spaces
+from services.query.walk import walk
 
 RESERVE = 200
 """Tokens that are kept free for the list of references."""
@@ -24,14 +25,15 @@ async def retrieve(question: Question, spaces: Spaces, library: Library) -> Foun
     keywords = await _keywords(question, library)
     if keywords is None:
         return Found()
-    gathered = await gather(question, keywords, spaces, library)
+    stages = walk if question.mode == "walk" else gather
+    gathered = await stages(question, keywords, spaces, library)
     found = await _read(question, gathered, spaces, library)
     return replace(found, keywords=keywords)
 
 
 async def _keywords(question: Question, library: Library) -> Keywords | None:
     """What to search by; None when a long question is about nothing."""
-    if question.mode == "naive" or question.keywords:
+    if question.mode in {"naive", "walk"} or question.keywords:
         return question.keywords
     return searched(question.query, await library.keywords.of(question.query))
 

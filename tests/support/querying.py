@@ -23,6 +23,7 @@ from services.query.api.app import create_app
 from services.query.api.routes import Context
 from services.query.library import Library
 from services.query.models import ExtractiveAnswers, OfflineKeywords
+from services.query.names import NameIndexes
 from services.query.project import on_facts
 from services.query.settings import QuerySettings
 from tests.support.facts import added, chunked, delivered, document, entity, extracted, relation
@@ -45,6 +46,7 @@ class World:
     def __post_init__(self) -> None:
         self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)
         self.documents, self.passages = RowDocuments(self.rows), RowPassages(self.rows)
+        self.names = NameIndexes(self.graph, self.documents)
 
     async def project(self, *deliveries: Delivery[Any]) -> None:
         """Let the status projection see these facts."""
@@ -85,6 +87,7 @@ class World:
             graph=self.graph,
             vectors=self.vectors,
             passages=self.passages,
+            names=self.names,
             keywords=OfflineKeywords(),
             answers=ExtractiveAnswers(self.embedder),
             embed=self.embedder.embed,
