@@ -157,8 +157,8 @@ async def asked(stores: querying.World, questions: Sequence[Asking], mode: Any) 
         began = time.perf_counter()
         found = await retrieve(Question(asking.text, mode, chunk_top_k=TOP), spaces, library)
         seconds = time.perf_counter() - began
-        texts = [passage.content for _, passage in found.passages[:TOP]]
-        whole = all(any(sentence in text for text in texts) for sentence in asking.needed)
+        first = [passage for _, passage in found.passages[:TOP]]
+        whole = all(any(p.file_path == file and said in p.content for p in first) for file, said in asking.needed)
         rows.append(Row(asking, mode, whole, seconds))
     return rows
 

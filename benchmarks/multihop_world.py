@@ -21,6 +21,9 @@ class Thing:
     kind: str
     ties: dict[str, "Thing"] = field(default_factory=dict)
     alias: str = ""
+    word: str = ""
+    """What is its own in its name."""
+    file: str = ""
     sentences: dict[str, str] = field(default_factory=dict)
     """By tie, how its document says it."""
 
@@ -35,10 +38,10 @@ class Document:
 
 @dataclass(frozen=True)
 class Asking:
-    """A question and the sentences without which it cannot be answered."""
+    """A question, and the files with the sentences in them without which it cannot be answered."""
 
     text: str
-    needed: tuple[str, ...]
+    needed: tuple[tuple[str, str], ...]
     hops: int
     variant: str
 
@@ -90,33 +93,30 @@ class _Names:
         self._taken.add(name)
         return True
 
-    def of(self, kind: str, chance: random.Random, share: str = "") -> str:
+    def of(self, kind: str, chance: random.Random, share: str = "") -> Thing:
+        """A thing of a free name; with `share`, of one that has this word in it."""
         while True:
+            word = share or self.word()
             name = chance.choice(said.FORMS[kind]).format(
-                first=chance.choice(said.FIRST), w=share or self.word(), noun=chance.choice(said.NOUNS)
+                first=chance.choice(said.FIRST), w=word, noun=chance.choice(said.NOUNS)
             )
             if self.free(name):
-                return name
+                return Thing(name, kind, word=word)
+            share = share if chance.random() < 0.9 else ""
 
 
 def _things(chance: random.Random, names: _Names, count: int) -> list[Thing]:
     kinds = [kind for kind, share in said.SHARES.items() for _ in range(round(share * count))]
-    found = [Thing(names.of(kind, chance), kind) for kind in kinds]
+    found = [names.of(kind, chance) for kind in kinds]
     for thing in found:
         if thing.kind in said.ALIASES and chance.random() < 0.5:
-            thing.alias = names.of("alias", chance)
+            thing.alias = names.of("alias", chance).name
     return found
 
 
 def _like(chance: random.Random, names: _Names, model: Thing) -> Thing:
-    """A thing of the same kind that shares a word of its name."""
-    share = chance.choice([word for word in model.name.split() if word not in said.FIRST] or [""])
-    for _ in range(50):
-        form = chance.choice(said.FORMS[model.kind])
-        name = form.format(first=chance.choice(said.FIRST), w=share, noun=chance.choice(said.NOUNS))
-        if "{w}" in form and name != share and names.free(name):
-            return Thing(name, model.kind)
-    return Thing(names.of(model.kind, chance), model.kind)
+    """A thing of the same kind, as a rule with a word of its name."""
+    return names.of(model.kind, chance, share=model.word)
 
 
 def _tie(chance: random.Random, thing: Thing, pool: Sequence[Thing]) -> None:
@@ -133,16 +133,20 @@ def _documents(chance: random.Random, things: Sequence[Thing], mark: str) -> Ite
     mixed: list[Thing] = []
     for number, thing in enumerate(things):
         place = chance.random()
-        text = _text(chance, thing)
+        text = _text(chance, thing) if place < 0.8 else ""
         if place < 0.45:
-            yield Document(f"{thing.name}.md", f"# {thing.name}\n\n{text}")
+            thing.file = f"{thing.name}.md"
+            yield Document(thing.file, f"# {thing.name}\n\n{text}")
         elif place < 0.8:
-            yield Document(f"note-{mark}{number:05d}.txt", text)
+            thing.file = f"note-{mark}{number:05d}.txt"
+            yield Document(thing.file, text)
         else:
             mixed.append(thing)
-    texts = [_text(chance, thing) for thing in mixed]
-    for start in range(0, len(texts), 4):
-        yield Document(f"almanac-{mark}{start:05d}.txt", "\n\n".join(texts[start : start + 4]))
+    for start in range(0, len(mixed), 4):
+        some = mixed[start : start + 4]
+        for thing in some:
+            thing.file = f"almanac-{mark}{start:05d}.txt"
+        yield Document(some[0].file, "\n\n".join(_text(chance, thing) for thing in some))
 
 
 def _text(chance: random.Random, thing: Thing) -> str:
@@ -192,10 +196,10 @@ def _way(chance: random.Random, start: Thing, hops: int, last: str = "") -> list
     return ties
 
 
-def _phrase(chance: random.Random, start: Thing, ties: Sequence[str], called: str) -> tuple[str, tuple[str, ...]]:
+def _phrase(chance: random.Random, start: Thing, ties: Sequence[str], called: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     phrase, here, needed = called, start, []
     for tie in ties:
-        needed.append(here.sentences[tie])
+        needed.append((here.file, here.sentences[tie]))
         phrase = chance.choice(said.TIES[here.kind][tie][2]).format(x=phrase)
         here = here.ties[tie]
     return phrase, tuple(needed)

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from contracts.graph import Hit
+from contracts.ids import relation_vector_id
+from runtime.models.ports import Vector
 from services.query.domain.found import Gathered
 from services.query.domain.fusion import fused
 from services.query.domain.linking import Link, NameIndex, forms_left, linked
@@ -15,7 +17,7 @@ from services.query.domain.map import Map, Path, paths
 from services.query.domain.pagerank import pagerank
 from services.query.domain.passage import Passage
 from services.query.domain.question import Keywords, Question
-from services.query.domain.reading import MENTION, Asked, lexical, mentions
+from services.query.domain.reading import NAMED, Asked, lexical, sentences
 from services.query.library import Library, Spaces
 
 HOPS = 4
@@ -23,12 +25,16 @@ FRONTIER = 16
 """Entities whose ties and passages are read in one hop."""
 TIES = 40
 """Relations read per entity: a hub costs a bounded read, its heaviest relations first."""
-READ_OF_LINKED, READ_OF_OTHERS = 12, 3
+COMPARED = 200
+"""Ties compared with the question in one hop."""
+READ_OF_LINKED, READ_OF_OTHERS = 12, 4
 """Passages read about an entity."""
 DENSE = 20
 """Passages most like the question, at least."""
 SEEDING = 3
 """Of them, how many stand in for the linked entities where nothing links, and for how many."""
+BRIDGE, WALKED, HYBRID = 3.0, 1.0, 0.5
+"""What the three lists count."""
 FIRST = 2
 """Passages of each linked entity that come before all others."""
 
@@ -36,9 +42,11 @@ FIRST = 2
 async def walk(question: Question, keywords: Keywords, spaces: Spaces, library: Library) -> Gathered:
     """The passages along the ways from the linked entities, and what explains them."""
     index = await library.names.of(spaces)
-    links, hits = await asyncio.gather(_links(question, index, spaces, library), _dense(question, spaces, library))
+    links = await _links(question, index, spaces, library)
     asked = Asked.of(question.query, links)
-    known = Map()
+    vector, *said = await library.embed([question.query, *asked.words.values()])
+    hits = await _dense(question, vector, spaces, library)
+    known = Map(said=dict(zip(asked.words, said, strict=True)))
     near = await library.passages.get(spaces.status, [hit.row.names[0] for hit in hits])
     starts = {name: 1.0 / len(link.names) for link in links for name in link.names}
     if not starts:
@@ -62,8 +70,7 @@ async def _links(question: Question, index: NameIndex, spaces: Spaces, library: 
     return found
 
 
-async def _dense(question: Question, spaces: Spaces, library: Library) -> list[Hit]:
-    (vector,) = await library.embed([question.query])
+async def _dense(question: Question, vector: Vector, spaces: Spaces, library: Library) -> list[Hit]:
     most = max(question.chunk_top_k, DENSE)
     return await library.vectors.search(spaces.vectors, "chunks", vector, top_k=most, min_score=library.min_score)
 
@@ -72,9 +79,9 @@ def _seeds_of(near: Mapping[str, Passage], index: NameIndex, asked: Asked) -> di
     """Where nothing links: the entities that the passages most like the question are about."""
     starts: dict[str, float] = {}
     for rank, passage in enumerate(list(near.values())[:SEEDING], 1):
-        for mention in mentions(passage, index, asked):
-            if mention.about > MENTION:
-                starts[mention.name] = starts.get(mention.name, 0.0) + mention.about / rank
+        about = {name: how for said in sentences(passage, index, asked) for name, how in said.about.items()}
+        for name, how in about.items():
+            starts[name] = starts.get(name, 0.0) + (how / rank if how > NAMED else 0.0)
     return dict(sorted(starts.items(), key=lambda pair: -pair[1])[:SEEDING])
 
 
@@ -88,12 +95,17 @@ async def _explore(
         most = READ_OF_OTHERS if hop else READ_OF_LINKED
         wanted = dict.fromkeys(chunk for name in frontier for chunk in known.unread(name, most))
         passages = await library.passages.get(spaces.status, wanted)
-        known.read(passages, [said for passage in passages.values() for said in mentions(passage, index, asked)])
+        known.read(passages, [said for passage in passages.values() for said in sentences(passage, index, asked)])
+        ids = {relation_vector_id(*key): key for key in known.unlike(frontier, COMPARED)}
+        rows = await library.vectors.get(spaces.vectors, "relations", list(ids), vectors=True)
+        known.like |= {ids[id]: row.vector for id, row in rows.items()}
         starts |= {name: 1.0 for name in known.same(starts)} if hop == 0 else {}
         done = known.degrees.keys() | set(frontier)
         scores = pagerank(known.edges(asked), _at_entities(starts))
         ranked = sorted((e for e in scores if e.startswith("e:") and e[2:] not in done), key=lambda e: -scores[e])
-        frontier = [name[2:] for name in ranked[:FRONTIER]]
+        ends = dict.fromkeys(path.names[-1] for path in paths(known, asked, list(starts)) if path.heard_last)
+        ahead = [name for name in ends if name not in done][: FRONTIER // 2]
+        frontier = list(dict.fromkeys([*ahead, *(name[2:] for name in ranked)]))[:FRONTIER]
         if not frontier:
             return
 
@@ -112,11 +124,16 @@ def _ordered(
     near: Mapping[str, Passage],
 ) -> Gathered:
     scores = pagerank(known.edges(asked), _at_entities(starts))
-    walked = [c[2:] for c in sorted(scores, key=lambda c: -scores[c]) if c.startswith("c:")]
+    stood: dict[str, float] = {}
+    for node, score in scores.items():
+        if node.startswith("c:"):
+            chunk = node[2:].rpartition(":")[0]
+            stood[chunk] = stood.get(chunk, 0.0) + score
+    walked = sorted(stood, key=lambda chunk: -stood[chunk])
     found = paths(known, asked, list(starts))
-    bridge = list(dict.fromkeys(chunk for path in found for chunk in path.chunks))
+    bridge = list(dict.fromkeys(chunk for path in found[:100] if path.heard_last for chunk in (*path.chunks, *known.chunks_of(path.names[-1])[:1])))
     dense = [hit.row.names[0] for hit in hits]
     hybrid = fused((dense, 1.0), (lexical(question.query, {**near, **known.passages}), 1.0))
-    first = [c for name in starts for c in known.chunks_of(name)[:FIRST]] if links else []
-    rest = fused((bridge, 1.0), (walked, 1.0), (hybrid, 0.5))
+    first = [chunk for name in starts for chunk in known.defining(name)[:FIRST]] if links else []
+    rest = fused((bridge, BRIDGE), (walked, WALKED), (hybrid, HYBRID))
     return Gathered((), (), list(dict.fromkeys([*first, *rest])), {})

@@ -1,13 +1,17 @@
 """What a walk knows of the graph around a question so far: entities, and which passages say what of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from contracts.ids import chunk_id, chunk_place, document_id
+import numpy as np
+
+from contracts.ids import chunk_id, chunk_place, document_id, pair
+from runtime.models.ports import Vector
 from runtime.stores.graph.port import Neighbourhood, Node, Tie
-from services.query.domain.linking import form_of
+from services.query.domain.linking import key_of, words
 from services.query.domain.passage import Passage
-from services.query.domain.reading import MENTION, Asked, Mention
+from services.query.domain.reading import LED, NAMED, Asked, Sentence
 
 HEARD = 12.0
 """How much likelier a walk goes to an entity of which the passage says what is asked than to one that it only names."""
@@ -24,9 +28,12 @@ class Map:
     ties: dict[tuple[str, str], Tie] = field(default_factory=dict[tuple[str, str], Tie])
     degrees: dict[str, int] = field(default_factory=dict[str, int])
     """Of the entities whose ties were read."""
+    like: dict[tuple[str, str], Vector] = field(default_factory=dict[tuple[str, str], Vector])
+    """The vectors of ties, those that were fetched."""
+    said: Mapping[str, Vector] = field(default_factory=dict[str, Vector])
+    """The vectors of the asked words."""
     passages: dict[str, Passage] = field(default_factory=dict[str, Passage])
-    mentions: dict[tuple[str, str], Mention] = field(default_factory=dict[tuple[str, str], Mention])
-    """By passage and entity."""
+    sentences: list[Sentence] = field(default_factory=list[Sentence])
 
     def add(self, around: Neighbourhood) -> None:
         """What the graph store said."""
@@ -34,10 +41,10 @@ class Map:
         self.degrees |= around.degrees
         self.ties |= {(tie.source, tie.target): tie for tie in around.ties}
 
-    def read(self, passages: Mapping[str, Passage], said: Iterable[Mention]) -> None:
+    def read(self, passages: Mapping[str, Passage], said: Iterable[Sentence]) -> None:
         """What passages say."""
         self.passages |= passages
-        self.mentions |= {(mention.chunk, mention.name): mention for mention in said}
+        self.sentences += said
 
     def same(self, names: Iterable[str]) -> set[str]:
         """Other names of these entities, as the ties say."""
@@ -46,40 +53,80 @@ class Map:
         return {end for key in ends for end in key} - wanted
 
     def unread(self, name: str, most: int) -> list[str]:
-        """The passages to read about an entity: those of a file of its name, then the first that name it."""
+        """The passages to read about an entity: those of a file of its name, then those of which most of its ties are,
+        for what a passage is about it ties to much, then the first that name it.
+        """
         node = self.nodes.get(name)
         if node is None:
             return []
-        form = form_of(name)
-        own = [document_id("", path) for path in node.file_paths if form_of(path.rsplit(".", 1)[0]) == form]
-        first = [chunk for chunk in node.source_ids if (place := chunk_place(chunk)) and place[0] in own]
-        named = [chunk_id(document, 0) for document in own] if own and not first else []
-        tied = [chunk for key, tie in self.ties.items() if name in key for chunk in tie.source_ids]
-        wanted = dict.fromkeys([*named, *first, *node.source_ids[:most], *tied[:most]])
-        return [chunk for chunk in wanted if chunk not in self.passages][:most]
+        form = key_of(words(name))
+        own = {document_id("", path) for path in node.file_paths if key_of(words(path.rsplit(".", 1)[0])) == form}
+        tied = Counter(chunk for key, tie in self.ties.items() if name in key for chunk in tie.source_ids)
+        wanted = dict.fromkeys([*node.source_ids, *tied, *(chunk_id(document, 0) for document in own)])
+        ranked = sorted(wanted, key=lambda chunk: (_document_of(chunk) not in own, -tied[chunk]))
+        return [chunk for chunk in ranked[:most] if chunk not in self.passages]
 
     def edges(self, asked: Asked) -> list[tuple[str, str, float]]:
-        """Between entities and passages, for a walk: to passages by how much they are about the entity, to entities by
-        how much of what is asked their passage says with them.
+        """Between entities and sentences, for a walk: to a sentence by how much it is about the entity and how much of
+        what is asked it says, from there to the others it is about. A passage that was not read is one sentence.
         """
-        weights = asked.weights(mention.heard for mention in self.mentions.values())
+        weights = self.weights(asked)
         edges: list[tuple[str, str, float]] = []
-        for (chunk, name), mention in self.mentions.items():
-            heard = sum(weights[word] for word in mention.heard)
-            edges.append((f"e:{name}", f"c:{chunk}", mention.about))
-            edges.append((f"c:{chunk}", f"e:{name}", 1.0 + HEARD * heard))
+        for sentence in self.sentences:
+            said = 1.0 + HEARD * sum(weights[word] for word in sentence.heard)
+            here = f"c:{sentence.chunk}:{sentence.place}"
+            for name, about in sentence.about.items():
+                edges.append((f"e:{name}", here, about * said))
+                edges.append((here, f"e:{name}", 1.0))
         for name, node in self.nodes.items():
             for chunk in node.source_ids:
-                if (chunk, name) not in self.mentions:
-                    edges += [(f"e:{name}", f"c:{chunk}", MENTION), (f"c:{chunk}", f"e:{name}", 1.0)]
+                if chunk not in self.passages:
+                    edges += [(f"e:{name}", f"c:{chunk}:", NAMED), (f"c:{chunk}:", f"e:{name}", 1.0)]
         return edges
+
+    def unlike(self, names: Collection[str], most: int) -> list[tuple[str, str]]:
+        """Ties at these entities that were not compared yet, heaviest first."""
+        ends = set(names)
+        return [key for key in self.ties if key not in self.like and ends.intersection(key)][:most]
+
+    def meant(self) -> dict[tuple[str, str], frozenset[str]]:
+        """The asked words that ties mean in other words: a tie is far more like the word than most ties are."""
+        if len(self.like) < FEWEST_COMPARED or not self.said:
+            return {}
+        keys, stems = list(self.like), list(self.said)
+        likeness = np.array([self.like[key] for key in keys]) @ np.array([self.said[word] for word in stems]).T
+        far = likeness > likeness.mean(axis=0) + STANDING_OUT * likeness.std(axis=0)
+        return {key: frozenset(stems[n] for n in np.flatnonzero(row)) for key, row in zip(keys, far, strict=True)}
+
+    def weights(self, asked: Asked) -> Mapping[str, float]:
+        """What each asked word counts."""
+        return asked.weights(sentence.heard for sentence in self.sentences)
+
+    def kinds(self) -> dict[str, frozenset[str]]:
+        """The asked words that say what an entity is: those in the first sentence of a paragraph it leads."""
+        found: dict[str, frozenset[str]] = {}
+        for sentence in self.sentences:
+            if sentence.heard and len(sentence.about) == 1:
+                for name, about in sentence.about.items():
+                    if about >= LED:
+                        found[name] = found.get(name, frozenset()) | sentence.heard
+        return found
 
     def chunks_of(self, name: str) -> list[str]:
         """The passages that name an entity, those that are most about it first."""
-        said = {chunk: mention.about for (chunk, known), mention in self.mentions.items() if known == name}
         node = self.nodes.get(name)
-        said |= {chunk: MENTION for chunk in (node.source_ids if node else ()) if chunk not in said}
+        said = {chunk: NAMED for chunk in (node.source_ids if node else ())}
+        for sentence in self.sentences:
+            if name in sentence.about:
+                said[sentence.chunk] = max(said.get(sentence.chunk, 0.0), sentence.about[name])
         return sorted(said, key=lambda chunk: -said[chunk])
+
+
+    def defining(self, name: str) -> list[str]:
+        """The passages that are about an entity; where none is, the first that names it."""
+        said = self.chunks_of(name)
+        led = {sentence.chunk for sentence in self.sentences if sentence.about.get(name, 0.0) >= LED}
+        return [chunk for chunk in said if chunk in led] or said[:1]
 
 
 @dataclass(frozen=True)
@@ -90,31 +137,41 @@ class Path:
     chunks: tuple[str, ...]
     heard: frozenset[str]
     value: float
+    heard_last: bool = False
+    """Whether the last step says something of the question."""
 
 
 STEP = 0.04
 """What a step costs that hears nothing new; all asked words together are worth 1."""
+SILENT = 0.1
+"""What it costs in addition when a step says nothing of what is asked."""
+MEANT = 0.8
+"""What a word is worth that a tie only means."""
+STANDING_OUT = 1.5
+"""Standard deviations."""
+FEWEST_COMPARED = 8
+OUT_OF_TURN = 0.5
+"""What is left of a word's worth for each word that stands between it and the link and has not been heard yet."""
 KEPT = 60
 DEPTH = 5
 
 
 def paths(known: Map, asked: Asked, starts: Sequence[str]) -> list[Path]:
     """Beam search for the ways that say most of what is asked in the fewest steps, the best first."""
-    weights = asked.weights(mention.heard for mention in known.mentions.values())
-    of_name: dict[str, list[Mention]] = {}
-    of_chunk: dict[str, list[Mention]] = {}
-    for mention in known.mentions.values():
-        of_name.setdefault(mention.name, []).append(mention)
-        of_chunk.setdefault(mention.chunk, []).append(mention)
+    worth = Worth(known.weights(asked), asked, known.kinds(), known.meant())
+    of_name: dict[str, list[Sentence]] = {}
+    for sentence in known.sentences:
+        for name in sentence.about:
+            of_name.setdefault(name, []).append(sentence)
     beam = [Path((name,), (), frozenset(), 0.0) for name in starts]
-    found: list[Path] = []
+    found: list[Path] = list(beam)
     for _ in range(DEPTH):
         longer = [
-            step
+            worth.further(path, sentence, name)
             for path in beam
-            for here in of_name.get(path.names[-1], ())
-            for there in of_chunk[here.chunk]
-            if there.name not in path.names and (step := _further(path, here, there, weights)) is not None
+            for sentence in of_name.get(path.names[-1], ())
+            for name in sentence.about
+            if name not in path.names
         ]
         best: dict[tuple[str, ...], Path] = {}
         for path in sorted(longer, key=lambda path: -path.value):
@@ -124,9 +181,32 @@ def paths(known: Map, asked: Asked, starts: Sequence[str]) -> list[Path]:
     return sorted(found, key=lambda path: -path.value)
 
 
-def _further(path: Path, here: Mention, there: Mention, weights: Mapping[str, float]) -> Path:
-    heard = path.heard | there.heard
-    gain = sum(weights[word] for word in there.heard - path.heard)
-    cost = STEP * (1.0 if here.about > MENTION else 2.0)
-    chunks = path.chunks if path.chunks[-1:] == (here.chunk,) else (*path.chunks, here.chunk)
-    return Path((*path.names, there.name), chunks, heard, path.value + gain - cost)
+@dataclass(frozen=True)
+class Worth:
+    """What steps are worth."""
+
+    weights: Mapping[str, float]
+    asked: Asked
+    kinds: Mapping[str, frozenset[str]]
+    meant: Mapping[tuple[str, str], frozenset[str]]
+
+    def further(self, path: Path, sentence: Sentence, name: str) -> Path:
+        """The path with one more step, in a sentence, to an entity."""
+        said = sentence.heard | self.kinds.get(name, frozenset())
+        meant = self.meant.get(pair(path.names[-1], name), frozenset()) - said
+        nearer = self.asked.nearer.get(path.names[0], {})
+        heard = path.heard | said | meant
+        gain = 0.0
+        for word in heard - path.heard:
+            missing = sum(w in self.weights for w in nearer.get(word, frozenset()) - heard)
+            gain += self.weights.get(word, 0.0) * OUT_OF_TURN**missing * (MEANT if word in meant else 1.0)
+        # A step backwards, from what is named to what the sentence is about, is as good as one forwards.
+        cost = STEP if max(sentence.about[path.names[-1]], sentence.about[name]) > NAMED else 2 * STEP
+        cost += 0.0 if gain else SILENT
+        chunks = path.chunks if path.chunks[-1:] == (sentence.chunk,) else (*path.chunks, sentence.chunk)
+        return Path((*path.names, name), chunks, heard, path.value + gain - cost, gain > 0)
+
+
+def _document_of(chunk: str) -> str:
+    place = chunk_place(chunk)
+    return place[0] if place else ""

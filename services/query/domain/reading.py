@@ -4,17 +4,19 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from services.query.domain.linking import Link, NameIndex, Word, key_of, words
 from services.query.domain.passage import Passage
 
-MENTION, SENTENCE, LINE, TITLE = 1.0, 1.5, 3.0, 4.0
-"""How much a passage is about an entity: it names it, begins a sentence or a line with it, or is called so."""
+NAMED, SPOKEN_OF, LED, TITLED = 1.0, 2.0, 3.0, 4.0
+"""How much a sentence is about an entity: it names it; it follows one that begins with it; its paragraph begins with it;
+its heading or its file is called so."""
 
 _SENTENCE = re.compile(r"[.!?;](?=\s)|[。！？；]|\n+")
+_PARAGRAPH = re.compile(r"\n\s*\n")
 _ENDINGS = (
     "ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ers", "er", "ors", "or", "ied", "ies", "ed", "es",
     "en", "e", "s", "y",
@@ -23,12 +25,12 @@ _SHORTEST_STEM = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
-    """An entity in a passage; `heard` are the asked words in the sentence that says most of them beside the name."""
+class Sentence:
+    """A sentence of a passage: how much it is about which entities, and the asked words in it."""
 
     chunk: str
-    name: str
-    about: float
+    place: int
+    about: Mapping[str, float]
     heard: frozenset[str]
 
 
@@ -37,20 +39,46 @@ class Asked:
     """The words of a question that are no names, by stem."""
 
     stems: frozenset[str]
+    words: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Each stem with a word it is of."""
+    nearer: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict[str, Mapping[str, frozenset[str]]])
+    """By linked entity and word, the words that stand between them: what is said first of an entity stands next to it."""
 
     @classmethod
     def of(cls, question: str, links: Sequence[Link]) -> "Asked":
         """What the question says beside the links."""
-        free = (w for w in words(question) if not any(link.start <= w.start < link.end for link in links))
-        return cls(frozenset(stem(word.form) for word in free if not word.common))
+        some = [word for word in words(question) if not word.common]
+        free = [word for word in some if not _inside(word, links)]
+        nearer: dict[str, Mapping[str, frozenset[str]]] = {}
+        for link in links:
+            before = [word for word in some if word.end <= link.start]
+            behind = [word for word in some if word.start >= link.end]
+            between = {**_between(behind, free), **_between(reversed(before), free)}
+            nearer |= {name: between for name in link.names}
+        forms = {stem(word.form): word.form for word in free}
+        return cls(frozenset(forms), forms, nearer)
 
     def weights(self, said: Iterable[frozenset[str]]) -> Mapping[str, float]:
-        """Of each word: the rarer in what was read, the more; together 1."""
+        """Of each word that was read somewhere: the rarer the more; together 1."""
         heard = [some for some in said if some]
         counts = Counter(word for some in heard for word in some)
-        raw = {word: math.log(1 + (1 + len(heard)) / (1 + counts[word])) for word in self.stems}
+        raw = {word: math.log(1 + (1 + len(heard)) / (1 + count)) for word, count in counts.items()}
         total = sum(raw.values()) or 1.0
         return {word: value / total for word, value in raw.items()}
+
+
+def _inside(word: Word, links: Sequence[Link]) -> bool:
+    return any(link.start <= word.start < link.end for link in links)
+
+
+def _between(way: Iterable[Word], free: Collection[Word]) -> dict[str, frozenset[str]]:
+    """For each word on the way from a link, up to the next link, the words before it."""
+    passed: dict[str, frozenset[str]] = {}
+    for word in way:
+        if word not in free:
+            break
+        passed.setdefault(stem(word.form), frozenset(passed))
+    return passed
 
 
 @lru_cache(maxsize=1 << 14)
@@ -65,27 +93,45 @@ def stem(form: str) -> str:
     return form[:-1] if len(form) > _SHORTEST_STEM and form[-1] == form[-2] else form
 
 
-def mentions(passage: Passage, index: NameIndex, asked: Asked) -> list[Mention]:
-    """The entities that the passage names, each once."""
+def sentences(passage: Passage, index: NameIndex, asked: Asked) -> list[Sentence]:
+    """The sentences of a passage that are about entities. What each is about is told by where names stand."""
     text = passage.content
     some = words(text)
     ends = [match.end() for match in _SENTENCE.finditer(text)]
-    sentence_of = [bisect_right(ends, word.start) for word in some]
-    stems: dict[int, set[str]] = {}
-    for word, number in zip(some, sentence_of, strict=True):
-        if (known := stem(word.form)) in asked.stems:
-            stems.setdefault(number, set()).add(known)
-    titles = _titles(passage)
-    found: dict[str, Mention] = {}
-    for place, part, names in named(some, index):
-        heard = frozenset(stems.get(sentence_of[place], ()))
-        about = TITLE if key_of(part) in titles else _about(text, some, place, sentence_of)
-        for name in names:
-            known = found.get(name)
-            if known:
-                heard, about = max(known.heard, heard, key=len), max(known.about, about)
-            found[name] = Mention(passage.id, name, about, heard)
-    return list(found.values())
+    breaks = [match.end() for match in _PARAGRAPH.finditer(text)]
+    place_of = [bisect_right(ends, word.start) for word in some]
+    heard: dict[int, set[str]] = {}
+    first: dict[int, int] = {}
+    paragraph_of: dict[int, int] = {}
+    for number, (word, place) in enumerate(zip(some, place_of, strict=True)):
+        heard.setdefault(place, set()).update({stem(word.form)} & asked.stems)
+        if not word.common:
+            first.setdefault(place, number)
+        paragraph_of.setdefault(place, bisect_right(breaks, word.start))
+    named_in: dict[int, list[tuple[str, ...]]] = {}
+    leading: dict[int, tuple[str, ...]] = {}
+    for number, _, names in named(some, index):
+        place = place_of[number]
+        named_in.setdefault(place, []).append(names)
+        if first.get(place) == number:
+            leading[place] = names
+    titled = _titled(passage, index)
+    found: list[Sentence] = []
+    led: dict[int, tuple[str, ...]] = {}
+    spoken: dict[int, tuple[str, ...]] = {}
+    for place, paragraph in paragraph_of.items():
+        own = named_in.get(place, [])
+        if own:
+            led.setdefault(paragraph, leading.get(place) or own[0])
+        if place in leading:
+            spoken[paragraph] = leading[place]
+        about = {name: NAMED for names in own for name in names}
+        about |= {name: SPOKEN_OF for name in spoken.get(paragraph, ())}
+        about |= {name: LED for name in led.get(paragraph, ())}
+        about |= {name: TITLED for name in titled}
+        if about:
+            found.append(Sentence(passage.id, place, about, frozenset(heard.get(place, ()))))
+    return found
 
 
 def named(some: Sequence[Word], index: NameIndex) -> Iterator[tuple[int, Sequence[Word], tuple[str, ...]]]:
@@ -105,19 +151,9 @@ def named(some: Sequence[Word], index: NameIndex) -> Iterator[tuple[int, Sequenc
             place += 1
 
 
-def _titles(passage: Passage) -> set[str]:
-    stem_of_file = passage.file_path.rsplit(".", 1)[0]
-    return {key_of(words(text)) for text in (*passage.headings[-1:], stem_of_file.replace("_", " "))}
-
-
-def _about(text: str, some: Sequence[Word], place: int, sentence_of: Sequence[int]) -> float:
-    first = place
-    while first and sentence_of[first - 1] == sentence_of[place]:
-        first -= 1
-    if any(not word.common for word in some[first:place]):
-        return MENTION
-    before = text[: some[first].start].rstrip(" \t#*_-\"'“«「《")
-    return LINE if not before or before.endswith("\n") else SENTENCE
+def _titled(passage: Passage, index: NameIndex) -> list[str]:
+    file = passage.file_path.rsplit(".", 1)[0].replace("_", " ")
+    return [name for text in (*passage.headings[-1:], file) for name in index.called(key_of(words(text)))]
 
 
 def lexical(question: str, passages: Mapping[str, Passage]) -> list[str]:
