@@ -13,7 +13,8 @@ from runtime.models.ports import Vector
 from services.query.domain.found import Gathered
 from services.query.domain.fusion import fused
 from services.query.domain.linking import Link, NameIndex, forms_left, linked
-from services.query.domain.map import Map, Path, paths
+from services.query.domain.map import Map
+from services.query.domain.paths import paths
 from services.query.domain.pagerank import pagerank
 from services.query.domain.passage import Passage
 from services.query.domain.question import Keywords, Question
@@ -103,7 +104,7 @@ async def _explore(
         done = known.degrees.keys() | set(frontier)
         scores = pagerank(known.edges(asked), _at_entities(starts))
         ranked = sorted((e for e in scores if e.startswith("e:") and e[2:] not in done), key=lambda e: -scores[e])
-        ends = dict.fromkeys(path.names[-1] for path in paths(known, asked, list(starts)) if path.heard_last)
+        ends = dict.fromkeys(path.names[-1] for path in paths(known, asked, list(starts)) if path.telling)
         ahead = [name for name in ends if name not in done][: FRONTIER // 2]
         frontier = list(dict.fromkeys([*ahead, *(name[2:] for name in ranked)]))[:FRONTIER]
         if not frontier:
@@ -131,7 +132,7 @@ def _ordered(
             stood[chunk] = stood.get(chunk, 0.0) + score
     walked = sorted(stood, key=lambda chunk: -stood[chunk])
     found = paths(known, asked, list(starts))
-    bridge = list(dict.fromkeys(chunk for path in found[:100] if path.heard_last for chunk in (*path.chunks, *known.chunks_of(path.names[-1])[:1])))
+    bridge = list(dict.fromkeys(chunk for path in found[:100] if path.telling for chunk in (*path.chunks, *known.chunks_of(path.names[-1])[:1])))
     dense = [hit.row.names[0] for hit in hits]
     hybrid = fused((dense, 1.0), (lexical(question.query, {**near, **known.passages}), 1.0))
     first = [chunk for name in starts for chunk in known.defining(name)[:FIRST]] if links else []

@@ -1,12 +1,10 @@
 """What a walk knows of the graph around a question so far: entities, and which passages say what of them."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from contracts.ids import chunk_id, chunk_place, document_id, pair
+from contracts.ids import chunk_id, chunk_place, document_id
 from runtime.models.ports import Vector
 from runtime.stores.graph.port import Neighbourhood, Node, Tie
 from services.query.domain.linking import key_of, words
@@ -89,15 +87,6 @@ class Map:
         ends = set(names)
         return [key for key in self.ties if key not in self.like and ends.intersection(key)][:most]
 
-    def meant(self) -> dict[tuple[str, str], frozenset[str]]:
-        """The asked words that ties mean in other words: a tie is far more like the word than most ties are."""
-        if len(self.like) < FEWEST_COMPARED or not self.said:
-            return {}
-        keys, stems = list(self.like), list(self.said)
-        likeness = np.array([self.like[key] for key in keys]) @ np.array([self.said[word] for word in stems]).T
-        far = likeness > likeness.mean(axis=0) + STANDING_OUT * likeness.std(axis=0)
-        return {key: frozenset(stems[n] for n in np.flatnonzero(row)) for key, row in zip(keys, far, strict=True)}
-
     def weights(self, asked: Asked) -> Mapping[str, float]:
         """What each asked word counts."""
         return asked.weights(sentence.heard for sentence in self.sentences)
@@ -127,84 +116,6 @@ class Map:
         said = self.chunks_of(name)
         led = {sentence.chunk for sentence in self.sentences if sentence.about.get(name, 0.0) >= LED}
         return [chunk for chunk in said if chunk in led] or said[:1]
-
-
-@dataclass(frozen=True)
-class Path:
-    """A way from a linked entity: the entities, the passages between them, and how much of the question they say."""
-
-    names: tuple[str, ...]
-    chunks: tuple[str, ...]
-    heard: frozenset[str]
-    value: float
-    heard_last: bool = False
-    """Whether the last step says something of the question."""
-
-
-STEP = 0.04
-"""What a step costs that hears nothing new; all asked words together are worth 1."""
-SILENT = 0.1
-"""What it costs in addition when a step says nothing of what is asked."""
-MEANT = 0.8
-"""What a word is worth that a tie only means."""
-STANDING_OUT = 1.5
-"""Standard deviations."""
-FEWEST_COMPARED = 8
-OUT_OF_TURN = 0.5
-"""What is left of a word's worth for each word that stands between it and the link and has not been heard yet."""
-KEPT = 60
-DEPTH = 5
-
-
-def paths(known: Map, asked: Asked, starts: Sequence[str]) -> list[Path]:
-    """Beam search for the ways that say most of what is asked in the fewest steps, the best first."""
-    worth = Worth(known.weights(asked), asked, known.kinds(), known.meant())
-    of_name: dict[str, list[Sentence]] = {}
-    for sentence in known.sentences:
-        for name in sentence.about:
-            of_name.setdefault(name, []).append(sentence)
-    beam = [Path((name,), (), frozenset(), 0.0) for name in starts]
-    found: list[Path] = list(beam)
-    for _ in range(DEPTH):
-        longer = [
-            worth.further(path, sentence, name)
-            for path in beam
-            for sentence in of_name.get(path.names[-1], ())
-            for name in sentence.about
-            if name not in path.names
-        ]
-        best: dict[tuple[str, ...], Path] = {}
-        for path in sorted(longer, key=lambda path: -path.value):
-            best.setdefault((path.names[-1], *path.chunks), path)
-        beam = list(best.values())[:KEPT]
-        found += beam
-    return sorted(found, key=lambda path: -path.value)
-
-
-@dataclass(frozen=True)
-class Worth:
-    """What steps are worth."""
-
-    weights: Mapping[str, float]
-    asked: Asked
-    kinds: Mapping[str, frozenset[str]]
-    meant: Mapping[tuple[str, str], frozenset[str]]
-
-    def further(self, path: Path, sentence: Sentence, name: str) -> Path:
-        """The path with one more step, in a sentence, to an entity."""
-        said = sentence.heard | self.kinds.get(name, frozenset())
-        meant = self.meant.get(pair(path.names[-1], name), frozenset()) - said
-        nearer = self.asked.nearer.get(path.names[0], {})
-        heard = path.heard | said | meant
-        gain = 0.0
-        for word in heard - path.heard:
-            missing = sum(w in self.weights for w in nearer.get(word, frozenset()) - heard)
-            gain += self.weights.get(word, 0.0) * OUT_OF_TURN**missing * (MEANT if word in meant else 1.0)
-        # A step backwards, from what is named to what the sentence is about, is as good as one forwards.
-        cost = STEP if max(sentence.about[path.names[-1]], sentence.about[name]) > NAMED else 2 * STEP
-        cost += 0.0 if gain else SILENT
-        chunks = path.chunks if path.chunks[-1:] == (sentence.chunk,) else (*path.chunks, sentence.chunk)
-        return Path((*path.names, name), chunks, heard, path.value + gain - cost, gain > 0)
 
 
 def _document_of(chunk: str) -> str:

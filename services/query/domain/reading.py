@@ -21,7 +21,7 @@ _ENDINGS = (
     "ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ers", "er", "ors", "or", "ied", "ies", "ed", "es",
     "en", "e", "s", "y",
 )  # fmt: skip
-_SHORTEST_STEM = 4
+_SHORTEST_STEM = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +59,16 @@ class Asked:
         return cls(frozenset(forms), forms, nearer)
 
     def weights(self, said: Iterable[frozenset[str]]) -> Mapping[str, float]:
-        """Of each word that was read somewhere: the rarer the more; together 1."""
+        """What each word counts: the rarer in what was read the more, as much as the others do on average where it was not
+        read at all; together 1.
+        """
         heard = [some for some in said if some]
         counts = Counter(word for some in heard for word in some)
         raw = {word: math.log(1 + (1 + len(heard)) / (1 + count)) for word, count in counts.items()}
-        total = sum(raw.values()) or 1.0
-        return {word: value / total for word, value in raw.items()}
+        middle = sum(raw.values()) / len(raw) if raw else 1.0
+        weights = {word: raw.get(word, middle) for word in self.stems}
+        total = sum(weights.values()) or 1.0
+        return {word: value / total for word, value in weights.items()}
 
 
 def _inside(word: Word, links: Sequence[Link]) -> bool:
@@ -90,7 +94,7 @@ def stem(form: str) -> str:
         if form.endswith(ending) and len(form) - len(ending) >= _SHORTEST_STEM:
             form = form[: -len(ending)]
             break
-    return form[:-1] if len(form) > _SHORTEST_STEM and form[-1] == form[-2] else form
+    return form[:-1] if len(form) > _SHORTEST_STEM + 1 and form[-1] == form[-2] else form
 
 
 def sentences(passage: Passage, index: NameIndex, asked: Asked) -> list[Sentence]:

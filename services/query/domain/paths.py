@@ -1,0 +1,142 @@
+"""The ways from a linked entity that say what a question asks, each step a sentence that ties two entities."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from contracts.ids import pair
+from services.query.domain.map import Map
+from services.query.domain.reading import NAMED, Asked, Sentence
+
+STEP, BACK, BESIDE = 0.03, 0.07, 0.1
+"""What a step costs, where all asked words together are worth 1: from what a sentence is about to what it names, the
+other way round, and between two that it only names."""
+OUT_OF_TURN = 0.5
+"""What is left of a word's worth for each word that stands between it and the link and was not said before."""
+MEANT, FAR = 0.7, 4.0
+"""How much a tie says a word at most that it means in other words, and how many standard deviations of likeness that
+would take at full measure."""
+RIVALRY = 0.05
+"""How much a step loses to the other steps from the same entity that say as much."""
+SHARPNESS = 10.0
+KEPT = 60
+DEPTH = 5
+MOST_STEPS = 400
+"""Steps from one entity that are looked at."""
+FEWEST_COMPARED = 8
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Path:
+    """A way from a linked entity: the entities, the passages between them, how much of each asked word they say."""
+
+    names: tuple[str, ...]
+    chunks: tuple[str, ...]
+    said: Array
+    value: float
+    telling: bool = False
+    """Whether the last step says something of the question."""
+
+
+@dataclass(frozen=True)
+class _Steps:
+    """The steps from one entity: how much each says of each word, and what it costs."""
+
+    ways: Sequence[tuple[Sentence, str]]
+    says: Array
+    costs: Array
+
+
+def paths(known: Map, asked: Asked, starts: Sequence[str]) -> list[Path]:
+    """Beam search for the ways that say most of what is asked, in its order, in the fewest steps; the best first."""
+    stems = sorted(asked.stems)
+    by_word = known.weights(asked)
+    weights = np.array([by_word[word] for word in stems])
+    all_steps = _Lookup(known, stems)
+    found: list[Path] = []
+    for start in starts:
+        nearer = _nearer(asked.nearer.get(start, {}), stems)
+        beam = [Path((start,), (), np.zeros(len(stems)), 0.0)]
+        for _ in range(DEPTH):
+            longer = [new for path in beam for new in _further(path, all_steps.of(path.names[-1]), weights, nearer)]
+            best: dict[tuple[str, ...], Path] = {}
+            for path in sorted(longer, key=lambda path: -path.value):
+                best.setdefault((path.names[-1], *path.chunks), path)
+            beam = list(best.values())[:KEPT]
+            found += beam
+    return sorted(found, key=lambda path: -path.value)
+
+
+def _further(path: Path, steps: _Steps, weights: Array, nearer: Array) -> Iterator[Path]:
+    if not steps.ways:
+        return
+    said = np.maximum(path.said, steps.says)
+    turn = OUT_OF_TURN ** ((1.0 - said) @ nearer.T)
+    gains = ((said - path.said) * turn * weights).sum(axis=1)
+    worth = gains - steps.costs
+    rivals = np.exp(SHARPNESS * (worth - worth.max()))
+    values = path.value + worth + RIVALRY * np.log(rivals / rivals.sum())
+    for number in np.argsort(-values)[:KEPT]:
+        sentence, name = steps.ways[number]
+        if name not in path.names:
+            chunks = path.chunks if path.chunks[-1:] == (sentence.chunk,) else (*path.chunks, sentence.chunk)
+            telling = bool(gains[number] > steps.costs[number])
+            yield Path((*path.names, name), chunks, said[number], float(values[number]), telling)
+
+
+def _nearer(between: Mapping[str, frozenset[str]], stems: Sequence[str]) -> Array:
+    """A row per word, with 1 for the words that stand between it and the link."""
+    return np.array([[float(other in between.get(word, ())) for other in stems] for word in stems]).reshape(
+        len(stems), len(stems)
+    )
+
+
+class _Lookup:
+    """The steps from each entity, made when they are asked for."""
+
+    def __init__(self, known: Map, stems: Sequence[str]) -> None:
+        self._stems = stems
+        self._kinds = known.kinds()
+        self._meant = _meant(known, stems)
+        self._of_name: dict[str, list[Sentence]] = {}
+        self._made: dict[str, _Steps] = {}
+        for sentence in known.sentences:
+            for name in sentence.about:
+                self._of_name.setdefault(name, []).append(sentence)
+
+    def of(self, name: str) -> _Steps:
+        """Those from this entity."""
+        if name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def _make(self, name: str) -> _Steps:
+        ways = [(s, other) for s in self._of_name.get(name, ()) for other in s.about if other != name][:MOST_STEPS]
+        says = np.zeros((len(ways), len(self._stems)))
+        for number, (sentence, other) in enumerate(ways):
+            heard = sentence.heard | self._kinds.get(other, frozenset())
+            says[number] = [float(word in heard) for word in self._stems]
+            meant = self._meant.get(pair(name, other))
+            if meant is not None:
+                says[number] = np.maximum(says[number], meant)
+        return _Steps(ways, says, np.array([_cost(sentence, name, other) for sentence, other in ways]))
+
+
+def _cost(sentence: Sentence, here: str, there: str) -> float:
+    if sentence.about[here] > NAMED:
+        return STEP
+    return BACK if sentence.about[there] > NAMED else BESIDE
+
+
+def _meant(known: Map, stems: Sequence[str]) -> dict[tuple[str, str], Array]:
+    """How much ties mean the words, by how much more they are like them than most ties are."""
+    if len(known.like) < FEWEST_COMPARED or not stems:
+        return {}
+    likeness = np.array(list(known.like.values())) @ np.array([known.said[word] for word in stems]).T
+    spread = np.maximum(likeness.std(axis=0), 1e-6)
+    far = (likeness - likeness.mean(axis=0)) / spread / FAR
+    return dict(zip(known.like, np.clip(far, 0.0, MEANT), strict=True))
