@@ -73,7 +73,7 @@ class KeptEmbedder:
                 found[key] = tuple(array("d", row[0]))
             elif key not in found:
                 (found[key],) = await self._inner.embed([text])
-                self._kept.execute("INSERT INTO vectors VALUES (?, ?)", (key, array("d", found[key]).tobytes()))
+                self._kept.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (key, array("d", found[key]).tobytes()))
         self._kept.commit()
         return [found[key] for key in keys]
 

@@ -22,7 +22,7 @@ FORMS = {
     "person": ("{first} {w}",),
     "company": ("{w} Works", "{w} Press", "{w} & Sons", "{w} Trading Company"),
     "town": ("{w}", "Port {w}", "{w} Bay", "Upper {w}"),
-    "book": ("The {noun} of {w}", "{w} and the {noun}", "A {noun} for {w}"),
+    "book": ("The {noun} of {w}", "A {noun} for {w}", "{w} Chronicle"),
     "ship": ("{w} Star", "Queen of {w}", "{w} {noun}"),
     "school": ("{w} Academy", "College of {w}", "{w} Institute"),
     "region": ("{w}land", "{w} Province", "North {w}"),

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from contracts.graph import Hit
-from contracts.ids import relation_vector_id
 from runtime.models.ports import Vector
 from services.query.domain.found import Gathered
 from services.query.domain.fusion import fused
@@ -97,9 +96,8 @@ async def _explore(
         wanted = dict.fromkeys(chunk for name in frontier for chunk in known.unread(name, most))
         passages = await library.passages.get(spaces.status, wanted)
         known.read(passages, [said for passage in passages.values() for said in sentences(passage, index, asked)])
-        ids = {relation_vector_id(*key): key for key in known.unlike(frontier, COMPARED)}
-        rows = await library.vectors.get(spaces.vectors, "relations", list(ids), vectors=True)
-        known.like |= {ids[id]: row.vector for id, row in rows.items()}
+        called = known.unknown_words(COMPARED)
+        known.like |= zip(called, await library.embed(called), strict=True) if called else ()
         starts |= {name: 1.0 for name in known.same(starts)} if hop == 0 else {}
         done = known.degrees.keys() | set(frontier)
         scores = pagerank(known.edges(asked), _at_entities(starts))
@@ -124,13 +122,7 @@ def _ordered(
     hits: Sequence[Hit],
     near: Mapping[str, Passage],
 ) -> Gathered:
-    scores = pagerank(known.edges(asked), _at_entities(starts))
-    stood: dict[str, float] = {}
-    for node, score in scores.items():
-        if node.startswith("c:"):
-            chunk = node[2:].rpartition(":")[0]
-            stood[chunk] = stood.get(chunk, 0.0) + score
-    walked = sorted(stood, key=lambda chunk: -stood[chunk])
+    walked = _walked(known, asked, starts)
     found = paths(known, asked, list(starts))
     bridge = list(dict.fromkeys(chunk for path in found[:100] if path.telling for chunk in (*path.chunks, *known.chunks_of(path.names[-1])[:1])))
     dense = [hit.row.names[0] for hit in hits]
@@ -138,3 +130,13 @@ def _ordered(
     first = [chunk for name in starts for chunk in known.defining(name)[:FIRST]] if links else []
     rest = fused((bridge, BRIDGE), (walked, WALKED), (hybrid, HYBRID))
     return Gathered((), (), list(dict.fromkeys([*first, *rest])), {})
+
+
+def _walked(known: Map, asked: Asked, starts: Mapping[str, float]) -> list[str]:
+    """The passages where a walk from the starts stands most often."""
+    stood: dict[str, float] = {}
+    for node, score in pagerank(known.edges(asked), _at_entities(starts)).items():
+        if node.startswith("c:"):
+            chunk = node[2:].rpartition(":")[0]
+            stood[chunk] = stood.get(chunk, 0.0) + score
+    return sorted(stood, key=lambda chunk: -stood[chunk])

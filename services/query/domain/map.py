@@ -26,8 +26,8 @@ class Map:
     ties: dict[tuple[str, str], Tie] = field(default_factory=dict[tuple[str, str], Tie])
     degrees: dict[str, int] = field(default_factory=dict[str, int])
     """Of the entities whose ties were read."""
-    like: dict[tuple[str, str], Vector] = field(default_factory=dict[tuple[str, str], Vector])
-    """The vectors of ties, those that were fetched."""
+    like: dict[str, Vector] = field(default_factory=dict[str, Vector])
+    """The vectors of what ties are called, those that were asked for."""
     said: Mapping[str, Vector] = field(default_factory=dict[str, Vector])
     """The vectors of the asked words."""
     passages: dict[str, Passage] = field(default_factory=dict[str, Passage])
@@ -69,9 +69,10 @@ class Map:
         what is asked it says, from there to the others it is about. A passage that was not read is one sentence.
         """
         weights = self.weights(asked)
+        total = sum(weights.values()) or 1.0
         edges: list[tuple[str, str, float]] = []
         for sentence in self.sentences:
-            said = 1.0 + HEARD * sum(weights[word] for word in sentence.heard)
+            said = 1.0 + HEARD * sum(weights[word] for word in sentence.heard) / total
             here = f"c:{sentence.chunk}:{sentence.place}"
             for name, about in sentence.about.items():
                 edges.append((f"e:{name}", here, about * said))
@@ -82,10 +83,10 @@ class Map:
                     edges += [(f"e:{name}", f"c:{chunk}:", NAMED), (f"c:{chunk}:", f"e:{name}", 1.0)]
         return edges
 
-    def unlike(self, names: Collection[str], most: int) -> list[tuple[str, str]]:
-        """Ties at these entities that were not compared yet, heaviest first."""
-        ends = set(names)
-        return [key for key in self.ties if key not in self.like and ends.intersection(key)][:most]
+    def unknown_words(self, most: int) -> list[str]:
+        """What ties are called and has no vector yet, the most frequent first."""
+        counts = Counter(word for tie in self.ties.values() for word in tie.keywords if word not in self.like)
+        return [word for word, _ in counts.most_common(most)]
 
     def weights(self, asked: Asked) -> Mapping[str, float]:
         """What each asked word counts."""

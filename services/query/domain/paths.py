@@ -1,6 +1,6 @@
 """The ways from a linked entity that say what a question asks, each step a sentence that ties two entities."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,10 @@ STEP, BACK, BESIDE = 0.03, 0.07, 0.1
 other way round, and between two that it only names."""
 OUT_OF_TURN = 0.5
 """What is left of a word's worth for each word that stands between it and the link and was not said before."""
-MEANT, FAR = 0.7, 4.0
-"""How much a tie says a word at most that it means in other words, and how many standard deviations of likeness that
-would take at full measure."""
+MEANT, NEAR, SAME = 0.8, 0.3, 0.7
+"""How much a tie says a word at most that it means in other words, and the likeness, as a cosine, from which it does so
+a little, and in full."""
+HALF_SAYS = 1.5
 RIVALRY = 0.05
 """How much a step loses to the other steps from the same entity that say as much."""
 SHARPNESS = 10.0
@@ -54,15 +55,15 @@ class _Steps:
 def paths(known: Map, asked: Asked, starts: Sequence[str]) -> list[Path]:
     """Beam search for the ways that say most of what is asked, in its order, in the fewest steps; the best first."""
     stems = sorted(asked.stems)
-    by_word = known.weights(asked)
-    weights = np.array([by_word[word] for word in stems])
-    all_steps = _Lookup(known, stems)
+    if not stems:
+        return []
+    lookup = _Lookup(known, stems)
     found: list[Path] = []
     for start in starts:
-        nearer = _nearer(asked.nearer.get(start, {}), stems)
+        goal = _goal(known, asked, stems, start)
         beam = [Path((start,), (), np.zeros(len(stems)), 0.0)]
         for _ in range(DEPTH):
-            longer = [new for path in beam for new in _further(path, all_steps.of(path.names[-1]), weights, nearer)]
+            longer = [new for path in beam for new in _further(path, lookup.of(path.names[-1]), goal)]
             best: dict[tuple[str, ...], Path] = {}
             for path in sorted(longer, key=lambda path: -path.value):
                 best.setdefault((path.names[-1], *path.chunks), path)
@@ -71,12 +72,39 @@ def paths(known: Map, asked: Asked, starts: Sequence[str]) -> list[Path]:
     return sorted(found, key=lambda path: -path.value)
 
 
-def _further(path: Path, steps: _Steps, weights: Array, nearer: Array) -> Iterator[Path]:
+@dataclass(frozen=True)
+class _Goal:
+    """What is asked, by phrases."""
+
+    parts: Array
+    """A row per phrase: the share of each word in it."""
+    worth: Array
+    """Of each phrase; together 1."""
+    nearer: Array
+    """A row per phrase, with 1 for the phrases that stand between it and the link."""
+
+    def said(self, words: Array) -> Array:
+        """How much of each phrase is said when so much of each word is: half of several words are more than half of it."""
+        return np.minimum(words @ self.parts.T, 1.0)
+
+
+def _goal(known: Map, asked: Asked, stems: Sequence[str], start: str) -> _Goal:
+    weights, between = known.weights(asked), asked.nearer.get(start, {})
+    parts = np.array([[weights[word] * (word in phrase) for word in stems] for phrase in asked.phrases])
+    worth = parts.max(axis=1)
+    count = len(asked.phrases)
+    nearer = np.array([[float(m in between.get(n, ())) for m in range(count)] for n in range(count)])
+    several = np.array([[1.0 if len(set(phrase)) == 1 else HALF_SAYS] for phrase in asked.phrases])
+    return _Goal(several * parts / parts.sum(axis=1, keepdims=True), worth / worth.sum(), nearer)
+
+
+def _further(path: Path, steps: _Steps, goal: _Goal) -> Iterator[Path]:
     if not steps.ways:
         return
-    said = np.maximum(path.said, steps.says)
-    turn = OUT_OF_TURN ** ((1.0 - said) @ nearer.T)
-    gains = ((said - path.said) * turn * weights).sum(axis=1)
+    words = np.maximum(path.said, steps.says)
+    before, said = goal.said(path.said), goal.said(words)
+    turn = OUT_OF_TURN ** ((1.0 - said) @ goal.nearer.T)
+    gains = ((said - before) * turn * goal.worth).sum(axis=1)
     worth = gains - steps.costs
     rivals = np.exp(SHARPNESS * (worth - worth.max()))
     values = path.value + worth + RIVALRY * np.log(rivals / rivals.sum())
@@ -85,14 +113,7 @@ def _further(path: Path, steps: _Steps, weights: Array, nearer: Array) -> Iterat
         if name not in path.names:
             chunks = path.chunks if path.chunks[-1:] == (sentence.chunk,) else (*path.chunks, sentence.chunk)
             telling = bool(gains[number] > steps.costs[number])
-            yield Path((*path.names, name), chunks, said[number], float(values[number]), telling)
-
-
-def _nearer(between: Mapping[str, frozenset[str]], stems: Sequence[str]) -> Array:
-    """A row per word, with 1 for the words that stand between it and the link."""
-    return np.array([[float(other in between.get(word, ())) for other in stems] for word in stems]).reshape(
-        len(stems), len(stems)
-    )
+            yield Path((*path.names, name), chunks, words[number], float(values[number]), telling)
 
 
 class _Lookup:
@@ -133,10 +154,13 @@ def _cost(sentence: Sentence, here: str, there: str) -> float:
 
 
 def _meant(known: Map, stems: Sequence[str]) -> dict[tuple[str, str], Array]:
-    """How much ties mean the words, by how much more they are like them than most ties are."""
-    if len(known.like) < FEWEST_COMPARED or not stems:
+    """How much ties mean the words: by the likeness of what the tie is called to the word, beyond what most are alike."""
+    ties = {key: tie.keywords for key, tie in known.ties.items() if any(word in known.like for word in tie.keywords)}
+    if len(ties) < FEWEST_COMPARED or not stems:
         return {}
-    likeness = np.array(list(known.like.values())) @ np.array([known.said[word] for word in stems]).T
-    spread = np.maximum(likeness.std(axis=0), 1e-6)
-    far = (likeness - likeness.mean(axis=0)) / spread / FAR
-    return dict(zip(known.like, np.clip(far, 0.0, MEANT), strict=True))
+    phrases = sorted({word for keywords in ties.values() for word in keywords if word in known.like})
+    likeness = np.array([known.like[word] for word in phrases]) @ np.array([known.said[word] for word in stems]).T
+    rows = dict(zip(phrases, np.clip((likeness - NEAR) / (SAME - NEAR), 0.0, 1.0) * MEANT, strict=True))
+    return {
+        key: np.max([rows[word] for word in keywords if word in rows], axis=0) for key, keywords in ties.items()
+    }

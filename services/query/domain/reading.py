@@ -4,7 +4,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -14,6 +14,8 @@ from services.query.domain.passage import Passage
 NAMED, SPOKEN_OF, LED, TITLED = 1.0, 2.0, 3.0, 4.0
 """How much a sentence is about an entity: it names it; it follows one that begins with it; its paragraph begins with it;
 its heading or its file is called so."""
+
+UNREAD = 0.7
 
 _SENTENCE = re.compile(r"[.!?;](?=\s)|[。！？；]|\n+")
 _PARAGRAPH = re.compile(r"\n\s*\n")
@@ -38,51 +40,61 @@ class Sentence:
 class Asked:
     """The words of a question that are no names, by stem."""
 
-    stems: frozenset[str]
-    words: Mapping[str, str] = field(default_factory=dict[str, str])
+    words: Mapping[str, str]
     """Each stem with a word it is of."""
-    nearer: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict[str, Mapping[str, frozenset[str]]])
-    """By linked entity and word, the words that stand between them: what is said first of an entity stands next to it."""
+    phrases: tuple[tuple[str, ...], ...] = ()
+    """The stems of words that stand side by side, as `home port` does."""
+    nearer: Mapping[str, Mapping[int, frozenset[int]]] = field(default_factory=dict[str, Mapping[int, frozenset[int]]])
+    """By linked entity and phrase, the phrases that stand between them: what is said first of an entity stands next to
+    it. A phrase behind another link is not in it.
+    """
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """Of all words."""
+        return frozenset(self.words)
 
     @classmethod
     def of(cls, question: str, links: Sequence[Link]) -> "Asked":
         """What the question says beside the links."""
-        some = [word for word in words(question) if not word.common]
-        free = [word for word in some if not _inside(word, links)]
-        nearer: dict[str, Mapping[str, frozenset[str]]] = {}
+        places: list[tuple[int, int]] = []
+        phrases: list[list[str]] = []
+        forms: dict[str, str] = {}
+        together = False
+        for word in words(question):
+            if word.common or any(link.start <= word.start < link.end for link in links):
+                together = False
+                continue
+            if not together:
+                phrases.append([])
+                places.append((word.start, word.start))
+            together = True
+            forms.setdefault(stem(word.form), word.form)
+            phrases[-1].append(stem(word.form))
+            places[-1] = (places[-1][0], word.end)
+        nearer: dict[str, Mapping[int, frozenset[int]]] = {}
         for link in links:
-            before = [word for word in some if word.end <= link.start]
-            behind = [word for word in some if word.start >= link.end]
-            between = {**_between(behind, free), **_between(reversed(before), free)}
-            nearer |= {name: between for name in link.names}
-        forms = {stem(word.form): word.form for word in free}
-        return cls(frozenset(forms), forms, nearer)
+            nearer |= {name: _between(link, links, places) for name in link.names}
+        return cls(forms, tuple(map(tuple, phrases)), nearer)
 
     def weights(self, said: Iterable[frozenset[str]]) -> Mapping[str, float]:
-        """What each word counts: the rarer in what was read the more, as much as the others do on average where it was not
-        read at all; together 1.
+        """What each word counts: the rarer in what was read the more, UNREAD of what the others do where it was not read
+        at all.
         """
         heard = [some for some in said if some]
         counts = Counter(word for some in heard for word in some)
         raw = {word: math.log(1 + (1 + len(heard)) / (1 + count)) for word, count in counts.items()}
         middle = sum(raw.values()) / len(raw) if raw else 1.0
-        weights = {word: raw.get(word, middle) for word in self.stems}
-        total = sum(weights.values()) or 1.0
-        return {word: value / total for word, value in weights.items()}
+        return {word: raw.get(word, UNREAD * middle) for word in self.words}
 
 
-def _inside(word: Word, links: Sequence[Link]) -> bool:
-    return any(link.start <= word.start < link.end for link in links)
-
-
-def _between(way: Iterable[Word], free: Collection[Word]) -> dict[str, frozenset[str]]:
-    """For each word on the way from a link, up to the next link, the words before it."""
-    passed: dict[str, frozenset[str]] = {}
-    for word in way:
-        if word not in free:
-            break
-        passed.setdefault(stem(word.form), frozenset(passed))
-    return passed
+def _between(link: Link, links: Sequence[Link], places: Sequence[tuple[int, int]]) -> dict[int, frozenset[int]]:
+    """For each phrase between this link and the next ones, on either side, those that are nearer."""
+    low = max((other.end for other in links if other.end <= link.start), default=0)
+    high = min((other.start for other in links if other.start >= link.end), default=1 << 30)
+    before = [n for n, (start, end) in enumerate(places) if low <= start and end <= link.start][::-1]
+    behind = [n for n, (start, end) in enumerate(places) if link.end <= start and end <= high]
+    return {n: frozenset(side[:rank]) for side in (before, behind) for rank, n in enumerate(side)}
 
 
 @lru_cache(maxsize=1 << 14)
