@@ -13,7 +13,7 @@ from services.query.domain.found import Gathered
 from services.query.domain.fusion import fused
 from services.query.domain.linking import Link, NameIndex, forms_left, linked
 from services.query.domain.map import Map
-from services.query.domain.paths import paths
+from services.query.domain.paths import bridge, paths
 from services.query.domain.pagerank import pagerank
 from services.query.domain.passage import Passage
 from services.query.domain.question import Keywords, Question
@@ -124,11 +124,12 @@ def _ordered(
 ) -> Gathered:
     walked = _walked(known, asked, starts)
     found = paths(known, asked, list(starts))
-    bridge = list(dict.fromkeys(chunk for path in found[:100] if path.telling for chunk in (*path.chunks, *known.chunks_of(path.names[-1])[:1])))
+    groups = [set(link.names) | known.same(link.names) for link in links] or [set(starts)]
+    bridged = bridge(found, known, groups)
     dense = [hit.row.names[0] for hit in hits]
     hybrid = fused((dense, 1.0), (lexical(question.query, {**near, **known.passages}), 1.0))
     first = [chunk for name in starts for chunk in known.defining(name)[:FIRST]] if links else []
-    rest = fused((bridge, BRIDGE), (walked, WALKED), (hybrid, HYBRID))
+    rest = fused((bridged, BRIDGE), (walked, WALKED), (hybrid, HYBRID))
     return Gathered((), (), list(dict.fromkeys([*first, *rest])), {})
 
 

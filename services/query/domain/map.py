@@ -1,7 +1,7 @@
 """What a walk knows of the graph around a question so far: entities, and which passages say what of them."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from contracts.ids import chunk_id, chunk_place, document_id
@@ -32,6 +32,8 @@ class Map:
     """The vectors of the asked words."""
     passages: dict[str, Passage] = field(default_factory=dict[str, Passage])
     sentences: list[Sentence] = field(default_factory=list[Sentence])
+    _of_name: dict[str, list[Sentence]] = field(default_factory=dict[str, list[Sentence]])
+    _defining: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
 
     def add(self, around: Neighbourhood) -> None:
         """What the graph store said."""
@@ -42,7 +44,11 @@ class Map:
     def read(self, passages: Mapping[str, Passage], said: Iterable[Sentence]) -> None:
         """What passages say."""
         self.passages |= passages
-        self.sentences += said
+        self._defining.clear()
+        for sentence in said:
+            self.sentences.append(sentence)
+            for name in sentence.about:
+                self._of_name.setdefault(name, []).append(sentence)
 
     def same(self, names: Iterable[str]) -> set[str]:
         """Other names of these entities, as the ties say."""
@@ -102,21 +108,20 @@ class Map:
                         found[name] = found.get(name, frozenset()) | sentence.heard
         return found
 
-    def chunks_of(self, name: str) -> list[str]:
-        """The passages that name an entity, those that are most about it first."""
-        node = self.nodes.get(name)
-        said = {chunk: NAMED for chunk in (node.source_ids if node else ())}
-        for sentence in self.sentences:
-            if name in sentence.about:
-                said[sentence.chunk] = max(said.get(sentence.chunk, 0.0), sentence.about[name])
-        return sorted(said, key=lambda chunk: -said[chunk])
-
-
     def defining(self, name: str) -> list[str]:
-        """The passages that are about an entity; where none is, the first that names it."""
-        said = self.chunks_of(name)
-        led = {sentence.chunk for sentence in self.sentences if sentence.about.get(name, 0.0) >= LED}
-        return [chunk for chunk in said if chunk in led] or said[:1]
+        """The passages that are about an entity, the most so first; where none is, the first that names it."""
+        if name not in self._defining:
+            about: dict[str, float] = {}
+            for sentence in self.naming(name):
+                about[sentence.chunk] = max(about.get(sentence.chunk, 0.0), sentence.about[name])
+            led = sorted((chunk for chunk in about if about[chunk] >= LED), key=lambda chunk: -about[chunk])
+            node = self.nodes.get(name)
+            self._defining[name] = led or [*about, *(node.source_ids if node else ())][:1]
+        return self._defining[name]
+
+    def naming(self, name: str) -> Sequence[Sentence]:
+        """The sentences that are about an entity."""
+        return self._of_name.get(name, ())
 
 
 def _document_of(chunk: str) -> str:

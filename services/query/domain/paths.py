@@ -1,6 +1,6 @@
 """The ways from a linked entity that say what a question asks, each step a sentence that ties two entities."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,11 +8,16 @@ import numpy as np
 
 from contracts.ids import pair
 from services.query.domain.map import Map
+from services.query.domain.retrieval import interleave
 from services.query.domain.reading import NAMED, Asked, Sentence
 
 STEP, BACK, BESIDE = 0.03, 0.07, 0.1
 """What a step costs, where all asked words together are worth 1: from what a sentence is about to what it names, the
 other way round, and between two that it only names."""
+SILENT = 0.08
+"""What a step must say, in addition to its cost, and loses where it says less."""
+AHEAD = 0.05
+"""How much less than the passages of a path those count that are about an entity on it."""
 OUT_OF_TURN = 0.5
 """What is left of a word's worth for each word that stands between it and the link and was not said before."""
 MEANT, NEAR, SAME = 0.8, 0.3, 0.7
@@ -24,6 +29,7 @@ RIVALRY = 0.05
 SHARPNESS = 10.0
 KEPT = 60
 DEPTH = 5
+MOST_PATHS = 200
 MOST_STEPS = 400
 """Steps from one entity that are looked at."""
 FEWEST_COMPARED = 8
@@ -72,6 +78,25 @@ def paths(known: Map, asked: Asked, starts: Sequence[str]) -> list[Path]:
     return sorted(found, key=lambda path: -path.value)
 
 
+def bridge(found: Sequence[Path], known: Map, groups: Sequence[Collection[str]]) -> list[str]:
+    """The passages on the best paths, and those that are about the entities on them, the best first.
+
+    `groups` are the names that each link of the question may mean: their passages are taken in turn, for a question
+    that compares two things needs both.
+    """
+    lists: list[list[str]] = []
+    for group in groups:
+        scores: dict[str, float] = {}
+        for path in [path for path in found if path.telling and path.names[0] in group][:MOST_PATHS]:
+            for chunk in path.chunks:
+                scores[chunk] = max(scores.get(chunk, -9.0), path.value)
+            for name in path.names[1:]:
+                for chunk in known.defining(name)[:1]:
+                    scores[chunk] = max(scores.get(chunk, -9.0), path.value - AHEAD)
+        lists.append(sorted(scores, key=lambda chunk: -scores[chunk]))
+    return interleave(*lists, key=lambda chunk: chunk)
+
+
 @dataclass(frozen=True)
 class _Goal:
     """What is asked, by phrases."""
@@ -105,7 +130,7 @@ def _further(path: Path, steps: _Steps, goal: _Goal) -> Iterator[Path]:
     before, said = goal.said(path.said), goal.said(words)
     turn = OUT_OF_TURN ** ((1.0 - said) @ goal.nearer.T)
     gains = ((said - before) * turn * goal.worth).sum(axis=1)
-    worth = gains - steps.costs
+    worth = gains - steps.costs - SILENT * np.maximum(0.0, 1.0 - gains / SILENT)
     rivals = np.exp(SHARPNESS * (worth - worth.max()))
     values = path.value + worth + RIVALRY * np.log(rivals / rivals.sum())
     for number in np.argsort(-values)[:KEPT]:
@@ -123,11 +148,8 @@ class _Lookup:
         self._stems = stems
         self._kinds = known.kinds()
         self._meant = _meant(known, stems)
-        self._of_name: dict[str, list[Sentence]] = {}
+        self._known = known
         self._made: dict[str, _Steps] = {}
-        for sentence in known.sentences:
-            for name in sentence.about:
-                self._of_name.setdefault(name, []).append(sentence)
 
     def of(self, name: str) -> _Steps:
         """Those from this entity."""
@@ -136,7 +158,7 @@ class _Lookup:
         return self._made[name]
 
     def _make(self, name: str) -> _Steps:
-        ways = [(s, other) for s in self._of_name.get(name, ()) for other in s.about if other != name][:MOST_STEPS]
+        ways = [(s, other) for s in self._known.naming(name) for other in s.about if other != name][:MOST_STEPS]
         says = np.zeros((len(ways), len(self._stems)))
         for number, (sentence, other) in enumerate(ways):
             heard = sentence.heard | self._kinds.get(other, frozenset())
