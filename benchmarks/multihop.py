@@ -73,7 +73,9 @@ class KeptEmbedder:
                 found[key] = tuple(array("d", row[0]))
             elif key not in found:
                 (found[key],) = await self._inner.embed([text])
-                self._kept.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (key, array("d", found[key]).tobytes()))
+                self._kept.execute(
+                    "INSERT OR REPLACE INTO vectors VALUES (?, ?)", (key, array("d", found[key]).tobytes())
+                )
         self._kept.commit()
         return [found[key] for key in keys]
 
@@ -138,9 +140,7 @@ async def _batch(stores: querying.World, documents: Sequence[Document], sequence
     await on_chunks(cut, LIVE, vectors=stores.vectors, embeddings=embeddings, extents=extents)
     said: list[Any] = []
     for fact in cut:
-        facts = await on_chunks_created(
-            fact, LIVE, extractor=extractor, extractions=extractions, clock=time.monotonic
-        )
+        facts = await on_chunks_created(fact, LIVE, extractor=extractor, extractions=extractions, clock=time.monotonic)
         said += [delivered(event, fact.sequence + n) for n, event in enumerate(facts, 1)]
     said = [delivered(fact.event, sequence + n) for n, fact in enumerate(said)]
     merged = await on_entities_extracted(said, LIVE, merging=merging(stores.rows, stores.graph))
@@ -169,7 +169,10 @@ def table(rows: Sequence[Row], modes: Sequence[str]) -> str:
     for row in rows:
         for group in ("all", f"{row.asking.hops} hops", row.asking.variant):
             groups[group][row.mode].append(row.whole)
-    lines = ["| questions | number | " + " | ".join(f"`{mode}`" for mode in modes) + " |", "|---|---|" + "---|" * len(modes)]
+    lines = [
+        "| questions | number | " + " | ".join(f"`{mode}`" for mode in modes) + " |",
+        "|---|---|" + "---|" * len(modes),
+    ]
     for group in sorted(groups, key=lambda name: (name != "all", not name[0].isdigit(), name)):
         shares = [f"{100 * sum(found) / len(found):.1f} %" for mode in modes if (found := groups[group][mode])]
         lines.append(f"| {group} | {len(groups[group][modes[0]])} | " + " | ".join(shares) + " |")

@@ -1,7 +1,10 @@
 """The words of the fictional world: forms of names, how documents say a tie, and how questions ask for it."""
 
-ONSETS = "b br c d dr f fl g gr h k kl l m n p pr r s sk st t tr v w z".split()
-NUCLEI = "a e i o u a e o ai ea ou".split()
+ONSETS = (
+    "b", "br", "c", "d", "dr", "f", "fl", "g", "gr", "h", "k", "kl", "l", "m", "n", "p", "pr", "r", "s", "sk", "st", "t",
+    "tr", "v", "w", "z",
+)  # fmt: skip
+NUCLEI = ("a", "e", "i", "o", "u", "a", "e", "o", "ai", "ea", "ou")
 CODAS = ("", "n", "r", "l", "ck", "nd", "rt", "ss", "m", "lt", "th")
 FIRST = (
     "Ada", "Agnes", "Albin", "Berta", "Bruno", "Carla", "Clement", "Dora", "Edgar", "Elsa", "Felix", "Greta", "Hugo",
@@ -119,7 +122,8 @@ TIES: dict[str, dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]]] = {
 ASKING = ("What is {phrase}?", "Name {phrase}.", "Can you tell me {phrase}?", "Which is {phrase}?", "I need {phrase}.")
 COMPARING = ("Is {left} the same as {right}?", "Are {left} and {right} identical?")
 FILLERS = (
-    "Few records of those years survive.", "Much has been written about the matter since.", "A fire destroyed the archive.",
+    "Few records of those years survive.", "Much has been written about the matter since.",
+    "A fire destroyed the archive.",
     "Visitors remember the long summers.", "The weather played its part.", "An old song mentions the affair.",
     "Some of the letters were lost.", "A painting in the hall recalls the day.", "That winter was hard.",
 )  # fmt: skip

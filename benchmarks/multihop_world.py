@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 from benchmarks import multihop_words as said
 
+Needed = tuple[tuple[str, str], ...]
+
 
 @dataclass
 class Thing:
@@ -41,7 +43,7 @@ class Asking:
     """A question, and the files with the sentences in them without which it cannot be answered."""
 
     text: str
-    needed: tuple[tuple[str, str], ...]
+    needed: Needed
     hops: int
     variant: str
 
@@ -196,7 +198,7 @@ def _way(chance: random.Random, start: Thing, hops: int, last: str = "") -> list
     return ties
 
 
-def _phrase(chance: random.Random, start: Thing, ties: Sequence[str], called: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+def _phrase(chance: random.Random, start: Thing, ties: Sequence[str], called: str) -> tuple[str, Needed]:
     phrase, here, needed = called, start, []
     for tie in ties:
         needed.append((here.file, here.sentences[tie]))

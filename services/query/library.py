@@ -34,6 +34,8 @@ class Library:
     keywords: KeywordFinders
     answers: Answers
     embed: Embed
+    embed_words: Embed
+    """For the few words that relations are called by; the same come again and again, so they may be remembered."""
     count: Count
     names: Names
     reranker: Rerankers | None = None

@@ -12,7 +12,7 @@ from services.query.adapters import RowDocuments, RowPassages
 from services.query.api.app import create_app
 from services.query.api.routes import Context
 from services.query.library import Library
-from services.query.models import ExtractiveAnswers, ModelAnswers, ModelKeywords, OfflineKeywords
+from services.query.models import ExtractiveAnswers, ModelAnswers, ModelKeywords, OfflineKeywords, RememberedWords
 from services.query.names import NameIndexes
 from services.query.project import on_facts
 from services.query.settings import QuerySettings
@@ -42,6 +42,7 @@ def main() -> None:
             keywords=ModelKeywords(chat, settings.summary_language) if chat else OfflineKeywords(),
             answers=ModelAnswers(chat) if chat else ExtractiveAnswers(embedder),
             embed=embedder.embed,
+            embed_words=RememberedWords(embedder).embed,
             count=open_tokenizer().count,
             min_score=settings.cosine_threshold,
             related_chunks=settings.related_chunk_number,

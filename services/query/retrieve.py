@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from services.query.domain.choosing import chosen
 from services.query.domain.context import entity_line, passage_line, relation_line
 from services.query.domain.found import Found, Gathered
+from services.query.domain.linking import linked
 from services.query.domain.passage import Passage
 from services.query.domain.prompt import answer_prompt
 from services.query.domain.question import Keywords, Question, searched
@@ -22,6 +24,7 @@ async def retrieve(question: Question, spaces: Spaces, library: Library) -> Foun
     """What the documents hold about the question, in the question's mode. Raises `Unavailable`."""
     if question.mode == "bypass":
         return Found()
+    question = await _decided(question, spaces, library)
     keywords = await _keywords(question, library)
     if keywords is None:
         return Found()
@@ -29,6 +32,13 @@ async def retrieve(question: Question, spaces: Spaces, library: Library) -> Foun
     gathered = await stages(question, keywords, spaces, library)
     found = await _read(question, gathered, spaces, library)
     return replace(found, keywords=keywords)
+
+
+async def _decided(question: Question, spaces: Spaces, library: Library) -> Question:
+    """The question in a mode, where it leaves the choice to us."""
+    if question.mode != "auto":
+        return question
+    return replace(question, mode=chosen(question.query, linked(question.query, await library.names.of(spaces))))
 
 
 async def _keywords(question: Question, library: Library) -> Keywords | None:
@@ -50,7 +60,7 @@ async def _read(question: Question, gathered: Gathered, spaces: Spaces, library:
         gathered.relations,
         [(ids.get(passage.file_path, ""), passage) for passage in kept],
         ids,
-        info={**gathered.info, "final_chunks_count": len(kept)},
+        info={"mode": question.mode, **gathered.info, "final_chunks_count": len(kept)},
     )
 
 

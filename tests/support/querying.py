@@ -22,7 +22,7 @@ from services.query.adapters import RowDocuments, RowPassages
 from services.query.api.app import create_app
 from services.query.api.routes import Context
 from services.query.library import Library
-from services.query.models import ExtractiveAnswers, OfflineKeywords
+from services.query.models import ExtractiveAnswers, OfflineKeywords, RememberedWords
 from services.query.names import NameIndexes
 from services.query.project import on_facts
 from services.query.settings import QuerySettings
@@ -91,6 +91,7 @@ class World:
             keywords=OfflineKeywords(),
             answers=ExtractiveAnswers(self.embedder),
             embed=self.embedder.embed,
+            embed_words=RememberedWords(self.embedder).embed,
             count=open_tokenizer().count,
             min_score=0.05,
         )

@@ -145,9 +145,7 @@ class BoltGraph:
     async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
         asked = await self._by_name(cypher.NODES, space, names, sources=MOST_SOURCES)
         degrees = {record["name"]: record["degree"] for record in asked}
-        tied = (
-            await self._by_name(cypher.TIES, space, degrees, sources=MOST_SOURCES, limit=limit) if limit > 0 else []
-        )
+        tied = await self._by_name(cypher.TIES, space, degrees, sources=MOST_SOURCES, limit=limit) if limit > 0 else []
         nodes = {record["other"]: cypher.read_node(record["other"], record) for record in tied}
         nodes |= {record["name"]: cypher.read_node(record["name"], record) for record in asked}
         once = {(tie.source, tie.target): tie for tie in map(cypher.read_tie, tied)}

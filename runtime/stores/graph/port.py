@@ -91,7 +91,7 @@ class Graph(Protocol):
         ...
 
     async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
-        """These entities, the relations at them, at most `limit` per entity as `incident` chooses, and their other ends.
+        """These entities, the relations at them, at most `limit` per entity as `incident` chooses, and the other ends.
 
         Light: without descriptions, and with `MOST_SOURCES` chunks of each at most. A relation whose other end is gone
         is left out, but counted in `degrees`.

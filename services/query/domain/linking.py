@@ -35,10 +35,12 @@ COMMON = frozenset(
     """a about after all also am an and any are as at be because been before between both but by can could did do does
     during each either first for from had has have he her hers him his how i if in into is it its last made many me more
     most much my name no not of off on one only or other our out over same she should so some such tell than that the
-    their them then there these they this those please need know give show find list explain describe through to two under until up us used very was we were what when where
+    their them then there these they this those through to two under until up us used very was we were what when where
     whether which while who whom whose why will with would you your
-    der die das den dem des ein eine und oder ist war wer wie was wo wann welche welcher welches von zu im in mit für auf
-    le la les un une des du de et ou est qui que quel quelle dans avec pour el los las una y o es quien cual del con para
+    please need know give show find list explain describe
+    der die das den dem des ein eine und oder ist war wer wie was wo wann welche welcher welches von zu im in mit für
+    auf le la les un une des du de et ou est qui que quel quelle dans avec pour el los las una y o es quien cual del
+    con para
     """.split()  # noqa: SIM905 (a list of literals reads worse)
 )
 """Words that are never a name by themselves, nor say what is asked."""
@@ -57,7 +59,7 @@ class Word:
     @property
     def common(self) -> bool:
         """Whether it says nothing by itself."""
-        return self.form in COMMON or len(self.form) == 1 and self.form.isascii()
+        return self.form in COMMON or (len(self.form) == 1 and self.form.isascii())
 
 
 @dataclass(frozen=True)
@@ -216,9 +218,7 @@ def _exactly(question: str, some: Sequence[Word], index: NameIndex, cased: bool)
             place += 1
 
 
-def _nearly(
-    question: str, free: Sequence[Word], some: Sequence[Word], index: NameIndex, cased: bool
-) -> Iterator[Link]:
+def _nearly(question: str, free: Sequence[Word], some: Sequence[Word], index: NameIndex, cased: bool) -> Iterator[Link]:
     """For each run of words that is left the spans that are spelt like a name, the longest first."""
     places = {word.start: number for number, word in enumerate(some)}
     taken: set[int] = set()

@@ -8,6 +8,7 @@ from contracts.ids import chunk_id, chunk_place, document_id
 from runtime.models.ports import Vector
 from runtime.stores.graph.port import Neighbourhood, Node, Tie
 from services.query.domain.linking import key_of, words
+from services.query.domain.pagerank import pagerank
 from services.query.domain.passage import Passage
 from services.query.domain.reading import LED, NAMED, Asked, Sentence
 
@@ -41,9 +42,10 @@ class Map:
         self.degrees |= around.degrees
         self.ties |= {(tie.source, tie.target): tie for tie in around.ties}
 
-    def read(self, passages: Mapping[str, Passage], said: Iterable[Sentence]) -> None:
-        """What passages say."""
+    def read(self, passages: Mapping[str, Passage], said: Iterable[Sentence], like: Mapping[str, Vector]) -> None:
+        """What passages say, and the vectors of what ties are called."""
         self.passages |= passages
+        self.like |= like
         self._defining.clear()
         for sentence in said:
             self.sentences.append(sentence)
@@ -88,6 +90,17 @@ class Map:
                 if chunk not in self.passages:
                     edges += [(f"e:{name}", f"c:{chunk}:", NAMED), (f"c:{chunk}:", f"e:{name}", 1.0)]
         return edges
+
+    def walked(self, asked: Asked, starts: Mapping[str, float]) -> tuple[list[str], list[str]]:
+        """The entities, and the passages, where a walk from the starts stands most often."""
+        scores = pagerank(self.edges(asked), {f"e:{name}": weight for name, weight in starts.items()})
+        chunks: dict[str, float] = {}
+        for node, score in scores.items():
+            if node.startswith("c:"):
+                chunk = node[2:].rpartition(":")[0]
+                chunks[chunk] = chunks.get(chunk, 0.0) + score
+        entities = [node[2:] for node in sorted(scores, key=lambda node: -scores[node]) if node.startswith("e:")]
+        return entities, sorted(chunks, key=lambda chunk: -chunks[chunk])
 
     def unknown_words(self, most: int) -> list[str]:
         """What ties are called and has no vector yet, the most frequent first."""

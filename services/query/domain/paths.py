@@ -8,8 +8,8 @@ import numpy as np
 
 from contracts.ids import pair
 from services.query.domain.map import Map
-from services.query.domain.retrieval import interleave
 from services.query.domain.reading import NAMED, Asked, Sentence
+from services.query.domain.retrieval import interleave
 
 STEP, BACK, BESIDE = 0.03, 0.07, 0.1
 """What a step costs, where all asked words together are worth 1: from what a sentence is about to what it names, the
@@ -109,7 +109,7 @@ class _Goal:
     """A row per phrase, with 1 for the phrases that stand between it and the link."""
 
     def said(self, words: Array) -> Array:
-        """How much of each phrase is said when so much of each word is: half of several words are more than half of it."""
+        """How much of each phrase is said when so much of each word is: half of its words are more than half of it."""
         return np.minimum(words @ self.parts.T, 1.0)
 
 
@@ -176,13 +176,11 @@ def _cost(sentence: Sentence, here: str, there: str) -> float:
 
 
 def _meant(known: Map, stems: Sequence[str]) -> dict[tuple[str, str], Array]:
-    """How much ties mean the words: by the likeness of what the tie is called to the word, beyond what most are alike."""
+    """How much ties mean the words, by the likeness of what a tie is called to the word."""
     ties = {key: tie.keywords for key, tie in known.ties.items() if any(word in known.like for word in tie.keywords)}
     if len(ties) < FEWEST_COMPARED or not stems:
         return {}
     phrases = sorted({word for keywords in ties.values() for word in keywords if word in known.like})
     likeness = np.array([known.like[word] for word in phrases]) @ np.array([known.said[word] for word in stems]).T
     rows = dict(zip(phrases, np.clip((likeness - NEAR) / (SAME - NEAR), 0.0, 1.0) * MEANT, strict=True))
-    return {
-        key: np.max([rows[word] for word in keywords if word in rows], axis=0) for key, keywords in ties.items()
-    }
+    return {key: np.max([rows[word] for word in keywords if word in rows], axis=0) for key, keywords in ties.items()}

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Mode = Literal["local", "global", "hybrid", "mix", "naive", "walk", "bypass"]
+Mode = Literal["local", "global", "hybrid", "mix", "naive", "walk", "auto", "bypass"]
+"""`auto`: `walk` or `mix`, by the question."""
 Pick = Literal["VECTOR", "WEIGHT"]
 """How passages behind entities and relations are chosen: by likeness to the question, or by rank and count."""
 

@@ -12,16 +12,16 @@ from services.query.domain.linking import Link, NameIndex, Word, key_of, words
 from services.query.domain.passage import Passage
 
 NAMED, SPOKEN_OF, LED, TITLED = 1.0, 2.0, 3.0, 4.0
-"""How much a sentence is about an entity: it names it; it follows one that begins with it; its paragraph begins with it;
-its heading or its file is called so."""
+"""How much a sentence is about an entity: it names it; it follows one that begins with it; its paragraph begins with
+it; its heading or its file is called so."""
 
 UNREAD = 0.7
 
 _SENTENCE = re.compile(r"[.!?;](?=\s)|[。！？；]|\n+")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _ENDINGS = (
-    "ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ers", "er", "ors", "or", "ied", "ies", "ed", "es",
-    "en", "e", "s", "y",
+    "ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ers", "er", "ors", "or", "ied", "ies", "ed",
+    "es", "en", "e", "s", "y",
 )  # fmt: skip
 _SHORTEST_STEM = 3
 
@@ -78,9 +78,7 @@ class Asked:
         return cls(forms, tuple(map(tuple, phrases)), nearer)
 
     def weights(self, said: Iterable[frozenset[str]]) -> Mapping[str, float]:
-        """What each word counts: the rarer in what was read the more, UNREAD of what the others do where it was not read
-        at all.
-        """
+        """What each word counts: the rarer in what was read the more; UNREAD of a usual one where it was not read."""
         heard = [some for some in said if some]
         counts = Counter(word for some in heard for word in some)
         raw = {word: math.log(1 + (1 + len(heard)) / (1 + count)) for word, count in counts.items()}
@@ -142,9 +140,9 @@ def sentences(passage: Passage, index: NameIndex, asked: Asked) -> list[Sentence
         if place in leading:
             spoken[paragraph] = leading[place]
         about = {name: NAMED for names in own for name in names}
-        about |= {name: SPOKEN_OF for name in spoken.get(paragraph, ())}
-        about |= {name: LED for name in led.get(paragraph, ())}
-        about |= {name: TITLED for name in titled}
+        about |= dict.fromkeys(spoken.get(paragraph, ()), SPOKEN_OF)
+        about |= dict.fromkeys(led.get(paragraph, ()), LED)
+        about |= dict.fromkeys(titled, TITLED)
         if about:
             found.append(Sentence(passage.id, place, about, frozenset(heard.get(place, ()))))
     return found
@@ -186,5 +184,3 @@ def lexical(question: str, passages: Mapping[str, Passage]) -> list[str]:
             part = times * 2.2 / (times + 1.2 * (0.25 + 0.75 * lengths[id] / mean))
             scores[id] = scores.get(id, 0.0) + rarity * part
     return sorted(scores, key=lambda id: -scores[id])
-
-
