@@ -95,20 +95,6 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Tie:
-    """That two entities, `source` ≤ `target`, are related, and how strongly."""
-
-    source: str
-    target: str
-    weight: float
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """The sorted pair of names."""
-        return (self.source, self.target)
-
-
-@dataclass(frozen=True)
 class Support:
     """One chunk that speaks for an entity or relation. Offsets and pages stand with the chunk's passage."""
 

@@ -18,10 +18,7 @@ from services.query.domain.question import Keywords, Question, Step
 from services.query.domain.retrieval import interleave, ranked
 from services.query.filling import filled
 from services.query.library import Library, Spaces
-from services.query.scoping import held_to
-
-Documents = frozenset[str] | None
-"""Those a question is about; None: all."""
+from services.query.scoping import Documents, held_to
 
 By = Literal["query", "low", "high"]
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.graph import Generations, Space
 from runtime.models.ports import Vector
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.query.domain.question import Pick, Step
-from services.query.ports import Answers, Documents, KeywordFinders, Memories, Passages, Rerankers, Supports
+from services.query.domain.spaces import Spaces as Spaces
+from services.query.ports import Answers, Documents, KeywordFinders, Memories, Names, Passages, Rerankers, Supports
 
 
 class Count(Protocol):
@@ -35,29 +35,6 @@ def nobody(_: Step) -> None:
 
 
 @dataclass(frozen=True)
-class Spaces:
-    """Where one workspace stands in each projection."""
-
-    status: Space
-    graph: Space
-    vectors: Space
-
-    @classmethod
-    def of(cls, workspace: str, generations: Generations) -> "Spaces":
-        """The spaces of a workspace in these generations."""
-        return cls(
-            Space(workspace, generations.status),
-            Space(workspace, generations.graph),
-            Space(workspace, generations.vectors),
-        )
-
-    @property
-    def all(self) -> tuple[Space, ...]:
-        """All three."""
-        return self.status, self.graph, self.vectors
-
-
-@dataclass(frozen=True)
 class Library:
     """Stores, models, and how they are used. LightRAG's names and defaults."""
 
@@ -69,7 +46,10 @@ class Library:
     keywords: KeywordFinders
     answers: Answers
     embed: Embed
+    embed_words: Embed
+    """For the few words that relations are called by; the same come again and again, so they may be remembered."""
     count: Count
+    names: Names
     reranker: Rerankers | None = None
     min_score: float = 0.2
     min_rerank_score: float = 0.0

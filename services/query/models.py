@@ -1,5 +1,7 @@
 """Keywords and answers, with a language model and without one."""
 
+from array import array
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
 
 import structlog
@@ -9,7 +11,7 @@ from runtime.errors import Poison, Retryable
 from runtime.models.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
 from runtime.models.offline.keywords import keywords
 from runtime.models.offline.quotable import quotable
-from runtime.models.ports import Chat, Embedder, Message, Reranker
+from runtime.models.ports import Chat, Embedder, Message, Reranker, Vector
 from runtime.stores.documents.caches import RowCache
 from services.query.domain.passage import Passage
 from services.query.domain.prompt import KEYWORDS_VERSION, Prompt, keywords_prompt, parse_keywords
@@ -115,6 +117,26 @@ class ModelReranker:
             logger.warning("passages are not reranked", model=self._model.model, error=str(error))
             return [(passage, None) for passage in passages]
         return [(passages[place], score) for place, score in scored[:top_n]]
+
+
+class RememberedWords:
+    """Embeds short texts that come again and again, each once while it is remembered."""
+
+    def __init__(self, embedder: Embedder, most: int = 10_000) -> None:
+        self._embedder, self._most = embedder, most
+        self._known: OrderedDict[str, array[float]] = OrderedDict()
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector per text, in order, in single precision. Raises what `Embedder.embed` raises."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        made = dict(zip(new, await self._embedder.embed(new), strict=True)) if new else {}
+        found = {text: array("f", made[text]) if text in made else self._known[text] for text in texts}
+        self._known |= found
+        for text in found:
+            self._known.move_to_end(text)
+        while len(self._known) > self._most:
+            self._known.popitem(last=False)
+        return [tuple(found[text]) for text in texts]
 
 
 class ExtractiveAnswers:

@@ -19,7 +19,15 @@ from runtime.stores.documents.supports import Supports
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.library import Library
-from services.query.models import ExtractiveAnswers, ModelAnswers, ModelKeywords, ModelReranker, OfflineKeywords
+from services.query.models import (
+    ExtractiveAnswers,
+    ModelAnswers,
+    ModelKeywords,
+    ModelReranker,
+    OfflineKeywords,
+    RememberedWords,
+)
+from services.query.names import NameIndexes
 from services.query.ports import KeywordFinders, Memories, Rerankers
 from services.query.remembered import RowMemories
 from services.query.settings import QuerySettings
@@ -43,6 +51,8 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
     chat = open_chat(settings, bus.guards, patience=PATIENCE)
     reranker = open_reranker(settings, bus.guards)
     rows, graph = open_documents(settings), open_graph(settings)
+    documents = RowDocuments(rows)
+    names = NameIndexes(graph, documents)
     vectors = open_vectors(settings, model=embedder.model, dimension=embedder.dimension)
     try:
         await until_it_answers("the document store", rows.prepare, health)
@@ -51,12 +61,14 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
         yield Library(
             graph=graph,
             vectors=vectors,
-            documents=RowDocuments(rows),
+            documents=documents,
             passages=RowPassages(rows),
             supports=Supports(rows),
             keywords=keyword_finders(chat, rows, settings),
             answers=ModelAnswers(chat) if chat else ExtractiveAnswers(embedder),
             embed=embedder.embed,
+            embed_words=RememberedWords(embedder).embed,
+            names=names,
             count=lru_cache(COUNTED)(open_tokenizer().count),
             reranker=rerankers(reranker, settings),
             min_score=settings.cosine_threshold,
@@ -66,7 +78,7 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
             memories=memories(chat, rows, bus, settings),
         )
     finally:
-        for part in (vectors, graph, rows, embedder, *(model for model in (chat, reranker) if model)):
+        for part in (names, vectors, graph, rows, embedder, *(model for model in (chat, reranker) if model)):
             await part.close()
 
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.graph import Extent, Space, Support
+from services.query.domain.linking import NameIndex
 from services.query.domain.passage import Passage
 from services.query.domain.prompt import Prompt
 from services.query.domain.question import Keywords, Question
 from services.query.domain.scope import Scope
+from services.query.domain.spaces import Spaces
 from services.query.domain.status import DocumentStatus
 
 
@@ -101,6 +103,14 @@ class Passages(Protocol):
 
     async def end(self, space: Space, document_id: str, extent: Extent) -> None:
         """Remove what no longer belongs to the document."""
+        ...
+
+
+class Names(Protocol):
+    """The names of every entity of a workspace, to be found in texts."""
+
+    async def of(self, spaces: Spaces) -> NameIndex:
+        """Those of this workspace and no other. Empty where there are more than are kept. Raises `Unavailable`."""
         ...
 
 

@@ -23,7 +23,8 @@ from services.query.adapters import RowDocuments, RowPassages
 from services.query.api.app import create_app
 from services.query.api.routes import Context
 from services.query.library import Library
-from services.query.models import ExtractiveAnswers, OfflineKeywords
+from services.query.models import ExtractiveAnswers, OfflineKeywords, RememberedWords
+from services.query.names import NameIndexes
 from services.query.positions import LogPositions
 from services.query.project import on_facts
 from services.query.settings import QuerySettings
@@ -47,6 +48,7 @@ class World:
     def __post_init__(self) -> None:
         self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)
         self.documents, self.passages = RowDocuments(self.rows), RowPassages(self.rows)
+        self.names = NameIndexes(self.graph, self.documents)
 
     async def project(self, *deliveries: Delivery[Any]) -> None:
         """Let the status projection see these facts."""
@@ -89,9 +91,11 @@ class World:
             documents=self.documents,
             passages=self.passages,
             supports=Supports(self.rows),
+            names=self.names,
             keywords=OfflineKeywords(),
             answers=ExtractiveAnswers(self.embedder),
             embed=self.embedder.embed,
+            embed_words=RememberedWords(self.embedder).embed,
             count=open_tokenizer().count,
             min_score=0.05,
         )

@@ -5,7 +5,8 @@ from typing import Literal
 
 from services.query.domain.scope import EVERYTHING, Scope
 
-Mode = Literal["local", "global", "hybrid", "mix", "naive", "walk", "bypass"]
+Mode = Literal["local", "global", "hybrid", "mix", "naive", "walk", "auto", "bypass"]
+"""`auto`: `walk` or `mix`, by the question."""
 Pick = Literal["VECTOR", "WEIGHT"]
 """How passages behind entities and relations are chosen: by likeness to the question, or by rank and count."""
 

@@ -41,7 +41,7 @@ async def data(api: httpx.AsyncClient, mode: Mode, **conditions: Any) -> Any:
     return answer.json()
 
 
-MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix")
+MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix", "walk", "auto")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -49,8 +49,7 @@ async def test_no_word_of_another_document_is_in_what_is_found(api: httpx.AsyncC
     assert "cellar" in str(await data(api, mode)).casefold()
     found = await data(api, mode, document_ids=["public"])
     assert "public talk" in str(found["data"])
-    assert not {"cellar", "hid", "secret"} & set(str(found["data"]).casefold().replace("'", " ").split())
-    assert "cellar" not in str(found["data"]).casefold()
+    assert "cellar" not in str(found).casefold()
 
 
 @pytest.mark.parametrize("mode", MODES)
