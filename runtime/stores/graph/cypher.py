@@ -102,8 +102,8 @@ CALL (n) {
 RETURN name AS source, other AS target, properties(r) AS relation
 """
 
-_NODE = "{0}.type AS type, {0}.source_ids[0..$sources] AS source_ids, {0}.file_paths[0..$sources] AS file_paths, "
-_NODE += "{0}.support AS support"
+_NODE = """{0}.type AS type, {0}.support AS support,
+  {0}.source_ids[0..$sources] AS source_ids, {0}.file_paths[0..$sources] AS file_paths"""
 
 NODES = f"""
 UNWIND $names AS name
