@@ -10,8 +10,9 @@ from services.query.domain.linking import NameIndex, distance, form_of, forms_le
 
 NAMES = (
     ("Blue Harbour", "content"), ("Harbour", "location"), ("Blue Harbour Festival", "event"), ("Ada Marsh", "person"),
-    ("Karl Osten", "other"), ("Lowell Pictures", "organization"), ("Lotte Lowell", "person"), ("The Tide Lady", "other"),
-    ("Café Zürich", "location"), ("王小明", "person"), ("北京大学", "organization"), ("山田 太郎", "person"), ("Film", "concept"),
+    ("Karl Osten", "other"), ("Lowell Pictures", "organization"), ("Lotte Lowell", "person"),
+    ("The Tide Lady", "other"), ("Café Zürich", "location"), ("王小明", "person"), ("北京大学", "organization"),
+    ("山田 太郎", "person"), ("Film", "concept"),
     ("US", "location"), ("us", "concept"), ("Iris Bell", "person"), ("Otto Bell", "person"), ("Ｗｉｄｅ", "other"),
 )  # fmt: skip
 
