@@ -12,7 +12,7 @@ from services.query.domain.linking import Link, NameIndex, Word, key_of, words
 from services.query.domain.passage import Passage
 
 NAMED, LED, TITLED = 1.0, 3.0, 4.0
-"""How much a sentence is about an entity: it names it, its paragraph begins with it, its heading or file is called so."""
+"""How much a sentence is about an entity: it names it; its paragraph begins with it; heading or file are called so."""
 
 UNREAD = 0.7
 """What a word counts that was not read anywhere, beside the usual one: it may be said in others."""

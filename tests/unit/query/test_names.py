@@ -132,7 +132,7 @@ async def test_a_workspace_of_too_many_names_keeps_none_and_questions_are_looked
     library: Any = made.library(names=names)
     found = await walk(Question("Where does Ada Marsh sail?", "walk"), Keywords(), SPACES, library)
     assert found.info["linked"] == [{"said": "Ada Marsh", "entities": ["Ada Marsh"], "by": "name"}]
-    assert list(found.chunk_ids)[0] == "one-chunk-000"
+    assert found.chunk_ids[0] == "one-chunk-000"
 
 
 async def test_what_was_not_asked_for_the_longest_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:

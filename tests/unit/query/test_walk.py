@@ -16,12 +16,12 @@ SPACES = Spaces.of("w", Generations())
 NOTHING = Keywords()
 
 CORPUS = {
-    "Blue Harbour": ("Blue Harbour is a film in black and white. It was produced by Lowell Pictures.", "Lowell Pictures"),
+    "Blue Harbour": ("Blue Harbour is a film without sound. It was produced by Lowell Pictures.", "Lowell Pictures"),
     "Lowell Pictures": ("Lowell Pictures is a studio. It was founded by Otto Brandt.", "Otto Brandt"),
     "Otto Brandt": ("Otto Brandt was a tailor, also called the Tide Man. He was born in Port Elm.", "Port Elm"),
     "Port Elm": ("Port Elm is a town. Its mayor is Ada Marsh.", "Ada Marsh"),
     "Green Harbour": ("Green Harbour is a film about a founder who was born in a studio.", "Harbour"),
-    "Founders Day": ("Founders Day: in many towns the founder of a studio was born twice, they say of films.", "Studio"),
+    "Founders Day": ("Founders Day: in many towns the founder of a studio was born twice, they say.", "Studio"),
     "Film studios": ("A film studio has a founder, a town, and somebody who was born to produce a film.", "Studio"),
     "Iris Bell": ("Iris Bell founded a studio for films. She was born in Old Mill, a town by a harbour.", "Old Mill"),
 }  # fmt: skip
