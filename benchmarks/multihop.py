@@ -60,24 +60,23 @@ class KeptEmbedder:
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner
         self.model, self.dimension = inner.model, inner.dimension
-        self._kept = sqlite3.connect(CACHE)
+        self._kept = sqlite3.connect(CACHE, timeout=120)
         self._kept.execute("CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB)")
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector per text."""
-        keys = [sha256(f"{self.model} {text}") for text in texts]
+        keys = {text: sha256(f"{self.model} {text}") for text in texts}
         found: dict[str, Vector] = {}
-        for key, text in zip(keys, texts, strict=True):
+        for text, key in keys.items():
             row = self._kept.execute("SELECT vector FROM vectors WHERE key = ?", (key,)).fetchone()
             if row:
-                found[key] = tuple(array("d", row[0]))
-            elif key not in found:
-                (found[key],) = await self._inner.embed([text])
-                self._kept.execute(
-                    "INSERT OR REPLACE INTO vectors VALUES (?, ?)", (key, array("d", found[key]).tobytes())
-                )
+                found[text] = tuple(array("d", row[0]))
+        new = [text for text in keys if text not in found]
+        found |= zip(new, await self._inner.embed(new), strict=True)
+        rows = [(keys[text], array("d", found[text]).tobytes()) for text in new]
+        self._kept.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
         self._kept.commit()
-        return [found[key] for key in keys]
+        return [found[text] for text in texts]
 
     async def close(self) -> None:
         """Keep what there is."""
@@ -208,7 +207,7 @@ def main() -> None:
     arguments.add_argument("--failures", type=int, default=0, help="questions of `walk` to show")
     given = arguments.parse_args()
     made = world(given.seed, things=given.things, distractors=given.distractors, questions=given.questions)
-    embedder = KeptEmbedder(MiniLmEmbedder(1) if given.embedder == "minilm" else LexicalEmbedder(384))
+    embedder = KeptEmbedder(MiniLmEmbedder() if given.embedder == "minilm" else LexicalEmbedder(384))
     asyncio.run(measured(made, given.modes.split(","), embedder, given.failures))
 
 

@@ -1,8 +1,8 @@
 """The words of the fictional world: forms of names, how documents say a tie, and how questions ask for it."""
 
 ONSETS = (
-    "b", "br", "c", "d", "dr", "f", "fl", "g", "gr", "h", "k", "kl", "l", "m", "n", "p", "pr", "r", "s", "sk", "st", "t",
-    "tr", "v", "w", "z",
+    "b", "br", "c", "d", "dr", "f", "fl", "g", "gr", "h", "k", "kl", "l", "m", "n", "p", "pr", "r", "s", "sk", "st",
+    "t", "tr", "v", "w", "z",
 )  # fmt: skip
 NUCLEI = ("a", "e", "i", "o", "u", "a", "e", "o", "ai", "ea", "ou")
 CODAS = ("", "n", "r", "l", "ck", "nd", "rt", "ss", "m", "lt", "th")

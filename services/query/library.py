@@ -47,7 +47,7 @@ class Library:
     answers: Answers
     embed: Embed
     embed_words: Embed
-    """For the few words that relations are called by; the same come again and again, so they may be remembered."""
+    """For single words of passages: the same come again and again, so they may be remembered."""
     count: Count
     names: Names
     reranker: Rerankers | None = None

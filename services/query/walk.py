@@ -34,8 +34,8 @@ TIES = 40
 """Relations read per entity: a hub costs a bounded read, its heaviest relations first."""
 READ_OF_LINKED, READ_OF_OTHERS = 12, 6
 """Passages read about an entity."""
-COMPARED = 48
-"""Keywords of relations that are newly compared with the question in one hop."""
+COMPARED = 64
+"""Words of sentences that are newly compared with the question in one hop."""
 DENSE = 20
 """Passages most like the question, at least."""
 SEEDING = 3
@@ -43,7 +43,9 @@ SEEDING = 3
 FIRST = 2
 """Passages about each linked entity that come before all others."""
 BRIDGE, WALKED, HYBRID = 3.0, 1.0, 0.5
-"""What the three lists count."""
+"""What the three lists count,"""
+FLATTENING = 5
+"""and how little their first places stand out: each list is good at its top only."""
 SHOWN = 20
 """Paths, and hubs that were not read whole, that are told of."""
 
@@ -130,13 +132,11 @@ async def _explore(quest: _Quest, known: Map, starts: Mapping[str, float]) -> di
         around = await library.graph.neighbourhood(spaces.graph, frontier, limit=TIES)
         known.add(around if quest.documents is None else told_by(around, quest.documents))
         most = READ_OF_OTHERS if hop else READ_OF_LINKED
-        called = known.unknown_words(COMPARED)
         wanted = dict.fromkeys(chunk for name in frontier for chunk in known.unread(name, most))
-        passages, vectors = await asyncio.gather(
-            library.passages.get(spaces.status, wanted), library.embed_words(called)
-        )
-        said = [s for passage in passages.values() for s in sentences(passage, quest.index, quest.asked)]
-        known.read(passages, said, dict(zip(called, vectors, strict=True)))
+        passages = await library.passages.get(spaces.status, wanted)
+        known.read(passages, [s for p in passages.values() for s in sentences(p, quest.index, quest.asked)])
+        new = known.unknown_words(COMPARED)
+        known.like |= zip(new, await library.embed_words(new), strict=True)
         others = others or dict.fromkeys(known.same(starts), 1.0)
         frontier = _ahead(quest, known, {**starts, **others}, {*known.degrees, *frontier})
     return others
@@ -164,7 +164,7 @@ def _ranked(
     groups = [{*link.names, *known.same(link.names)} for link in quest.links] or [set(starts)]
     _, walked = known.walked(quest.asked, starts)
     first = [chunk for name in starts for chunk in known.defining(name)[:FIRST]] if quest.links else []
-    rest = fused((bridge(found, known, groups), BRIDGE), (walked, WALKED), (hybrid, HYBRID))
+    rest = fused((bridge(found, known, groups), BRIDGE), (walked, WALKED), (hybrid, HYBRID), flattening=FLATTENING)
     return list(dict.fromkeys([*first, *rest]))
 
 

@@ -21,6 +21,9 @@ MOST_OF_ONE = 3
 LONGEST_TEXT = 8000
 """Characters of a text that are read."""
 SHORTEST_MISSPELT = 5
+"""Letters."""
+LONGEST_MISSPELT = 5
+"""Words."""
 LIKE_ENOUGH = 0.3
 """Dice's coefficient of letter trigrams from which spellings are compared letter by letter."""
 COMPARED = 20
@@ -188,16 +191,21 @@ def distance(one: str, other: str, most: int) -> int:
             row.append(cost)
         if min(row) > most:
             return most + 1
-    return row[-1]
+    return min(row[-1], most + 1)
 
 
 def linked(question: str, index: NameIndex) -> list[Link]:
-    """The links of a question, in order, none over another."""
+    """The links of a question, in order, none over another: names, misspelt names of several words, surnames, and
+    misspelt words, in this order of trust.
+    """
     some = words(question)
     cased = any(word.capital and not word.common for word in some[1:])
     found = list(_exactly(question, some, index, cased))
-    free = [word for word in some if not any(link.start <= word.start < link.end for link in found)]
-    found += _nearly(question, free, some, index, cased)
+    found += _nearly(question, _runs(some, found), index, cased, shortest=2)
+    for word in _free(some, found):
+        if _may_name([word], cased) and (names := index.surnamed(word.form)):
+            found.append(_link(question, [word], names, "surname"))
+    found += _nearly(question, _runs(some, found), index, cased, shortest=1)
     return sorted(found, key=lambda link: link.start)
 
 
@@ -212,28 +220,37 @@ def _exactly(question: str, some: Sequence[Word], index: NameIndex, cased: bool)
                 place += length
                 break
         else:
-            word = some[place]
-            if _may_name([word], cased) and (names := index.surnamed(word.form)):
-                yield _link(question, [word], names, "surname")
             place += 1
 
 
-def _nearly(question: str, free: Sequence[Word], some: Sequence[Word], index: NameIndex, cased: bool) -> Iterator[Link]:
-    """For each run of words that is left the spans that are spelt like a name, the longest first."""
-    places = {word.start: number for number, word in enumerate(some)}
+def _free(some: Sequence[Word], found: Sequence[Link]) -> list[Word]:
+    return [word for word in some if not any(link.start <= word.start < link.end for link in found)]
+
+
+def _runs(some: Sequence[Word], found: Sequence[Link]) -> list[list[Word]]:
+    """The words that are not linked, those together that stand together."""
+    runs: list[list[Word]] = [[]]
+    free = {word.start for word in _free(some, found)}
+    for word in some:
+        if word.start in free:
+            runs[-1].append(word)
+        elif runs[-1]:
+            runs.append([])
+    return runs
+
+
+def _nearly(
+    question: str, runs: Sequence[Sequence[Word]], index: NameIndex, cased: bool, *, shortest: int
+) -> Iterator[Link]:
+    """The spans that are spelt like a name, the longest first."""
     taken: set[int] = set()
-    spans = [
-        free[start : start + length]
-        for length in range(min(5, len(free)), 0, -1)
-        for start in range(len(free) - length + 1)
-    ]
-    for part in spans:
-        together = places[part[-1].start] - places[part[0].start] == len(part) - 1
-        if not together or part[0].common or part[-1].common or not _may_name(part, cased):
-            continue
-        if taken.isdisjoint(word.start for word in part) and (names := index.spelt_like(key_of(part))):
-            taken |= {word.start for word in part}
-            yield _link(question, part, names, "spelling")
+    for length in range(LONGEST_MISSPELT, shortest - 1, -1):
+        for part in [run[start : start + length] for run in runs for start in range(len(run) - length + 1)]:
+            if part[0].common or part[-1].common or not _may_name(part, cased):
+                continue
+            if taken.isdisjoint(word.start for word in part) and (names := index.spelt_like(key_of(part))):
+                taken |= {word.start for word in part}
+                yield _link(question, part, names, "spelling")
 
 
 def _may_name(part: Sequence[Word], cased: bool) -> bool:
@@ -248,7 +265,7 @@ def _link(question: str, part: Sequence[Word], names: tuple[str, ...], by: By) -
 
 def forms_left(question: str, found: Sequence[Link], longest: int = 5) -> list[str]:
     """What else of the question may be a name, as it is written: to be looked up where the index does not know it."""
-    free = [w for w in words(question) if not any(link.start <= w.start < link.end for link in found)]
+    free = _free(words(question), found)
     said: dict[str, None] = {}
     for start, word in enumerate(free):
         for last in free[start : start + longest]:

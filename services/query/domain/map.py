@@ -28,7 +28,7 @@ class Map:
     degrees: dict[str, int] = field(default_factory=dict[str, int])
     """Of the entities whose ties were read."""
     like: dict[str, Vector] = field(default_factory=dict[str, Vector])
-    """The vectors of what ties are called, those that were asked for."""
+    """The vectors of words that sentences say, those that were asked for."""
     said: Mapping[str, Vector] = field(default_factory=dict[str, Vector])
     """The vectors of the asked words."""
     passages: dict[str, Passage] = field(default_factory=dict[str, Passage])
@@ -42,10 +42,9 @@ class Map:
         self.degrees |= around.degrees
         self.ties |= {(tie.source, tie.target): tie for tie in around.ties}
 
-    def read(self, passages: Mapping[str, Passage], said: Iterable[Sentence], like: Mapping[str, Vector]) -> None:
-        """What passages say, and the vectors of what ties are called."""
+    def read(self, passages: Mapping[str, Passage], said: Iterable[Sentence]) -> None:
+        """What passages say."""
         self.passages |= passages
-        self.like |= like
         self._defining.clear()
         for sentence in said:
             self.sentences.append(sentence)
@@ -103,8 +102,9 @@ class Map:
         return entities, sorted(chunks, key=lambda chunk: -chunks[chunk])
 
     def unknown_words(self, most: int) -> list[str]:
-        """What ties are called and has no vector yet, the most frequent first."""
-        counts = Counter(word for tie in self.ties.values() for word in tie.keywords if word not in self.like)
+        """What sentences say of several entities and has no vector yet, the most frequent words first."""
+        tying = (sentence.words for sentence in self.sentences if len(sentence.about) > 1)
+        counts = Counter(word for some in tying for word in some if len(word) > 1 and word not in self.like)
         return [word for word, _ in counts.most_common(most)]
 
     def weights(self, asked: Asked) -> Mapping[str, float]:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from contracts.ids import pair
 from services.query.domain.map import Map
 from services.query.domain.reading import NAMED, Asked, Sentence
 from services.query.domain.retrieval import interleave
@@ -14,25 +13,30 @@ from services.query.domain.retrieval import interleave
 STEP, BACK, BESIDE = 0.03, 0.07, 0.1
 """What a step costs, where all asked words together are worth 1: from what a sentence is about to what it names, the
 other way round, and between two that it only names."""
-SILENT = 0.08
+SILENT = 0.15
 """What a step must say, in addition to its cost, and loses where it says less."""
-AHEAD = 0.05
+AHEAD = 0.02
 """How much less than the passages of a path those count that are about an entity on it."""
 OUT_OF_TURN = 0.5
 """What is left of a word's worth for each word that stands between it and the link and was not said before."""
-MEANT, NEAR, SAME = 0.8, 0.3, 0.7
-"""How much a tie says a word at most that it means in other words, and the likeness, as a cosine, from which it does so
-a little, and in full."""
+MEANT, NEAR, SAME = 0.8, 0.35, 0.7
+"""How much a sentence says a word at most that it means by another, and the likeness, as a cosine, from which it does
+so a little, and in full."""
 HALF_SAYS = 1.5
+"""How much of a phrase of several words is said, for each share of them: two thirds say it all."""
 RIVALRY = 0.05
 """How much a step loses to the other steps from the same entity that say as much."""
 SHARPNESS = 10.0
 KEPT = 60
+"""Paths that are followed further,"""
+WIDTH = 12
+"""steps of each,"""
 DEPTH = 5
+"""how often,"""
 MOST_PATHS = 200
+"""and paths from one link whose passages are listed."""
 MOST_STEPS = 400
 """Steps from one entity that are looked at."""
-FEWEST_COMPARED = 8
 
 Array = Any
 
@@ -133,7 +137,7 @@ def _further(path: Path, steps: _Steps, goal: _Goal) -> Iterator[Path]:
     worth = gains - steps.costs - SILENT * np.maximum(0.0, 1.0 - gains / SILENT)
     rivals = np.exp(SHARPNESS * (worth - worth.max()))
     values = path.value + worth + RIVALRY * np.log(rivals / rivals.sum())
-    for number in np.argsort(-values)[:KEPT]:
+    for number in map(int, np.argsort(-values)[:WIDTH]):
         sentence, name = steps.ways[number]
         if name not in path.names:
             chunks = path.chunks if path.chunks[-1:] == (sentence.chunk,) else (*path.chunks, sentence.chunk)
@@ -163,9 +167,8 @@ class _Lookup:
         for number, (sentence, other) in enumerate(ways):
             heard = sentence.heard | self._kinds.get(other, frozenset())
             says[number] = [float(word in heard) for word in self._stems]
-            meant = self._meant.get(pair(name, other))
-            if meant is not None:
-                says[number] = np.maximum(says[number], meant)
+            rows = [self._meant[word] for word in sentence.words if word in self._meant]
+            says[number] = np.max([says[number], *rows], axis=0)
         return _Steps(ways, says, np.array([_cost(sentence, name, other) for sentence, other in ways]))
 
 
@@ -175,12 +178,9 @@ def _cost(sentence: Sentence, here: str, there: str) -> float:
     return BACK if sentence.about[there] > NAMED else BESIDE
 
 
-def _meant(known: Map, stems: Sequence[str]) -> dict[tuple[str, str], Array]:
-    """How much ties mean the words, by the likeness of what a tie is called to the word."""
-    ties = {key: tie.keywords for key, tie in known.ties.items() if any(word in known.like for word in tie.keywords)}
-    if len(ties) < FEWEST_COMPARED or not stems:
+def _meant(known: Map, stems: Sequence[str]) -> dict[str, Array]:
+    """How much each word of sentences means each asked word."""
+    if not known.like:
         return {}
-    phrases = sorted({word for keywords in ties.values() for word in keywords if word in known.like})
-    likeness = np.array([known.like[word] for word in phrases]) @ np.array([known.said[word] for word in stems]).T
-    rows = dict(zip(phrases, np.clip((likeness - NEAR) / (SAME - NEAR), 0.0, 1.0) * MEANT, strict=True))
-    return {key: np.max([rows[word] for word in keywords if word in rows], axis=0) for key, keywords in ties.items()}
+    likeness = np.array(list(known.like.values())) @ np.array([known.said[word] for word in stems]).T
+    return dict(zip(known.like, np.clip((likeness - NEAR) / (SAME - NEAR), 0.0, 1.0) * MEANT, strict=True))

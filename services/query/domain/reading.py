@@ -11,11 +11,11 @@ from functools import lru_cache
 from services.query.domain.linking import Link, NameIndex, Word, key_of, words
 from services.query.domain.passage import Passage
 
-NAMED, SPOKEN_OF, LED, TITLED = 1.0, 2.0, 3.0, 4.0
-"""How much a sentence is about an entity: it names it; it follows one that begins with it; its paragraph begins with
-it; its heading or its file is called so."""
+NAMED, LED, TITLED = 1.0, 3.0, 4.0
+"""How much a sentence is about an entity: it names it; its paragraph begins with it; heading or file are called so."""
 
 UNREAD = 0.7
+"""What a word counts that was not read anywhere, beside the usual one: it may be said in others."""
 
 _SENTENCE = re.compile(r"[.!?;](?=\s)|[。！？；]|\n+")
 _PARAGRAPH = re.compile(r"\n\s*\n")
@@ -34,6 +34,8 @@ class Sentence:
     place: int
     about: Mapping[str, float]
     heard: frozenset[str]
+    words: frozenset[str] = frozenset()
+    """All that say something and are no names."""
 
 
 @dataclass(frozen=True)
@@ -107,45 +109,57 @@ def stem(form: str) -> str:
     return form[:-1] if len(form) > _SHORTEST_STEM + 1 and form[-1] == form[-2] else form
 
 
+@dataclass
+class _Drawn:
+    """A sentence while its passage is read."""
+
+    paragraph: int
+    names: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
+    leading: tuple[str, ...] = ()
+    words: set[str] = field(default_factory=set[str])
+
+
 def sentences(passage: Passage, index: NameIndex, asked: Asked) -> list[Sentence]:
-    """The sentences of a passage that are about entities. What each is about is told by where names stand."""
-    text = passage.content
+    """The sentences of a passage that are about entities: those they name, the one their paragraph begins with, and the
+    one the passage is called after.
+    """
+    titled = dict.fromkeys(_titled(passage, index), TITLED)
+    led: dict[int, tuple[str, ...]] = {}
+    found: list[Sentence] = []
+    for place, drawn in _drawn(passage.content, index).items():
+        if drawn.names:
+            led.setdefault(drawn.paragraph, drawn.leading or drawn.names[0])
+        about = {name: NAMED for names in drawn.names for name in names}
+        about |= {**dict.fromkeys(led.get(drawn.paragraph, ()), LED), **titled}
+        if about:
+            heard = frozenset(map(stem, drawn.words)) & asked.stems
+            found.append(Sentence(passage.id, place, about, heard, frozenset(drawn.words)))
+    return found
+
+
+def _drawn(text: str, index: NameIndex) -> dict[int, _Drawn]:
+    """Names and other words, sentence by sentence."""
     some = words(text)
     ends = [match.end() for match in _SENTENCE.finditer(text)]
     breaks = [match.end() for match in _PARAGRAPH.finditer(text)]
-    place_of = [bisect_right(ends, word.start) for word in some]
-    heard: dict[int, set[str]] = {}
+    places = [bisect_right(ends, word.start) for word in some]
+    drawn: dict[int, _Drawn] = {}
+    inside: set[int] = set()
     first: dict[int, int] = {}
-    paragraph_of: dict[int, int] = {}
-    for number, (word, place) in enumerate(zip(some, place_of, strict=True)):
-        heard.setdefault(place, set()).update({stem(word.form)} & asked.stems)
+    for number, (word, place) in enumerate(zip(some, places, strict=True)):
+        drawn.setdefault(place, _Drawn(bisect_right(breaks, word.start)))
         if not word.common:
             first.setdefault(place, number)
-        paragraph_of.setdefault(place, bisect_right(breaks, word.start))
-    named_in: dict[int, list[tuple[str, ...]]] = {}
-    leading: dict[int, tuple[str, ...]] = {}
-    for number, _, names in named(some, index):
-        place = place_of[number]
-        named_in.setdefault(place, []).append(names)
-        if first.get(place) == number:
-            leading[place] = names
-    titled = _titled(passage, index)
-    found: list[Sentence] = []
-    led: dict[int, tuple[str, ...]] = {}
-    spoken: dict[int, tuple[str, ...]] = {}
-    for place, paragraph in paragraph_of.items():
-        own = named_in.get(place, [])
-        if own:
-            led.setdefault(paragraph, leading.get(place) or own[0])
-        if place in leading:
-            spoken[paragraph] = leading[place]
-        about = {name: NAMED for names in own for name in names}
-        about |= dict.fromkeys(spoken.get(paragraph, ()), SPOKEN_OF)
-        about |= dict.fromkeys(led.get(paragraph, ()), LED)
-        about |= dict.fromkeys(titled, TITLED)
-        if about:
-            found.append(Sentence(passage.id, place, about, frozenset(heard.get(place, ()))))
-    return found
+    for number, part, names in named(some, index):
+        here = drawn[places[number]]
+        here.names.append(names)
+        inside.update(range(number, number + len(part)))
+        if first.get(places[number]) == number:
+            here.leading = names
+    for number, word in enumerate(some):
+        if number not in inside and not word.common:
+            drawn[places[number]].words.add(word.form)
+    return drawn
 
 
 def named(some: Sequence[Word], index: NameIndex) -> Iterator[tuple[int, Sequence[Word], tuple[str, ...]]]:
