@@ -6,10 +6,14 @@ from typing import Any
 
 import httpx
 
-from runtime.errors import InvalidInput, Unavailable
+from runtime.errors import ConfigurationError, InvalidInput, Unavailable
+from standalone.settings import CommandSettings
 
 WORKSPACE_HEADER = "LIGHTRAG-WORKSPACE"
 PAGE = 200
+
+REFUSED, TOO_OFTEN = (401, 403), 429
+KEY = "set LIGHTSTREAM_API_KEY (or LIGHTRAG_API_KEY) to a key that may do this in this workspace"
 
 PATIENCE = 300.0
 """Seconds an answer may take: a language model may be slow."""
@@ -17,22 +21,30 @@ PATIENCE = 300.0
 
 @asynccontextmanager
 async def api(base: str, workspace: str) -> AsyncGenerator[httpx.AsyncClient]:
-    """A client of one workspace. It goes straight to this machine, whatever proxies the environment names."""
-    async with httpx.AsyncClient(
-        base_url=base, headers={WORKSPACE_HEADER: workspace}, timeout=PATIENCE, trust_env=False
-    ) as client:
+    """A client of one workspace, with the key of the environment. It uses no proxy, whatever the environment names."""
+    key = CommandSettings().lightstream_api_key.get_secret_value()
+    headers = {WORKSPACE_HEADER: workspace, **({"X-API-Key": key} if key else {})}
+    async with httpx.AsyncClient(base_url=base, headers=headers, timeout=PATIENCE, trust_env=False) as client:
         yield client
 
 
 async def call(
     client: httpx.AsyncClient, method: str, path: str, body: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The JSON answer. Raises InvalidInput for a 4xx and `Unavailable` for anything else that is no answer."""
+    """The JSON answer.
+
+    Raises ConfigurationError when the key is missing, wrong or not for this, InvalidInput for any other 4xx, and
+    `Unavailable` for anything else that is no answer.
+    """
     try:
         answer = await client.request(method, path, json=body)
         found = answer.json()
     except (httpx.HTTPError, ValueError) as error:
         raise Unavailable(f"the query service does not answer {path} ({type(error).__name__})") from None
+    if answer.status_code in REFUSED:
+        raise ConfigurationError(f"the query service refuses {path}: {_detail(found)}; {KEY}")
+    if answer.status_code == TOO_OFTEN:
+        raise Unavailable(f"{path}: {_detail(found)}")
     if answer.is_client_error:
         raise InvalidInput(f"{path}: {_detail(found)}")
     if answer.is_error:

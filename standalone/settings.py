@@ -1,6 +1,6 @@
 """The command line's knobs."""
 
-from pydantic import Field
+from pydantic import AliasChoices, Field, SecretStr
 
 from runtime.settings import Settings
 
@@ -9,3 +9,8 @@ class CommandSettings(Settings):
     """Where the bus, the stores and the query service of a deployment are, and which model embeds."""
 
     lightstream_api_url: str = Field(default="http://127.0.0.1:9621", description="the query service")
+    lightstream_api_key: SecretStr = Field(
+        default=SecretStr(""),
+        validation_alias=AliasChoices("LIGHTSTREAM_API_KEY", "LIGHTRAG_API_KEY"),
+        description="what commands send to the query service",
+    )

@@ -4,13 +4,17 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
+from fastapi import FastAPI
+
 from runtime.health import Health
 from runtime.models.open import open_chat, open_embedder, open_tokenizer
-from runtime.service import Bus, Subscription, run, until_it_answers
+from runtime.service import Bus, Subscription, run, starting, until_it_answers
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.api.app import create_app
+from services.query.api.door import door
 from services.query.api.routes import Context
+from services.query.api.settings import AccessSettings
 from services.query.library import Library
 from services.query.models import ExtractiveAnswers, ModelAnswers, ModelKeywords, OfflineKeywords
 from services.query.positions import LogPositions
@@ -24,7 +28,7 @@ PATIENCE = 30.0
 def main() -> None:
     """Run the service."""
     settings = QuerySettings()
-    app = create_app()
+    app = closed()
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
@@ -59,6 +63,13 @@ def main() -> None:
                 await part.close()
 
     run("query", settings, build, app)
+
+
+def closed() -> FastAPI:
+    """The application behind its door. Ends the process when the settings would let in who must not come in."""
+    access = AccessSettings()
+    with starting("query", access):
+        return create_app(door(access))
 
 
 if __name__ == "__main__":

@@ -22,3 +22,13 @@ class QuerySettings(Settings):
     min_position_timeout: float = Field(default=10.0, ge=0, description="seconds a question waits for its min_position")
     summary_language: str = Field(default="English", description="language of keywords")
     workspace: str = Field(default="default", description="workspace of requests that name none")
+
+    @property
+    def contradictions(self) -> list[str]:
+        """See `Settings.contradictions`."""
+        found = super().contradictions
+        if self.max_entity_tokens + self.max_relation_tokens >= self.max_total_tokens:
+            found.append(
+                "MAX_ENTITY_TOKENS and MAX_RELATION_TOKENS together leave nothing of MAX_TOTAL_TOKENS for passages"
+            )
+        return found
