@@ -190,12 +190,20 @@ def _local_only(method: str, headers: Headers, door: Door) -> None:
     A browser sends forms and plain text anywhere without asking; and a page can have its own name lead to this machine.
     """
     host = headers.get("host", "")
-    if door.local and not is_local(urlsplit(f"//{host}").hostname or ""):
+    if door.local and not is_local(_name(host)):
         raise Refused(403, "without credentials this server answers to localhost only; set LIGHTRAG_API_KEY")
     origin = headers.get("origin")
     if method in UNSEEN or origin is None or origin in door.origins or "*" in door.origins:
         return
     # Where a browser says it, that counts: a proxy may have changed the name of the host, a page cannot forge either.
-    site = headers.get("sec-fetch-site") or ("same-origin" if urlsplit(origin).netloc == host else "cross-site")
+    site = headers.get("sec-fetch-site") or ("same-origin" if origin.partition("://")[2] == host else "cross-site")
     if site != "same-origin":
         raise Refused(403, "web pages of other origins may not call; see CORS_ORIGINS")
+
+
+def _name(host: str) -> str:
+    """The name or address in a Host header; empty for what is none."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
