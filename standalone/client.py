@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 
 from runtime.errors import ConfigurationError, InvalidInput, Unavailable
-from standalone.settings import CommandSettings
+from standalone.settings import of_environment
 
 WORKSPACE_HEADER = "LIGHTRAG-WORKSPACE"
 PAGE = 200
@@ -21,8 +21,11 @@ PATIENCE = 300.0
 
 @asynccontextmanager
 async def api(base: str, workspace: str) -> AsyncGenerator[httpx.AsyncClient]:
-    """A client of one workspace, with the key of the environment. It uses no proxy, whatever the environment names."""
-    key = CommandSettings().lightstream_api_key.get_secret_value()
+    """A client of one workspace, with the key of the environment. It uses no proxy, whatever the environment names.
+
+    Raises ConfigurationError for variables that cannot be used.
+    """
+    key = of_environment().lightstream_api_key.get_secret_value()
     headers = {WORKSPACE_HEADER: workspace, **({"X-API-Key": key} if key else {})}
     async with httpx.AsyncClient(base_url=base, headers=headers, timeout=PATIENCE, trust_env=False) as client:
         yield client

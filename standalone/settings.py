@@ -1,7 +1,8 @@
 """The command line's knobs."""
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 
+from runtime.errors import ConfigurationError
 from runtime.settings import Settings
 
 
@@ -14,3 +15,12 @@ class CommandSettings(Settings):
         validation_alias=AliasChoices("LIGHTSTREAM_API_KEY", "LIGHTRAG_API_KEY"),
         description="what commands send to the query service",
     )
+
+
+def of_environment() -> CommandSettings:
+    """The knobs. Raises ConfigurationError, which names the variables that cannot be used and not their values."""
+    try:
+        return CommandSettings()
+    except ValidationError as error:
+        names = ", ".join(str(fault["loc"][0]).upper() for fault in error.errors())
+        raise ConfigurationError(f"these variables cannot be used: {names}") from None
