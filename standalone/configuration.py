@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
@@ -170,7 +171,8 @@ def _shown(
     set_by = next((variable for variable in variables if variable in own), "")
     default = field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
     value = own[set_by] if set_by else upper[given] if given else str(default)
-    secret = field.annotation is SecretStr
+    # An address may be shown without its password even where the whole is kept as a secret.
+    secret = field.annotation is SecretStr and "://" not in str(default)
     source = setter if set_by else given or DEFAULT
     return Shown(of, variables, _safe(value, secret), source, field.description or MEANINGS.get(name, ""))
 
@@ -178,12 +180,13 @@ def _shown(
 def _safe(value: str, secret: bool) -> str:
     if not value:
         return NONE
-    if "://" in value:
-        try:
-            return _printable(without_secrets(value))
-        except ValueError:
-            return HIDDEN
-    return HIDDEN if secret else _printable(value)
+    if secret:
+        return HIDDEN
+    try:
+        parts = urlsplit(value)
+        return _printable(without_secrets(value) if "@" in parts.netloc or parts.query else value)
+    except ValueError:
+        return HIDDEN
 
 
 def _printable(value: str) -> str:

@@ -58,8 +58,12 @@ class Gate:
         self._app, self._door = app, door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI 3. Nothing but HTTP is let through: there is no other route."""
+        """See ASGI 3. A websocket is closed: there is no route for one."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
         if scope["type"] != "http":
+            await self._app(scope, receive, send)
             return
         renewed = ""
         try:

@@ -355,3 +355,17 @@ async def test_a_form_has_few_fields_and_short_ones(world: World, size: int) -> 
         assert many.status_code in {400, 422}
         files = await api.post("/login", files=[(f"f{n}", (f"{n}.txt", b"x")) for n in range(101)])
         assert files.status_code in {400, 422}
+
+
+async def test_a_websocket_is_closed(world: World) -> None:
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {"type": "websocket", "path": "/query", "headers": [], "query_string": b"", "app": None}
+    await world.app(behind(lightrag_api_key=KEY))(scope, receive, send)
+    assert sent == [{"type": "websocket.close", "code": 1008}]

@@ -56,6 +56,9 @@ def test_a_value_comes_from_a_variable_of_either_name_from_the_stack_or_is_the_d
     assert one(found, "CHUNK_SIZE") == ("1200", "default")
     assert one(found, "HOST") == ("127.0.0.1", f"the stack in {tmp_path / '.lightstream'}")
     elsewhere = shown(tmp_path, NATS_URL="nats://bus:4222", HOST="127.0.0.2")
+    assert one(shown(tmp_path, NATS_URL="nats://b", DOCUMENTS_URL="sqlite:///d/x.db"), "DOCUMENTS_URL") == (
+        "sqlite:///d/x.db", "DOCUMENTS_URL",
+    )  # fmt: skip
     assert one(elsewhere, "NATS_URL") == ("nats://bus:4222", "NATS_URL")
     assert one(elsewhere, "HOST") == ("127.0.0.2", "HOST")
 
