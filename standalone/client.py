@@ -1,5 +1,6 @@
 """The query service over HTTP, as the command line uses it."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -17,6 +18,10 @@ KEY = "set LIGHTSTREAM_API_KEY (or LIGHTRAG_API_KEY) to a key that may do this i
 
 PATIENCE = 300.0
 """Seconds an answer may take: a language model may be slow."""
+
+
+WAITS, LONGEST_WAIT = 10, 60.0
+"""How often, and at most how many seconds each time, a command waits when it is told that it asks too often."""
 
 
 @asynccontextmanager
@@ -39,11 +44,13 @@ async def call(
     Raises ConfigurationError when the key is missing, wrong or not for this, InvalidInput for any other 4xx, and
     `Unavailable` for anything else that is no answer.
     """
-    try:
-        answer = await client.request(method, path, json=body)
-        found = answer.json()
-    except (httpx.HTTPError, ValueError) as error:
-        raise Unavailable(f"the query service does not answer {path} ({type(error).__name__})") from None
+    answer, found = await _asked(client, method, path, body)
+    for _ in range(WAITS):
+        if answer.status_code != TOO_OFTEN:
+            break
+        wait = answer.headers.get("Retry-After", "")
+        await asyncio.sleep(min(float(wait) if wait.isdigit() else 1.0, LONGEST_WAIT))
+        answer, found = await _asked(client, method, path, body)
     if answer.status_code in REFUSED:
         raise ConfigurationError(f"the query service refuses {path}: {_detail(found)}; {KEY}")
     if answer.status_code == TOO_OFTEN:
@@ -53,6 +60,14 @@ async def call(
     if answer.is_error:
         raise Unavailable(f"{path} failed with {answer.status_code}: {_detail(found)}")
     return found
+
+
+async def _asked(client: httpx.AsyncClient, method: str, path: str, body: Any) -> tuple[httpx.Response, Any]:
+    try:
+        answer = await client.request(method, path, json=body)
+        return answer, answer.json()
+    except (httpx.HTTPError, ValueError) as error:
+        raise Unavailable(f"the query service does not answer {path} ({type(error).__name__})") from None
 
 
 async def query(client: httpx.AsyncClient, question: str, mode: str) -> dict[str, Any]:
