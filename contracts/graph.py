@@ -109,6 +109,25 @@ class Tie:
 
 
 @dataclass(frozen=True)
+class Support:
+    """One chunk that speaks for an entity or relation. Offsets and pages stand with the chunk's passage."""
+
+    place: str
+    """Where it stands among all of them: give it as `after` to read on."""
+    names: tuple[str, ...]
+    """As the document has them: people may have renamed the thing since."""
+    chunk_id: str
+    document_id: str
+    order: int
+    version: int
+    """Of the document."""
+    added_at: int
+    """Microseconds since the epoch: the document's time."""
+    file_path: str
+    description: str
+
+
+@dataclass(frozen=True)
 class VectorRow:
     """What stands beside a vector: the text that was embedded and where it came from."""
 

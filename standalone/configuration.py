@@ -80,6 +80,11 @@ MEANINGS = {
     "cosine_threshold": "hits at or below this similarity are left out",
     "kg_chunk_pick_method": "how passages behind entities and relations are chosen: VECTOR or WEIGHT",
     "min_rerank_score": "passages that the reranker scores lower are left out",
+    "rerank_binding": "whose protocol the reranker speaks: cohere, jina or aliyun; empty: none",
+    "rerank_model": "the reranker",
+    "rerank_binding_api_key": "its key",
+    "rerank_by_default": "whether questions are reranked that do not say",
+    "webui_description": "what pages say of this deployment",
     "related_chunk_number": "passages that the first entity or relation may bring",
 }
 """What the settings mean whose name says it to those who read the code."""

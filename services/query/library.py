@@ -8,8 +8,8 @@ from contracts.graph import Generations, Space
 from runtime.models.ports import Vector
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
-from services.query.domain.question import Pick
-from services.query.ports import Answers, KeywordFinders, Passages, Rerankers
+from services.query.domain.question import Pick, Step
+from services.query.ports import Answers, Documents, KeywordFinders, Memories, Passages, Rerankers, Supports
 
 
 class Count(Protocol):
@@ -22,6 +22,16 @@ class Embed(Protocol):
     """Embeds texts for a search."""
 
     async def __call__(self, texts: Sequence[str], /) -> list[Vector]: ...
+
+
+class Tell(Protocol):
+    """Is told of each step when it begins."""
+
+    def __call__(self, step: Step, /) -> None: ...
+
+
+def nobody(_: Step) -> None:
+    """Nobody wants to know."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +51,11 @@ class Spaces:
             Space(workspace, generations.vectors),
         )
 
+    @property
+    def all(self) -> tuple[Space, ...]:
+        """All three."""
+        return self.status, self.graph, self.vectors
+
 
 @dataclass(frozen=True)
 class Library:
@@ -48,7 +63,9 @@ class Library:
 
     graph: Graph
     vectors: Vectors
+    documents: Documents
     passages: Passages
+    supports: Supports
     keywords: KeywordFinders
     answers: Answers
     embed: Embed
@@ -58,3 +75,5 @@ class Library:
     min_rerank_score: float = 0.0
     related_chunks: int = 5
     pick: Pick = "VECTOR"
+    memories: Memories | None = None
+    tell: Tell = nobody

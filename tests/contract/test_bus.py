@@ -143,6 +143,14 @@ async def test_what_is_read_can_be_acknowledged_or_refused_without_effect(bus: B
     assert await sequences(bus) == [1]
 
 
+async def test_each_workspace_has_a_newest_event_of_its_own(bus: Bus) -> None:
+    assert await bus.log.last("w") == 0
+    await filled(bus, "a", "b")
+    for number, workspace in enumerate(("w2", "w", "w.w")):
+        await bus.log.publish(sealed(DocumentDeleted(document_id="a"), id=f"deletion-{number}", workspace=workspace))
+    assert [await bus.log.last(workspace) for workspace in ("w", "w2", "w.w", "W", "none")] == [4, 3, 5, 0, 0]
+
+
 async def test_the_newest_event_of_a_type_about_a_document(bus: Bus) -> None:
     await filled(bus, "a", "b", "a", "b")
     newest = await bus.log.newest("w", "a", "DocumentAdded")

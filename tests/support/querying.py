@@ -14,6 +14,7 @@ from runtime.models.scripted import CountingEmbedder
 from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.memory import MemoryRows
+from runtime.stores.documents.supports import Supports
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.handler import on_chunks, on_graph_merged
@@ -86,7 +87,9 @@ class World:
         library = Library(
             graph=self.graph,
             vectors=self.vectors,
+            documents=self.documents,
             passages=self.passages,
+            supports=Supports(self.rows),
             keywords=OfflineKeywords(),
             answers=ExtractiveAnswers(self.embedder),
             embed=self.embedder.embed,

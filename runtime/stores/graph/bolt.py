@@ -124,11 +124,11 @@ class BoltGraph:
 
         async def work(transaction: AsyncTransaction) -> Records:
             sizes = await _sizes_of_ends(transaction, space, rows)
-            from_source, from_target = _by_smaller_end(rows, sizes)
-            return [
-                *await _run(transaction, cypher.RELATIONS_FROM_SOURCE, **_key(space), rows=from_source),
-                *await _run(transaction, cypher.RELATIONS_FROM_TARGET, **_key(space), rows=from_target),
-            ]
+            statements = (cypher.RELATIONS_FROM_SOURCE, cypher.RELATIONS_FROM_TARGET)
+            records: Records = []
+            for statement, some in zip(statements, _by_smaller_end(rows, sizes), strict=True):
+                records += await _run(transaction, statement, **_key(space), rows=some) if some else []
+            return records
 
         return await self._transact(work)
 

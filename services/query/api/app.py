@@ -1,9 +1,7 @@
 """The FastAPI application: routes, and errors that name the cause and the way out but never internals."""
 
 import math
-from uuid import uuid4
 
-import structlog
 from fastapi import FastAPI, HTTPException, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -18,10 +16,9 @@ from runtime.errors import InvalidInput, ModelChanged, Retryable
 from services.query.api import data, login, pages
 from services.query.api.auth import Gate
 from services.query.api.door import Door
+from services.query.api.failures import told
 from services.query.api.routes import VERSION, router
 from services.query.api.shield import HEADERS, Audit, Shield
-
-logger = structlog.get_logger(__name__)
 
 MAX_BODY = 2 * MAX_TEXT_BYTES + 1024 * 1024
 """Bytes of a request: what JSON escapes takes twice the bytes of UTF-8 as a rule, Chinese included."""
@@ -81,8 +78,9 @@ def _explain(app: FastAPI) -> None:
     """Errors as answers."""
 
     @app.exception_handler(InvalidInput)
-    async def refused(_: Request, error: InvalidInput) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
-        return JSONResponse({"detail": str(error)}, 422)
+    async def refused(request: Request, error: InvalidInput) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
+        status, detail = told(error, request.url.path)
+        return JSONResponse({"detail": detail}, status)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
@@ -93,23 +91,17 @@ def _explain(app: FastAPI) -> None:
 
     @app.exception_handler(Retryable)
     async def unavailable(request: Request, error: Retryable) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
-        id = uuid4().hex
-        logger.warning("unavailable", error_id=id, path=request.url.path, error=f"{type(error).__name__}: {error}")
-        if isinstance(error, ModelChanged):
-            return JSONResponse({"detail": f"{error} (error_id: {id})"}, 503)
-        wait = str(max(1, math.ceil(error.retry_after or 5)))
-        return JSONResponse(
-            {"detail": f"a part of the system does not answer now; try again (error_id: {id})"},
-            503,
-            {"Retry-After": wait},
+        status, detail = told(error, request.url.path)
+        wait = (
+            {} if isinstance(error, ModelChanged) else {"Retry-After": str(max(1, math.ceil(error.retry_after or 5)))}
         )
+        return JSONResponse({"detail": detail}, status, wait)
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
-        id = uuid4().hex
-        logger.error("internal error", error_id=id, path=request.url.path, exc_info=error)
+        status, detail = told(error, request.url.path)
         # This answer leaves outside of everything that surrounds a route.
-        return JSONResponse({"detail": f"Internal server error (error_id: {id})"}, 500, HEADERS)
+        return JSONResponse({"detail": detail}, status, HEADERS)
 
 
 class LimitedBody:

@@ -1,13 +1,29 @@
-"""Requests and answers of the HTTP API, in LightRAG's shapes. Unknown fields of a request are ignored, as there."""
+"""Questions and answers of the HTTP API, in LightRAG's shapes. Unknown fields of a request are ignored, as there."""
 
 import unicodedata
-from typing import Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    field_validator,
+    model_validator,
+)
 
 from contracts.text import sanitize
+from services.query.ask import Answer
+from services.query.domain.passage import Passage
 from services.query.domain.question import Mode
-from services.query.domain.status import STATUSES, STEPS, DocumentStatus
+from services.query.domain.scope import Scope
+
+MAX_TEXT = 131_072
+"""Characters of what a language model gets to read of one request."""
 
 
 def weight(query: str) -> int:
@@ -15,32 +31,101 @@ def weight(query: str) -> int:
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in query)
 
 
+class HistoryMessage(BaseModel):
+    """What was said before."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str = Field(max_length=32_768)
+
+
+class Filter(BaseModel):
+    """Which documents a question is about: all that is given must hold."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    document_ids: list[Annotated[str, Field(max_length=512)]] = Field(default=[], max_length=1000)
+    tags: list[Annotated[str, Field(max_length=256)]] = Field(
+        default=[], max_length=64, description="all of them, in the comma-separated metadata `tags`"
+    )
+    metadata: dict[str, StrictBool | StrictInt | StrictFloat | StrictStr] = Field(default={}, max_length=32)
+    file_path_prefix: str = Field(default="", max_length=4096)
+    added_from: AwareDatetime | None = None
+    added_before: AwareDatetime | None = None
+
+    def scope(self) -> Scope:
+        """The same, for retrieval."""
+        return Scope(
+            document_ids=tuple(self.document_ids),
+            tags=tuple(self.tags),
+            metadata=tuple(self.metadata.items()),
+            file_path_prefix=self.file_path_prefix,
+            added_from=self.added_from,
+            added_before=self.added_before,
+        )
+
+
 class QueryRequest(BaseModel):
-    """A question."""
+    """A question. What is null has the server's default."""
 
     query: str = Field(max_length=65536, examples=["What does the merger do?"])
     mode: Mode = "mix"
     only_need_context: bool | None = None
+    only_need_prompt: bool | None = None
+    response_type: str | None = Field(default=None, min_length=1, max_length=256, examples=["Bullet Points"])
     top_k: int | None = Field(default=None, ge=1, le=1000)
     chunk_top_k: int | None = Field(default=None, ge=1, le=1000)
     max_entity_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
     max_relation_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
     max_total_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
-    hl_keywords: list[str] = Field(default=[], max_length=64)
-    ll_keywords: list[str] = Field(default=[], max_length=64)
+    hl_keywords: list[Annotated[str, Field(max_length=512)]] = Field(default=[], max_length=64)
+    ll_keywords: list[Annotated[str, Field(max_length=512)]] = Field(default=[], max_length=64)
+    conversation_history: list[HistoryMessage] | None = Field(
+        default=None, max_length=128, description="for the answering model only; it is not searched by"
+    )
+    user_prompt: str | None = Field(default=None, max_length=65_536, description="instructions for the answering model")
+    disable_user_prompt_prefix: bool | None = None
+    enable_rerank: bool | None = None
     include_references: bool = True
     min_position: int | None = Field(
         default=None, ge=0, description="wait until what the log holds up to here is in the answer"
     )
+    filter: Filter = Field(default_factory=Filter, description="the documents to answer from")
     include_chunk_content: bool = False
+    include_chunk_locations: bool = Field(default=False, description="documents, offsets and pages of the passages")
+    include_progress: bool = Field(default=False, description="/query/stream: a line for each step, and the seconds")
+    stream: bool | None = Field(default=None, description="/query/stream: false for an answer in one line")
 
     @field_validator("query")
     @classmethod
-    def _long_enough(cls, query: str) -> str:
-        query = sanitize(query)
-        if weight(query) < 3:
+    def _sanitized(cls, query: str) -> str:
+        return sanitize(query)
+
+    @model_validator(mode="after")
+    def _long_enough(self) -> Self:
+        if self.mode == "bypass" and not self.query:
+            raise ValueError("the query is empty")
+        if self.mode != "bypass" and weight(self.query) < 3:
             raise ValueError("the query is too short: at least 3 characters, or 2 Chinese, Japanese or Korean ones")
-        return query
+        return self
+
+    @model_validator(mode="after")
+    def _short_enough(self) -> Self:
+        said = [message.content for message in self.conversation_history or ()]
+        if (length := sum(map(len, [self.query, self.user_prompt or "", *said]))) > MAX_TEXT:
+            raise ValueError(
+                f"query, user_prompt and conversation_history have {length:,} characters, over {MAX_TEXT:,}"
+            )
+        return self
+
+
+class Place(BaseModel):
+    """Where a passage stands: characters of the document's text, and the page where it begins, as far as known."""
+
+    chunk_id: str
+    document_id: str
+    start: int | None
+    end: int | None
+    page: int | None
 
 
 class Reference(BaseModel):
@@ -49,6 +134,40 @@ class Reference(BaseModel):
     reference_id: str
     file_path: str
     content: list[str] | None = Field(default=None, description="the passages, when they were asked for")
+    chunks: list[Place] | None = Field(
+        default=None,
+        description="where the passages stand, in the order of `content`, when either was asked for",
+        exclude_if=lambda places: places is None,
+    )
+
+
+def references_of(request: QueryRequest, answer: Answer) -> list[Reference] | None:
+    """The references of an answer, with as much about them as was asked for."""
+    if not request.include_references:
+        return None
+    read: dict[str, list[Passage]] = {}
+    for id, passage in answer.found.passages:
+        read.setdefault(id, []).append(passage)
+    located = request.include_chunk_content or request.include_chunk_locations
+    return [
+        Reference(
+            reference_id=id,
+            file_path=path,
+            content=[passage.content for passage in read.get(id, ())] if request.include_chunk_content else None,
+            chunks=[_place(passage) for passage in read.get(id, ())] if located else None,
+        )
+        for path, id in answer.found.references.items()
+    ]
+
+
+def _place(passage: Passage) -> Place:
+    return Place(
+        chunk_id=passage.id,
+        document_id=passage.document_id,
+        start=passage.start,
+        end=passage.end,
+        page=passage.page,
+    )
 
 
 class QueryResponse(BaseModel):
@@ -58,133 +177,3 @@ class QueryResponse(BaseModel):
     references: list[Reference] | None
     response_time: float = Field(description="seconds")
     llm_generated: bool
-
-
-class InsertText(BaseModel):
-    """One text to add."""
-
-    text: str = Field(min_length=1)
-    file_source: str = Field(default="", max_length=4096, examples=["notes.md"])
-
-    @field_validator("text")
-    @classmethod
-    def _not_blank(cls, text: str) -> str:
-        if not sanitize(text):
-            raise ValueError("the text is empty; give at least one printable character")
-        return text
-
-
-class InsertTexts(BaseModel):
-    """Several texts to add."""
-
-    texts: list[str] = Field(min_length=1)
-    file_sources: list[str] = Field(default=[])
-
-    @model_validator(mode="after")
-    def _one_source_each(self) -> Self:
-        if self.file_sources and len(self.file_sources) != len(self.texts):
-            raise ValueError("give as many file_sources as texts, or none")
-        if len(set(self.file_sources)) != len(self.file_sources):
-            raise ValueError("file_sources must differ from each other")
-        if blank := [index for index, text in enumerate(self.texts) if not sanitize(text)]:
-            raise ValueError(f"texts {blank} are empty; give at least one printable character each")
-        return self
-
-
-class InsertResponse(BaseModel):
-    """The log has the documents durably; ask for their state with the track id."""
-
-    status: Literal["success"] = "success"
-    message: str
-    track_id: str
-
-
-class PaginatedRequest(BaseModel):
-    """Which page of the list of documents."""
-
-    status_filter: str | None = None
-    status_filters: list[str] | None = None
-    page: int = Field(default=1, ge=1, le=1_000_000_000)
-    page_size: int = Field(default=50, ge=10, le=200)
-    sort_field: Literal["updated_at", "created_at", "id", "file_path"] = "updated_at"
-    sort_direction: Literal["asc", "desc"] = "desc"
-
-
-class Document(BaseModel):
-    """The state of one document. `metadata` also counts the chunks each step has done, and says where in the log the
-    text stands that this is the state of (`added_sequence`).
-    """
-
-    id: str
-    content_summary: str
-    content_length: int
-    status: str
-    created_at: str
-    updated_at: str
-    track_id: str | None
-    chunks_count: int
-    error_msg: str | None
-    metadata: dict[str, Any]
-    file_path: str
-
-    @classmethod
-    def of(cls, status: DocumentStatus) -> "Document":
-        """What the projection knows."""
-        failures = status.standing_failures
-        return cls(
-            id=status.id,
-            content_summary=status.summary,
-            content_length=status.length,
-            status=status.status,
-            created_at=status.created_at,
-            updated_at=status.updated_at,
-            track_id=status.track_id or None,
-            chunks_count=status.chunk_count,
-            error_msg="; ".join(f"{failure.stage}: {failure.message}" for failure in failures[:5]) or None,
-            metadata={
-                **status.metadata,
-                "added_sequence": status.version,
-                "chunks": status.chunk_count,
-                **{step: status.done(step) for step in STEPS},
-            },
-            file_path=status.file_path,
-        )
-
-
-class Pagination(BaseModel):
-    """Where the page stands."""
-
-    page: int
-    page_size: int
-    total_count: int
-    total_pages: int
-    has_next: bool
-    has_prev: bool
-
-
-class PaginatedResponse(BaseModel):
-    """A page of documents."""
-
-    documents: list[Document]
-    pagination: Pagination
-    status_counts: dict[str, int]
-
-
-class TrackStatus(BaseModel):
-    """The documents of one track id."""
-
-    track_id: str
-    documents: list[Document]
-    total_count: int
-    status_summary: dict[str, int]
-
-
-class StatusCounts(BaseModel):
-    """Documents by status, and all of them."""
-
-    status_counts: dict[str, int]
-
-
-def all_counts(counts: dict[str, int]) -> dict[str, int]:
-    """Every status, zero where there is none, and `all`."""
-    return {**{status: counts.get(status, 0) for status in STATUSES}, "all": sum(counts.values())}

@@ -1,0 +1,34 @@
+"""An entity or relation as some documents alone speak of it, so that nothing of the others shows through."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from contracts.graph import Entity, Relation, Support
+from contracts.ids import SEPARATOR, UNKNOWN_SOURCE
+
+T = TypeVar("T", Entity, Relation)
+
+LONGEST = 6000
+"""Characters of a description."""
+
+
+def held(thing: T, supports: Sequence[Support]) -> T | None:
+    """The thing with what these supports say, oldest document first; None without any.
+
+    Descriptions that a model condensed are left out, for they may rest on other documents; so are keywords.
+    """
+    ordered = sorted(supports, key=lambda s: (s.added_at, s.document_id, s.order))
+    if not ordered:
+        return None
+    chunks = tuple(dict.fromkeys(support.chunk_id for support in ordered))
+    paths = dict.fromkeys(support.file_path for support in ordered if support.file_path != UNKNOWN_SOURCE)
+    said = replace(
+        thing,
+        description=SEPARATOR.join(dict.fromkeys(support.description for support in ordered))[:LONGEST],
+        source_ids=chunks,
+        file_paths=tuple(paths),
+        support=len(chunks),
+        created_at=ordered[0].added_at // 1_000_000,
+    )
+    return replace(said, keywords=(), weight=float(len(chunks))) if isinstance(said, Relation) else said
