@@ -22,6 +22,9 @@ NO_MODEL = "(No language model is configured: these sentences are quoted from th
 NOTHING_TO_QUOTE = "No sentence of what was found can be quoted; only_need_context shows what was found."
 
 SENTENCES = 5
+BEST_PASSAGE = 0.3
+"""What a sentence of the best passage has ahead of others, measured by `benchmarks/answers.py`; of the second, half."""
+
 CANDIDATES = 32
 """Sentences whose meaning is compared with the question's; each costs a few milliseconds."""
 
@@ -140,5 +143,8 @@ class ExtractiveAnswers:
         shortlist = [candidates[i] for i in order]
         asked, *said = await self._embedder.embed([prompt.query, *(candidate.text for candidate in shortlist)])
         meaning = [sum(a * b for a, b in zip(asked, vector, strict=True)) for vector in said]
-        scores = [lexical[i] + similar for i, similar in zip(order, meaning, strict=True)]
+        scores = [
+            lexical[i] + similar + BEST_PASSAGE / (1 + candidates[i].passage)
+            for i, similar in zip(order, meaning, strict=True)
+        ]
         return f"{compose(best(shortlist, scores, SENTENCES))}\n\n{NO_MODEL}"

@@ -111,7 +111,11 @@ async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Re
 
 
 @router.post(
-    "/query/stream", tags=["query"], response_class=Ndjson, responses={200: {"content": {"application/x-ndjson": {}}}}
+    "/query/stream",
+    tags=["query"],
+    status_code=200,
+    response_class=Ndjson,
+    responses={200: {"content": {"application/x-ndjson": {}}}},
 )
 async def query_stream(
     body: QueryRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response
