@@ -24,7 +24,7 @@ OURS = (
     "AUTH_",
     "TOKEN_",
 )
-"""Beginnings of variables that name models and stores, which may cost money or hold somebody's data."""
+"""Beginnings of variables that name models and stores, which may cost money or hold somebody's data, or credentials."""
 
 
 def _guard(event: str, args: tuple[Any, ...]) -> None:

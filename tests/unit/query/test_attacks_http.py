@@ -146,7 +146,8 @@ async def test_s04_naming_another_workspace_never_leads_there(world: World, name
 @pytest.mark.parametrize(
     "more",
     [{"top_k": 1e9}, {"top_k": -1}, {"top_k": "40; drop"}, {"mode": "__class__"}, {"chunk_top_k": 0}, {"query": 7},
-     {"query": {"$ne": None}}, {"max_total_tokens": 10**12}, {"hl_keywords": ["x"] * 65}, {"min_position": -1}, {"filter": "1 == 1"}],
+     {"query": {"$ne": None}}, {"max_total_tokens": 10**12}, {"hl_keywords": ["x"] * 65}, {"min_position": -1},
+     {"filter": "1 == 1"}],
 )  # fmt: skip
 async def test_s05_a_question_cannot_be_widened(world: World, more: dict[str, Any]) -> None:
     async with keyed(world.app(behind(lightrag_api_key=KEY)), KEY) as api:
