@@ -87,10 +87,8 @@ TOKENS = {
 
 
 @pytest.mark.parametrize("kind", TOKENS)
-async def test_s01_a_token_that_is_not_ours_is_refused_on_every_route_in_the_same_words(
-    world: World, kind: str
-) -> None:
-    app = world.app(with_accounts())
+async def test_s01_a_token_that_is_not_ours_is_refused_on_every_route_in_the_same_words(kind: str) -> None:
+    app = World().app(with_accounts())
     async with bearing(app, TOKENS[kind]) as api:
         for method, path in described(app):
             if path in OPEN:
@@ -99,9 +97,9 @@ async def test_s01_a_token_that_is_not_ours_is_refused_on_every_route_in_the_sam
             assert (answer.status_code, answer.json()) == (401, {"detail": "Invalid token"}), f"{method} {path}"
 
 
-async def test_s01_every_route_asks_a_stranger_who_he_is(world: World) -> None:
+async def test_s01_every_route_asks_a_stranger_who_he_is() -> None:
     for door in (with_accounts(), behind(lightrag_api_key=KEY), behind(lightstream_api_keys=SEVERAL)):
-        app = world.app(door)
+        app = World().app(door)
         routes = described(app)
         assert len(routes) > 10
         async with client(app) as api:
@@ -113,8 +111,8 @@ async def test_s01_every_route_asks_a_stranger_who_he_is(world: World) -> None:
 
 
 @pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "PROPFIND", "get", "X"])
-async def test_s01_an_odd_method_opens_nothing(world: World, method: str) -> None:
-    async with client(world.app(behind(lightrag_api_key=KEY))) as api:
+async def test_s01_an_odd_method_opens_nothing(method: str) -> None:
+    async with client(World().app(behind(lightrag_api_key=KEY))) as api:
         assert (await api.request(method, "/documents/status_counts")).status_code in {400, 403, 405}
 
 
@@ -174,11 +172,11 @@ async def test_s06_who_may_read_changes_nothing_on_any_route(world: World) -> No
     assert world.log.messages == []
 
 
-async def test_s06_pages_about_the_api_can_be_taken_away(world: World) -> None:
-    async with client(world.app(behind(lightrag_api_key=KEY, enable_api_docs=False))) as api:
+async def test_s06_pages_about_the_api_can_be_taken_away() -> None:
+    async with client(World().app(behind(lightrag_api_key=KEY, enable_api_docs=False))) as api:
         for path in ("/docs", "/openapi.json", "/docs/start.js", "/redoc"):
             assert (await api.get(path)).status_code == 403
-    async with keyed(world.app(behind(lightrag_api_key=KEY, enable_api_docs=False)), KEY) as api:
+    async with keyed(World().app(behind(lightrag_api_key=KEY, enable_api_docs=False)), KEY) as api:
         for path in ("/docs", "/openapi.json", "/docs/start.js", "/redoc", "/metrics"):
             assert (await api.get(path)).status_code == 404
 
@@ -195,8 +193,8 @@ async def test_s06_pages_about_the_api_can_be_taken_away(world: World) -> None:
         {"sort_direction": {"$nor": []}},
     ],
 )
-async def test_s10_operators_of_a_database_are_no_values(world: World, body: dict[str, Any]) -> None:
-    async with keyed(world.app(behind(lightrag_api_key=KEY)), KEY) as api:
+async def test_s10_operators_of_a_database_are_no_values(body: dict[str, Any]) -> None:
+    async with keyed(World().app(behind(lightrag_api_key=KEY)), KEY) as api:
         assert (await api.post("/documents/paginated", json=body)).status_code == 422
 
 
@@ -230,8 +228,8 @@ async def test_s22_a_page_of_another_origin_is_told_nothing_and_changes_nothing(
     assert world.log.messages == []
 
 
-async def test_s22_a_page_that_has_its_own_name_lead_here_is_refused(world: World) -> None:
-    async with client(world.app(behind())) as api:
+async def test_s22_a_page_that_has_its_own_name_lead_here_is_refused() -> None:
+    async with client(World().app(behind())) as api:
         for host in ("evil.example", "evil.example:9621", "127.0.0.1.evil.example", "[::1", ""):
             assert (await api.get("/documents/status_counts", headers={"Host": host})).status_code == 403, host
         for host in ("localhost:9621", "127.0.0.1:9621", "[::1]:9621"):
@@ -259,8 +257,8 @@ async def test_s22_origins_that_are_named_may_call_and_never_with_cookies(world:
 @pytest.mark.parametrize(
     "content", [b"{", b'{"query": "\\ud800\\ud800 what"}', b"\xff\xfe", b"[]", b'{"query": NaN}', b"", b"[" * 5000]
 )
-async def test_s23_malformed_bodies_are_the_callers_mistake_and_nothing_is_told(world: World, content: bytes) -> None:
-    async with keyed(world.app(behind(lightrag_api_key=KEY)), KEY) as api:
+async def test_s23_malformed_bodies_are_the_callers_mistake_and_nothing_is_told(content: bytes) -> None:
+    async with keyed(World().app(behind(lightrag_api_key=KEY)), KEY) as api:
         for path in ("/query", "/query/data", "/documents/text", "/documents/texts", "/documents/paginated"):
             answer = await api.post(path, content=content, headers={"Content-Type": "application/json"})
             assert answer.status_code < 500, f"{path}: {answer.text}"
@@ -286,8 +284,8 @@ async def test_s23_a_broken_part_is_told_by_an_id_alone(world: World) -> None:
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
-async def test_answers_are_kept_from_being_run_framed_or_kept(world: World) -> None:
-    async with client(world.app(behind(lightrag_api_key=KEY))) as api:
+async def test_answers_are_kept_from_being_run_framed_or_kept() -> None:
+    async with client(World().app(behind(lightrag_api_key=KEY))) as api:
         for path in ("/health", "/documents/status_counts", "/login", "/docs", "/nowhere", "/docs/swagger-ui.css"):
             headers = (await api.get(path)).headers
             assert headers["X-Content-Type-Options"] == "nosniff", path
@@ -299,8 +297,8 @@ async def test_answers_are_kept_from_being_run_framed_or_kept(world: World) -> N
             assert "unsafe-inline" not in policy.split("style-src")[0], path
 
 
-async def test_the_page_about_the_api_needs_nothing_from_elsewhere(world: World) -> None:
-    async with client(world.app(behind())) as api:
+async def test_the_page_about_the_api_needs_nothing_from_elsewhere() -> None:
+    async with client(World().app(behind())) as api:
         page = (await api.get("/docs")).text
         assert "//" not in page
         assert "<script>" not in page
@@ -312,8 +310,8 @@ async def test_the_page_about_the_api_needs_nothing_from_elsewhere(world: World)
             assert (await api.get(f"/docs/{name}")).status_code == 404
 
 
-async def test_requests_are_limited_for_each_credential_and_for_strangers_by_address(world: World) -> None:
-    app = world.app(behind(lightstream_api_keys=SEVERAL, rate_limit_per_minute=5))
+async def test_requests_are_limited_for_each_credential_and_for_strangers_by_address() -> None:
+    app = World().app(behind(lightstream_api_keys=SEVERAL, rate_limit_per_minute=5))
 
     async def statuses(api: httpx.AsyncClient, count: int) -> list[int]:
         return [(await api.get("/documents/status_counts")).status_code for _ in range(count)]
@@ -348,8 +346,8 @@ def test_limits_hold_on_loopback_only_when_they_are_set() -> None:
 
 
 @pytest.mark.parametrize("size", [70_000, 1_000_000])
-async def test_a_form_has_few_fields_and_short_ones(world: World, size: int) -> None:
-    async with client(world.app(with_accounts())) as api:
+async def test_a_form_has_few_fields_and_short_ones(size: int) -> None:
+    async with client(World().app(with_accounts())) as api:
         long = await api.post("/login", files={"username": (None, "ada"), "password": (None, "x" * size)})
         assert long.status_code in {400, 422}
         many = await api.post("/login", files=[(f"f{n}", (None, "x")) for n in range(size // 100)])
@@ -358,7 +356,7 @@ async def test_a_form_has_few_fields_and_short_ones(world: World, size: int) -> 
         assert files.status_code in {400, 422}
 
 
-async def test_a_websocket_is_closed(world: World) -> None:
+async def test_a_websocket_is_closed() -> None:
     sent: list[Any] = []
 
     async def receive() -> Any:
@@ -368,5 +366,5 @@ async def test_a_websocket_is_closed(world: World) -> None:
         sent.append(message)
 
     scope = {"type": "websocket", "path": "/query", "headers": [], "query_string": b"", "app": None}
-    await world.app(behind(lightrag_api_key=KEY))(scope, receive, send)
+    await World().app(behind(lightrag_api_key=KEY))(scope, receive, send)
     assert sent == [{"type": "websocket.close", "code": 1008}]
