@@ -4,10 +4,14 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
+from fastapi import FastAPI
+
 from runtime.health import Health
-from runtime.service import Bus, Subscription, run
+from runtime.service import Bus, Subscription, run, starting
 from services.query.api.app import create_app
+from services.query.api.door import door
 from services.query.api.routes import Context
+from services.query.api.settings import AccessSettings
 from services.query.open import opened_library
 from services.query.positions import LogPositions
 from services.query.project import on_facts
@@ -17,7 +21,7 @@ from services.query.settings import QuerySettings
 def main() -> None:
     """Run the service."""
     settings = QuerySettings()
-    app = create_app()
+    app = closed()
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
@@ -28,6 +32,13 @@ def main() -> None:
             yield [Subscription("query-status", partial(on_facts, documents=documents, passages=passages))]
 
     run("query", settings, build, app)
+
+
+def closed() -> FastAPI:
+    """The application behind its door. Ends the process when the settings would let in who must not come in."""
+    access = AccessSettings()
+    with starting("query", access):
+        return create_app(door(access))
 
 
 if __name__ == "__main__":

@@ -57,3 +57,13 @@ class QuerySettings(Settings):
             return Path(self.user_prompt_prefix_file).read_text("utf-8")
         except (OSError, UnicodeError) as error:
             raise ConfigurationError(f"USER_PROMPT_PREFIX_FILE cannot be read: {error}") from None
+
+    @property
+    def contradictions(self) -> list[str]:
+        """See `Settings.contradictions`."""
+        found = super().contradictions
+        if self.max_entity_tokens + self.max_relation_tokens >= self.max_total_tokens:
+            found.append(
+                "MAX_ENTITY_TOKENS and MAX_RELATION_TOKENS together leave nothing of MAX_TOTAL_TOKENS for passages"
+            )
+        return found

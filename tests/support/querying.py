@@ -21,6 +21,7 @@ from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.api.app import create_app
+from services.query.api.door import Door
 from services.query.api.routes import Context
 from services.query.library import Library
 from services.query.models import ExtractiveAnswers, OfflineKeywords, RememberedWords
@@ -101,9 +102,9 @@ class World:
         )
         return replace(library, **changes)
 
-    def app(self, **changes: Any) -> FastAPI:
-        """The HTTP API over these stores."""
-        app = create_app()
+    def app(self, door: Door | None = None, **changes: Any) -> FastAPI:
+        """The HTTP API over these stores, open to everybody unless there is a door."""
+        app = create_app(door)
         parts = {
             "log": self.log, "blobs": self.blobs, "pointers": self.pointers, "documents": self.documents,
             "positions": LogPositions(self.log, self.documents),

@@ -2,18 +2,23 @@
 
 import math
 
-from fastapi import FastAPI, HTTPException, Request
+from fastapi import FastAPI, HTTPException, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.security import APIKeyHeader, OAuth2PasswordBearer
 from starlette.datastructures import Headers
+from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.text import encodable
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.errors import InvalidInput, ModelChanged, Retryable
-from services.query.api import data
+from services.query.api import data, login, pages
+from services.query.api.auth import Gate
+from services.query.api.door import Door
 from services.query.api.failures import told
 from services.query.api.routes import VERSION, router
+from services.query.api.shield import HEADERS, Audit, Shield
 
 MAX_BODY = 2 * MAX_TEXT_BYTES + 1024 * 1024
 """Bytes of a request: what JSON escapes takes twice the bytes of UTF-8 as a rule, Chinese included."""
@@ -21,12 +26,56 @@ MAX_BODY = 2 * MAX_TEXT_BYTES + 1024 * 1024
 _TAKEN = f"at most {MAX_BODY:,} are taken"
 
 
-def create_app() -> FastAPI:
-    """The application; `app.state.context` is set once the service is wired."""
-    app = FastAPI(title="Lightstream", version=VERSION, description="Graph-based RAG over an event log.")
+SCHEMES = [
+    Security(APIKeyHeader(name="X-API-Key", auto_error=False)),
+    Security(OAuth2PasswordBearer("login", auto_error=False)),
+]
+"""What /docs offers to fill in. The gate is what asks."""
+
+
+def create_app(door: Door | None = None) -> FastAPI:
+    """The application behind a door, without one open to everybody; `app.state.context` is set once it is wired."""
+    door = door or Door()
+    app = FastAPI(
+        title="Lightstream",
+        version=VERSION,
+        description="Graph-based RAG over an event log.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json" if door.docs else None,
+        form_limits={"max_files": 100, "max_fields": 100, "max_part_size": 64 * 1024},
+        dependencies=SCHEMES,
+    )
+    app.state.door = door
     app.include_router(router)
     app.include_router(data.router)
+    app.include_router(login.router)
+    if door.docs:
+        app.include_router(pages.router)
+    _surround(app, door)
+    _explain(app)
+    return app
+
+
+def _surround(app: FastAPI, door: Door) -> None:
+    """What a request passes before its route; the last one added is the first."""
     app.add_middleware(LimitedBody)
+    app.add_middleware(Gate, door=door)
+    app.add_middleware(Audit)
+    if door.origins:
+        # No cookies are used, so no credentials are let through with `*`.
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(door.origins),
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["Authorization", "Content-Type", "X-API-Key", "LIGHTRAG-WORKSPACE", "X-Workspace"],
+            expose_headers=["X-New-Token", "X-Log-Position", "Retry-After"],
+        )
+    app.add_middleware(Shield)
+
+
+def _explain(app: FastAPI) -> None:
+    """Errors as answers."""
 
     @app.exception_handler(InvalidInput)
     async def refused(request: Request, error: InvalidInput) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
@@ -51,9 +100,8 @@ def create_app() -> FastAPI:
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
         status, detail = told(error, request.url.path)
-        return JSONResponse({"detail": detail}, status)
-
-    return app
+        # This answer leaves outside of everything that surrounds a route.
+        return JSONResponse({"detail": detail}, status, HEADERS)
 
 
 class LimitedBody:

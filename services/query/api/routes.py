@@ -60,11 +60,11 @@ def context(request: Request) -> Context:
 
 def workspace(
     request: Request,
-    lightrag_workspace: Annotated[str | None, Header(description="the workspace")] = None,
-    x_workspace: Annotated[str | None, Header(description="the workspace")] = None,
+    _lightrag_workspace: Annotated[str | None, Header(alias="lightrag-workspace", description="the workspace")] = None,
+    _x_workspace: Annotated[str | None, Header(alias="x-workspace", description="the workspace")] = None,
 ) -> str:
-    """The tenant a request names, else the default one."""
-    name = lightrag_workspace or x_workspace or context(request).settings.workspace
+    """The tenant a request means; the gate has read its headers and knows that its credentials are for it."""
+    name: str = request.state.workspace
     try:
         Attributes(id="-", source="-", type="-", workspace=name)
     except ValueError:
@@ -111,7 +111,11 @@ async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Re
 
 
 @router.post(
-    "/query/stream", tags=["query"], response_class=Ndjson, responses={200: {"content": {"application/x-ndjson": {}}}}
+    "/query/stream",
+    tags=["query"],
+    status_code=200,
+    response_class=Ndjson,
+    responses={200: {"content": {"application/x-ndjson": {}}}},
 )
 async def query_stream(
     body: QueryRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response
@@ -227,15 +231,21 @@ async def status_counts(ctx: Ctx, workspace: Workspace) -> StatusCounts:
 
 
 @router.get("/health", tags=["system"])
-async def health(ctx: Ctx, workspace: Workspace) -> dict[str, Any]:
-    """Whether the service answers, and what it works with."""
+async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, Any]:
+    """Whether the service answers, and what it works with; a stranger hears the first only."""
     counts = await ctx.documents.counts(await _space(ctx, workspace))
     busy = any(counts.get(status, 0) for status in ("pending", "processing", "deleting"))
-    return {
+    shown = {
         "status": "healthy",
+        "auth_mode": "enabled" if request.app.state.door.accounts else "disabled",
         "core_version": VERSION,
         "api_version": VERSION,
         "pipeline_busy": busy,
+    }
+    if not request.state.caller.signed_in:
+        return shown
+    return {
+        **shown,
         "workspace": workspace,
         "configuration": {
             "llm_model": ctx.settings.llm_model if ctx.settings.has_llm else None,
