@@ -95,17 +95,22 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Tie:
-    """That two entities, `source` ≤ `target`, are related, and how strongly."""
+class Support:
+    """One chunk that speaks for an entity or relation. Offsets and pages stand with the chunk's passage."""
 
-    source: str
-    target: str
-    weight: float
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """The sorted pair of names."""
-        return (self.source, self.target)
+    place: str
+    """Where it stands among all of them: give it as `after` to read on."""
+    names: tuple[str, ...]
+    """As the document has them: people may have renamed the thing since."""
+    chunk_id: str
+    document_id: str
+    order: int
+    version: int
+    """Of the document."""
+    added_at: int
+    """Microseconds since the epoch: the document's time."""
+    file_path: str
+    description: str
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,11 @@ def of_type(event_type: str) -> str:
     return f"{PREFIX}.*.*.{event_type}"
 
 
+def of_workspace(workspace: str) -> str:
+    """All events of one workspace."""
+    return f"{PREFIX}.{token(workspace)}.*.*"
+
+
 def of_document(workspace: str, document_id: str) -> str:
     """One document's whole history."""
     return f"{PREFIX}.{token(workspace)}.{token(document_id)}.*"

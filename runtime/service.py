@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -66,9 +66,18 @@ Build = Callable[[Bus, Health], AbstractAsyncContextManager[Sequence[Subscriptio
 
 def run(stage: Stage, settings: Settings, build: Build, app: Starlette | None = None) -> None:
     """Run the service until SIGTERM or SIGINT. Exits with code 1 and the reason when it must not run."""
-    telemetry.configure(stage, settings.log_level)
-    try:
+    with starting(stage, settings):
         asyncio.run(_serve(stage, settings, build, app or Starlette()))
+
+
+@contextmanager
+def starting(stage: Stage, settings: Settings) -> Generator[None]:
+    """Say which settings contradict each other, and end with code 1 and the reason when the process must not run."""
+    telemetry.configure(stage, settings.log_level)
+    for contradiction in settings.contradictions:
+        logger.warning("contradictory settings", what=contradiction)
+    try:
+        yield
     except ConfigurationError as error:
         logger.error("cannot start", reason=str(error))
         raise SystemExit(1) from None
@@ -90,7 +99,9 @@ async def until_it_answers(what: str, ping: Callable[[], Awaitable[None]], healt
 async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette) -> None:
     health = Health(stage)
     app.router.routes[:0] = health.routes()
-    server = _Server(uvicorn.Config(app, settings.host, settings.port, log_config=None, lifespan="off"))
+    server = _Server(
+        uvicorn.Config(app, settings.host, settings.port, log_config=None, lifespan="off", server_header=False)
+    )
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, setattr, server, "should_exit", True)

@@ -13,7 +13,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 class Settings(BaseSettings):
     """Where the parts are and which models to use."""
 
-    model_config = SettingsConfigDict(extra="ignore", populate_by_name=True, env_ignore_empty=True)
+    model_config = SettingsConfigDict(
+        extra="ignore", populate_by_name=True, env_ignore_empty=True, hide_input_in_errors=True
+    )
 
     nats_url: str = Field(default="nats://127.0.0.1:4222", description="the bus", repr=False)
     documents_url: SecretStr = Field(
@@ -89,6 +91,17 @@ class Settings(BaseSettings):
         return self.embedding_model not in OFFLINE_EMBEDDERS and bool(
             given or self.embedding_api_key.get_secret_value()
         )
+
+    @property
+    def contradictions(self) -> list[str]:
+        """What was set and has no effect, or contradicts itself, in sentences without values. A service says so."""
+        given = self.model_fields_set
+        found: list[str] = []
+        if "llm_model" in given and not self.has_llm:
+            found.append("LLM_MODEL is set but neither LLM_API_KEY nor LLM_BASE_URL: no language model is used")
+        if "embedding_dim" in given and not self.has_embedding_endpoint:
+            found.append("EMBEDDING_DIM is set but no embedding endpoint is: it has no effect")
+        return found
 
 
 OFFLINE_EMBEDDERS = ("minilm", "lexical")

@@ -17,6 +17,7 @@ from opentelemetry.context import Context
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SimpleSpanProcessor
+from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from contracts.envelope import Envelope
@@ -41,6 +42,8 @@ def configure(service: str, level: str = "INFO") -> None:
     )
     structlog.contextvars.bind_contextvars(service=service)
     exporter = os.environ.get("OTEL_TRACES_EXPORTER", "none").lower()
+    if isinstance(trace.get_tracer_provider(), TracerProvider):
+        return  # configured already
     if exporter in {"console", "otlp"} and os.environ.get("OTEL_SDK_DISABLED", "").lower() != "true":
         _export(service, exporter)
 
@@ -118,6 +121,22 @@ def handling(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generator[No
         about(first),
     ):
         yield
+
+
+@contextmanager
+def receiving(what: str, traceparent: str | None) -> Generator[str]:
+    """A server span over a request, a child of the caller's when it sends one; gives the id of the trace.
+
+    Where no traces are written there is still an id, so that a request can be followed into the events it makes.
+    """
+    with _tracer().start_as_current_span(what, context=_context(traceparent), kind=trace.SpanKind.SERVER) as span:
+        if (found := span.get_span_context()).is_valid:
+            yield trace.format_trace_id(found.trace_id)
+            return
+    ids, sampled = RandomIdGenerator(), trace.TraceFlags(trace.TraceFlags.SAMPLED)
+    made = trace.SpanContext(ids.generate_trace_id(), ids.generate_span_id(), is_remote=False, trace_flags=sampled)
+    with trace.use_span(trace.NonRecordingSpan(made)):
+        yield trace.format_trace_id(made.trace_id)
 
 
 @contextmanager

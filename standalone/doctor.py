@@ -167,6 +167,9 @@ async def _documents(base: str, workspace: str) -> AsyncIterator[Finding]:
     try:
         async with api(base, workspace) as client:
             numbers = await counts(client)
+    except ConfigurationError as error:
+        yield Finding("fault", str(error), "docs/authentication.md explains keys and their rights")
+        return
     except ServiceError as error:
         yield Finding("fault", str(error), f"the query service should answer at {base}: read its log")
         return

@@ -9,7 +9,7 @@ from standalone.digest import Stores
 
 TABLES: dict[Projection, tuple[str, ...]] = {
     "status": ("documents", "chunks"),
-    "graph": ("contributions", "revisions", "edits", "summaries", "graph_extents"),
+    "graph": ("contributions", "folded", "revisions", "edits", "summaries", "graph_extents"),
     "vectors": ("vector_extents",),
 }
 """Tables of the document store that belong to a projection."""

@@ -38,6 +38,7 @@ from services.merger.adapters import RowContributions, RowSummaries
 from services.merger.domain.descriptions import Limits
 from services.merger.handler import on_description_summarized, on_extents, on_graph_edited
 from services.merger.handler import on_entities_extracted as merge
+from services.merger.hubs import Hubs
 from services.merger.ports import Merging
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.project import on_facts
@@ -71,6 +72,7 @@ class Rebuild:
     targets: Sequence[Projection]
     report: Report
     limits: Limits
+    hubs: Hubs = field(default_factory=Hubs)
     generations: Generations = field(default_factory=Generations)
     begun: Pointers = field(default_factory=dict[Projection, Pointer])
     position: int = 0
@@ -166,7 +168,7 @@ class Rebuild:
             await self._handle(partial(remember, extractions=ExtractionCache(rows)), extracted)
         reaching = _only(deliveries, ChunksCreated, DocumentDeleted)
         if "graph" in self.targets:
-            merging = Merging(RowContributions(rows), RowSummaries(rows), self.stores.graph, self.limits)
+            merging = Merging(RowContributions(rows), RowSummaries(rows), self.stores.graph, self.limits, self.hubs)
             for handle, facts in (
                 (on_description_summarized, _only(deliveries, DescriptionSummarized)),
                 (merge, extracted),

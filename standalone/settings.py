@@ -1,7 +1,8 @@
 """The command line's knobs."""
 
-from pydantic import Field
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 
+from runtime.errors import ConfigurationError
 from runtime.settings import Settings
 
 
@@ -9,3 +10,17 @@ class CommandSettings(Settings):
     """Where the bus, the stores and the query service of a deployment are, and which model embeds."""
 
     lightstream_api_url: str = Field(default="http://127.0.0.1:9621", description="the query service")
+    lightstream_api_key: SecretStr = Field(
+        default=SecretStr(""),
+        validation_alias=AliasChoices("LIGHTSTREAM_API_KEY", "LIGHTRAG_API_KEY"),
+        description="what commands send to the query service",
+    )
+
+
+def of_environment() -> CommandSettings:
+    """The knobs. Raises ConfigurationError, which names the variables that cannot be used and not their values."""
+    try:
+        return CommandSettings()
+    except ValidationError as error:
+        names = ", ".join(str(fault["loc"][0]).upper() for fault in error.errors())
+        raise ConfigurationError(f"these variables cannot be used: {names}") from None

@@ -66,7 +66,22 @@ def sweep(folder: Folder, state: State) -> int:
 
 def settings(folder: Folder, state: State) -> Settings:
     """Where the parts of this stack are. The models are those of this process's environment."""
-    return Settings.model_validate(_addresses(folder, state))
+    return Settings.model_validate(addresses(folder, state))
+
+
+def addresses(folder: Folder, state: State) -> dict[str, str]:
+    """What every service of this stack is told of where its parts are, by the name of the setting."""
+    return {
+        "nats_url": nats.url(state.ports["bus"]),
+        "documents_url": f"sqlite://{folder.path / 'documents' / 'documents.db'}",
+        "neo4j_uri": arcadedb.bolt_uri(state.ports["graph"]),
+        "neo4j_username": arcadedb.USER,
+        "neo4j_password": state.password,
+        "neo4j_database": arcadedb.DATABASE,
+        "milvus_uri": milvus_lite.uri(state.ports["vectors"]),
+        "milvus_token": "",
+        "milvus_index_type": "FLAT",
+    }
 
 
 def models() -> dict[str, str]:
@@ -146,23 +161,9 @@ def _record(folder: Folder, state: State) -> None:
         folder.write(state)
 
 
-def _addresses(folder: Folder, state: State) -> dict[str, str]:
-    return {
-        "nats_url": nats.url(state.ports["bus"]),
-        "documents_url": f"sqlite://{folder.path / 'documents' / 'documents.db'}",
-        "neo4j_uri": arcadedb.bolt_uri(state.ports["graph"]),
-        "neo4j_username": arcadedb.USER,
-        "neo4j_password": state.password,
-        "neo4j_database": arcadedb.DATABASE,
-        "milvus_uri": milvus_lite.uri(state.ports["vectors"]),
-        "milvus_token": "",
-        "milvus_index_type": "FLAT",
-    }
-
-
 def _service(name: Stage, folder: Folder, state: State) -> Process:
     port = state.ports["api" if name == "query" else name]
-    addresses = {variable.upper(): value for variable, value in _addresses(folder, state).items()}
+    told = {variable.upper(): value for variable, value in addresses(folder, state).items()}
 
     async def probe() -> None:
         await ready(name, port)
@@ -172,7 +173,7 @@ def _service(name: Stage, folder: Folder, state: State) -> Process:
         [sys.executable, "-m", f"services.{name}.main"],
         folder.path / "services",
         probe,
-        env={**addresses, "HOST": "127.0.0.1", "PORT": str(port)},
+        env={**told, "HOST": "127.0.0.1", "PORT": str(port)},
         timeout=SERVICE_TIMEOUT,
         grace=SERVICE_GRACE,
     )

@@ -10,12 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from runtime.errors import ConfigurationError
 from runtime.settings import Settings, without_secrets
 from standalone.folder import Folder, State
-from standalone.settings import CommandSettings
+from standalone.settings import of_environment
 from standalone.stack import settings as of_folder
 
 VARIABLE = "NATS_URL"
@@ -63,11 +61,7 @@ def of_state(folder: Folder, state: State) -> Target:
 
 def deployment() -> Target:
     """The deployment that the environment names. Raises ConfigurationError for settings of no use."""
-    try:
-        settings = CommandSettings()
-    except ValidationError as error:
-        names = ", ".join(str(fault["loc"][0]).upper() for fault in error.errors())
-        raise ConfigurationError(f"these variables cannot be used: {names}") from None
+    settings = of_environment()
     return Target(f"the deployment at {_server(settings.nats_url)}", settings, settings.lightstream_api_url)
 
 

@@ -9,8 +9,22 @@ import structlog
 LOCAL = frozenset({"127.0.0.1", "::1", "localhost", "0.0.0.0", "::", ""})
 """Hosts that a test may name. Servers of tests listen here."""
 
-OURS = ("OPENAI_", "LLM_", "EMBEDDING_", "NATS_", "MONGO_", "DOCUMENTS_", "NEO4J_", "MILVUS_", "OTEL_")
-"""Beginnings of variables that name models and stores, which may cost money or hold somebody's data."""
+OURS = (
+    "OPENAI_",
+    "LLM_",
+    "EMBEDDING_",
+    "NATS_",
+    "MONGO_",
+    "DOCUMENTS_",
+    "NEO4J_",
+    "MILVUS_",
+    "OTEL_",
+    "LIGHTRAG_",
+    "LIGHTSTREAM_",
+    "AUTH_",
+    "TOKEN_",
+)
+"""Beginnings of variables that name models and stores, which may cost money or hold somebody's data, or credentials."""
 
 
 def _guard(event: str, args: tuple[Any, ...]) -> None:

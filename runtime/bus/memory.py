@@ -102,6 +102,10 @@ class MemoryLog:
     async def last_sequence(self) -> int:
         return len(self.messages)
 
+    async def last(self, workspace: str) -> int:
+        wanted = (names.of_workspace(workspace),)
+        return max((stored.sequence for stored in self.messages if matches(stored.subject, wanted)), default=0)
+
     async def handled(self, *durables: str) -> int:
         return 0
 

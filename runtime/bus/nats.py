@@ -246,6 +246,15 @@ class NatsLog:
         with translated():
             return (await self.jetstream.stream_info("KB_EVENTS")).state.last_seq
 
+    async def last(self, workspace: str) -> int:
+        try:
+            with translated():
+                # Not a direct read: a replica that lags behind would show an older one.
+                found = await self.jetstream.get_last_msg("KB_EVENTS", subjects.of_workspace(workspace), direct=False)
+        except NotFoundError:
+            return 0
+        return found.seq or 0
+
     async def handled(self, *durables: str) -> int:
         names = durables or [durable.name for durable in DURABLES]
         with translated():

@@ -152,6 +152,10 @@ class Log(Protocol):
         """The sequence of the newest event, 0 for an empty log."""
         ...
 
+    async def last(self, workspace: str) -> int:
+        """The sequence of the newest event of this workspace, 0 for none. Raises `Unavailable`."""
+        ...
+
     async def handled(self, *durables: str) -> int:
         """A sequence up to which these durables (none named: all) have acknowledged everything; 0: not known."""
         ...

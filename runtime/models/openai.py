@@ -1,6 +1,6 @@
 """A language model behind any OpenAI-compatible endpoint, through the `openai` client."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any, cast
 
@@ -57,7 +57,7 @@ class OpenAiChat:
             raise Poison(f"{self.model} gave an empty answer that reached its length limit: choose another LLM_MODEL")
         raise Unavailable(f"{self.model} gave an empty answer")
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncIterator[str]:
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
         """The answer in pieces. Closing the iterator closes the connection, so the provider stops writing."""
         empty = True
         async with self._endpoint.call(self._estimate(messages), streaming=True):

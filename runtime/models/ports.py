@@ -1,6 +1,6 @@
 """What the services need of models. Adapters beside this file; which one is used is a matter of settings."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -39,7 +39,7 @@ class Chat(Protocol):
         """The whole answer. `json`: ask for a JSON object."""
         ...
 
-    def stream(self, messages: Sequence[Message]) -> AsyncIterator[str]:
+    def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
         """The answer in pieces. Closing the iterator cancels the provider's stream."""
         ...
 
@@ -65,6 +65,24 @@ class Embedder(Protocol):
 
     async def close(self) -> None:
         """Let go of connections or threads."""
+        ...
+
+
+class Reranker(Protocol):
+    """A model that scores how well texts answer a question."""
+
+    model: str
+
+    async def rerank(self, query: str, texts: Sequence[str], top_n: int) -> list[tuple[int, float]]:
+        """At most `top_n` places in `texts` with their scores, the best first. Nothing is asked about no texts.
+
+        Raises `RateLimited`; `Unavailable`, also for an answer without a single usable score; `Poison` when the
+        provider never takes this request.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
         ...
 
 

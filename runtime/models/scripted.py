@@ -1,7 +1,7 @@
 """Models that answer from a script, so that no test reaches a network, and a counter of embedded texts."""
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from runtime.models.ports import Completion, Embedder, Message, Vector
@@ -42,7 +42,7 @@ class ScriptedChat:
         """The next answer, or its error raised."""
         return await self._next(Call(tuple(messages), json))
 
-    async def stream(self, messages: Sequence[Message]) -> AsyncIterator[str]:
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
         """The next answer, word by word, blanks kept with the word before them."""
         completion = await self._next(Call(tuple(messages), streamed=True))
         for piece in completion.text.replace(" ", " \0").split("\0"):

@@ -6,12 +6,22 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from contracts.graph import Extent, Space
-from contracts.ids import sha256
 from contracts.values import EditedValues
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.rows import Row, Rows, Table
+from runtime.stores.documents.supports import (
+    FOLDED,
+    TABLE,
+    folded_row,
+    key_hash,
+    marker_row,
+    retracted_row,
+    row_key,
+    said_row,
+)
 from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.edits import Edit
+from services.merger.ports import Line
 
 _FIELDS = {field.name for field in fields(Contribution)}
 _PAGE = 1000
@@ -27,8 +37,8 @@ class RowContributions:
         self, space: Space, said: Mapping[str, tuple[int, Sequence[Contribution]]]
     ) -> dict[str, set[Key]]:
         """See `Contributions.replace`."""
-        new = {_row_key(c): _row(c) for _, contributions in said.values() for c in contributions}
-        new |= {f"-:{sha256(chunk)[:24]}": _marker(chunk, version) for chunk, (version, _) in said.items()}
+        new = {row_key(c.names, c.chunk_id): said_row(asdict(c)) for _, some in said.values() for c in some}
+        new |= dict(marker_row(chunk, version) for chunk, (version, _) in said.items())
         await self._rows.put_newer(_contributions(space), new, "guard")
         found = await self._settled(space, {"chunk_id": list(said)})
         # Read back rather than computed: after a crash the retractions of the first attempt must be found again.
@@ -38,10 +48,10 @@ class RowContributions:
                 touched[row["chunk_id"]].add(tuple(row["names"]))
         return touched
 
-    async def limit(self, space: Space, extents: Mapping[str, Extent]) -> dict[str, set[Key]]:
+    async def limit(self, space: Space, extents: Mapping[str, Extent]) -> dict[str, set[Line]]:
         """See `Contributions.limit`."""
         before = await self._extents.put(space, extents)
-        touched: dict[str, set[Key]] = {document: set() for document in extents}
+        touched: dict[str, set[Line]] = {document: set() for document in extents}
         # A document's first extent ends nothing: what it says is as new as the extent itself.
         look = [document for document, extent in extents.items() if document in before or not extent.count]
         if look:
@@ -49,7 +59,7 @@ class RowContributions:
             standing = await self._extents.get(space, look)
             for _, row in await self._rows.find(_contributions(space), {"document_id": look}):
                 if row["names"] and row["order"] >= standing[row["document_id"]].count:
-                    touched[row["document_id"]].add(tuple(row["names"]))
+                    touched[row["document_id"]].add((tuple(row["names"]), row["chunk_id"]))
         return touched
 
     async def _settled(self, space: Space, where: Mapping[str, list[str]]) -> list[Row]:
@@ -68,20 +78,20 @@ class RowContributions:
                 extent = extents.get(row["document_id"])
                 ended = extent.version if extent and extent.ends(row["order"], row["version"]) else 0
                 if (version := max(newest[row["chunk_id"]], ended)) > row["version"]:
-                    stale[key] = _retracted(row, version)
+                    stale[key] = retracted_row(row, version)
             if not stale:
                 return [row for _, row in found]
             await self._rows.put_newer(_contributions(space), stale, "guard")
 
     async def revisions(self, space: Space, keys: Sequence[Key]) -> dict[Key, int]:
         """See `Contributions.revisions`."""
-        hashes = {_hash(key): key for key in keys}
+        hashes = {key_hash(key): key for key in keys}
         counted = await self._rows.increment(Table("revisions", space), list(hashes))
         return {hashes[hashed]: number for hashed, number in counted.items()}
 
     async def counted(self, space: Space, keys: Collection[Key]) -> dict[Key, int]:
         """See `Contributions.counted`."""
-        hashes = {_hash(key): key for key in keys}
+        hashes = {key_hash(key): key for key in keys}
         found = await self._rows.get(Table("revisions", space), list(hashes))
         return {hashes[hashed]: row["n"] for hashed, row in found.items()}
 
@@ -89,16 +99,30 @@ class RowContributions:
         """See `Contributions.of`."""
         found: dict[Key, list[Contribution]] = defaultdict(list)
         if keys:
-            for _, row in await self._rows.find(_contributions(space), {"key": [_hash(key) for key in keys]}):
+            for _, row in await self._rows.find(_contributions(space), {"key": [key_hash(key) for key in keys]}):
                 contribution = _contribution(row)
                 found[contribution.names].append(contribution)
         return {key: found[key] for key in keys}
 
+    async def among(self, space: Space, chunks: Mapping[Key, Collection[str]]) -> dict[Key, list[Contribution]]:
+        """See `Contributions.among`."""
+        lines = {row_key(key, chunk): key for key, some in chunks.items() for chunk in some}
+        rows = await self._rows.get(_contributions(space), list(lines)) if lines else {}
+        found: dict[Key, list[Contribution]] = {key: [] for key in chunks}
+        for line, row in rows.items():
+            found[lines[line]].append(_contribution(row))
+        return found
+
     async def at(self, space: Space, names: Collection[str]) -> set[Key]:
         """See `Contributions.at`."""
-        hashes = [_hash((name,)) for name in names]
+        hashes = [key_hash((name,)) for name in names]
         sides = [await self._rows.find(_contributions(space), {side: hashes}) for side in ("left", "right")]
         return {tuple(row["names"]) for side in sides for _, row in side}
+
+    async def put_folded(self, space: Space, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]) -> None:
+        """See `Contributions.put_folded`."""
+        rows = {key_hash(key): folded_row(raws, revision) for key, (revision, raws) in folded.items()}
+        await self._rows.put_newer(Table(FOLDED, space), rows, "guard")
 
     async def put_edits(self, space: Space, edits: Sequence[Edit]) -> None:
         """See `Contributions.put_edits`."""
@@ -136,39 +160,7 @@ class RowSummaries:
 
 
 def _contributions(space: Space) -> Table:
-    return Table("contributions", space)
-
-
-def _hash(key: Key) -> str:
-    return ("e-" if len(key) == 1 else "r-") + sha256("\x1f".join(key))[:40]
-
-
-def _row_key(contribution: Contribution) -> str:
-    return f"{_hash(contribution.names)}:{sha256(contribution.chunk_id)[:24]}"
-
-
-def _row(contribution: Contribution) -> Row:
-    left, *right = (_hash((name,)) for name in contribution.names)
-    return {
-        **asdict(contribution),
-        "key": _hash(contribution.names),
-        "left": left,
-        "right": right[0] if right else "-",
-        "guard": 2 * contribution.version + 1,
-    }
-
-
-def _marker(chunk: str, version: int) -> Row:
-    """Says that a version of the chunk was merged, even where it says nothing."""
-    nothing: Row = {"key": "-", "document_id": "-", "left": "-", "right": "-", "names": [], "order": -1}
-    return {**nothing, "chunk_id": chunk, "version": version, "guard": 2 * version + 1}
-
-
-def _retracted(row: Row, version: int) -> Row:
-    """Names and place stay, to find what has to be folded again; what was said does not."""
-    # One less than what the version itself says of the same key: in whatever order the two come, the latter stands.
-    nothing: Row = {"description": "", "keywords": [], "file_path": "", "retracted": True}
-    return {**row, **nothing, "version": version, "guard": 2 * version}
+    return Table(TABLE, space)
 
 
 def _contribution(row: Row) -> Contribution:

@@ -1,7 +1,8 @@
 """Facts in, GraphMerged out: write what is said, fold again what that touches."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TypeVar
 
 from contracts.events import (
@@ -18,7 +19,7 @@ from contracts.values import DocumentVersion, EntityRevision, RelationRevision
 from runtime.bus.port import Delivery, extents, version_deleted
 from services.merger.domain.contributions import Key, contributions
 from services.merger.domain.edits import Edit, Edits, applied
-from services.merger.ports import Contributions, Merging
+from services.merger.ports import Contributions, Line, Merging
 from services.merger.refold import refold
 
 E = TypeVar("E", bound=Event)
@@ -44,7 +45,9 @@ async def on_entities_extracted(
         touched = await merging.said.replace(
             space, {chunk: (event.document.version, contributions(event)) for chunk, event in newest.items()}
         )
-        edits, revisions = await refold(space, {key for keys in touched.values() for key in keys}, merging)
+        edits, revisions = await refold(
+            space, _by_key((k, chunk) for chunk, of in touched.items() for k in of), merging
+        )
         for delivery in deliveries:
             event = delivery.event
             keys = {key for raw in touched[event.chunk.id] if (key := edits.key(raw))}
@@ -62,14 +65,14 @@ async def on_extents(
     merged: dict[int, list[GraphMerged]] = {delivery.sequence: [] for delivery in batch}
     for workspace, deliveries in _by_workspace(batch).items():
         space = Space(workspace, generations.graph)
-        touched: dict[str, set[Key]] = defaultdict(set)
+        touched: dict[str, set[Line]] = defaultdict(set)
         for reached in extents(deliveries):
-            for document, keys in (await merging.said.limit(space, reached)).items():
-                touched[document] |= keys
-        edits, revisions = await refold(space, {key for keys in touched.values() for key in keys}, merging)
+            for document, lines in (await merging.said.limit(space, reached)).items():
+                touched[document] |= lines
+        edits, revisions = await refold(space, _by_key(chain.from_iterable(touched.values())), merging)
         for delivery in deliveries:
             event = delivery.event
-            keys = {key for raw in touched.get(event.about, ()) if (key := edits.key(raw))}
+            keys = {key for raw, _ in touched.get(event.about, ()) if (key := edits.key(raw))}
             if isinstance(event, DocumentDeleted):
                 merged[delivery.sequence] = _merged(version_deleted(delivery, event), keys, revisions)
             elif keys:
@@ -87,7 +90,8 @@ async def on_description_summarized(
         # Of two for one group in a batch the first in the log stands, whichever comes first here.
         places = sorted(deliveries, key=lambda delivery: -delivery.sequence)
         await merging.summaries.put(space, {d.event.inputs_hash: (d.sequence, d.event.text) for d in places})
-        edits, revisions = await refold(space, {delivery.event.key for delivery in deliveries}, merging)
+        hashes = {delivery.event.inputs_hash for delivery in deliveries}
+        edits, revisions = await refold(space, {delivery.event.key: () for delivery in deliveries}, merging, hashes)
         for delivery in deliveries:
             keys = edits.keys_ever([delivery.event.key])
             merged[delivery.sequence] = _merged(None, keys, revisions)
@@ -105,7 +109,7 @@ async def on_graph_edited(
         await merging.said.put_edits(space, new)
         edits = applied(await merging.said.edits(space))
         raws = {edit.sequence: await _concerned(space, edit, edits, merging.said) for edit in new}
-        edits, revisions = await refold(space, {raw for of_one in raws.values() for raw in of_one}, merging)
+        edits, revisions = await refold(space, {raw: () for of_one in raws.values() for raw in of_one}, merging)
         for delivery in deliveries:
             merged[delivery.sequence] = _merged(None, edits.keys_ever(raws[delivery.sequence]), revisions)
     return [merged[delivery.sequence] for delivery in batch]
@@ -115,6 +119,14 @@ async def _concerned(space: Space, edit: Edit, edits: Edits, said: Contributions
     """The keys whose fold the edit may change: those of its names, and of the relations at them."""
     names = edits.raw_names_ever(edit.concerned)
     return {(name,) for name in names} | await said.at(space, names) | edits.spoken_of(names)
+
+
+def _by_key(lines: Iterable[Line]) -> dict[Key, set[str]]:
+    """The chunks of these lines, by key."""
+    found: dict[Key, set[str]] = defaultdict(set)
+    for key, chunk in lines:
+        found[key].add(chunk)
+    return found
 
 
 def _merged(

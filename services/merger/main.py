@@ -14,6 +14,7 @@ from runtime.stores.documents.rows import Rows
 from runtime.stores.open import open_documents, open_graph
 from services.merger.adapters import RowContributions, RowSummaries
 from services.merger.handler import on_description_summarized, on_entities_extracted, on_extents, on_graph_edited
+from services.merger.hubs import Hubs
 from services.merger.models import ModelSummarizer
 from services.merger.ports import Merging
 from services.merger.settings import MergerSettings
@@ -27,7 +28,7 @@ def main() -> None:
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
         rows, graph, chat = open_documents(settings), open_graph(settings), open_chat(settings, bus.guards)
-        merging = Merging(RowContributions(rows), RowSummaries(rows), graph, settings.limits)
+        merging = Merging(RowContributions(rows), RowSummaries(rows), graph, settings.limits, Hubs())
         summarizer = _summarizer(settings, chat, rows) if chat else None
         try:
             await until_it_answers("the document store", rows.prepare, health)

@@ -10,6 +10,10 @@ from runtime.stores.graph.port import Graph
 from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.descriptions import Group, Limits
 from services.merger.domain.edits import Edit
+from services.merger.hubs import Hubs
+
+Line = tuple[Key, str]
+"""What one chunk says about one key: the key and the chunk's id."""
 
 
 class Contributions(Protocol):
@@ -29,10 +33,10 @@ class Contributions(Protocol):
         """
         ...
 
-    async def limit(self, space: Space, extents: Mapping[str, Extent]) -> dict[str, set[Key]]:
+    async def limit(self, space: Space, extents: Mapping[str, Extent]) -> dict[str, set[Line]]:
         """Documents reach so far now: what chunks behind it said in older versions is retracted.
 
-        Returns for each document every key whose fold this may change; twice is once, likewise.
+        Returns for each document all that this may have changed; twice is once, likewise.
         """
         ...
 
@@ -51,8 +55,19 @@ class Contributions(Protocol):
         """All contributions to each key, retracted ones too, in no particular order."""
         ...
 
+    async def among(self, space: Space, chunks: Mapping[Key, Collection[str]]) -> dict[Key, list[Contribution]]:
+        """What these chunks say about each key, as `of` has it."""
+        ...
+
     async def at(self, space: Space, names: Collection[str]) -> set[Key]:
         """The keys with one of these names in them, to which anything was ever contributed."""
+        ...
+
+    async def put_folded(self, space: Space, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]) -> None:
+        """Tell readers what supports these present keys, unless a greater revision has told them.
+
+        By key: the revision, and the raw keys with the version until which what they say does not count.
+        """
         ...
 
     async def put_edits(self, space: Space, edits: Sequence[Edit]) -> None:
@@ -97,9 +112,10 @@ class Summarizer(Protocol):
 
 @dataclass(frozen=True)
 class Merging:
-    """What a fold is made from, and where it goes."""
+    """What a fold is made from, and where it goes. `hubs` belong to one process and one value of `limits`."""
 
     said: Contributions
     summaries: Summaries
     graph: Graph
     limits: Limits
+    hubs: Hubs

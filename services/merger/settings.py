@@ -20,3 +20,11 @@ class MergerSettings(Settings):
     def limits(self) -> Limits:
         """When descriptions are summarised rather than joined."""
         return Limits(self.force_llm_summary_on_merge, self.summary_max_tokens)
+
+    @property
+    def contradictions(self) -> list[str]:
+        """See `Settings.contradictions`."""
+        found = super().contradictions
+        if self.summary_length_recommended >= self.summary_context_size:
+            found.append("SUMMARY_LENGTH_RECOMMENDED is not smaller than SUMMARY_CONTEXT_SIZE: nothing gets shorter")
+        return found

@@ -16,7 +16,7 @@ from services.merger.domain.contributions import Key
 from services.merger.domain.descriptions import Group
 from services.merger.domain.edits import applied
 from services.merger.ports import Merging, Summarizer
-from services.merger.refold import descriptions, gathered
+from services.merger.refold import accounts_at
 
 
 async def on_graph_merged(
@@ -50,13 +50,12 @@ async def _lacking(space: Space, event: GraphMerged, merging: Merging) -> list[G
     said: dict[Key, int] = {(entity.name,): entity.revision for entity in event.entities}
     said |= {(relation.source, relation.target): relation.revision for relation in event.relations}
     counted = await merging.said.counted(space, said)
-    newest = [key for key, revision in said.items() if counted.get(key, 0) <= revision]
+    newest = {key: now for key, revision in said.items() if (now := counted.get(key, 0)) <= revision}
     if not newest:
         return []
     edits = applied(await merging.said.edits(space))
-    ordered = await gathered(space, newest, edits, merging)
-    described = await descriptions(space, ordered, merging.summaries, merging.limits)
-    return [group for one in described.values() for group in one.lacking]
+    accounts = await accounts_at(space, newest, edits, merging)
+    return [group for key in newest for group in accounts[key].described.lacking]
 
 
 async def _summarized(workspace: str, groups: Sequence[Group], summarizer: Summarizer) -> list[Event]:

@@ -1,15 +1,19 @@
 """Documents, passages and caches in the document store."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from contracts.graph import Extent, Space
 from contracts.subjects import token
-from runtime.stores.documents.rows import INDEXES, Row, Rows, Table
+from runtime.stores.documents.rows import Row, Rows, Table
 from services.query.domain.passage import Passage
-from services.query.domain.status import SETTLED, STATUSES, STEPS, DocumentStatus, Failure
+from services.query.domain.scope import Scope
+from services.query.domain.status import LEAVING, SETTLED, STATUSES, STEPS, DocumentStatus, Failure
 from services.query.ports import Page
+
+_PAGE = 1000
+PASSAGE_FIELDS = {field.name for field in fields(Passage)}
 
 
 class RowDocuments:
@@ -42,6 +46,19 @@ class RowDocuments:
         """See `Documents.tracked`."""
         found = await self._rows.find(_documents(space), {"track_id": track_id, "status": list(STATUSES)}, order="id")
         return [_status(row) for _, row in found]
+
+    async def within(self, space: Space, scope: Scope) -> set[str]:
+        """See `Documents.within`."""
+        if scope.document_ids:
+            found = [status for status, _ in (await self.get(space, scope.document_ids)).values()]
+            return {status.id for status in found if status.status not in LEAVING and scope.admits(status)}
+        admitted: set[str] = set()
+        after = ""
+        while page := await self._rows.scan(_documents(space), after, _PAGE):
+            states = [_status(row) for _, row in page if row["status"] not in LEAVING]
+            admitted |= {status.id for status in states if scope.admits(status)}
+            after = page[-1][0]
+        return admitted
 
     async def unsettled(self, space: Space) -> int | None:
         """See `Documents.unsettled`."""
@@ -79,7 +96,7 @@ class RowPassages:
         )
 
 
-CLEARED = tuple(name for name in ("extractions", "keywords", "answers") if name in INDEXES)
+CLEARED = ("extractions", "keywords", "answers")
 """Tables of what a language model gave. They live in generation 0."""
 
 
@@ -96,7 +113,8 @@ class RowCaches:
 
 
 def _passage(row: Row) -> Passage:
-    values: dict[str, Any] = dict(row)
+    # Other versions of this code write more fields, or fewer.
+    values: dict[str, Any] = {name: row[name] for name in PASSAGE_FIELDS & row.keys()}
     values["headings"] = tuple(row["headings"])
     return Passage(**values)
 

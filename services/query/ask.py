@@ -1,33 +1,93 @@
-"""From a question to an answer: retrieval, context, and whoever answers from it."""
+"""From a question to an answer: retrieval, context, and whoever answers from it, in one piece or in many."""
 
+from collections.abc import AsyncGenerator, Collection
+from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 
 from services.query.domain.context import layout
 from services.query.domain.found import Found
-from services.query.domain.question import Question
+from services.query.domain.prompt import Prompt, answer_prompt
+from services.query.domain.question import Question, Wanted
+from services.query.domain.references import KnownOnly, known_only
 from services.query.library import Library, Spaces
+from services.query.ports import Memo
 from services.query.retrieve import retrieve
 
 NO_CONTEXT = "Sorry, nothing in the documents answers that question. [no-context]"
 """Clients look for the marker at the end."""
 
+NEEDS_MODEL = (
+    "The mode bypass puts the question to a language model, and none is configured: set LLM_BASE_URL or LLM_API_KEY, "
+    "or ask in another mode."
+)
+
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer with what it rests on."""
+    """The answer with what it rests on.
+
+    `pieces`: its text is still being written. Whoever reads it closes it, which ends the work wherever it stands.
+    """
 
     text: str
     found: Found
-    by_model: bool
+    by_model: bool = False
+    pieces: AsyncGenerator[str] | None = None
 
 
-async def ask(question: Question, spaces: Spaces, library: Library, *, only_context: bool = False) -> Answer:
-    """Answer the question. Raises `Unavailable` when a store or a model does not answer."""
+async def ask(
+    question: Question, spaces: Spaces, library: Library, *, wanted: Wanted = "answer", streamed: bool = False
+) -> Answer:
+    """Answer the question; in pieces where that is asked for and a model answers.
+
+    Raises `Unavailable` when a store or a model does not answer; pieces raise what `Chat.stream` raises.
+    """
+    bypass = question.mode == "bypass"
+    memories = library.memories if wanted == "answer" else None
+    place = await memories.before(question, spaces.all) if memories else None
     found = await retrieve(question, spaces, library)
-    if not found:
-        return Answer(NO_CONTEXT, found, by_model=False)
-    context = layout(found.entities, found.relations, found.passages, found.references)
-    if only_context:
-        return Answer(context, found, by_model=False)
-    text = await library.answers.answer(question, context, found.passages)
-    return Answer(text, found, by_model=library.answers.uses_model)
+    if not found and (not bypass or wanted == "context"):
+        return Answer(NO_CONTEXT, found)
+    context = "" if bypass else layout(found.entities, found.relations, found.passages, found.references)
+    if wanted == "context":
+        return Answer(context, found)
+    prompt = answer_prompt(question, context)
+    if wanted == "prompt":
+        return Answer(prompt.text, found)
+    if bypass and not library.answers.uses_model:
+        return Answer(NEEDS_MODEL, found)
+    library.tell("generating_response")
+    memo = place(prompt) if place else None
+    ids = None if bypass or not library.answers.uses_model else found.references.values()
+    return await _answered(prompt, found, ids, memo, library, streamed=streamed)
+
+
+async def _answered(
+    prompt: Prompt, found: Found, ids: Collection[str] | None, memo: Memo | None, library: Library, *, streamed: bool
+) -> Answer:
+    """`memo`: where the answer may be known already, or be kept."""
+    answers = library.answers
+    if memo and (known := await memo.known()) is not None:
+        return Answer(_checked(known, ids), found, by_model=True)
+    if streamed and (pieces := answers.stream(prompt)):
+        return Answer("", found, answers.uses_model, _cited(memo.keeping(pieces) if memo else pieces, ids))
+    make = partial(answers.answer, prompt, found.passages)
+    text = await (memo.once(make) if memo else make())
+    return Answer(_checked(text, ids), found, answers.uses_model)
+
+
+def _checked(text: str, ids: Collection[str] | None) -> str:
+    """`ids`: the references that may be cited; None: what stands in brackets is no citation."""
+    return text if ids is None else known_only(text, ids)
+
+
+async def _cited(pieces: AsyncGenerator[str], ids: Collection[str] | None) -> AsyncGenerator[str]:
+    """`_checked`, in pieces."""
+    citations = None if ids is None else KnownOnly(ids)
+    async with aclosing(pieces):
+        async for piece in pieces:
+            if part := citations.feed(piece) if citations else piece:
+                yield part
+    if citations and (part := citations.end()):
+        yield part

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import islice
 
-from contracts.graph import Entity, Relation, Space, Tie
-from runtime.stores.graph.port import Graph
+from contracts.graph import Entity, Relation, Space
+from runtime.stores.graph.port import Graph, Tie
 
 ALL = "*"
 """The name that stands for the whole graph."""

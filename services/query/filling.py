@@ -6,7 +6,7 @@ from typing import TypeVar
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
-FIRST = 16
+FIRST = 32
 """Keys of the first read; each further one takes twice as many."""
 
 

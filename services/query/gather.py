@@ -14,10 +14,11 @@ from runtime.models.ports import Vector
 from services.query.domain.context import entity_line, relation_line
 from services.query.domain.found import Gathered
 from services.query.domain.picking import picked, round_robin, sources
-from services.query.domain.question import Keywords, Question
+from services.query.domain.question import Keywords, Question, Step
 from services.query.domain.retrieval import interleave, ranked
 from services.query.filling import filled
 from services.query.library import Library, Spaces
+from services.query.scoping import Documents, held_to
 
 By = Literal["query", "low", "high"]
 
@@ -30,6 +31,12 @@ COMPARED = 100
 ENTITIES_BY_NAME = {"local", "hybrid", "mix"}
 RELATIONS_BY_THEME = {"global", "hybrid", "mix"}
 PASSAGES_BY_QUESTION = {"naive", "mix"}
+
+STEPS: Mapping[VectorKind, Step] = {
+    "entities": "retrieving_entities",
+    "relations": "retrieving_relations",
+    "chunks": "retrieving_chunks",
+}
 
 
 @dataclass(frozen=True)
@@ -48,17 +55,23 @@ class Kept:
     relations: Sequence[Relation] = ()
 
 
-async def gather(question: Question, keywords: Keywords, spaces: Spaces, library: Library) -> Gathered:
-    """The stages up to the passages' ids."""
+async def gather(
+    question: Question, keywords: Keywords, spaces: Spaces, library: Library, documents: Documents = None
+) -> Gathered:
+    """The stages up to the passages' ids, held to these documents where they are given."""
     asked = await _embedded(question, keywords, library)
     by_question = asked["query"] if question.mode in PASSAGES_BY_QUESTION else None
     entity_hits, relation_hits, chunk_hits = await asyncio.gather(
         _search("entities", asked.get("low"), question.top_k, spaces, library),
         _search("relations", asked.get("high"), question.top_k, spaces, library),
-        _search("chunks", by_question, question.chunk_top_k, spaces, library),
+        _search("chunks", by_question, question.chunk_top_k, spaces, library, documents),
     )
     found = await _named(entity_hits, relation_hits, spaces, library)
     kept = await _within_budgets(question, found, spaces, library)
+    kept = Kept(
+        await held_to(kept.entities, documents, spaces, library),
+        await held_to(kept.relations, documents, spaces, library),
+    )
     behind = await _behind(kept, asked["query"], spaces, library)
     direct = [hit.row.names[0] for hit in chunk_hits]
     merged = interleave(direct, *behind, key=lambda id: id)
@@ -75,10 +88,15 @@ async def _embedded(question: Question, keywords: Keywords, library: Library) ->
     return dict(zip(texts, await library.embed(list(texts.values())), strict=True))
 
 
-async def _search(kind: VectorKind, vector: Vector | None, top_k: int, spaces: Spaces, library: Library) -> list[Hit]:
+async def _search(
+    kind: VectorKind, vector: Vector | None, top_k: int, spaces: Spaces, library: Library, documents: Documents = None
+) -> list[Hit]:
     if vector is None:
         return []
-    return await library.vectors.search(spaces.vectors, kind, vector, top_k=top_k, min_score=library.min_score)
+    library.tell(STEPS[kind])
+    return await library.vectors.search(
+        spaces.vectors, kind, vector, top_k=top_k, min_score=library.min_score, documents=documents
+    )
 
 
 async def _named(entities: Sequence[Hit], relations: Sequence[Hit], spaces: Spaces, library: Library) -> Named:

@@ -4,12 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.graph import Generations, Space
 from runtime.models.ports import Vector
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
-from services.query.domain.question import Pick
-from services.query.ports import Answers, KeywordFinders, Passages, Rerankers
+from services.query.domain.question import Pick, Step
+from services.query.domain.spaces import Spaces as Spaces
+from services.query.ports import (
+    Answers,
+    Caches,
+    Documents,
+    KeywordFinders,
+    Memories,
+    Names,
+    Passages,
+    Rerankers,
+    Supports,
+)
 
 
 class Count(Protocol):
@@ -24,22 +34,14 @@ class Embed(Protocol):
     async def __call__(self, texts: Sequence[str], /) -> list[Vector]: ...
 
 
-@dataclass(frozen=True)
-class Spaces:
-    """Where one workspace stands in each projection."""
+class Tell(Protocol):
+    """Is told of each step when it begins."""
 
-    status: Space
-    graph: Space
-    vectors: Space
+    def __call__(self, step: Step, /) -> None: ...
 
-    @classmethod
-    def of(cls, workspace: str, generations: Generations) -> "Spaces":
-        """The spaces of a workspace in these generations."""
-        return cls(
-            Space(workspace, generations.status),
-            Space(workspace, generations.graph),
-            Space(workspace, generations.vectors),
-        )
+
+def nobody(_: Step) -> None:
+    """Nobody wants to know."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,21 @@ class Library:
 
     graph: Graph
     vectors: Vectors
+    documents: Documents
     passages: Passages
+    supports: Supports
+    caches: Caches
     keywords: KeywordFinders
     answers: Answers
     embed: Embed
+    embed_words: Embed
+    """For single words of passages: the same come again and again, so they may be remembered."""
     count: Count
+    names: Names
     reranker: Rerankers | None = None
     min_score: float = 0.2
     min_rerank_score: float = 0.0
     related_chunks: int = 5
     pick: Pick = "VECTOR"
+    memories: Memories | None = None
+    tell: Tell = nobody

@@ -1,12 +1,16 @@
 """What the query service needs of the outside, beside graph and vectors."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.graph import Extent, Space
+from contracts.graph import Extent, Space, Support
+from services.query.domain.linking import NameIndex
 from services.query.domain.passage import Passage
+from services.query.domain.prompt import Prompt
 from services.query.domain.question import Keywords, Question
+from services.query.domain.scope import Scope
+from services.query.domain.spaces import Spaces
 from services.query.domain.status import DocumentStatus
 
 
@@ -42,6 +46,10 @@ class Documents(Protocol):
         """The documents that were added under one track id, by id."""
         ...
 
+    async def within(self, space: Space, scope: Scope) -> set[str]:
+        """Ids of the documents that a scope admits. It reads them all, unless the scope names some."""
+        ...
+
     async def unsettled(self, space: Space) -> int | None:
         """The sequence of the oldest document on which work goes on."""
         ...
@@ -63,6 +71,22 @@ class Positions(Protocol):
 
     async def reach(self, space: Space, position: int, seconds: float) -> int:
         """The same, once it is `position` or more, or when the time is over."""
+        ...
+
+
+class Supports(Protocol):
+    """What single chunks say of an entity or relation; see `runtime.stores.documents.supports.Supports`."""
+
+    async def of(
+        self,
+        space: Space,
+        names: Sequence[str],
+        *,
+        after: str = "",
+        limit: int = 100,
+        among: Collection[str] | None = None,
+    ) -> list[Support]:
+        """Up to `limit` supports, in these documents only where `among` names some."""
         ...
 
 
@@ -90,10 +114,18 @@ class Caches(Protocol):
         ...
 
 
+class Names(Protocol):
+    """The names of every entity of a workspace, to be found in texts."""
+
+    async def of(self, spaces: Spaces) -> NameIndex:
+        """Those of this workspace and no other. Empty where there are more than are kept. Raises `Unavailable`."""
+        ...
+
+
 class KeywordFinders(Protocol):
     """What a question is about. Raises what `Chat` raises."""
 
-    async def of(self, question: str) -> Keywords:
+    async def of(self, workspace: str, question: str) -> Keywords:
         """None found: both lists empty."""
         ...
 
@@ -109,10 +141,41 @@ class Rerankers(Protocol):
 
 
 class Answers(Protocol):
-    """An answer from a context."""
+    """An answer from a context. Raises what `Chat` raises."""
 
     uses_model: bool
 
-    async def answer(self, question: Question, context: str, passages: Sequence[tuple[str, Passage]]) -> str:
+    async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> str:
         """`passages` are pairs of a reference id and a passage, the best first."""
+        ...
+
+    def stream(self, prompt: Prompt) -> AsyncGenerator[str] | None:
+        """The answer in pieces; closing it ends the work. None where an answer only comes whole."""
+        ...
+
+
+class Memo(Protocol):
+    """The place of one answer in the memory. Writing it never fails an answer."""
+
+    async def known(self) -> str | None:
+        """The answer, if it was given before. One that is being given in one piece is waited for."""
+        ...
+
+    async def once(self, make: Callable[[], Awaitable[str]]) -> str:
+        """The answer that is known, or the one that is made now. Equal questions at the same time have it made once."""
+        ...
+
+    def keeping(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
+        """The pieces; they are remembered once the last one was taken."""
+        ...
+
+
+class Memories(Protocol):
+    """Answers that a model gave before, none of them stale."""
+
+    async def before(self, question: Question, spaces: Sequence[Space]) -> Callable[[Prompt], Memo] | None:
+        """To be called before retrieval, which reads these spaces of one workspace: the place of each prompt's answer.
+
+        None: the answer is not to be remembered.
+        """
         ...

@@ -88,6 +88,9 @@ def _passages(event: ChunksCreated) -> list[Passage]:
             headings=chunk.headings,
             tokens=chunk.tokens,
             version=event.document.version,
+            start=chunk.start,
+            end=chunk.end,
+            page=chunk.page,
         )
         for chunk in event.chunks
     ]

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from services.query.domain.choosing import chosen
 from services.query.domain.context import entity_line, passage_line, relation_line
 from services.query.domain.found import Found, Gathered
+from services.query.domain.linking import linked
 from services.query.domain.passage import Passage
 from services.query.domain.prompt import answer_prompt
 from services.query.domain.question import Keywords, Question, searched
@@ -12,6 +14,10 @@ from services.query.domain.references import references
 from services.query.domain.retrieval import within
 from services.query.gather import gather
 from services.query.library import Library, Spaces
+from services.query.scoping import admitted
+from services.query.walk import walk
+
+WITHOUT_KEYWORDS = {"naive", "walk"}
 
 RESERVE = 200
 """Tokens that are kept free for the list of references."""
@@ -21,19 +27,31 @@ async def retrieve(question: Question, spaces: Spaces, library: Library) -> Foun
     """What the documents hold about the question, in the question's mode. Raises `Unavailable`."""
     if question.mode == "bypass":
         return Found()
-    keywords = await _keywords(question, library)
+    question = await _decided(question, spaces, library)
+    keywords = await _keywords(question, spaces, library)
     if keywords is None:
         return Found()
-    gathered = await gather(question, keywords, spaces, library)
+    documents = await admitted(question, spaces, library)
+    stages = walk if question.mode == "walk" else gather
+    gathered = await stages(question, keywords, spaces, library, documents)
     found = await _read(question, gathered, spaces, library)
     return replace(found, keywords=keywords)
 
 
-async def _keywords(question: Question, library: Library) -> Keywords | None:
+async def _decided(question: Question, spaces: Spaces, library: Library) -> Question:
+    """The question in a mode, where it leaves the choice to us."""
+    if question.mode != "auto":
+        return question
+    return replace(question, mode=chosen(question.query, linked(question.query, await library.names.of(spaces))))
+
+
+async def _keywords(question: Question, spaces: Spaces, library: Library) -> Keywords | None:
     """What to search by; None when a long question is about nothing."""
-    if question.mode == "naive" or question.keywords:
+    if question.mode not in WITHOUT_KEYWORDS:
+        library.tell("extracting_keywords")
+    if question.mode in WITHOUT_KEYWORDS or question.keywords:
         return question.keywords
-    return searched(question.query, await library.keywords.of(question.query))
+    return searched(question.query, await library.keywords.of(spaces.status.workspace, question.query))
 
 
 async def _read(question: Question, gathered: Gathered, spaces: Spaces, library: Library) -> Found:
@@ -48,12 +66,14 @@ async def _read(question: Question, gathered: Gathered, spaces: Spaces, library:
         gathered.relations,
         [(ids.get(passage.file_path, ""), passage) for passage in kept],
         ids,
-        info={**gathered.info, "final_chunks_count": len(kept)},
+        info={"mode": question.mode, **gathered.info, "final_chunks_count": len(kept)},
     )
 
 
 async def _reranked(question: Question, passages: Sequence[Passage], library: Library) -> Sequence[Passage]:
     """By the reranker's scores, without those below the least one; as they come where there is none."""
+    if question.rerank and passages:
+        library.tell("reranking")
     if not (question.rerank and library.reranker and passages):
         return passages
     scored = await library.reranker.rerank(question.query, passages, question.chunk_top_k)
@@ -63,5 +83,5 @@ async def _reranked(question: Question, passages: Sequence[Passage], library: Li
 def _used(question: Question, gathered: Gathered, library: Library) -> int:
     """Tokens of the prompt without its passages."""
     lines = [*map(entity_line, gathered.entities), *map(relation_line, gathered.relations)]
-    fixed = answer_prompt("", response_type=question.response_type, instructions=question.user_prompt)
-    return sum(map(library.count, lines)) + library.count(fixed) + library.count(question.query)
+    fixed = answer_prompt(question, "")
+    return sum(map(library.count, lines)) + library.count(fixed.system) + library.count(question.query)

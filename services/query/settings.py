@@ -1,7 +1,12 @@
 """The query service's knobs."""
 
-from pydantic import Field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
 
+from pydantic import AliasChoices, Field, SecretStr
+
+from runtime.errors import ConfigurationError
 from runtime.settings import Settings
 from services.query.domain.question import Pick
 
@@ -17,6 +22,23 @@ class QuerySettings(Settings):
     max_total_tokens: int = Field(default=30000, ge=1)
     cosine_threshold: float = Field(default=0.2, ge=-1, le=1)
     kg_chunk_pick_method: Pick = "VECTOR"
+    rerank_binding: Literal["", "null", "cohere", "jina", "aliyun"] = ""
+    rerank_model: str = ""
+    rerank_binding_host: str = Field(
+        default="", validation_alias=AliasChoices("RERANK_BINDING_HOST", "RERANK_BASE_URL"), description="whole address"
+    )
+    rerank_binding_api_key: SecretStr = Field(
+        default=SecretStr(""), validation_alias=AliasChoices("RERANK_BINDING_API_KEY", "RERANK_API_KEY")
+    )
+    rerank_timeout: float = Field(default=30.0, gt=0, description="seconds")
+    rerank_max_async: int = Field(
+        default=4,
+        ge=0,
+        validation_alias=AliasChoices("RERANK_MAX_ASYNC", "MAX_ASYNC_RERANK"),
+        description="0: no limit",
+    )
+    rerank_max_tokens_per_doc: int = Field(default=4096, ge=0, description="0: no limit")
+    rerank_by_default: bool = True
     min_rerank_score: float = 0.0
     related_chunk_number: int = Field(default=5, ge=0)
     min_position_timeout: float = Field(default=10.0, ge=0, description="seconds a question waits for its min_position")
@@ -26,5 +48,28 @@ class QuerySettings(Settings):
     input_dir: str = Field(default="", description="the folder that /documents/scan reads")
     edit_timeout: float = Field(default=10.0, ge=0, description="seconds an edit waits for its effect in the graph")
     webui_title: str = Field(default="Lightstream", description="what pages call this deployment")
-    webui_description: str = ""
+    webui_description: str = Field(default="", description="what pages say about it")
+    enable_llm_cache: bool = Field(default=True, description="keep keywords and answers of the language model")
+    user_prompt_prefix: str = Field(default="", description="begins the user_prompt of every request")
+    user_prompt_prefix_file: str = Field(default="", description="a file that holds it, and goes before the setting")
     workspace: str = Field(default="default", description="workspace of requests that name none")
+
+    @cached_property
+    def prompt_prefix(self) -> str:
+        """What begins every user_prompt, as it stands. Raises ConfigurationError for a file that cannot be read."""
+        if not self.user_prompt_prefix_file:
+            return self.user_prompt_prefix
+        try:
+            return Path(self.user_prompt_prefix_file).read_text("utf-8")
+        except (OSError, UnicodeError) as error:
+            raise ConfigurationError(f"USER_PROMPT_PREFIX_FILE cannot be read: {error}") from None
+
+    @property
+    def contradictions(self) -> list[str]:
+        """See `Settings.contradictions`."""
+        found = super().contradictions
+        if self.max_entity_tokens + self.max_relation_tokens >= self.max_total_tokens:
+            found.append(
+                "MAX_ENTITY_TOKENS and MAX_RELATION_TOKENS together leave nothing of MAX_TOTAL_TOKENS for passages"
+            )
+        return found

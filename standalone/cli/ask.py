@@ -10,7 +10,7 @@ from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, 
 # `--help` answers at once: the HTTP client is loaded by the command that needs it.
 # ruff: noqa: PLC0415
 
-Mode = Literal["mix", "hybrid", "local", "global", "naive"]
+Mode = Literal["mix", "hybrid", "local", "global", "naive", "walk", "auto"]
 
 NO_MODEL = (
     "To have answers written by a language model, set OPENAI_API_KEY (or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY)"
@@ -23,7 +23,8 @@ def ask(
     mode: Annotated[
         Mode,
         typer.Option(
-            help="What is searched: passages (naive), entities (local), relations (global), both (hybrid), all (mix)."
+            help="What is searched: passages (naive), entities (local), relations (global), both (hybrid), all (mix); "
+            "along what is tied to the names in the question (walk); walk or mix, by the question (auto)."
         ),
     ] = "mix",
     data: Data = DATA,

@@ -2,7 +2,7 @@
 
 import typer
 
-from standalone.cli import ask, deletion, demo, doctor, documents, log, projections, stack, stores, topology
+from standalone.cli import ask, config, deletion, demo, doctor, documents, log, projections, stack, stores, topology
 
 app = typer.Typer(
     name="lightstream",
@@ -25,4 +25,5 @@ app.command()(projections.rebuild)
 app.add_typer(topology.app, name="topology")
 app.add_typer(stores.app, name="stores")
 app.command()(doctor.doctor)
+app.command()(config.config)
 app.command()(demo.demo)

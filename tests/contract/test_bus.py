@@ -155,6 +155,14 @@ async def test_the_event_that_follows_a_place_in_the_log(bus: Bus) -> None:
     assert decode(last.data, last.subject).data.about == "b"
 
 
+async def test_each_workspace_has_a_newest_event_of_its_own(bus: Bus) -> None:
+    assert await bus.log.last("w") == 0
+    await filled(bus, "a", "b")
+    for number, workspace in enumerate(("w2", "w", "w.w")):
+        await bus.log.publish(sealed(DocumentDeleted(document_id="a"), id=f"deletion-{number}", workspace=workspace))
+    assert [await bus.log.last(workspace) for workspace in ("w", "w2", "w.w", "W", "none")] == [4, 3, 5, 0, 0]
+
+
 async def test_the_newest_event_of_a_type_about_a_document(bus: Bus) -> None:
     await filled(bus, "a", "b", "a", "b")
     newest = await bus.log.newest("w", "a", "DocumentAdded")

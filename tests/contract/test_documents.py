@@ -14,6 +14,7 @@ from contracts.graph import Space
 from runtime.stores.documents.rows import Rows
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.domain.passage import Passage
+from services.query.domain.scope import Scope
 from services.query.domain.status import STEPS, DocumentStatus, Failure
 from services.query.ports import Documents, Passages
 from tests.support.rows import document_store
@@ -147,6 +148,20 @@ async def test_a_changed_status_is_counted_where_it_is_now(documents: Documents,
     assert await documents.counts(Space(space.workspace, 2)) == {}
 
 
+async def test_a_scope_admits_some_of_the_documents_and_none_that_is_deleted(
+    documents: Documents, space: Space
+) -> None:
+    await filled(
+        documents, space, DocumentStatus("a", file_path="x/a"), DocumentStatus("b", file_path="y/b"),
+        DocumentStatus("c", file_path="x/c", metadata={"tags": "red,new"}), DocumentStatus("d", deleted=9, version=1),
+    )  # fmt: skip
+    assert await documents.within(space, Scope(file_path_prefix="x/")) == {"a", "c"}
+    assert await documents.within(space, Scope(file_path_prefix="x/", tags=("red",))) == {"c"}
+    assert await documents.within(space, Scope(document_ids=("a", "b", "d", "z"))) == {"a", "b"}
+    assert await documents.within(space, Scope(document_ids=("a", "b"), file_path_prefix="y")) == {"b"}
+    assert await documents.within(space, Scope(file_path_prefix="none")) == set()
+
+
 async def test_the_oldest_document_that_is_worked_on_is_known(documents: Documents, space: Space) -> None:
     assert await documents.unsettled(space) is None
     await filled(
@@ -170,7 +185,8 @@ def passage(id: str, content: str, version: int = 1) -> Passage:
 
 
 async def test_passages_come_back_as_they_were_put(passages: Passages, space: Space) -> None:
-    kept = [passage("d-chunk-000", "文 one"), passage("A Document.pdf-chunk-001", "two")]
+    placed = replace(passage("d-chunk-002", "three"), start=7, end=12, page=3)
+    kept = [passage("d-chunk-000", "文 one"), passage("A Document.pdf-chunk-001", "two"), placed]
     for _ in range(2):
         await passages.put(space, kept)
     assert await passages.get(space, [one.id for one in kept] + ["none"]) == {one.id: one for one in kept}

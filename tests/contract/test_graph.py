@@ -9,10 +9,10 @@ from itertools import pairwise
 import pytest
 import pytest_asyncio
 
-from contracts.graph import Entity, Relation, Space, Tie
+from contracts.graph import Entity, Relation, Space
 from contracts.ids import pair
 from runtime.errors import Poison
-from runtime.stores.graph.port import Graph
+from runtime.stores.graph.port import MOST_SOURCES, Graph, Neighbourhood, Node, Tie
 from tests.support.graph_stores import (
     GraphStore,
     entity,
@@ -200,6 +200,43 @@ async def test_hubs_are_read_bounded_and_written_without_walking_them(graph: Gra
     assert await graph.incident(space, ["a hub"], limit=50) == again[2999:2949:-1]
     assert len(await graph.incident(space, ["a hub", "z hub"], limit=50)) == 100
     assert len(await graph.relations(space, [row.key for row in rows])) == 6000
+
+
+async def test_a_neighbourhood_has_the_asked_their_ties_and_the_other_ends_without_texts(
+    graph: Graph, space: Space
+) -> None:
+    many = tuple(f"chunk {n:02d}" for n in range(30))
+    await graph.put(
+        space,
+        [entity("a", source_ids=many, file_paths=many), entity("b"), entity("c"), entity("alone")],
+        [relation("a", "b", weight=2.0, source_ids=many), relation("b", "c"), relation("a", "nobody", weight=9.0)],
+    )
+    around = await graph.neighbourhood(space, ["a", "alone", "missing"], limit=9)
+    assert around.degrees == {"a": 2, "alone": 0}
+    assert around.nodes == {
+        "a": Node("a", "type 1", many[:MOST_SOURCES], many[:MOST_SOURCES], 1),
+        "b": Node("b", "type 1", ("chunk-1", "chunk-0"), ("1.pdf",), 1),
+        "alone": Node("alone", "type 1", ("chunk-1", "chunk-0"), ("1.pdf",), 1),
+    }
+    assert around.ties == [Tie("a", "b", 2.0, ("a", "keyword 1"), many[:MOST_SOURCES])]
+    both = await graph.neighbourhood(space, ["a", "b"], limit=9)
+    assert [(tie.source, tie.target) for tie in both.ties] == [("a", "b"), ("b", "c")]
+    assert set(both.nodes) == {"a", "b", "c"}
+    await graph.put(space, [Entity("a", 2, gone=True)], [Relation("b", "c", 2, gone=True)])
+    left = await graph.neighbourhood(space, ["a", "b"], limit=9)
+    assert (set(left.nodes), left.ties, left.degrees) == ({"b"}, [], {"b": 1})
+    assert await graph.neighbourhood(space, [], limit=9) == Neighbourhood({}, [], {})
+
+
+async def test_the_neighbourhood_of_a_hub_is_bounded_and_says_how_much_there_is(graph: Graph, space: Space) -> None:
+    spokes = [f"spoke {n:05d}" for n in range(10_000)]
+    await graph.put(space, [], [relation("hub", name, weight=float(n)) for n, name in enumerate(spokes)])
+    await graph.put(space, [entity("hub"), *map(entity, spokes)], [])
+    around = await graph.neighbourhood(space, ["hub"], limit=50)
+    assert around.degrees == {"hub": 10_000}
+    assert [tie.target for tie in around.ties] == spokes[:-51:-1]
+    assert set(around.nodes) == {"hub", *spokes[-50:]}
+    assert len((await graph.neighbourhood(space, ["hub"], limit=0)).ties) == 0
 
 
 async def test_names_are_scanned_without_the_rest(graph: Graph, space: Space) -> None:

@@ -119,6 +119,8 @@ def test_the_model_answers(loaded: dict[str, Any], stack: Stack, model: Language
     shown = stack.run("ask", "What did Ada Marlow do in Port Elm?").stdout
     assert ANSWER in shown
     assert "[1] " in shown
+    # Nothing has happened in between, so the second time costs nothing.
+    assert (model.calls["keywords"], model.calls["answer"]) == (1, 1)
 
 
 def test_adding_the_same_files_again_costs_nothing(

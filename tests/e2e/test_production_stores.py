@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+import httpx
 import pytest
 import pytest_asyncio
 from neo4j import AsyncGraphDatabase
@@ -12,6 +13,7 @@ from neo4j import AsyncGraphDatabase
 from contracts.events import Stage
 from runtime.settings import Settings
 from runtime.stores.open import open_graph, open_vectors
+from services.query.domain.question import Mode
 from tests.support import real_texts
 from tests.support.corpus import documents
 from tests.support.nats_server import until
@@ -19,6 +21,8 @@ from tests.support.production import Deployment, deployment
 from tests.support.stack import running
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.server("neo4j, milvus, mongo")]
+
+QUESTIONS = ("Who met Ada Marlow at the Customs House in Port Elm?", "Which ship came from Saltmarch to Graywick?")
 
 REAL = (
     "reference/execmodel.rst", "reference/objects.rst", "reference/with.rst",
@@ -50,11 +54,29 @@ async def embedded(production: Deployment, corpus: Path, tmp_path_factory: pytes
     """What an embedded stack, which is stopped again, makes of the corpus."""
 
     def digest() -> dict[str, Any]:
-        with running(tmp_path_factory.mktemp("embedded") / "data") as stack:
+        with running(tmp_path_factory.mktemp("embedded") / "data", COSINE_THRESHOLD="0.05") as stack:
             assert stack.run("add", str(corpus), "--wait").returncode == 0
-            return stack.digest()
+            return {"digest": stack.digest(), "found": found(stack.state.api)}
 
     return await asyncio.to_thread(digest)
+
+
+def found(api: str) -> dict[tuple[str, str], Any]:
+    """What each mode finds for some questions: names, and passages by their documents and places."""
+    with httpx.Client(base_url=api, timeout=60, trust_env=False) as client:
+        answers = {
+            (mode, question): client.post("/query/data", json={"query": question, "mode": mode}).json()["data"]
+            for mode in get_args(Mode)
+            for question in QUESTIONS
+        }
+    return {
+        asked: {
+            "entities": [entity["entity_name"] for entity in data.get("entities", ())],
+            "relationships": [(r["src_id"], r["tgt_id"]) for r in data.get("relationships", ())],
+            "chunks": [(chunk["chunk_id"], chunk["reference_id"]) for chunk in data.get("chunks", ())],
+        }
+        for asked, data in answers.items()
+    }
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -86,7 +108,15 @@ async def test_production_stores_say_what_the_embedded_ones_say(
     embedded: dict[str, Any], digest: dict[str, Any]
 ) -> None:
     assert digest["counts"]["graph"]["entities"] > 30
-    assert digest == embedded
+    assert digest == embedded["digest"]
+
+
+async def test_every_mode_finds_the_same_on_both_stacks(
+    production: Deployment, embedded: dict[str, Any], digest: dict[str, Any]
+) -> None:
+    here = await asyncio.to_thread(found, f"http://127.0.0.1:{production.env['API_PORT']}")
+    assert here == embedded["found"]
+    assert all(here[mode, question]["chunks"] for mode, question in here if mode != "bypass")
 
 
 async def test_a_question_is_answered_with_its_source(production: Deployment, digest: dict[str, Any]) -> None:

@@ -12,15 +12,16 @@ from runtime.stores.graph.memory import MemoryGraph
 from services.merger.adapters import RowContributions, RowSummaries
 from services.merger.domain.descriptions import Limits
 from services.merger.handler import on_entities_extracted
+from services.merger.hubs import Hubs
 from services.merger.ports import Merging
 from tests.support.facts import delivered
 
 SPACE = Space("w", 1)
 
 
-def merging(rows: MemoryRows, graph: MemoryGraph) -> Merging:
-    """What a handler of the merger works with, over these stores."""
-    return Merging(RowContributions(rows), RowSummaries(rows), graph, Limits())
+def merging(rows: MemoryRows, graph: MemoryGraph, hubs: Hubs | None = None) -> Merging:
+    """What the handlers of one replica of the merger work with, over these stores. It remembers whatever it reads."""
+    return Merging(RowContributions(rows), RowSummaries(rows), graph, Limits(), hubs or Hubs(least=1))
 
 
 @dataclass
@@ -30,10 +31,16 @@ class Merger:
     rows: MemoryRows = field(default_factory=MemoryRows)
     graph: MemoryGraph = field(default_factory=MemoryGraph)
 
+    hubs: Hubs = field(default_factory=lambda: Hubs(least=1))
+
     @property
     def merging(self) -> Merging:
         """What its handlers work with."""
-        return merging(self.rows, self.graph)
+        return merging(self.rows, self.graph, self.hubs)
+
+    def replica(self, least: int = 1) -> "Merger":
+        """Another process on the same stores, with a memory of its own."""
+        return Merger(self.rows, self.graph, Hubs(least=least))
 
     async def merge(self, *events: EntitiesExtracted, workspace: str = "w") -> list[Any]:
         """Merge these events in one batch, and return what the handler returned."""

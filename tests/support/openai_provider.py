@@ -39,6 +39,8 @@ class Provider:
     """Requests after which it is busy for a second, 0 for never."""
     down: bool = False
     """Whether every request is answered with 500."""
+    pieces_sent: int = 0
+    """Pieces of streamed answers that the client's side has taken."""
     running: int = 0
     most_running: int = 0
     disconnected: asyncio.Event = field(default_factory=asyncio.Event)
@@ -135,6 +137,10 @@ class Provider:
             if mode != "silent":
                 for word in ("the ", "whole ", "answer"):
                     yield event({"content": word})
+            while mode == "flood":
+                yield event({"content": "more " * 2000})
+                self.pieces_sent += 1
+                await asyncio.sleep(0)
             while mode == "endless":
                 yield event({"content": "more "})
                 await asyncio.sleep(0.01)

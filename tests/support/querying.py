@@ -14,15 +14,18 @@ from runtime.models.scripted import CountingEmbedder
 from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.memory import MemoryRows
+from runtime.stores.documents.supports import Supports
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
 from services.query.adapters import RowCaches, RowDocuments, RowPassages
 from services.query.api.app import create_app
+from services.query.api.door import Door
 from services.query.api.routes import Context
 from services.query.library import Library
-from services.query.models import ExtractiveAnswers, OfflineKeywords
+from services.query.models import ExtractiveAnswers, OfflineKeywords, RememberedWords
+from services.query.names import NameIndexes
 from services.query.positions import LogPositions
 from services.query.project import on_facts
 from services.query.settings import QuerySettings
@@ -46,6 +49,7 @@ class World:
     def __post_init__(self) -> None:
         self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)
         self.documents, self.passages = RowDocuments(self.rows), RowPassages(self.rows)
+        self.names = NameIndexes(self.graph, self.documents)
 
     async def project(self, *deliveries: Delivery[Any]) -> None:
         """Let the status projection see these facts."""
@@ -85,22 +89,27 @@ class World:
         library = Library(
             graph=self.graph,
             vectors=self.vectors,
+            documents=self.documents,
             passages=self.passages,
+            supports=Supports(self.rows),
+            caches=RowCaches(self.rows),
+            names=self.names,
             keywords=OfflineKeywords(),
             answers=ExtractiveAnswers(self.embedder),
             embed=self.embedder.embed,
+            embed_words=RememberedWords(self.embedder).embed,
             count=open_tokenizer().count,
             min_score=0.05,
         )
         return replace(library, **changes)
 
-    def app(self, **changes: Any) -> FastAPI:
-        """The HTTP API over these stores."""
-        app = create_app()
+    def app(self, door: Door | None = None, **changes: Any) -> FastAPI:
+        """The HTTP API over these stores, open to everybody unless there is a door."""
+        app = create_app(door)
         parts = {
             "log": self.log, "blobs": self.blobs, "pointers": self.pointers, "documents": self.documents,
             "positions": LogPositions(self.log, self.documents),
-            "library": self.library(), "settings": QuerySettings(workspace="w"), "caches": RowCaches(self.rows),
+            "library": self.library(), "settings": QuerySettings(workspace="w"),
         }  # fmt: skip
         app.state.context = Context(**{**parts, **changes})
         return app

@@ -46,8 +46,8 @@ def required() -> set[str]:
 
 def opened(service: str) -> set[str]:
     """What a service's wiring opens."""
-    main = (REPOSITORY / "services" / service / "main.py").read_text("utf-8")
-    return {name for name in OPENED_WITH if f"{name}(" in main}
+    wiring = "".join(path.read_text("utf-8") for path in (REPOSITORY / "services" / service).glob("*.py"))
+    return {name for name in OPENED_WITH if f"{name}(" in wiring}
 
 
 def test_there_are_the_five_services_and_the_four_servers() -> None:

@@ -1,4 +1,4 @@
-"""An answer without a language model: the sentences of the passages that fit the question best, in their order."""
+"""An answer without a language model: the sentences of the passages that fit the question, the best first."""
 
 import math
 import re
@@ -45,13 +45,13 @@ def lexical_scores(question: str, sentences: Sequence[Candidate]) -> list[float]
 
 
 def best(sentences: Sequence[Candidate], scores: Sequence[float], count: int) -> list[Candidate]:
-    """The `count` best sentences, no two alike, in the order in which they stand in the passages."""
+    """The `count` best sentences, no two alike, the best first; of equal ones those of the better passage."""
     chosen: dict[str, Candidate] = {}
     for _, sentence in sorted(zip(scores, sentences, strict=True), key=lambda p: (-p[0], p[1].passage, p[1].place)):
         chosen.setdefault(" ".join(sentence.text.lower().split()), sentence)
         if len(chosen) == count:
             break
-    return sorted(chosen.values(), key=lambda sentence: (sentence.passage, sentence.place))
+    return list(chosen.values())
 
 
 def compose(sentences: Sequence[Candidate]) -> str:

@@ -1,7 +1,11 @@
-"""What was paid for once, in the document store: extractions and embeddings. No generation replaces them."""
+"""What was paid for once, in the document store: extractions, embeddings, keywords and answers of questions.
+
+No generation replaces them.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 
 from contracts.graph import Space
 from contracts.ids import sha256
@@ -49,6 +53,25 @@ class ExtractionCache:
             "usage": extraction.usage.model_dump(),
         }
         await self._rows.put(_table("extractions", workspace), {key: row})
+
+
+class RowCache:
+    """Rows of one table by cache key, per workspace."""
+
+    def __init__(self, rows: Rows, table: str) -> None:
+        self._rows, self._table, self._locks = rows, table, KeyLocks()
+
+    async def get(self, workspace: str, key: str) -> Row | None:
+        """The row, if there is one."""
+        return (await self._rows.get(_table(self._table, workspace), [key])).get(key)
+
+    async def put(self, workspace: str, key: str, row: Row) -> None:
+        """It now stands there, whatever stood there before."""
+        await self._rows.put(_table(self._table, workspace), {key: row})
+
+    def alone(self, workspace: str, key: str) -> AbstractAsyncContextManager[None]:
+        """For as long as it is held, nobody else of this process holds it."""
+        return self._locks.hold([f"{workspace} {key}"])
 
 
 def _extraction(row: Row) -> Extraction:

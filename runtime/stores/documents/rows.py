@@ -1,7 +1,7 @@
 """The port of the document store: rows of JSON by key, in tables, in spaces.
 
-Everything kept in MongoDB or SQLite goes through these few verbs; `caches.py` and `extents.py` beside this file and
-the `adapters.py` of the services give them the words of the domain.
+Everything kept in MongoDB or SQLite goes through these few verbs; `caches.py`, `extents.py` and `supports.py`
+beside this file and the `adapters.py` of the services give them the words of the domain.
 """
 
 from collections.abc import Collection, Mapping
@@ -17,6 +17,7 @@ INDEXES: Mapping[str, tuple[str, ...]] = {
     "documents": ("status", "track_id", "updated_at", "created_at", "file_path", "id", "version"),
     "chunks": ("document_id",),
     "contributions": ("key", "chunk_id", "document_id", "left", "right"),
+    "folded": (),
     "revisions": (),
     "edits": (),
     "summaries": (),
@@ -25,6 +26,8 @@ INDEXES: Mapping[str, tuple[str, ...]] = {
     "vector_extents": (),
     "extractions": (),
     "embeddings": (),
+    "keywords": (),
+    "answers": (),
     "schema": (),
 }
 """Every table and the fields that `find` and `count` may name: str or int, the same type in all rows."""

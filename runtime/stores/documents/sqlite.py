@@ -112,7 +112,10 @@ class SqliteRows:
         indexed(table.name, *where, *filter(None, [order]))
         condition, parameters = _condition(table, where)
         way = "DESC" if descending else "ASC"
-        sorting = ", ".join(f"{column} {way}" for column in (*map(_column, filter(None, [order])), "key"))
+        # Asked for any of some values by key, SQLite would walk the whole space in the order of its primary key rather
+        # than look them up and sort the few it finds; the plus hides from it that the key is ordered already.
+        last = "key" if order or not any(isinstance(value, list) for value in where.values()) else "+key"
+        sorting = ", ".join(f"{column} {way}" for column in (*map(_column, filter(None, [order])), last))
         sql = f"SELECT key, body FROM {table.name} WHERE {condition} ORDER BY {sorting} LIMIT ? OFFSET ?"
         return list(_rows(await self._file.read(sql, (*parameters, limit or -1, skip))))
 

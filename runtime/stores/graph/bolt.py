@@ -17,9 +17,10 @@ from neo4j.exceptions import (
 )
 from neo4j.exceptions import ConfigurationError as DriverConfigurationError
 
-from contracts.graph import Entity, Relation, Space, Tie
+from contracts.graph import Entity, Relation, Space
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.graph import cypher
+from runtime.stores.graph.port import Neighbourhood, Tie
 from runtime.stores.graph.rows import (
     SCANNED_TIES,
     batches,
@@ -124,11 +125,11 @@ class BoltGraph:
 
         async def work(transaction: AsyncTransaction) -> Records:
             sizes = await _sizes_of_ends(transaction, space, rows)
-            from_source, from_target = _by_smaller_end(rows, sizes)
-            return [
-                *await _run(transaction, cypher.RELATIONS_FROM_SOURCE, **_key(space), rows=from_source),
-                *await _run(transaction, cypher.RELATIONS_FROM_TARGET, **_key(space), rows=from_target),
-            ]
+            statements = (cypher.RELATIONS_FROM_SOURCE, cypher.RELATIONS_FROM_TARGET)
+            records: Records = []
+            for statement, some in zip(statements, _by_smaller_end(rows, sizes), strict=True):
+                records += await _run(transaction, statement, **_key(space), rows=some) if some else []
+            return records
 
         return await self._transact(work)
 
@@ -149,6 +150,16 @@ class BoltGraph:
         records = await self._by_name(cypher.TIES, space, names, limit=limit, scanned=SCANNED_TIES)
         lists = (zip(record["sources"], record["targets"], record["weights"], strict=True) for record in records)
         return sorted_ties(Tie(*values) for some in lists for values in some)
+
+    async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
+        asked = await self._by_name(cypher.NODES, space, names)
+        degrees = {record["name"]: record["degree"] for record in asked}
+        tied = await self._by_name(cypher.TIED, space, degrees, limit=limit) if limit > 0 else []
+        nodes = {record["other"]: cypher.read_node(record["other"], record) for record in tied}
+        nodes |= {record["name"]: cypher.read_node(record["name"], record) for record in asked}
+        once = {(tie.source, tie.target): tie for tie in map(cypher.read_tie, tied)}
+        ties = sorted(once.values(), key=lambda tie: (-tie.weight, tie.source, tie.target))
+        return Neighbourhood(nodes, ties, degrees)
 
     async def scan_names(self, space: Space, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
         place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}

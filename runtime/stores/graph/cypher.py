@@ -5,8 +5,8 @@ the greater, unique between its ends. A write takes the lock of what it writes (
 stored revision: Neo4j reads what is committed, not what is locked, so that a guard without the lock lets an older
 revision win. Keys are looked up by UNWIND and equality: ArcadeDB answers IN by scanning the whole space.
 
-Lists that only a reader of the whole row wants are kept as one string of JSON: a list of 200 strings takes ten times as
-long to read, also where the statement asks for another property of the row.
+Lists of chunks and files are kept as one string of JSON: a list of 200 strings takes ten times as long to read, also
+where the statement asks for another property of the row. `head` has the first of them, for readers of a neighbourhood.
 
 `page` is a hash of the name, indexed. It makes scans linear on a store that has no ordered index (ArcadeDB reads
 all of a space for each `name > $after`): they go page by page, by name within a page.
@@ -21,6 +21,7 @@ from typing import Any
 
 from contracts.graph import Entity, Relation
 from contracts.ids import pair
+from runtime.stores.graph.port import MOST_SOURCES, Node, Tie
 
 PAGES = 1024
 
@@ -118,6 +119,27 @@ CALL (n) {
 RETURN collect(source) AS sources, collect(target) AS targets, collect(weight) AS weights
 """
 
+_NODE = "{0}.type AS type, {0}.head AS head, {0}.support AS support"
+
+NODES = f"""
+UNWIND $names AS name
+MATCH (n:Ent {{workspace: $workspace, generation: $generation, name: name}})
+WHERE NOT n.gone
+RETURN name, COUNT {{ (n)-[r:REL]-() WHERE NOT r.gone }} AS degree, {_NODE.format("n")}
+"""
+
+TIED = f"""
+UNWIND $names AS name
+MATCH (n:Ent {{workspace: $workspace, generation: $generation, name: name}})
+WHERE NOT n.gone
+CALL (n) {{
+  MATCH (n)-[r:REL]-(m) WHERE NOT r.gone AND NOT m.gone
+  RETURN r, m, m.name AS other ORDER BY r.weight DESC, other LIMIT $limit
+}}
+RETURN name, other, r.weight AS weight, r.keywords AS keywords, r.head AS tied_in,
+  {_NODE.format("m")}
+"""
+
 SCAN_NAMES = """
 UNWIND range($page, $last_page) AS page
 CALL (page) {
@@ -197,6 +219,7 @@ def entity_row(entity: Entity) -> dict[str, Any]:
         "description": entity.description,
         "source_ids": _joined(entity.source_ids),
         "file_paths": _joined(entity.file_paths),
+        "head": _joined((entity.source_ids[:MOST_SOURCES], entity.file_paths[:MOST_SOURCES])),
         "support": entity.support,
         "created_at": entity.created_at,
     }
@@ -214,6 +237,7 @@ def relation_row(relation: Relation) -> dict[str, Any]:
         "description": relation.description,
         "source_ids": _joined(relation.source_ids),
         "file_paths": _joined(relation.file_paths),
+        "head": _joined(relation.source_ids[:MOST_SOURCES]),
         "support": relation.support,
         "created_at": relation.created_at,
     }
@@ -251,9 +275,21 @@ def read_relation(record: dict[str, Any]) -> Relation:
     )
 
 
-def _joined(texts: tuple[str, ...]) -> str:
+def _joined(texts: tuple[str, ...] | tuple[tuple[str, ...], ...]) -> str:
     return json.dumps(texts, ensure_ascii=False)
 
 
 def _parted(texts: str) -> tuple[str, ...]:
     return tuple(json.loads(texts))
+
+
+def read_node(name: str, record: dict[str, Any]) -> Node:
+    """The node that the end of a record of NODES or TIED tells of."""
+    sources, paths = json.loads(record["head"])
+    return Node(name, record["type"], tuple(sources), tuple(paths), record["support"])
+
+
+def read_tie(record: dict[str, Any]) -> Tie:
+    """The tie of a record of TIED."""
+    ends = pair(record["name"], record["other"])
+    return Tie(*ends, record["weight"], tuple(record["keywords"]), _parted(record["tied_in"]))

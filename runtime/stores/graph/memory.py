@@ -5,8 +5,9 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from contracts.graph import Entity, Relation, Space, Tie
-from runtime.stores.graph.rows import newest_entities, newest_relations, sorted_ties
+from contracts.graph import Entity, Relation, Space
+from runtime.stores.graph.port import Neighbourhood, Tie
+from runtime.stores.graph.rows import newest_entities, newest_relations, node_of, sorted_ties, tie_of
 
 Pair = tuple[str, str]
 
@@ -78,6 +79,17 @@ class MemoryGraph:
         """See `Graph`."""
         relations = await self.incident(space, names, limit=limit)
         return sorted_ties(Tie(relation.source, relation.target, relation.weight) for relation in relations)
+
+    async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
+        content, asked = self._content(space), await self.entities(space, names)
+        nodes = {name: node_of(entity) for name, entity in asked.items()}
+        once: dict[Pair, Relation] = {}
+        for name in asked:
+            there = [r for r in content.of(name) if not any(content.entities[end].gone for end in r.key)]
+            once |= {relation.key: relation for relation in there[: max(limit, 0)]}
+        nodes |= {end: node_of(content.entities[end]) for key in once for end in key}
+        ties = [tie_of(relation) for relation in sorted(once.values(), key=_heaviest_first)]
+        return Neighbourhood(nodes, ties, await self.degrees(space, names))
 
     async def scan_names(self, space: Space, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
         return [(entity.name, entity.type) for entity in await self.scan_entities(space, after, limit)]

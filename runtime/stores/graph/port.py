@@ -1,9 +1,53 @@
 """The port of the graph store: entities and relations with revisions."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.graph import Entity, Relation, Space, Tie
+from contracts.graph import UNKNOWN_TYPE, Entity, Relation, Space
+
+MOST_SOURCES = 12
+"""Chunks that a node or a tie names at most: the first ones of its list."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """An entity without its texts."""
+
+    name: str
+    type: str = UNKNOWN_TYPE
+    source_ids: tuple[str, ...] = ()
+    file_paths: tuple[str, ...] = ()
+    support: int = 0
+    """Chunks that name it."""
+
+
+@dataclass(frozen=True)
+class Tie:
+    """A relation without its texts, `source` ≤ `target`; with as much of the rest as was asked for."""
+
+    source: str
+    target: str
+    weight: float = 0.0
+    keywords: tuple[str, ...] = ()
+    source_ids: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The sorted pair of names."""
+        return (self.source, self.target)
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """Entities and what is tied to them."""
+
+    nodes: dict[str, Node]
+    """By name: those asked for that exist, and the other ends of the ties."""
+    ties: list[Tie]
+    """Each once, heaviest first, then by names."""
+    degrees: dict[str, int]
+    """Of those asked for: how many relations they have, also where fewer were read."""
 
 
 class Graph(Protocol):
@@ -52,9 +96,17 @@ class Graph(Protocol):
         ...
 
     async def ties(self, space: Space, names: Collection[str], *, limit: int) -> list[Tie]:
-        """Which relations there are at these entities, each once, the heaviest first, then by names.
+        """Which relations there are at these entities, without keywords and chunks: the heaviest first, then by names.
 
         At most `limit` per entity, of the first 2,000 that the store has: more of a hub is never read.
+        """
+        ...
+
+    async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
+        """These entities, the relations at them, at most `limit` per entity as `incident` chooses, and the other ends.
+
+        Light: without descriptions, and with `MOST_SOURCES` chunks of each at most. A relation whose other end is gone
+        is left out, but counted in `degrees`.
         """
         ...
 

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from contracts.graph import Entity, Relation, Tie
+from contracts.graph import Entity, Relation
 from runtime.errors import Poison
+from runtime.stores.graph.port import MOST_SOURCES, Node, Tie
 
 T = TypeVar("T")
 
@@ -69,6 +70,17 @@ def size_of_relation(relation: Relation) -> int:
         raise Poison(f"a relation's weight must be a finite number, not {relation.weight}")
     texts = (relation.source, relation.target, relation.description)
     return _size((*texts, *relation.keywords, *relation.source_ids, *relation.file_paths))
+
+
+def node_of(entity: Entity) -> Node:
+    """The entity as a neighbourhood shows it."""
+    sources = entity.source_ids[:MOST_SOURCES]
+    return Node(entity.name, entity.type, sources, entity.file_paths[:MOST_SOURCES], entity.support)
+
+
+def tie_of(relation: Relation) -> Tie:
+    """The relation as a neighbourhood shows it."""
+    return Tie(*relation.key, relation.weight, relation.keywords, relation.source_ids[:MOST_SOURCES])
 
 
 def can_be_stored(name: str) -> bool:

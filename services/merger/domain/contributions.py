@@ -13,7 +13,7 @@ Key = tuple[str, ...]
 """An entity's name alone, or the two sorted names of a relation."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Contribution:
     """What one chunk says about one entity (`names` has one element) or relation (two, sorted).
 

@@ -8,12 +8,17 @@ set gives the same groups however it came together (LightRAG folds a summary int
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 
 from contracts.ids import SEPARATOR, sha256
 from services.merger.domain.contributions import Key
 
 MAX_DESCRIPTION = 6000
 """Characters of joined descriptions that are kept; fragments that do not fit are left out, the first ones stay."""
+
+MOST_JOINED = 200
+"""Fragments that are looked at for a joined description: a hub's ten thousandth would hardly find room."""
 
 MOST_IN_ONE_GROUP = 32
 """Fragments up to which one summary reads all of them; each level below it has 16 times as many groups."""
@@ -43,7 +48,7 @@ class Group:
     key: Key
     texts: tuple[str, ...]
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """Names the summary: of two for the same inputs the first in the log counts."""
         return sha256("\x1f".join((*self.key, "", *self.texts)))
@@ -61,25 +66,25 @@ def describe(key: Key, fragments: Sequence[str], summaries: Mapping[str, str], l
     """The description from distinct fragments in canonical order, with the summaries there are, by hash of group."""
     if not limits.exceeded(fragments):
         return Described(join(fragments))
-    depth = _depth(len(fragments))
+    depth = depth_of(len(fragments))
     texts = _grouped((sha256(fragment)[:depth], [fragment]) for fragment in fragments)
     while True:
         condensed: dict[str, list[str]] = {}
-        lacking: list[Group] = []
-        for place, inputs in texts.items():
+        lacking: dict[str, Group] = {}
+        for place, inputs in sorted(texts.items()):
             group = Group(key, tuple(inputs))
             if not limits.exceeded(inputs):
                 condensed[place] = inputs
             elif group.hash in summaries:
                 condensed[place] = [summaries[group.hash]]
             else:
-                lacking.append(group)
+                lacking[group.hash] = group
         if lacking:
-            return Described(join(fragments), tuple(lacking))
+            return Described(join(fragments), tuple(lacking.values()))
         if not depth:
             return Described(join(condensed[""]))
         depth -= 1
-        texts = _grouped((place[:depth], inputs) for place, inputs in sorted(condensed.items()))
+        texts = _grouped((place[:depth], inputs) for place, inputs in condensed.items())
 
 
 def estimated_tokens(text: str) -> int:
@@ -91,7 +96,7 @@ def join(fragments: Sequence[str], limit: int = MAX_DESCRIPTION) -> str:
     """Distinct fragments in order, joined by the separator; those that would exceed `limit` are left out."""
     kept: list[str] = []
     room = limit
-    for fragment in dict.fromkeys(fragments):
+    for fragment in dict.fromkeys(islice(fragments, MOST_JOINED)):
         cost = len(fragment) + (len(SEPARATOR) if kept else 0)
         if cost <= room:
             kept.append(fragment)
@@ -101,8 +106,8 @@ def join(fragments: Sequence[str], limit: int = MAX_DESCRIPTION) -> str:
     return SEPARATOR.join(kept)
 
 
-def _depth(count: int) -> int:
-    """Levels below the topmost group."""
+def depth_of(count: int) -> int:
+    """Levels below the topmost group for that many fragments."""
     return next((level for level in range(LEVELS) if count <= MOST_IN_ONE_GROUP * 16**level), LEVELS)
 
 

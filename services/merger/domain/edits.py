@@ -39,6 +39,8 @@ class Edits:
     """Raw names that have another name now."""
     ever: dict[str, set[str]] = field(default_factory=lambda: defaultdict[str, set[str]](set))
     """All names a raw name has ever had, beside itself."""
+    renamed: set[str] = field(default_factory=set[str])
+    """Every name that had a part in a renaming."""
     said: dict[Key, EditedValues] = field(default_factory=dict[Key, EditedValues])
     """By present key, what people said of it. Being in here keeps a thing in the graph: somebody vouches for it."""
     spoken: set[Key] = field(default_factory=set[Key])
@@ -58,6 +60,24 @@ class Edits:
         if len(key) == 1:
             return [(name,) for name in self._raw_names(key[0])]
         return [pair(*ends) for ends in product(*map(self._raw_names, key))]
+
+    def folded(self, key: Key) -> list[tuple[Key, int]]:
+        """The raw keys that are folded under a key, each with the place in the log until which nothing counts."""
+        return [(raw, self.hidden_until(raw)) for raw in self.raws(key)]
+
+    def touch(self, key: Key) -> bool:
+        """Whether any of this may ever have changed by an edit."""
+        return key in self.hidden or any(name in self.renamed or (name,) in self.hidden for name in key)
+
+    def hidden_until(self, raw: Key) -> int:
+        """The place in the log until which nothing counts that is said of a raw key."""
+        return max(self.hidden.get(key, 0) for key in (raw, *((name,) for name in raw)))
+
+    def leave_alone(self, key: Key) -> bool:
+        """Whether everything said of the raw key of these names, and nothing else, is folded under it."""
+        if not self.now and not self.hidden:
+            return True
+        return self.raws(key) == [key] and not self.hidden_until(key)
 
     def keys_ever(self, raws: Iterable[Key]) -> set[Key]:
         """Every key under which these raw keys are folded or may once have been."""
@@ -87,8 +107,7 @@ class Edits:
 
     def counts(self, contribution: Contribution) -> bool:
         """Whether nothing that people said later hides it."""
-        until = max(self.hidden.get(key, 0) for key in (contribution.names, *((n,) for n in contribution.names)))
-        return contribution.version > until
+        return contribution.version > self.hidden_until(contribution.names)
 
     def _raw_names(self, name: str) -> list[str]:
         raws = [raw for raw, now in self.now.items() if now == name]
@@ -126,7 +145,9 @@ def _hide(state: Edits, key: Key, sequence: int) -> None:
 def _rename(state: Edits, old: str, new: str) -> None:
     if old == new:
         return
+    state.renamed |= {old, new}
     for (raw,) in state.raws((old,)):
+        state.renamed.add(raw)
         state.now[raw] = new
         state.ever[raw] |= {old, new} - {raw}
     for key in state.spoken_of([old]) & state.said.keys():

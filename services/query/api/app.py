@@ -2,23 +2,25 @@
 
 import math
 from collections.abc import Callable
-from uuid import uuid4
 
-import structlog
-from fastapi import FastAPI, HTTPException, Request
+from fastapi import FastAPI, HTTPException, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from fastapi.security import APIKeyHeader, OAuth2PasswordBearer
 from starlette.datastructures import Headers
+from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.text import encodable
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.errors import InvalidInput, ModelChanged, Retryable
-from services.query.api import data, documents, graph, system
+from services.query.api import data, documents, graph, login, pages, system
+from services.query.api.auth import Gate
+from services.query.api.door import Door
+from services.query.api.failures import told
 from services.query.api.routes import VERSION, router
+from services.query.api.shield import HEADERS, Audit, Shield
 from services.query.refusals import Conflicts, NotOffered, NotTaken, NotThere, TooLarge
-
-logger = structlog.get_logger(__name__)
 
 MAX_BODY = 2 * MAX_TEXT_BYTES + 1024 * 1024
 """Bytes of a request: what JSON escapes takes twice the bytes of UTF-8 as a rule, Chinese included."""
@@ -29,19 +31,70 @@ REFUSALS: dict[type[Exception], int] = {NotTaken: 400, NotThere: 404, Conflicts:
 _TAKEN = f"at most {MAX_BODY:,} are taken"
 
 
-def create_app() -> FastAPI:
-    """The application; `app.state.context` is set once the service is wired."""
-    app = FastAPI(title="Lightstream", version=VERSION, description="Graph-based RAG over an event log.")
+SCHEMES = [
+    Security(APIKeyHeader(name="X-API-Key", auto_error=False)),
+    Security(OAuth2PasswordBearer("login", auto_error=False)),
+]
+"""What /docs offers to fill in. The gate is what asks."""
+
+
+def create_app(door: Door | None = None) -> FastAPI:
+    """The application behind a door, without one open to everybody; `app.state.context` is set once it is wired."""
+    door = door or Door()
+    app = FastAPI(
+        title="Lightstream",
+        version=VERSION,
+        description="Graph-based RAG over an event log.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json" if door.docs else None,
+        form_limits={"max_files": 100, "max_fields": 100, "max_part_size": 64 * 1024},
+        dependencies=SCHEMES,
+    )
+    app.state.door = door
     app.include_router(router)
-    for routes in (data, documents, graph, system):
+    for routes in (data, documents, graph, system, login):
         app.include_router(routes.router)
+    if door.docs:
+        app.include_router(pages.router)
+    _surround(app, door)
+    _explain(app)
+    return app
+
+
+def _surround(app: FastAPI, door: Door) -> None:
+    """What a request passes before its route; the last one added is the first."""
     app.add_middleware(LimitedBody)
+    app.add_middleware(Gate, door=door)
+    app.add_middleware(Audit)
+    if door.origins:
+        # No cookies are used, so no credentials are let through with `*`.
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(door.origins),
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=[
+                "Authorization",
+                "Content-Type",
+                "Idempotency-Key",
+                "X-API-Key",
+                "LIGHTRAG-WORKSPACE",
+                "X-Workspace",
+            ],
+            expose_headers=["X-New-Token", "X-Log-Position", "Retry-After"],
+        )
+    app.add_middleware(Shield)
+
+
+def _explain(app: FastAPI) -> None:
+    """Errors as answers."""
     for kind, code in REFUSALS.items():
         app.add_exception_handler(kind, _refusing(code))
 
     @app.exception_handler(InvalidInput)
-    async def refused(_: Request, error: InvalidInput) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
-        return JSONResponse({"detail": str(error)}, 422)
+    async def refused(request: Request, error: InvalidInput) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
+        status, detail = told(error, request.url.path)
+        return JSONResponse({"detail": detail}, status)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
@@ -52,24 +105,17 @@ def create_app() -> FastAPI:
 
     @app.exception_handler(Retryable)
     async def unavailable(request: Request, error: Retryable) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
-        id = uuid4().hex
-        logger.warning("unavailable", error_id=id, path=request.url.path, error=f"{type(error).__name__}: {error}")
-        if isinstance(error, ModelChanged):
-            return JSONResponse({"detail": f"{error} (error_id: {id})"}, 503)
-        wait = str(max(1, math.ceil(error.retry_after or 5)))
-        return JSONResponse(
-            {"detail": f"a part of the system does not answer now; try again (error_id: {id})"},
-            503,
-            {"Retry-After": wait},
+        status, detail = told(error, request.url.path)
+        wait = (
+            {} if isinstance(error, ModelChanged) else {"Retry-After": str(max(1, math.ceil(error.retry_after or 5)))}
         )
+        return JSONResponse({"detail": detail}, status, wait)
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
-        id = uuid4().hex
-        logger.error("internal error", error_id=id, path=request.url.path, exc_info=error)
-        return JSONResponse({"detail": f"Internal server error (error_id: {id})"}, 500)
-
-    return app
+        status, detail = told(error, request.url.path)
+        # This answer leaves outside of everything that surrounds a route.
+        return JSONResponse({"detail": detail}, status, HEADERS)
 
 
 def _refusing(code: int) -> Callable[[Request, Exception], JSONResponse]:

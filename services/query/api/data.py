@@ -102,4 +102,7 @@ def _chunk(reference: str, passage: Passage) -> dict[str, Any]:
         "chunk_id": passage.id,
         "document_id": passage.document_id,
         "headings": passage.headings,
+        "start": passage.start,
+        "end": passage.end,
+        "page": passage.page,
     }

@@ -1,7 +1,7 @@
 """The routes. No logic: a request becomes a call, its result becomes an answer."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated
 
@@ -9,11 +9,12 @@ from fastapi import APIRouter, Depends, Header, HTTPException, Request, Response
 
 from contracts.envelope import Header as Attributes
 from runtime.bus.port import Blobs, GenerationPointers, Log
-from services.query.api.models import QueryRequest, QueryResponse, Reference
+from services.query.api.models import QueryRequest, QueryResponse, references_of
+from services.query.api.streaming import Ndjson, answer_lines
 from services.query.ask import Answer, ask
-from services.query.domain.question import Keywords, Question
-from services.query.library import Library, Spaces
-from services.query.ports import Caches, Documents, Positions
+from services.query.domain.question import RESPONSE_TYPE, Keywords, Question, Turn, Wanted
+from services.query.library import Library, Spaces, Tell
+from services.query.ports import Documents, Positions
 from services.query.scanning import Scans
 from services.query.settings import QuerySettings
 from services.query.uploading import Readers
@@ -33,7 +34,6 @@ class Context:
     positions: Positions
     library: Library
     settings: QuerySettings
-    caches: Caches
 
     @cached_property
     def readers(self) -> Readers:
@@ -56,11 +56,11 @@ def context(request: Request) -> Context:
 
 def workspace(
     request: Request,
-    lightrag_workspace: Annotated[str | None, Header(description="the workspace")] = None,
-    x_workspace: Annotated[str | None, Header(description="the workspace")] = None,
+    _lightrag_workspace: Annotated[str | None, Header(alias="lightrag-workspace", description="the workspace")] = None,
+    _x_workspace: Annotated[str | None, Header(alias="x-workspace", description="the workspace")] = None,
 ) -> str:
-    """The tenant a request names, else the default one."""
-    name = lightrag_workspace or x_workspace or context(request).settings.workspace
+    """The tenant a request means; the gate has read its headers and knows that its credentials are for it."""
+    name: str = request.state.workspace
     try:
         Attributes(id="-", source="-", type="-", workspace=name)
     except ValueError:
@@ -97,13 +97,42 @@ async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Re
     """Answer a question from the documents."""
     started = time.monotonic()
     spaces = await standing(body, ctx, workspace, response)
-    answer = await ask(asked(body, ctx.settings), spaces, ctx.library, only_context=bool(body.only_need_context))
+    answer = await ask(asked(body, ctx.settings), spaces, ctx.library, wanted=_wanted(body))
     return QueryResponse(
         response=answer.text,
-        references=_references(answer, body.include_chunk_content) if body.include_references else None,
+        references=references_of(body, answer),
         response_time=round(time.monotonic() - started, 3),
         llm_generated=answer.by_model,
     )
+
+
+@router.post(
+    "/query/stream",
+    tags=["query"],
+    status_code=200,
+    response_class=Ndjson,
+    responses={200: {"content": {"application/x-ndjson": {}}}},
+)
+async def query_stream(
+    body: QueryRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response
+) -> Ndjson:
+    """Answer a question from the documents, in lines of JSON while the answer is being written."""
+    spaces = await standing(body, ctx, workspace, response)
+    question, wanted = asked(body, ctx.settings), _wanted(body)
+
+    async def asking(tell: Tell) -> Answer:
+        library = replace(ctx.library, tell=tell)
+        return await ask(question, spaces, library, wanted=wanted, streamed=body.stream is not False)
+
+    lines = Ndjson(await answer_lines(body, asking, request.url.path))
+    lines.headers[POSITION] = response.headers[POSITION]
+    return lines
+
+
+def _wanted(body: QueryRequest) -> Wanted:
+    if body.only_need_prompt:
+        return "prompt"
+    return "context" if body.only_need_context else "answer"
 
 
 def asked(body: QueryRequest, settings: QuerySettings) -> Question:
@@ -112,19 +141,15 @@ def asked(body: QueryRequest, settings: QuerySettings) -> Question:
         name: getattr(body, name) or getattr(settings, name)
         for name in ("top_k", "chunk_top_k", "max_entity_tokens", "max_relation_tokens", "max_total_tokens")
     }
+    prefix = "" if body.disable_user_prompt_prefix else settings.prompt_prefix
     return Question(
         body.query,
         body.mode,
         **limits,
         keywords=Keywords(tuple(body.hl_keywords), tuple(body.ll_keywords)),
+        scope=body.filter.scope(),
+        rerank=settings.rerank_by_default if body.enable_rerank is None else body.enable_rerank,
+        response_type=body.response_type or RESPONSE_TYPE,
+        user_prompt=prefix + (body.user_prompt or ""),
+        history=tuple(Turn(message.role, message.content) for message in body.conversation_history or ()),
     )
-
-
-def _references(answer: Answer, with_content: bool) -> list[Reference]:
-    contents: dict[str, list[str]] = {}
-    for id, passage in answer.found.passages:
-        contents.setdefault(id, []).append(passage.content)
-    return [
-        Reference(reference_id=id, file_path=path, content=contents.get(id, []) if with_content else None)
-        for path, id in answer.found.references.items()
-    ]

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse
 
 from contracts.graph import Space
+from services.query.api.door import Door
 from services.query.api.routes import VERSION, Context, Ctx, Workspace
 from services.query.domain.status import working
 
@@ -19,10 +20,19 @@ async def root() -> RedirectResponse:
 
 
 @router.get("/health")
-async def health(ctx: Ctx, workspace: Workspace) -> dict[str, Any]:
-    """Whether the service answers, and what it works with. Nothing of it is secret."""
+async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, Any]:
+    """Whether the service answers, and what it works with; a stranger hears the first only. Nothing of it is secret."""
+    door: Door = request.app.state.door
     counts = await ctx.documents.counts(Space(workspace, (await ctx.pointers.live()).status))
-    return {**public(ctx, counts), "workspace": workspace, "configuration": configuration(ctx, workspace)}
+    shown = public(door, counts)
+    if not request.state.caller.signed_in:
+        return shown
+    return {
+        **shown,
+        **pages(ctx, door, shown["pipeline_busy"]),
+        "workspace": workspace,
+        "configuration": configuration(ctx, workspace),
+    }
 
 
 @router.get("/ui/customization")
@@ -35,21 +45,26 @@ async def customization(ctx: Ctx) -> dict[str, Any]:
     }
 
 
-def public(ctx: Context, counts: dict[str, int]) -> dict[str, Any]:
-    """What anybody may know, in LightRAG's shape."""
-    busy = working(counts) > 0
+def public(door: Door, counts: dict[str, int]) -> dict[str, Any]:
+    """What anybody may know."""
     return {
         "status": "healthy",
-        "auth_mode": "disabled",
+        "auth_mode": "enabled" if door.accounts else "disabled",
         "core_version": VERSION,
         "api_version": VERSION,
+        "pipeline_busy": working(counts) > 0,
+    }
+
+
+def pages(ctx: Context, door: Door, busy: bool) -> dict[str, Any]:
+    """What LightRAG's pages ask for beside it, in LightRAG's shape."""
+    return {
         "webui_available": False,
         "workspace_available": False,
-        "api_docs_available": True,
+        "api_docs_available": door.docs,
         "webui_title": ctx.settings.webui_title,
         "webui_description": ctx.settings.webui_description,
         "ai_content_notice_enabled": False,
-        "pipeline_busy": busy,
         "pipeline_active": busy,
     }
 

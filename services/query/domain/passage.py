@@ -15,3 +15,8 @@ class Passage:
     headings: tuple[str, ...] = ()
     tokens: int = 0
     version: int = 0
+    start: int | None = None
+    """Its first character in the document's sanitised text; `end` is the one behind its last."""
+    end: int | None = None
+    page: int | None = None
+    """Where it begins; the first page is 1. None in documents without pages."""

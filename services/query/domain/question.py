@@ -3,9 +3,27 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Mode = Literal["local", "global", "hybrid", "mix", "naive", "walk", "bypass"]
+from services.query.domain.scope import EVERYTHING, Scope
+
+Mode = Literal["local", "global", "hybrid", "mix", "naive", "walk", "auto", "bypass"]
+"""`auto`: `walk` or `mix`, by the question."""
 Pick = Literal["VECTOR", "WEIGHT"]
 """How passages behind entities and relations are chosen: by likeness to the question, or by rank and count."""
+
+Wanted = Literal["answer", "context", "prompt"]
+"""What is asked for: the answer, or what a model would be given for it."""
+
+Step = Literal[
+    "extracting_keywords",
+    "retrieving_entities",
+    "retrieving_relations",
+    "retrieving_chunks",
+    "reranking",
+    "generating_response",
+]
+"""What is being done for a question, in this order; a mode leaves out what it does not do."""
+
+RESPONSE_TYPE = "Multiple Paragraphs"
 
 SHORT = 50
 """Characters below which a question that names nothing is itself searched for."""
@@ -47,7 +65,9 @@ class Question:
     keywords: Keywords = NO_KEYWORDS
     """Given by the caller: then nobody is asked for them."""
     rerank: bool = True
-    response_type: str = "Multiple Paragraphs"
+    scope: Scope = EVERYTHING
+    """Which documents it is about."""
+    response_type: str = RESPONSE_TYPE
     user_prompt: str = ""
     history: tuple[Turn, ...] = ()
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import zip_longest
 from typing import TypeVar
 
-from contracts.graph import Tie
+from runtime.stores.graph.port import Tie
 
 T = TypeVar("T")
 

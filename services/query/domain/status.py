@@ -36,6 +36,8 @@ SETTLED = ("processed", "partial", "failed")
 DELETED = "deleted"
 """Of a document that left no trace. It is in no list and no count; the row is kept, so that late facts find it."""
 
+LEAVING = ("deleting", DELETED)
+
 STEPS = ("extracted", "merged", "embedded", "indexed")
 """What every chunk goes through; `embedded` is its own vector, `indexed` those of what it says."""
 

@@ -25,6 +25,8 @@ HANDLERS: dict[type, Any] = {
     GraphEdited: on_graph_edited,
 }
 Log = list[Delivery[Any]]
+NEVER = 10**6
+"""Contributions from which on a replica remembers a thing, when it is never to."""
 
 
 def version(dice: Random, id: str, sequence: int) -> Log:
@@ -77,15 +79,16 @@ def facts(log: dict[int, tuple[str, Log]]) -> Log:
     return [fact for _, of_one in log.values() for fact in of_one]
 
 
-async def picture(merger: Merger, arrivals: Sequence[Log]) -> dict[Any, Any]:
-    """The graph after each replica has handled its batches."""
+async def picture(merger: Merger, arrivals: Sequence[Log], least: int = 1) -> dict[Any, Any]:
+    """The graph after each replica, with a memory of its own, has handled its batches."""
 
     async def replica(deliveries: Log) -> None:
+        own = merger.replica(least).merging
         for start in range(0, len(deliveries), 3):
             for kind, handler in HANDLERS.items():
                 batch = [d for d in deliveries[start : start + 3] if type(d.event) is kind]
                 if batch:
-                    await handler(batch, Generations(), merging=merger.merging)
+                    await handler(batch, Generations(), merging=own)
 
     await asyncio.gather(*map(replica, arrivals))
     return await merger.picture()
@@ -95,7 +98,7 @@ async def picture(merger: Merger, arrivals: Sequence[Log]) -> dict[Any, Any]:
 async def test_any_arrival_on_any_number_of_replicas_gives_the_same_graph(seed: int) -> None:
     dice = Random(seed)
     log = facts(history(dice, edits=dice.choice([0, 0, 1, 3, 6])))
-    straight = await picture(Merger(), [log])
+    straight = await picture(Merger(), [log], NEVER)
     arrivals = log + dice.choices(log, k=len(log) // 3)
     dice.shuffle(arrivals)
     replicas = dice.randint(1, 4)

@@ -14,7 +14,7 @@ from contracts.ids import SEPARATOR, UNKNOWN_SOURCE
 from services.merger.domain.contributions import Contribution, Key, contributions
 from services.merger.domain.descriptions import MAX_DESCRIPTION, join
 from services.merger.domain.edits import Edits
-from services.merger.domain.fold import MAX_FILE_PATHS, MAX_SOURCES, fold, fragments, standing
+from services.merger.domain.fold import MAX_FILE_PATHS, MAX_KEYWORDS, MAX_SOURCES, fold, fragments, standing, tally
 from tests.support.facts import NOON, document, entity, extracted, relation
 
 
@@ -25,7 +25,7 @@ def said(*events: EntitiesExtracted) -> list[Contribution]:
 def made(key: Key, contributions: list[Contribution], revision: int = 1) -> Entity | Relation:
     """The fold without any edit or summary."""
     ordered = standing(contributions, Edits())
-    return fold(key, ordered, join(fragments(ordered)), revision, Edits())
+    return fold(key, tally(ordered), join(fragments(ordered)), revision, Edits())
 
 
 def folded(name: str, *events: EntitiesExtracted) -> Entity:
@@ -85,6 +85,13 @@ def test_keywords_of_all_chunks_stand_in_order_of_the_alphabet_each_once() -> No
         extracted(document(), 1, [], [relation("B", "A", "y", "love", "art")]),
     ]
     assert joined("A", "B", *events).keywords == ("art", "love", "work")
+
+
+def test_of_too_many_keywords_those_stay_that_most_chunks_give() -> None:
+    many = [f"k{n:03d}" for n in range(MAX_KEYWORDS)]
+    events = [extracted(document(), 0, [], [relation("A", "B", "x", "often", *many)])]
+    events.append(extracted(document(), 1, [], [relation("A", "B", "x", "often")]))
+    assert joined("A", "B", *events).keywords == (*many[:-1], "often")
 
 
 def test_a_relation_has_no_direction() -> None:

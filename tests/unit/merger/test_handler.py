@@ -99,7 +99,7 @@ async def test_replicas_that_merge_at_the_same_time_lose_nothing(seed: int, r: R
     events = consistent(story(seed))
     merger = Merger(rows=Shuffling(r))
     shuffled = r.sample(events, len(events))
-    await asyncio.gather(*(merger.merge(*shuffled[n::3]) for n in range(3)))
+    await asyncio.gather(*(merger.replica().merge(*shuffled[n::3]) for n in range(3)))
     assert await merger.picture() == await straight(events)
 
 

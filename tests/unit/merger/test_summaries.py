@@ -13,7 +13,7 @@ from contracts.values import TokenUsage
 from runtime.errors import Poison, Retryable, Unavailable
 from runtime.models.scripted import ScriptedChat
 from runtime.stores.documents.memory import MemoryRows
-from services.merger.domain.descriptions import Group, Limits, describe, estimated_tokens
+from services.merger.domain.descriptions import Group, Limits, depth_of, describe, estimated_tokens
 from services.merger.handler import on_description_summarized
 from services.merger.models import ModelSummarizer
 from services.merger.ports import Summary
@@ -164,6 +164,26 @@ async def test_levels_follow_each_other_until_nothing_lacks() -> None:
         facts = await desk.keep(*summaries, first=2000 + calls)
     assert calls <= 200 / 4
     assert (await desk.description()).startswith("summary of ")
+
+
+async def settle(desk: Desk, facts: list[GraphMerged], first: int) -> int:
+    """The calls until nothing lacks."""
+    before = len(desk.condenser.asked)
+    while facts:
+        summaries = await desk.condense(*facts)
+        facts = await desk.keep(*summaries, first=first + len(desk.condenser.asked))
+    return len(desk.condenser.asked) - before
+
+
+@pytest.mark.parametrize("count", [40, 1000])
+async def test_a_bulk_load_costs_a_call_for_four_chunks_at_most_and_a_later_chunk_one_per_level(count: int) -> None:
+    desk = Desk()
+    facts = [fact for start in range(0, count, 100) for fact in await desk.says(min(start + 100, count), start)]
+    assert 0 < await settle(desk, facts, 2000) <= count / 4
+    levels = depth_of(count + 1) + 1
+    for later in range(3):
+        one = await desk.says(count + later + 1, count + later)
+        assert 1 <= await settle(desk, one, 9000 + 100 * later) <= levels
 
 
 async def test_of_two_summaries_for_the_same_texts_the_first_in_the_log_stands() -> None:

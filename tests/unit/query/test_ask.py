@@ -8,9 +8,9 @@ import pytest
 from runtime.errors import Unavailable
 from runtime.models.scripted import ScriptedChat
 from services.query.ask import NO_CONTEXT, ask
-from services.query.domain.question import Keywords, Mode, Question
+from services.query.domain.question import Keywords, Mode, Question, Turn
 from services.query.library import Spaces
-from services.query.models import NO_MODEL, ModelAnswers, ModelKeywords
+from services.query.models import NO_MODEL, NOTHING_TO_QUOTE, ModelAnswers, ModelKeywords
 from services.query.retrieve import retrieve
 from tests.support.querying import LIVE, World, library_of_two
 
@@ -69,7 +69,7 @@ async def test_an_answer_of_a_model_rests_on_the_context() -> None:
 
 async def test_a_context_is_given_when_only_that_is_asked_for() -> None:
     world = await library_of_two()
-    answer = await ask(Question(QUESTION), W, world.library(), only_context=True)
+    answer = await ask(Question(QUESTION), W, world.library(), wanted="context")
     assert answer.text.startswith("Knowledge Graph Data (Entity):")
     assert answer.by_model is False
 
@@ -129,7 +129,7 @@ async def test_the_whole_context_stays_within_its_budget() -> None:
     world = World()
     await world.index("long", *(f"Radium in passage {n}. " + "word " * 200 for n in range(30)))
     library = world.library()
-    answer = await ask(Question(QUESTION, max_total_tokens=4000), W, library, only_context=True)
+    answer = await ask(Question(QUESTION, max_total_tokens=4000), W, library, wanted="context")
     assert 1000 < library.count(answer.text) < 4000
 
 
@@ -154,3 +154,66 @@ async def test_a_store_that_is_down_is_an_error_and_never_an_empty_answer() -> N
     world.graph.entities = down  # type: ignore[method-assign]
     with pytest.raises(Unavailable):
         await ask(Question(QUESTION), W, world.library())
+
+
+@pytest.mark.parametrize(("length", "answered"), [(49, True), (50, False)])
+async def test_a_question_about_nothing_is_searched_by_itself_only_while_it_is_short(
+    length: int, answered: bool
+) -> None:
+    world = await library_of_two()
+    keywords, answers = ModelKeywords(ScriptedChat(["{}"]), "English"), ModelAnswers(ScriptedChat(["Yes."]))
+    question = Question("Radium?".ljust(length, "!"), "local")
+    answer = await ask(question, W, world.library(keywords=keywords, answers=answers))
+    assert (answer.text == "Yes.", answer.text == NO_CONTEXT) == (answered, not answered)
+    assert answer.found.keywords.low == ((question.query,) if answered else ())
+
+
+async def test_history_and_instructions_reach_the_model_and_nothing_else() -> None:
+    world = await library_of_two()
+    chat = ScriptedChat(["Yes.", "Yes."])
+    history = (Turn("user", "Who sells bread?"), Turn("assistant", "The baker."))
+    plain = await ask(Question(QUESTION, "naive"), W, world.library(answers=ModelAnswers(chat)))
+    question = Question(QUESTION, "naive", history=history, user_prompt="Rhyme.", response_type="Bullet Points")
+    answer = await ask(question, W, world.library(answers=ModelAnswers(chat)))
+    assert answer.found == plain.found
+    system, *said, asked = chat.calls[1].messages
+    assert [(message.role, message.content) for message in said] == [(turn.role, turn.content) for turn in history]
+    assert (asked.role, asked.content) == ("user", QUESTION)
+    assert "Additional instructions: \n\nRhyme.\n" in system.content
+    assert "in this form: Bullet Points." in system.content
+    assert "Additional instructions: n/a\n" in chat.calls[0].messages[0].content
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_the_prompt_speaks_of_a_graph_only_where_there_is_one(mode: Mode) -> None:
+    world = await library_of_two()
+    answer = await ask(Question(QUESTION, mode), W, world.library(), wanted="prompt")
+    assert ("its graph" in answer.text) == (mode != "naive")
+    assert answer.text.endswith(f"```\n\n---User Query---\n{QUESTION}")
+
+
+async def test_a_quotation_keeps_its_brackets() -> None:
+    world = World()
+    await world.index("code", "Radium is stored in the array cell [9] of the table of elements.")
+    answer = await ask(Question(QUESTION, "naive"), W, world.library())
+    assert "cell [9] of" in answer.text
+
+
+async def test_quotations_come_in_the_order_of_relevance_with_their_references() -> None:
+    world = World()
+    await world.index("a", "The village has an old well. Bread is sold on market days in the village square.")
+    await world.index("b", "Radium was discovered by Marie Curie in Paris. Paris has many bridges.", version=1000)
+    answer = await ask(Question(QUESTION, "naive"), W, world.library(min_score=-1.0))
+    first = answer.found.references["b.txt"]
+    quoted, said = answer.text.split("\n\n")
+    assert quoted.startswith("Radium was discovered by Marie Curie in Paris.")
+    assert f"[{first}]" in quoted
+    assert f"[{answer.found.references['a.txt']}]" in quoted
+    assert said == NO_MODEL
+
+
+async def test_where_nothing_can_be_quoted_that_is_said() -> None:
+    world = World()
+    await world.index("code", "```\nradium = 88\n```")
+    answer = await ask(Question(QUESTION, "naive"), W, world.library(min_score=-1.0))
+    assert answer.text == f"{NOTHING_TO_QUOTE}\n\n{NO_MODEL}"

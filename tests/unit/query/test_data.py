@@ -45,14 +45,14 @@ async def test_data_has_lightrags_shape(api: httpx.AsyncClient) -> None:
     assert body["metadata"]["keywords"] == {"high_level": [], "low_level": ["Radium"]}
     assert set(body["metadata"]["processing_info"]) == {
         "total_entities_found", "total_relations_found", "entities_after_truncation", "relations_after_truncation",
-        "merged_chunks_count", "final_chunks_count",
+        "merged_chunks_count", "final_chunks_count", "mode",
     }  # fmt: skip
 
 
 async def test_naive_data_has_passages_only(api: httpx.AsyncClient) -> None:
     body = (await api.post("/query/data", json={"query": QUESTION, "mode": "naive"})).json()
     assert (body["data"]["entities"], body["data"]["relationships"]) == ([], [])
-    assert set(body["metadata"]["processing_info"]) == {"total_chunks_found", "final_chunks_count"}
+    assert set(body["metadata"]["processing_info"]) == {"mode", "total_chunks_found", "final_chunks_count"}
 
 
 async def test_bypass_finds_nothing_and_looks_nowhere(api: httpx.AsyncClient) -> None:

@@ -7,8 +7,10 @@ import pytest
 
 from contracts.events import GraphEdited, StageFailed
 from contracts.graph import Generations, Space
+from contracts.subjects import token
 from runtime.bus.port import Delivery
 from runtime.errors import Retryable, Unavailable
+from runtime.stores.documents.rows import Table
 from services.query.project import TRIES, on_facts
 from tests.support.facts import added, chunked, delivered, document, extracted, indexed, merged
 from tests.support.querying import LIVE, World
@@ -149,3 +151,25 @@ async def test_a_failure_without_a_document_s_version_is_shown() -> None:
     await world.project(delivered(failure, 3))
     state = (await states(world))["d"]
     assert (state.status, state.standing_failures[0].message) == ("failed", "not JSON")
+
+
+async def test_a_passage_knows_where_it_stands() -> None:
+    world = World()
+    event = chunked(document("d"), "one", "two")
+    placed = event.chunks[1].model_copy(update={"start": 4, "end": 7, "page": 2})
+    await world.project(delivered(event.model_copy(update={"chunks": (event.chunks[0], placed)})))
+    found = await world.passages.get(SPACE, ["d-chunk-000", "d-chunk-001"])
+    assert [(p.start, p.end, p.page) for p in found.values()] == [(None, None, None), (4, 7, 2)]
+
+
+async def test_rows_of_older_and_newer_versions_can_be_read() -> None:
+    world = World()
+    row = {
+        "id": "c", "document_id": "d", "order": 0, "content": "one", "file_path": "d.txt", "headings": ["h"],
+        "tokens": 1, "version": 1,
+    }  # fmt: skip
+    await world.rows.put(Table("chunks", SPACE), {token("c"): row, token("e"): {**row, "id": "e", "novelty": 1}})
+    found = await world.passages.get(SPACE, ["c", "e"])
+    assert {(p.id, p.content, p.headings, p.page) for p in found.values()} == {
+        ("c", "one", ("h",), None), ("e", "one", ("h",), None),
+    }  # fmt: skip

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contracts.graph import Entity, Relation, Tie
+from contracts.graph import Entity, Relation
+from runtime.stores.graph.port import Tie
 from services.query.domain.context import entity_line, layout, passage_line, relation_line
 from services.query.domain.passage import Passage
 from services.query.domain.picking import by_likeness, by_weight, quota, round_robin, sources

@@ -12,7 +12,7 @@ from standalone.cli.main import app
 
 COMMANDS = (
     "up", "down", "add", "delete", "ask", "status", "log", "digest", "rebuild", "topology", "topology apply",
-    "topology check", "stores", "stores apply", "stores check", "doctor", "demo",
+    "topology check", "stores", "stores apply", "stores check", "doctor", "demo", "config",
 )  # fmt: skip
 NEED_A_STACK = (
     "add x.md", "ask who?", "status", "status x.md", "log", "digest", "rebuild all", "rebuild graph --rollback",

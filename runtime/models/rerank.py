@@ -1,0 +1,108 @@
+"""A model that scores how well texts answer a question, behind the HTTP shapes of Cohere, Jina and Aliyun.
+
+Many servers of one's own (vLLM, Infinity, TEI behind a proxy) speak Jina's shape.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from runtime.errors import Unavailable
+from runtime.models.limits import Limits
+from runtime.models.limits_guard import Guard
+from runtime.models.openai_endpoint import Endpoint
+
+Binding = Literal["cohere", "jina", "aliyun"]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How one provider is asked: its address and model where none is given, and its request and answer."""
+
+    url: str
+    model: str
+    request: Callable[[str, str, Sequence[str], int], dict[str, Any]]
+    results: Callable[[dict[str, Any]], Any]
+
+
+def _flat(model: str, query: str, texts: Sequence[str], top_n: int) -> dict[str, Any]:
+    return {"model": model, "query": query, "documents": list(texts), "top_n": top_n}
+
+
+def _unquoted(model: str, query: str, texts: Sequence[str], top_n: int) -> dict[str, Any]:
+    return {**_flat(model, query, texts, top_n), "return_documents": False}
+
+
+def _nested(model: str, query: str, texts: Sequence[str], top_n: int) -> dict[str, Any]:
+    return {
+        "model": model,
+        "input": {"query": query, "documents": list(texts)},
+        "parameters": {"top_n": top_n, "return_documents": False},
+    }
+
+
+def _outer(answer: dict[str, Any]) -> Any:
+    return answer.get("results")
+
+
+def _inner(answer: dict[str, Any]) -> Any:
+    output = answer.get("output")
+    return cast("dict[str, Any]", output).get("results") if isinstance(output, dict) else None
+
+
+SHAPES: dict[Binding, Shape] = {
+    "cohere": Shape("https://api.cohere.com/v2/rerank", "rerank-v3.5", _flat, _outer),
+    "jina": Shape("https://api.jina.ai/v1/rerank", "jina-reranker-v2-base-multilingual", _unquoted, _outer),
+    "aliyun": Shape(
+        "https://dashscope.aliyuncs.com/api/v1/services/rerank/text-rerank/text-rerank",
+        "gte-rerank-v2",
+        _nested,
+        _inner,
+    ),
+}
+
+
+class HttpReranker:
+    """`Reranker` at one provider. `url` is the whole address; it and `model` may be empty for the provider's own."""
+
+    def __init__(
+        self, binding: Binding, url: str, model: str, api_key: str, *, timeout: float = 30.0, guard: Guard | None = None
+    ) -> None:  # fmt: skip
+        self._shape = SHAPES[binding]
+        self._url, self.model = url or self._shape.url, model or self._shape.model
+        guard = guard or Guard(self.model, Limits(calls=4))
+        self._endpoint = Endpoint(self._url, api_key, guard, timeout, "RERANK", retries=1)
+
+    async def rerank(self, query: str, texts: Sequence[str], top_n: int) -> list[tuple[int, float]]:
+        """See `Reranker.rerank`."""
+        if not texts:
+            return []
+        body = self._shape.request(self.model, query, texts, min(top_n, len(texts)))
+        return await self._endpoint.tried(lambda: self._once(body, len(texts)))
+
+    async def _once(self, body: dict[str, Any], count: int) -> list[tuple[int, float]]:
+        async with self._endpoint.call(0):
+            answer: Any = await self._endpoint.client.post(self._url, body=body, cast_to=object)
+            results = self._shape.results(cast("dict[str, Any]", answer)) if isinstance(answer, dict) else None
+            scores = _scores(results, count)
+            if not scores:
+                raise Unavailable(f"{self.model} gave no scores in the format that RERANK_BINDING names")
+        return sorted(scores.items(), key=lambda scored: -scored[1])
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        await self._endpoint.close()
+
+
+def _scores(results: Any, count: int) -> dict[int, float]:
+    """The scores of places that there are, each counted once."""
+    found: dict[int, float] = {}
+    for result in cast("list[Any]", results) if isinstance(results, list) else []:
+        if not isinstance(result, dict):
+            continue
+        place, score = (cast("dict[str, Any]", result).get(name) for name in ("index", "relevance_score"))
+        usable = type(place) is int and 0 <= place < count and isinstance(score, int | float) and math.isfinite(score)
+        if usable:
+            found.setdefault(cast(int, place), float(cast(float, score)))
+    return found

@@ -1,0 +1,66 @@
+"""`/login`, `/auth-status` and `/auth/verify`, in LightRAG's shapes, for its web interface and its clients."""
+
+import time
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Form, HTTPException, Request
+
+from services.query.api.auth import address, too_often
+from services.query.api.door import Door
+from services.query.api.routes import VERSION
+
+router = APIRouter(tags=["access"])
+
+GUEST = "guest"
+OPEN = "Authentication is disabled. Using guest access."
+
+Field = Annotated[str, Form(max_length=1024)]
+
+
+@router.get("/auth-status")
+async def auth_status(request: Request) -> dict[str, Any]:
+    """Whether one has to log in. Where there are no accounts, a guest's token comes along, which opens nothing."""
+    door: Door = request.app.state.door
+    return {"auth_configured": True, **_about("enabled")} if door.accounts else _guest(door, auth_configured=False)
+
+
+@router.post("/login")
+async def login(request: Request, username: Field, password: Field) -> dict[str, Any]:
+    """A token for a user's name and password."""
+    door: Door = request.app.state.door
+    if not door.accounts:
+        return _guest(door)
+    request.state.caller = request.state.caller.named(f"login:{username[:64]}")
+    who = f"{address(request.scope)}:{username}"
+    if wait := door.lockout.begin(who, time.monotonic()):
+        refused = too_often(wait, "Too many failed login attempts; try again later.")
+        raise HTTPException(refused.status, refused.detail, dict(refused.headers))
+    account = await door.accounts.verified(username, password)
+    if account is None:
+        raise HTTPException(401, "Incorrect credentials", {"WWW-Authenticate": "Bearer"})
+    door.lockout.succeeded(who)
+    request.state.caller = account.caller
+    token = door.tokens.make(username, "user", account.mark)
+    return {"access_token": token, "token_type": "bearer", **_about("enabled")}
+
+
+@router.get("/auth/verify")
+async def verify() -> dict[str, str]:
+    """Whether the credentials hold: the gate answers when they do not."""
+    return {"status": "ok"}
+
+
+def _guest(door: Door, **more: Any) -> dict[str, Any]:
+    token = door.tokens.make(GUEST, GUEST)
+    return {**more, "access_token": token, "token_type": "bearer", "message": OPEN, **_about("disabled")}
+
+
+def _about(mode: str) -> dict[str, Any]:
+    return {
+        "auth_mode": mode,
+        "core_version": VERSION,
+        "api_version": VERSION,
+        "webui_title": None,
+        "webui_description": None,
+        "ai_content_notice_enabled": False,
+    }

@@ -1,0 +1,64 @@
+"""The page `/docs`: a form for every route, from files of the installed package, without a network."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from fastapi import APIRouter
+from fastapi.responses import FileResponse, HTMLResponse, Response
+
+router = APIRouter(include_in_schema=False)
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""Swagger UI styles its parts inline; scripts come from here only."""
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Lightstream: HTTP API</title>
+<link rel="stylesheet" href="docs/swagger-ui.css">
+</head>
+<body>
+<div id="page"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+"""
+
+# No validator, which would send the schema elsewhere; keys stay in the page's memory.
+START = """SwaggerUIBundle({
+  url: "openapi.json", dom_id: "#page", deepLinking: true, validatorUrl: null, persistAuthorization: false
+});
+"""
+
+FILES = {"swagger-ui.css": "text/css", "swagger-ui-bundle.js": "text/javascript"}
+
+
+@router.get("/docs")
+async def docs() -> HTMLResponse:
+    """The page."""
+    return HTMLResponse(PAGE, headers={"Content-Security-Policy": POLICY})
+
+
+@router.get("/docs/start.js")
+async def start() -> Response:
+    """What fills it. A file of its own, so that no script inside a page needs to be allowed."""
+    return Response(START, media_type="text/javascript")
+
+
+@router.get("/docs/{name}")
+async def file(name: str) -> Response:
+    """Swagger UI's own files."""
+    if name not in FILES or (folder := _folder()) is None:
+        return Response(status_code=404)
+    return FileResponse(folder / name, media_type=FILES[name], headers={"Cache-Control": "max-age=3600"})
+
+
+def _folder() -> Path | None:
+    # Found without being imported: only its files are used.
+    found = find_spec("fastapi_offline")
+    return Path(found.origin).parent / "static" if found and found.origin else None

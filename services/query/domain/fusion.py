@@ -1,0 +1,15 @@
+"""One order out of several."""
+
+from collections.abc import Sequence
+
+FLATTENING = 60
+"""How little the first places of a list stand out."""
+
+
+def fused(*lists: tuple[Sequence[str], float], flattening: int = FLATTENING) -> list[str]:
+    """Reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009) of lists with weights; equal ones as they come."""
+    scores: dict[str, float] = {}
+    for items, weight in lists:
+        for rank, item in enumerate(items, 1):
+            scores[item] = scores.get(item, 0.0) + weight / (flattening + rank)
+    return sorted(scores, key=lambda item: -scores[item])

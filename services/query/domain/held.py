@@ -1,0 +1,57 @@
+"""An entity or relation as some documents alone speak of it, so that nothing of the others shows through."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from contracts.graph import Entity, Relation, Support
+from contracts.ids import SEPARATOR, UNKNOWN_SOURCE, chunk_place
+from runtime.stores.graph.port import Neighbourhood
+
+T = TypeVar("T", Entity, Relation)
+
+LONGEST = 6000
+"""Characters of a description."""
+
+
+def held(thing: T, supports: Sequence[Support]) -> T | None:
+    """The thing with what these supports say, oldest document first; None without any.
+
+    Descriptions that a model condensed are left out, for they may rest on other documents; so are keywords.
+    """
+    ordered = sorted(supports, key=lambda s: (s.added_at, s.document_id, s.order))
+    if not ordered:
+        return None
+    chunks = tuple(dict.fromkeys(support.chunk_id for support in ordered))
+    paths = dict.fromkeys(support.file_path for support in ordered if support.file_path != UNKNOWN_SOURCE)
+    said = replace(
+        thing,
+        description=SEPARATOR.join(dict.fromkeys(support.description for support in ordered))[:LONGEST],
+        source_ids=chunks,
+        file_paths=tuple(paths),
+        support=len(chunks),
+        created_at=ordered[0].added_at // 1_000_000,
+    )
+    return replace(said, keywords=(), weight=float(len(chunks))) if isinstance(said, Relation) else said
+
+
+def told_by(around: Neighbourhood, documents: Collection[str]) -> Neighbourhood:
+    """The part of a neighbourhood that these documents tell of, as far as its nodes and ties name their chunks.
+
+    How many relations there are altogether is left out, for the others count in it.
+    """
+
+    def ours(chunks: Sequence[str]) -> tuple[str, ...]:
+        return tuple(chunk for chunk in chunks if (place := chunk_place(chunk)) and place[0] in documents)
+
+    nodes = {
+        name: replace(node, source_ids=chunks, file_paths=(), support=len(chunks))
+        for name, node in around.nodes.items()
+        if (chunks := ours(node.source_ids))
+    }
+    ties = [
+        replace(tie, source_ids=chunks, keywords=(), weight=float(len(chunks)))
+        for tie in around.ties
+        if tie.source in nodes and tie.target in nodes and (chunks := ours(tie.source_ids))
+    ]
+    return Neighbourhood(nodes, ties, dict.fromkeys(nodes, 0))

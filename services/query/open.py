@@ -1,0 +1,124 @@
+"""Opens what a question is answered from, as the settings name it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from functools import lru_cache
+
+import structlog
+
+from runtime.health import Health
+from runtime.models.cutting import cutter
+from runtime.models.limits import Limits
+from runtime.models.limits_shared import Guards
+from runtime.models.open import open_chat, open_embedder, open_tokenizer
+from runtime.models.ports import Chat, Reranker
+from runtime.service import Bus, until_it_answers
+from runtime.stores.documents.caches import RowCache
+from runtime.stores.documents.rows import Rows
+from runtime.stores.documents.supports import Supports
+from runtime.stores.open import open_documents, open_graph, open_vectors
+from services.query.adapters import RowCaches, RowDocuments, RowPassages
+from services.query.library import Library
+from services.query.models import (
+    ExtractiveAnswers,
+    ModelAnswers,
+    ModelKeywords,
+    ModelReranker,
+    OfflineKeywords,
+    RememberedWords,
+)
+from services.query.names import NameIndexes
+from services.query.ports import KeywordFinders, Memories, Rerankers
+from services.query.remembered import RowMemories
+from services.query.settings import QuerySettings
+
+logger = structlog.get_logger(__name__)
+
+PATIENCE = 30.0
+"""Seconds a question waits for its turn at a model that others use too."""
+
+SHORT_PATIENCE = 5.0
+
+COUNTED = 10_000
+"""Lines whose tokens are remembered: what many questions find is counted once. About 10 MB."""
+
+
+@asynccontextmanager
+async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> AsyncGenerator[Library]:
+    """Stores that answer, and models; closed in the end."""
+    logger.info("instructions of every request", characters=len(settings.prompt_prefix))
+    embedder = open_embedder(settings, bus.guards, patience=PATIENCE)
+    chat = open_chat(settings, bus.guards, patience=PATIENCE)
+    reranker = open_reranker(settings, bus.guards)
+    rows, graph = open_documents(settings), open_graph(settings)
+    documents = RowDocuments(rows)
+    names = NameIndexes(graph, documents)
+    vectors = open_vectors(settings, model=embedder.model, dimension=embedder.dimension)
+    try:
+        await until_it_answers("the document store", rows.prepare, health)
+        await until_it_answers("the graph store", graph.prepare, health)
+        await until_it_answers("the vector store", vectors.ping, health)
+        yield Library(
+            graph=graph,
+            vectors=vectors,
+            documents=documents,
+            passages=RowPassages(rows),
+            supports=Supports(rows),
+            caches=RowCaches(rows),
+            keywords=keyword_finders(chat, rows, settings),
+            answers=ModelAnswers(chat) if chat else ExtractiveAnswers(embedder),
+            embed=embedder.embed,
+            embed_words=RememberedWords(embedder).embed,
+            names=names,
+            count=lru_cache(COUNTED)(open_tokenizer().count),
+            reranker=rerankers(reranker, settings),
+            min_score=settings.cosine_threshold,
+            min_rerank_score=settings.min_rerank_score,
+            related_chunks=settings.related_chunk_number,
+            pick=settings.kg_chunk_pick_method,
+            memories=memories(chat, rows, bus, settings),
+        )
+    finally:
+        for part in (names, vectors, graph, rows, embedder, *(model for model in (chat, reranker) if model)):
+            await part.close()
+
+
+def memories(chat: Chat | None, rows: Rows, bus: Bus, settings: QuerySettings) -> Memories | None:
+    """Where the model's answers are remembered, unless that is switched off."""
+    return RowMemories(RowCache(rows, "answers"), bus.log, chat.model) if chat and settings.enable_llm_cache else None
+
+
+def keyword_finders(chat: Chat | None, rows: Rows, settings: QuerySettings) -> KeywordFinders:
+    """The model's keywords, each question's asked for once; without a model the question's own words."""
+    if chat is None:
+        return OfflineKeywords()
+    cache = RowCache(rows, "keywords") if settings.enable_llm_cache else None
+    return ModelKeywords(chat, settings.summary_language, cache)
+
+
+def rerankers(reranker: Reranker | None, settings: QuerySettings) -> Rerankers | None:
+    """The reranker with passages cut to what it reads."""
+    return ModelReranker(reranker, cutter(settings.rerank_max_tokens_per_doc, 0)) if reranker else None
+
+
+def open_reranker(settings: QuerySettings, guards: Guards) -> Reranker | None:
+    """The reranker, where one is configured. A call waits only shortly for its turn: an answer can do without."""
+    if settings.rerank_binding in ("", "null"):
+        return None
+    # Loaded only here: the client behind it takes seconds, and most stacks have no reranker.
+    from runtime.models.rerank import HttpReranker  # noqa: PLC0415
+
+    model, address = settings.rerank_model, settings.rerank_binding_host
+    key = settings.rerank_binding_api_key.get_secret_value()
+    shown = model or settings.rerank_binding
+    guard = guards.guard(
+        "reranker", shown, f"{shown} {address} {key}", Limits(calls=settings.rerank_max_async), SHORT_PATIENCE
+    )
+    return HttpReranker(
+        settings.rerank_binding,
+        address,
+        model,
+        key,
+        timeout=settings.rerank_timeout,
+        guard=guard,
+    )

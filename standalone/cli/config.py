@@ -1,0 +1,79 @@
+"""`config`: every setting, its value, where that comes from and what it means."""
+
+import os
+from dataclasses import asdict
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import typer
+
+from standalone.cli.common import DATA, Data, Json, echo, errors, print_json
+from standalone.folder import Folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from standalone.configuration import Shown
+
+# `--help` answers without loading the services' settings.
+# ruff: noqa: PLC0415
+
+
+def config(data: Data = DATA, as_json: Json = False) -> None:
+    """Show every setting with its value, where that comes from and what it means. Secrets are hidden.
+
+    Also shown: what keeps a service from starting (then it ends with code 1), what contradicts itself, and variables
+    that look like settings and are read by nobody.
+    """
+    with errors(as_json):
+        from standalone import configuration
+
+        own, setter = _given_by_the_stack(data)
+        settings = list(configuration.settings(os.environ, own, setter))
+        faults, odd = configuration.faults(own), configuration.contradictions()
+        unread = configuration.unread(os.environ)
+        if as_json:
+            print_json({"settings": [asdict(setting) for setting in settings], "faults": faults,
+                        "contradictions": odd, "unread": unread})  # fmt: skip
+        else:
+            _list(settings)
+            _remark("nothing starts like this", faults, "red")
+            _remark("contradictory", odd, "yellow")
+            hints = [f"{name}{f': here {instead}' if instead else ''}" for name, instead in unread.items()]
+            _remark("read by nobody", hints, "yellow")
+        if faults:
+            raise typer.Exit(1)
+
+
+def _given_by_the_stack(data: Data) -> "tuple[Mapping[str, str], str]":
+    """What an embedded stack sets for its services itself, and how that is called."""
+    from standalone.stack import addresses
+    from standalone.target import named_by_environment
+
+    if named_by_environment(data):
+        return {}, ""
+    folder = Folder.at(data)
+    known = addresses(folder, folder.read()) if folder.running() else dict.fromkeys(_OF_A_STACK, "")
+    return {
+        "HOST": "127.0.0.1",
+        **{name.upper(): value for name, value in known.items()},
+    }, f"the stack in {folder.path}"
+
+
+_OF_A_STACK = (
+    "nats_url", "documents_url", "neo4j_uri", "neo4j_username", "neo4j_password", "neo4j_database", "milvus_uri",
+    "milvus_token", "milvus_index_type",
+)  # fmt: skip
+
+
+def _list(settings: "list[Shown]") -> None:
+    for of, group in groupby(settings, lambda setting: setting.of):
+        echo(typer.style(of[0].upper() + of[1:], bold=True))
+        for setting in group:
+            meaning = f"  # {setting.meaning}" if setting.meaning else ""
+            echo(f"  {setting.names[0]} = {setting.value}  ({setting.source}){meaning}")
+
+
+def _remark(what: str, lines: list[str], colour: str) -> None:
+    for line in lines:
+        echo(f"{typer.style(what, fg=colour, bold=True)}: {line}")

@@ -1,0 +1,147 @@
+"""The law of `Supports`, over every document store: all that chunks say of a thing, in pages; nothing taken back."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import pytest_asyncio
+
+from contracts.events import DocumentDeleted, GraphEdited
+from contracts.graph import Generations, Space
+from contracts.values import EditedValues
+from runtime.stores.documents.supports import Support, Supports
+from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
+from tests.support.facts import delivered, document, entity, extracted, relation
+from tests.support.merging import Merger
+from tests.support.rows import STORES, Opener, document_store
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+class Desk:
+    """A merger and what supports its graph, in a workspace of the test's own."""
+
+    def __init__(self, rows: Any) -> None:
+        self.merger, self.supports = Merger(rows), Supports(rows)
+        self.workspace, self.place = f"w-{uuid4().hex}", 10
+
+    @property
+    def space(self) -> Space:
+        return Space(self.workspace, 1)
+
+    async def take(self, handler: Any, *events: Any) -> None:
+        """Hand events to a handler of the merger, each with the next place in the log."""
+        batch = [delivered(event, self.place + n, workspace=self.workspace) for n, event in enumerate(events)]
+        self.place += len(events)
+        await handler(batch, Generations(), merging=self.merger.merging)
+
+    async def says(self, count: int, *names: str, first: int = 0) -> None:
+        """So many documents of one chunk each name these, tied to each other."""
+        ties = [relation(*names, "a tie")] if len(names) == 2 else []
+        events: list[Any] = []
+        for number in range(first, first + count):
+            of = document(f"d{number}", self.place + number, file_path=f"{number}.txt")
+            events.append(extracted(of, 0, [entity(name, "t", f"{name} in {number}") for name in names], ties))
+        await self.take(on_entities_extracted, *events)
+        self.place += first + count
+
+    async def edit(self, operation: Any, *names: str, target: str | None = None) -> None:
+        edited = GraphEdited(operation=operation, names=names, target=target, values=EditedValues())
+        await self.take(on_graph_edited, edited)
+
+    async def all(self, *names: str, limit: int = 100, among: Any = None) -> list[Support]:
+        """Page by page, as a reader does."""
+        found: list[Support] = []
+        while page := await self.supports.of(
+            self.space, names, after=found[-1].place if found else "", limit=limit, among=among
+        ):
+            assert len(page) <= limit
+            found += page
+        return found
+
+    async def documents(self, *names: str, among: Any = None) -> list[str]:
+        return sorted(support.document_id for support in await self.all(*names, among=among))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
+async def opener(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opener]:
+    """The store under test."""
+    async with document_store(request.param, tmp_path_factory.mktemp("rows")) as opener:
+        yield opener
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def desk(opener: Opener) -> AsyncIterator[Desk]:
+    rows = opener()
+    await rows.prepare()
+    yield Desk(rows)
+    await rows.close()
+
+
+async def test_a_support_says_which_chunk_of_which_document_and_what_it_said(desk: Desk) -> None:
+    await desk.says(1, "A", "B")
+    (support,) = await desk.all("A")
+    assert (support.names, support.chunk_id, support.document_id, support.order) == (("A",), "d0-chunk-000", "d0", 0)
+    assert (support.description, support.file_path, support.version) == ("A in 0", "0.txt", 10)
+    assert support.added_at == 1772366400 * 1_000_000
+    (tie,) = await desk.all("A", "B")
+    assert (tie.names, tie.description) == (("A", "B"), "a tie")
+
+
+async def test_what_nobody_named_has_no_support(desk: Desk) -> None:
+    assert await desk.all("A") == await desk.all("A", "B") == []
+    await desk.says(2, "A", "B")
+    assert await desk.all("C") == []
+    assert await desk.supports.of(desk.space, ["A"], limit=0) == []
+    assert await desk.supports.of(Space(desk.workspace, 2), ["A"]) == []
+
+
+@pytest.mark.parametrize("limit", [1, 7, 50, 1000])
+async def test_pages_give_each_of_many_once(desk: Desk, limit: int) -> None:
+    await desk.says(250 if limit > 1 else 30, "A", "B")
+    found = await desk.all("A", limit=limit)
+    assert sorted(s.document_id for s in found) == sorted(f"d{n}" for n in range(250 if limit > 1 else 30))
+    assert [s.place for s in found] == sorted(s.place for s in found)
+    assert (await desk.merger.entities(desk.space))["A"].support == len(found)
+
+
+async def test_what_was_taken_back_never_shows(desk: Desk) -> None:
+    await desk.says(120, "A")
+    await desk.take(on_extents, *(DocumentDeleted(document_id=f"d{number}") for number in range(1, 120)))
+    assert await desk.documents("A") == ["d0"]
+    assert await desk.documents("A", among=["d0", "d1"]) == ["d0"]
+    await desk.says(1, "B")
+    assert await desk.documents("A") == []
+
+
+async def test_only_those_in_some_documents_can_be_asked_for(desk: Desk) -> None:
+    await desk.says(30, "A")
+    assert await desk.documents("A", among={"d3", "d7", "nobody"}) == ["d3", "d7"]
+    assert await desk.documents("A", among=[]) == []
+    found = await desk.all("A", limit=1, among=["d3", "d7"])
+    assert len(found) == 2
+
+
+async def test_a_merged_entity_has_the_supports_of_all_its_names(desk: Desk) -> None:
+    await desk.says(3, "A", "C")
+    await desk.says(2, "B", "C", first=10)
+    await desk.edit("merge_entities", "A", "B", target="Both")
+    assert await desk.documents("Both") == ["d0", "d1", "d10", "d11", "d2"]
+    assert len(await desk.all("Both", limit=2)) == len(await desk.all("Both", "C", limit=2)) == 5
+    assert await desk.all("A") == await desk.all("A", "C") == []
+    await desk.says(1, "A", first=20)
+    assert await desk.documents("Both", among=["d20", "d10"]) == ["d10", "d20"]
+    await desk.edit("rename_entity", "Both", target="A")
+    assert len(await desk.all("A")) == 6
+    assert await desk.all("Both") == []
+
+
+async def test_what_somebody_deleted_by_hand_does_not_support_what_comes_later(desk: Desk) -> None:
+    await desk.says(3, "A", "B")
+    await desk.edit("delete_entity", "A")
+    assert await desk.all("A") == await desk.all("A", "B") == []
+    await desk.says(1, "A", first=40)
+    assert await desk.documents("A") == ["d40"]
+    assert (await desk.merger.entities(desk.space))["A"].support == 1
+    assert len(await desk.all("B")) == 3

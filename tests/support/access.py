@@ -1,0 +1,55 @@
+"""Doors for tests, and a client of an application behind one."""
+
+from typing import Any
+
+import httpx
+import jwt
+from fastapi import FastAPI
+
+from services.query.api.credentials import ISSUER
+from services.query.api.door import Door, door
+from services.query.api.settings import AccessSettings
+
+KEY = "k-everything-0123456789"
+READER, WRITER, NOBODY = "k-reader-0123456789abc", "k-writer-0123456789abc", "k-nobody-0123456789abc"
+SECRET = "a secret of more than thirty-two characters"
+PASSWORD = "correct horse"
+HASHED = "{bcrypt}$2b$04$jBOIa9G9V0IuWmiqLuTNoOywWC2OKkQd0If1rshlpH6qmFOv8gJNy"
+"""Of `stable battery`, made with as few rounds as there are."""
+
+SEVERAL = f"reader:{READER}:w:read,writer:{WRITER}:w+v:write"
+
+
+def behind(**settings: Any) -> Door:
+    """The door of these settings; it listens on this machine unless they say otherwise."""
+    return door(AccessSettings(**settings))
+
+
+def with_accounts(**settings: Any) -> Door:
+    """A door with two users, ada and bob, of whom bob may only read the workspace w."""
+    given = {"auth_accounts": f"ada:{PASSWORD},bob:{HASHED}", "lightstream_account_rights": "bob:w:read"}
+    return behind(**{**given, "token_secret": SECRET, **settings})
+
+
+def client(app: FastAPI, address: str = "127.0.0.1", **headers: str) -> httpx.AsyncClient:
+    """A client at that address that sends these headers."""
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=(address, 1234))
+    return httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers)
+
+
+def keyed(app: FastAPI, key: str, workspace: str = "") -> httpx.AsyncClient:
+    """A client with a key."""
+    return client(app, **{"X-API-Key": key}, **({"X-Workspace": workspace} if workspace else {}))
+
+
+def bearing(app: FastAPI, token: str, **headers: str) -> httpx.AsyncClient:
+    """A client with a token."""
+    return client(app, Authorization=f"Bearer {token}", **headers)
+
+
+def forged(secret: str = SECRET, algorithm: str = "HS256", headers: Any = None, **claims: Any) -> str:
+    """A token as it should not be; a claim of None is left out."""
+    usual = {"sub": "ada", "iat": 1_700_000_000, "exp": 4_000_000_000, "iss": ISSUER, "role": "user",
+             "metadata": {"auth_mode": "enabled", "mark": ""}}  # fmt: skip
+    given = {name: value for name, value in {**usual, **claims}.items() if value is not None}
+    return jwt.encode(given, secret, algorithm, headers=headers)

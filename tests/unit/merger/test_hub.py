@@ -1,0 +1,124 @@
+"""A fold kept up to date says what the fold of the whole set says, whatever came and went on the way."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from services.merger.domain.contributions import Contribution, Key, Kind
+from services.merger.domain.descriptions import Described, Limits, describe
+from services.merger.domain.edits import Edits
+from services.merger.domain.fold import MAX_KEYWORDS, Tally, fragments, standing, tally
+from services.merger.domain.hub import EMPTY, Hub
+
+ENTITY, RELATION = ("A",), ("A", "B")
+LIMITS = Limits(fragments=3, tokens=40)
+
+
+def contribution(dice: Random, key: Key, chunk: int, variety: int) -> Contribution:
+    """What a chunk may say in some version; a small `variety` makes for many equal values."""
+    kinds: list[Kind] = ["relation"] if len(key) == 2 else ["entity", "entity", "end"]
+    return Contribution(
+        kind=dice.choice(kinds),
+        names=key,
+        description=f"text {dice.randrange(variety)}" + " long" * dice.choice([0, 0, 30]),
+        chunk_id=f"d{chunk % 5}-chunk-{chunk // 5}",
+        document_id=f"d{chunk % 5}",
+        order=chunk // 5,
+        version=dice.randint(1, 9),
+        added_at=dice.choice([1, 1, 2, 3]) * 1_000_000,
+        file_path=dice.choice(["unknown_source", f"{dice.randrange(variety)}.txt"]),
+        type=f"t{dice.randrange(3)}",
+        keywords=tuple(f"k{dice.randrange(variety)}" for _ in range(dice.randrange(4))),
+        weight=dice.choice([1.0, 0.1, 0.7, 1e6, 0.0]),
+    )
+
+
+def made(key: Key, said: dict[str, Contribution], summaries: dict[str, str]) -> tuple[Tally, Described]:
+    """What the pure functions make of the whole set."""
+    ordered = standing(said.values(), Edits())
+    return tally(ordered), describe(key, fragments(ordered), summaries, LIMITS)
+
+
+def kept(hub: Hub, summaries: dict[str, str]) -> tuple[Tally, Described]:
+    """What the hub says once it has looked for the summaries it has not asked for."""
+    while hashes := hub.fragments.unasked():
+        hub.fragments.learn({hash: summaries[hash] for hash in hashes & summaries.keys()}, hashes)
+    return hub.tally(), hub.fragments.described()
+
+
+def step(dice: Random, key: Key, hub: Hub, said: dict[str, Contribution], summaries: dict[str, str]) -> None:
+    """Some chunks say something new, say it again or take it back; or a summary is put, or put anew."""
+    lacking = made(key, said, summaries)[1].lacking
+    if lacking and dice.random() < 0.4:
+        new = {group.hash: f"summary {dice.randrange(3)}" for group in lacking}
+        if dice.random() < 0.3:
+            new |= {
+                hash: text + " first" for hash, text in dice.sample(sorted(summaries.items()), min(2, len(summaries)))
+            }
+        summaries |= new
+        hub.learn(new)
+        return
+    some = [
+        contribution(dice, key, dice.randrange(60), dice.choice([3, 80])) for _ in range(dice.choice([1, 1, 8, 30]))
+    ]
+    if said and dice.random() < 0.4:
+        gone = dice.sample(sorted(said), dice.randint(1, len(said)))
+        some = [replace(said[chunk], retracted=True, description="", keywords=()) for chunk in gone]
+    elif said and dice.random() < 0.2:
+        some = list(said.values())
+    hub.put(some)
+    for one in some:
+        said[one.chunk_id] = one
+
+
+@pytest.mark.parametrize("key", [ENTITY, RELATION], ids=str)
+@settings(deadline=None, max_examples=150)
+@given(st.randoms(use_true_random=False), st.booleans())
+def test_after_any_steps_a_hub_says_what_the_set_says(key: Key, dice: Random, looks: bool) -> None:
+    hub, said, summaries = Hub(key, LIMITS), dict[str, Contribution](), dict[str, str]()
+    for _ in range(25):
+        step(dice, key, hub, said, summaries)
+        if looks:
+            assert kept(hub, summaries) == made(key, said, summaries)
+    assert kept(hub, summaries) == made(key, said, summaries)
+
+
+@pytest.mark.parametrize("key", [ENTITY, RELATION], ids=str)
+def test_a_hub_of_thousands_grows_and_shrinks_through_all_levels(key: Key) -> None:
+    dice = Random(1)
+    hub, said, summaries = Hub(key, LIMITS), dict[str, Contribution](), dict[str, str]()
+    chunks = dice.sample(range(9000), 9000)
+    for start in range(0, 9000, 1500):
+        some = [contribution(dice, key, chunk, 100_000) for chunk in chunks[start : start + 1500]]
+        hub.put(some)
+        said |= {one.chunk_id: one for one in some}
+        assert kept(hub, summaries) == made(key, said, summaries)
+        while lacking := made(key, said, summaries)[1].lacking:
+            summaries |= {group.hash: f"summary {group.hash[:8]}" for group in lacking}
+            hub.learn({group.hash: summaries[group.hash] for group in lacking})
+        assert kept(hub, summaries) == made(key, said, summaries)
+    assert len(hub.tally().keywords) == (MAX_KEYWORDS if len(key) == 2 else len(hub.tally().keywords))
+    for chunk in dice.sample(sorted(said), 8990):
+        said[chunk] = replace(said[chunk], retracted=True)
+        hub.put([said[chunk]])
+    assert kept(hub, summaries) == made(key, said, summaries)
+    hub.put(replace(one, retracted=True) for one in said.values())
+    assert (hub.tally(), hub.fragments.described(), hub.size) == (Tally(), Described(""), EMPTY)
+
+
+def test_a_summary_that_came_while_it_did_not_matter_is_not_missed() -> None:
+    dice, key = Random(2), ENTITY
+    ends = [replace(contribution(dice, key, n, 9), kind="end", description=f"tie {n}") for n in range(4)]
+    hub = Hub(key, LIMITS)
+    hub.put(ends)
+    summaries: dict[str, str] = {}
+    (group,) = kept(hub, summaries)[1].lacking
+    real = replace(contribution(dice, key, 50, 9), kind="entity")
+    hub.put([real])
+    summaries[group.hash] = "of the ties"
+    hub.learn(summaries)
+    hub.put([replace(real, retracted=True)])
+    assert kept(hub, summaries)[1] == Described("of the ties")

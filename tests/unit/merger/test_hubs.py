@@ -1,0 +1,168 @@
+"""What the merger remembers of hubs: it spares reads and never changes what is read."""
+
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+
+from contracts.events import DocumentDeleted, EntitiesExtracted
+from contracts.graph import Generations, Space
+from runtime.errors import Unavailable
+from runtime.stores.documents.memory import MemoryRows
+from runtime.stores.documents.rows import Row, Table
+from services.merger.domain.contributions import contributions
+from services.merger.domain.descriptions import Limits
+from services.merger.domain.hub import EMPTY, OVERHEAD, Hub
+from services.merger.handler import on_entities_extracted, on_extents
+from services.merger.hubs import LEAST, Hubs
+from tests.support.facts import chunked, delivered, document, entity, extracted, relation
+from tests.support.merging import Merger
+
+SPACE = Space("w", 1)
+KEY = ("A",)
+
+
+class Counting(MemoryRows):
+    """Counts the rows that are read, and fails once at a counting when told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read, self.fail = 0, ""
+
+    async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
+        found = await super().get(table, keys)
+        self.read += len(found)
+        return found
+
+    async def find(self, *arguments: Any, **options: Any) -> list[tuple[str, Row]]:
+        found = await super().find(*arguments, **options)
+        self.read += len(found)
+        return found
+
+    async def increment(self, table: Table, keys: Collection[str]) -> dict[str, int]:
+        fail, self.fail = self.fail, ""
+        if fail == "before":
+            raise Unavailable("killed")
+        counted = await super().increment(table, keys)
+        if fail == "after":
+            raise Unavailable("killed")
+        return counted
+
+
+def says(number: int, version: int = 1) -> EntitiesExtracted:
+    """Chunk `number` names A and how it is tied to B."""
+    of = document(f"d{number}", version, file_path=f"{number}.txt")
+    tie = relation("A", "B", f"tie {number}", f"k{number}", weight=0.1)
+    return extracted(of, 0, [entity("A", "t", f"text {number} in {version}")], [tie])
+
+
+async def hub_of(count: int) -> tuple[Merger, Counting]:
+    """A merger, with the memory that the service has, whose A and tie to B so many chunks name."""
+    rows = Counting()
+    merger = Merger(rows, hubs=Hubs())
+    for start in range(0, count, 50):
+        await merger.merge(*(says(number) for number in range(start, min(start + 50, count))))
+    return merger, rows
+
+
+async def read_by(merger: Merger, rows: Counting, *events: EntitiesExtracted) -> int:
+    """Rows that merging these takes."""
+    before = rows.read
+    await merger.merge(*events)
+    return rows.read - before
+
+
+async def same_as_read_whole(merger: Merger) -> bool:
+    """Whether the graph is what a merger without memory makes of the same store."""
+    found = await merger.picture()
+    fresh = Merger(merger.rows, hubs=Hubs(least=10**6))
+    await fresh.merge(says(0, 50))
+    await merger.merge(says(0, 50))
+    return await merger.picture() == await fresh.picture() and found != {}
+
+
+async def test_a_further_chunk_reads_as_little_of_a_large_hub_as_of_a_small_one() -> None:
+    costs: list[tuple[int, int]] = []
+    for count in (100, 1500):
+        merger, rows = await hub_of(count)
+        alone = await read_by(merger, rows, says(5000))
+        costs.append((alone, await read_by(merger, rows, *(says(number) for number in range(6000, 6050)))))
+    assert costs[0] == costs[1]
+    assert costs[0][0] < 30
+    assert await same_as_read_whole(merger)
+
+
+async def test_a_process_that_knows_nothing_reads_a_hub_once() -> None:
+    merger, rows = await hub_of(500)
+    other = merger.replica(LEAST)
+    assert await read_by(other, rows, says(5000)) > 1000
+    assert await read_by(other, rows, says(5001)) < 30
+
+
+async def test_whoever_finds_that_another_has_counted_reads_everything() -> None:
+    merger, rows = await hub_of(200)
+    await merger.replica().merge(says(5000))
+    assert await read_by(merger, rows, says(5001)) > 400
+    assert (await merger.entities())["A"].support == 202
+    assert await same_as_read_whole(merger)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_a_batch_that_failed_at_its_counting_counts_once_when_it_comes_again(when: str) -> None:
+    merger, rows = await hub_of(100)
+    rows.fail = when
+    with pytest.raises(Unavailable):
+        await merger.merge(says(5000), says(3, 2))
+    for _ in range(2):
+        await merger.merge(says(5000), says(3, 2))
+        assert (await merger.entities())["A"].support == 101
+        assert await same_as_read_whole(merger)
+
+
+async def test_what_is_deleted_leaves_a_remembered_hub() -> None:
+    merger, rows = await hub_of(100)
+    before = rows.read
+    batch: list[Any] = [delivered(DocumentDeleted(document_id=f"d{number}"), 900 + number) for number in range(3)]
+    await on_extents(batch, Generations(), merging=merger.merging)
+    assert rows.read - before < 60
+    ada, tie = (await merger.entities())["A"], (await merger.relations())["A", "B"]
+    assert (ada.support, tie.support, round(tie.weight, 6), "k2" in tie.keywords) == (97, 97, 9.7, False)
+    await on_extents([delivered(chunked(document("d9", 800), "x"), 800)], Generations(), merging=merger.merging)
+    assert await same_as_read_whole(merger)
+
+
+async def test_generations_and_workspaces_have_hubs_of_their_own() -> None:
+    merger, _ = await hub_of(60)
+    events = [delivered(says(number), number + 1) for number in range(40)]
+    await on_entities_extracted(events, Generations(graph=2), merging=merger.merging)
+    await merger.merge(*(says(number) for number in range(35)), workspace="other")
+    await merger.merge(says(5000))
+    supports = [(await merger.entities(space))["A"].support for space in (SPACE, Space("w", 2), Space("other", 1))]
+    assert supports == [61, 40, 35]
+
+
+def hub(name: str, count: int) -> Hub:
+    """A hub of so many contributions."""
+    made = Hub((name,), Limits())
+    for number in range(count):
+        made.put(contributions(extracted(document(f"d{number}"), 0, [entity(name)])))
+    return made
+
+
+def test_what_was_used_longest_ago_is_forgotten_when_there_is_no_room() -> None:
+    hubs = Hubs(most=2 * EMPTY + 13 * OVERHEAD)
+    hubs.keep(SPACE, [hub("A", 5), hub("B", 5)])
+    hubs.keep(SPACE, hubs.at(SPACE, {("A",): 0}).values())
+    hubs.keep(SPACE, [hub("C", 5)])
+    assert set(hubs.at(SPACE, {("A",): 0, ("B",): 0, ("C",): 0})) == {("A",), ("C",)}
+    hubs.keep(SPACE, [hub("D", 30)])
+    assert hubs.at(SPACE, dict.fromkeys([("A",), ("B",), ("C",), ("D",)], 0)) == {}
+
+
+def test_an_older_hub_never_takes_the_place_of_a_newer_one() -> None:
+    hubs, newer, older = Hubs(), hub("A", 3), hub("A", 2)
+    newer.revision, older.revision = 7, 6
+    hubs.keep(SPACE, [newer])
+    hubs.keep(SPACE, [older])
+    assert hubs.at(SPACE, {KEY: 6}) == {}
+    assert hubs.at(SPACE, {KEY: 7}) == {KEY: newer}

@@ -1,0 +1,102 @@
+"""What passages say of entities, and which ways through them say what is asked."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.query.domain.linking import NameIndex, linked
+from services.query.domain.map import Map
+from services.query.domain.passage import Passage
+from services.query.domain.paths import bridge, paths
+from services.query.domain.reading import LED, NAMED, TITLED, Asked, lexical, sentences, stem
+
+NAMES = ("Blue Harbour", "Lowell Pictures", "Otto Brandt", "Port Elm", "Ada Marsh", "Iris Bell", "Old Mill")
+TEXTS = {
+    "film": "Blue Harbour is a film. It was produced by Lowell Pictures. Ada Marsh wrote the music.",
+    "studio": "Lowell Pictures was founded by Otto Brandt.\n\nIts press is directed by Iris Bell.",
+    "person": "Otto Brandt was born in Port Elm. He married Iris Bell.",
+    "other": "Iris Bell was born in Old Mill.",
+}
+
+
+def index() -> NameIndex:
+    built = NameIndex()
+    built.add((name, "other") for name in NAMES)
+    return built
+
+
+def passage(id: str, content: str, **fields: str) -> Passage:
+    return Passage(id, id, 0, content, fields.get("file_path", f"{id}.txt"))
+
+
+def asked(question: str) -> Asked:
+    return Asked.of(question, linked(question, index()))
+
+
+def known(question: str) -> Map:
+    built = Map()
+    passages = {id: passage(id, text) for id, text in TEXTS.items()}
+    built.read(passages, [s for p in passages.values() for s in sentences(p, index(), asked(question))])
+    return built
+
+
+def test_a_sentence_is_about_what_it_names_and_what_its_paragraph_begins_with() -> None:
+    said = sentences(passage("x", TEXTS["film"]), index(), asked("who produced the film"))
+    assert [dict(s.about) for s in said] == [
+        {"Blue Harbour": LED},
+        {"Blue Harbour": LED, "Lowell Pictures": NAMED},
+        {"Blue Harbour": LED, "Ada Marsh": NAMED},
+    ]
+    assert [sorted(s.heard) for s in said] == [["film"], ["produc"], []]
+
+
+def test_a_file_or_a_heading_called_like_an_entity_makes_all_of_the_passage_be_about_it() -> None:
+    said = sentences(passage("x", "Nobody knows why.", file_path="Port_Elm.md"), index(), asked("why"))
+    assert [dict(s.about) for s in said] == [{"Port Elm": TITLED}]
+    headed = Passage("x", "x", 0, "It is old.", "notes.md", ("Towns", "Old Mill"))
+    assert [dict(s.about) for s in sentences(headed, index(), asked("why"))] == [{"Old Mill": TITLED}]
+
+
+def test_words_of_one_family_have_one_stem() -> None:
+    assert len({stem(word) for word in ("founder", "founded", "founders", "founding")}) == 1
+    assert len({stem(word) for word in ("director", "directed", "directs")}) == 1
+    assert len({stem(word) for word in ("owner", "owned", "owns", "own")}) == 1
+    assert stem("学") == "学"
+
+
+def test_what_stands_next_to_a_name_is_asked_first() -> None:
+    found = asked("Where was the founder of the studio born that produced Blue Harbour in colour?")
+    assert found.phrases == (("found",), ("studio", "born"), ("produc",), ("colour",))
+    nearer = found.nearer["Blue Harbour"]
+    assert nearer[2] == frozenset() and nearer[3] == frozenset() and nearer[0] == {1, 2}
+
+
+def test_the_best_path_says_what_is_asked_in_order_and_ends_where_it_is_answered() -> None:
+    question = "Where was the founder of the studio born that produced Blue Harbour?"
+    best = paths(known(question), asked(question), ["Blue Harbour"])[0]
+    assert best.names == ("Blue Harbour", "Lowell Pictures", "Otto Brandt", "Port Elm")
+    assert best.chunks == ("film", "studio", "person") and best.telling
+
+
+def test_the_passages_of_paths_come_in_turn_for_each_link() -> None:
+    question = "Was the founder of Lowell Pictures born where Iris Bell was born?"
+    around = known(question)
+    found = paths(around, asked(question), ["Lowell Pictures", "Iris Bell"])
+    order = bridge(found, around, [{"Lowell Pictures"}, {"Iris Bell"}])
+    assert set(order[:3]) == {"studio", "person", "other"}
+
+
+def test_without_words_or_passages_there_are_no_paths() -> None:
+    assert paths(Map(), asked("who founded it"), ["Blue Harbour"]) == []
+    assert paths(known("Blue Harbour?"), asked("Blue Harbour?"), ["Blue Harbour"]) == []
+
+
+def test_passages_that_share_rare_words_come_first() -> None:
+    passages = {id: passage(id, text) for id, text in TEXTS.items()}
+    assert lexical("who wrote the music", passages)[0] == "film"
+    assert lexical("xyzzy", passages) == [] and lexical("music", {}) == []
+
+
+@given(st.text(max_size=200), st.text(max_size=60))
+def test_any_passage_is_read_without_failing(text: str, question: str) -> None:
+    for sentence in sentences(passage("x", text), index(), asked(question)):
+        assert sentence.about and sentence.heard <= asked(question).stems
