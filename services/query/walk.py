@@ -82,7 +82,7 @@ async def _links(question: Question, index: NameIndex, spaces: Spaces, library: 
     """By the index; what else may be a name is looked up as it is written: the index is not there for a workspace of
     very many names, and a moment behind otherwise.
     """
-    found = linked(question.query, index)
+    found = await asyncio.to_thread(linked, question.query, index)
     sure = [link for link in found if link.by != "spelling"]
     there = await library.graph.entities(spaces.graph, forms_left(question.query, sure))
     for said in sorted(there, key=len, reverse=True):
