@@ -16,6 +16,8 @@ UNIT := tests/architecture tests/unit
 REST := tests/contract tests/integration tests/e2e
 PRODUCTION := tests/integration/test_deploy.py tests/e2e/test_production_stores.py
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
+# Tests that mostly wait for servers: more of them at once than there are cores.
+WAITING := $(BIN)/pytest -n 4 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up down test test-production check lock schemas clean
@@ -36,7 +38,7 @@ down: $(VENV)/.embedded ## Stop it; the data stay
 
 test: $(VENV)/.dev ## All tests: architecture and unit first, then contract, integration, end to end
 	$(PYTEST) $(UNIT)
-	$(PYTEST) $(REST)
+	$(WAITING) $(REST)
 
 test-production: $(VENV)/.dev ## The pipeline on MongoDB's protocol, Neo4j, Milvus, and the bus as docker-compose.yml has it
 	$(BIN)/pytest $(PRODUCTION)

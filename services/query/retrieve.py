@@ -1,5 +1,6 @@
 """From a question to what its answer rests on: keywords, the stages of its mode, passages, reranking, the budget."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -42,7 +43,8 @@ async def _decided(question: Question, spaces: Spaces, library: Library) -> Ques
     """The question in a mode, where it leaves the choice to us."""
     if question.mode != "auto":
         return question
-    return replace(question, mode=chosen(question.query, linked(question.query, await library.names.of(spaces))))
+    links = await asyncio.to_thread(linked, question.query, await library.names.of(spaces))
+    return replace(question, mode=chosen(question.query, links))
 
 
 async def _keywords(question: Question, spaces: Spaces, library: Library) -> Keywords | None:

@@ -1,7 +1,7 @@
 """The mode `walk`, for questions of several hops: from the entities a question names along what passages say of them.
 
 No language model. A hop asks the graph store, the passages and the embedder once each; what it decides is a pure
-function of `domain`.
+function of `domain`. Those take tens of milliseconds, so they run in a thread, one after another.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from services.query.domain.map import Map
 from services.query.domain.passage import Passage
 from services.query.domain.paths import Path, bridge, paths
 from services.query.domain.question import Keywords, Question
-from services.query.domain.reading import NAMED, Asked, lexical, sentences
+from services.query.domain.reading import NAMED, Asked, Sentence, lexical, sentences
 from services.query.domain.retrieval import within
 from services.query.library import Library, Spaces
 from services.query.scoping import Documents, held_to
@@ -76,10 +76,11 @@ async def walk(
     starts = {name: 1.0 / len(link.names) for link in links for name in link.names} or _seeds_of(quest, hits, near)
     known = Map(said=dict(zip(quest.asked.words, said, strict=True)))
     starts |= await _explore(quest, known, starts)
-    found = paths(known, quest.asked, list(starts))
+    found = await asyncio.to_thread(paths, known, quest.asked, list(starts))
     telling = [path for path in found if path.telling]
     entities, relations = await _things(quest, starts, telling)
-    ranked = _ranked(quest, known, found, starts, _hybrid(quest, known, hits, near))
+    hybrid = await asyncio.to_thread(_hybrid, quest, known, hits, near)
+    ranked = await asyncio.to_thread(_ranked, quest, known, found, starts, hybrid)
     return Gathered(entities, relations, ranked, _info(quest, known, telling, entities, relations))
 
 
@@ -87,7 +88,7 @@ async def _links(question: Question, index: NameIndex, spaces: Spaces, library: 
     """By the index; what else may be a name is looked up as it is written: the index is not there for a workspace of
     very many names, and a moment behind otherwise.
     """
-    found = linked(question.query, index)
+    found = await asyncio.to_thread(linked, question.query, index)
     sure = [link for link in found if link.by != "spelling"]
     there = await library.graph.entities(spaces.graph, forms_left(question.query, sure))
     for said in sorted(there, key=len, reverse=True):
@@ -134,12 +135,17 @@ async def _explore(quest: _Quest, known: Map, starts: Mapping[str, float]) -> di
         most = READ_OF_OTHERS if hop else READ_OF_LINKED
         wanted = dict.fromkeys(chunk for name in frontier for chunk in known.unread(name, most))
         passages = await library.passages.get(spaces.status, wanted)
-        known.read(passages, [s for p in passages.values() for s in sentences(p, quest.index, quest.asked)])
+        known.read(passages, await asyncio.to_thread(_said, quest, passages))
         new = known.unknown_words(COMPARED)
         known.like |= zip(new, await library.embed_words(new), strict=True)
         others = others or dict.fromkeys(known.same(starts), 1.0)
-        frontier = _ahead(quest, known, {**starts, **others}, {*known.degrees, *frontier})
+        done = {*known.degrees, *frontier}
+        frontier = await asyncio.to_thread(_ahead, quest, known, {**starts, **others}, done)
     return others
+
+
+def _said(quest: _Quest, passages: Mapping[str, Passage]) -> list[Sentence]:
+    return [said for passage in passages.values() for said in sentences(passage, quest.index, quest.asked)]
 
 
 def _ahead(quest: _Quest, known: Map, starts: Mapping[str, float], done: Collection[str]) -> list[str]:
