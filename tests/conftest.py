@@ -2,8 +2,10 @@
 
 import os
 import sys
+from collections.abc import Generator
 from typing import Any
 
+import pytest
 import structlog
 
 LOCAL = frozenset({"127.0.0.1", "::1", "localhost", "0.0.0.0", "::", ""})
@@ -56,3 +58,11 @@ structlog.configure(
     ],
     cache_logger_on_first_use=False,
 )
+
+
+@pytest.fixture(autouse=True)
+def own_logs() -> Generator[None]:
+    """A test that sets logging up, as a process does when it starts, sets it up for itself only."""
+    before = structlog.get_config()
+    yield
+    structlog.configure(**before)
