@@ -148,7 +148,7 @@ async def test_only_places_that_there_are_count_and_each_once_the_best_first(pro
         (JSONResponse({"message": KEY}, 500), Unavailable, "500"),
         ("hang", Unavailable, "0.2 s"),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", None) or str(getattr(value, "status_code", value))[:40],
 )
 async def test_each_failure_has_its_error_and_none_shows_the_key(
     provider: Provider, answer: Any, error: type[Exception], says: str
@@ -173,7 +173,9 @@ async def test_passages_come_in_the_order_of_their_scores_shortened_for_the_mode
     assert provider.requests[0]["documents"] == ["bread", "radiu", "cake"]
 
 
-@pytest.mark.parametrize("answer", [{"results": []}, JSONResponse({}, 400), JSONResponse({}, 503)], ids=str)
+@pytest.mark.parametrize(
+    "answer", [{"results": []}, JSONResponse({}, 400), JSONResponse({}, 503)], ids=["none", "400", "503"]
+)
 async def test_a_failure_keeps_all_passages_in_their_order(provider: Provider, answer: Any) -> None:
     provider.answer = answer
     model = provider.reranker()
