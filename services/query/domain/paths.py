@@ -10,7 +10,7 @@ from services.query.domain.map import Map
 from services.query.domain.reading import NAMED, Asked, Sentence
 from services.query.domain.retrieval import interleave
 
-STEP, BACK, BESIDE = 0.03, 0.12, 0.15
+STEP, BACK, BESIDE = 0.03, 0.3, 0.35
 """What a step costs, where all asked words together are worth 1: from what a sentence is about to what it names, the
 other way round, and between two that it only names."""
 SILENT = 0.7
