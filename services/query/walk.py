@@ -29,7 +29,7 @@ FRONTIER = 16
 """Entities whose ties and passages are read in one hop."""
 TIES = 40
 """Relations read per entity: a hub costs a bounded read, its heaviest relations first."""
-READ_OF_LINKED, READ_OF_OTHERS = 12, 8
+READ_OF_LINKED, READ_OF_OTHERS = 12, 6
 """Passages read about an entity."""
 COMPARED = 64
 """Words of sentences that are newly compared with the question in one hop."""
@@ -39,7 +39,7 @@ SEEDING = 3
 """Where nothing links, how many of them stand in for the linked entities, and for how many."""
 FIRST = 2
 """Passages about each linked entity that come before all others."""
-BRIDGE, WALKED, HYBRID = 6.0, 1.0, 0.5
+BRIDGE, WALKED, HYBRID = 3.0, 1.0, 0.5
 """What the three lists count,"""
 FLATTENING = 5
 """and how little their first places stand out: each list is good at its top only."""
