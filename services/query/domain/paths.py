@@ -10,11 +10,11 @@ from services.query.domain.map import Map
 from services.query.domain.reading import NAMED, Asked, Sentence
 from services.query.domain.retrieval import interleave
 
-STEP, BACK, BESIDE = 0.03, 0.07, 0.1
+STEP, BACK, BESIDE = 0.03, 0.3, 0.35
 """What a step costs, where all asked words together are worth 1: from what a sentence is about to what it names, the
 other way round, and between two that it only names."""
-SILENT = 0.15
-"""What a step must say, in addition to its cost, and loses where it says less."""
+SILENT = 0.7
+"""How much of one phrase a step must say in addition to its cost; what it says less it loses."""
 AHEAD = 0.02
 """How much less than the passages of a path those count that are about an entity on it."""
 OUT_OF_TURN = 0.5
@@ -72,7 +72,8 @@ def paths(known: Map, asked: Asked, starts: Sequence[str]) -> list[Path]:
     for start in starts:
         goal = _goal(known, asked, stems, start)
         beam = [Path((start,), (), np.zeros(len(stems)), 0.0)]
-        for _ in range(DEPTH):
+        # Each hop is asked for: there are no more of them than phrases.
+        for _ in range(min(DEPTH, len(asked.nearer.get(start, asked.phrases)))):
             longer = [new for path in beam for new in _further(path, lookup.of(path.names[-1]), goal)]
             best: dict[tuple[str, ...], Path] = {}
             for path in sorted(longer, key=lambda path: -path.value):
@@ -134,7 +135,7 @@ def _further(path: Path, steps: _Steps, goal: _Goal) -> Iterator[Path]:
     before, said = goal.said(path.said), goal.said(words)
     turn = OUT_OF_TURN ** ((1.0 - said) @ goal.nearer.T)
     gains = ((said - before) * turn * goal.worth).sum(axis=1)
-    worth = gains - steps.costs - SILENT * np.maximum(0.0, 1.0 - gains / SILENT)
+    worth = gains - steps.costs - np.maximum(0.0, SILENT / len(goal.worth) - gains)
     rivals = np.exp(SHARPNESS * (worth - worth.max()))
     values = path.value + worth + RIVALRY * np.log(rivals / rivals.sum())
     for number in map(int, np.argsort(-values)[:WIDTH]):

@@ -77,6 +77,12 @@ def test_the_best_path_says_what_is_asked_in_order_and_ends_where_it_is_answered
     assert best.chunks == ("film", "studio", "person") and best.telling
 
 
+def test_a_step_goes_back_where_the_passage_is_about_what_is_asked_for() -> None:
+    question = "Who wrote the music of the film that Lowell Pictures produced?"
+    best = paths(known(question), asked(question), ["Lowell Pictures"])[0]
+    assert best.names == ("Lowell Pictures", "Blue Harbour", "Ada Marsh") and best.chunks == ("film",)
+
+
 def test_the_passages_of_paths_come_in_turn_for_each_link() -> None:
     question = "Was the founder of Lowell Pictures born where Iris Bell was born?"
     around = known(question)
