@@ -17,7 +17,7 @@ REST := tests/contract tests/integration tests/e2e
 PRODUCTION := tests/integration/test_deploy.py tests/e2e/test_production_stores.py
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 # Tests that mostly wait for servers: more of them at once than there are cores.
-WAITING := $(BIN)/pytest -n 4 --dist loadfile
+WAITING := $(BIN)/pytest -n 3 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up down test test-production check lock schemas clean

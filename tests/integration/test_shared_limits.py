@@ -93,7 +93,7 @@ async def test_the_calls_of_a_killed_process_come_back(server: RunningNats, prov
         async def both_hang() -> bool:
             return provider.running == 2
 
-        await until(both_hang, "two calls", seconds=20)
+        await until(both_hang, "two calls", seconds=60)
         holder.kill()
         begin = time.monotonic()
         waiting = [asyncio.create_task(chat.complete(QUESTION)) for _ in range(2)]

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 from pydantic import (
     AwareDatetime,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StrictBool,
@@ -16,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from contracts.text import sanitize
+from contracts.text import encodable, sanitize
 from services.query.ask import Answer
 from services.query.domain.passage import Passage
 from services.query.domain.question import Mode
@@ -29,6 +30,14 @@ MAX_TEXT = 131_072
 def weight(query: str) -> int:
     """Characters of a query, a CJK one counting two."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in query)
+
+
+def _encodable(word: object) -> object:
+    return encodable(word) if isinstance(word, str) else word
+
+
+Keyword = Annotated[str, BeforeValidator(_encodable), Field(max_length=512)]
+"""Half a surrogate pair in it is no reason to refuse a question."""
 
 
 class HistoryMessage(BaseModel):
@@ -77,8 +86,8 @@ class QueryRequest(BaseModel):
     max_entity_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
     max_relation_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
     max_total_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
-    hl_keywords: list[Annotated[str, Field(max_length=512)]] = Field(default=[], max_length=64)
-    ll_keywords: list[Annotated[str, Field(max_length=512)]] = Field(default=[], max_length=64)
+    hl_keywords: list[Keyword] = Field(default=[], max_length=64)
+    ll_keywords: list[Keyword] = Field(default=[], max_length=64)
     conversation_history: list[HistoryMessage] | None = Field(
         default=None, max_length=128, description="for the answering model only; it is not searched by"
     )
