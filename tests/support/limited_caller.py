@@ -8,7 +8,7 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import nats
@@ -53,7 +53,9 @@ async def replica(
         yield chat, guard
     finally:
         await chat.close()
-        await client.close()
+        # A server that was killed a moment ago may reset the connection while it is being closed.
+        with suppress(OSError):
+            await client.close()
 
 
 @asynccontextmanager
