@@ -15,7 +15,7 @@ from standalone.processes import free_port
 from tests.support.openai_provider import Provider, serving
 from tests.support.querying import library_of_two
 
-DEADLINE = 10.0
+DEADLINE = 60.0
 
 
 @pytest.fixture
