@@ -8,7 +8,8 @@ from contracts.graph import Space
 from runtime.errors import ConfigurationError
 from runtime.stores.documents.rows import Rows, Table
 
-VERSION = 1
+VERSION = 2
+"""2: the lists of the graph are strings of JSON. A graph of version 1 is made anew with `lightstream rebuild graph`."""
 
 TABLE = Table("schema", Space("lightstream", 0))
 KEY = "stores"
