@@ -32,7 +32,6 @@ from runtime.models.open import open_tokenizer
 from runtime.models.ports import Embedder, Vector
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from runtime.stores.documents.extents import RowExtents
-from runtime.stores.vectors import rows as stored
 from runtime.stores.vectors.memory import MemoryVectors
 from services.chunker.handler import on_document_added
 from services.extractor.adapters.rules import OfflineExtractor
@@ -100,7 +99,7 @@ class FastVectors(MemoryVectors):
         rows, matrix = self._matrices[space, kind]
         scores = matrix @ np.array(vector)
         best = np.argsort(-scores, kind="stable")[: top_k + 20]
-        hits = sorted((Hit(stored.bare(rows[n]), float(scores[n])) for n in best), key=lambda h: (-h.score, h.row.id))
+        hits = sorted((Hit(rows[n].id, rows[n].names, float(scores[n])) for n in best), key=lambda h: (-h.score, h.id))
         return [hit for hit in hits[:top_k] if hit.score > min_score]
 
 

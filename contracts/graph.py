@@ -133,7 +133,8 @@ class VectorRow:
 
 @dataclass(frozen=True)
 class Hit:
-    """A found row and its cosine similarity, 1 for the same direction."""
+    """A found row, by its id and what it stands for, and its cosine similarity: 1 for the same direction."""
 
-    row: VectorRow
+    id: str
+    names: tuple[str, ...]
     score: float

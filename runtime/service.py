@@ -215,7 +215,8 @@ def _progress(bus: Bus, edge: Edge) -> Callable[[], Awaitable[str | None]]:
 
     async def probe() -> str | None:
         try:
-            info = await asyncio.wait_for(bus.jetstream.consumer_info(edge.durable.stream, edge.durable.name), 1.0)
+            async with asyncio.timeout(1.0):
+                info = await bus.jetstream.consumer_info(edge.durable.stream, edge.durable.name)
         except (NatsError, TimeoutError) as error:
             return f"durable does not answer: {type(error).__name__}"
         return progress.stalled(handled=edge.handled, waiting=info.num_pending or 0, busy=edge.busy)

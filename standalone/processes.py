@@ -76,7 +76,8 @@ class Process:
             if self.child.returncode is not None:
                 raise ConfigurationError(f"{self.name} ended with code {self.child.returncode}:\n{self.tail()}")
             try:
-                return await asyncio.wait_for(self.probe(), 5.0)
+                async with asyncio.timeout(5.0):
+                    return await self.probe()
             except Exception as error:
                 if asyncio.get_running_loop().time() > end:
                     await self.stop()
@@ -95,7 +96,8 @@ class Process:
         if self.alive:
             self.signal(signal.SIGTERM)
             try:
-                await asyncio.wait_for(self.wait(), self.grace)
+                async with asyncio.timeout(self.grace):
+                    await self.wait()
             except TimeoutError:
                 await self.kill()
 

@@ -117,7 +117,8 @@ class _Keeper:
         try:
             await self.process.ready()
         except (ConfigurationError, OSError) as error:
-            self.answered.set_exception(error)
+            if not self.answered.done():  # else whoever waited has gone: the start was interrupted
+                self.answered.set_exception(error)
             return
         self.book.ready(self.process)
         self.answered.set_result(None)

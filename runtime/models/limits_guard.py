@@ -119,7 +119,8 @@ class Guard:
                 while (call := await self._let_in(tokens)) is None:
                     self._left.clear()
                     with suppress(TimeoutError):
-                        await asyncio.wait_for(self._left.wait(), BEAT * random.uniform(0.35, 0.5))  # noqa: S311
+                        async with asyncio.timeout(BEAT * random.uniform(0.35, 0.5)):  # noqa: S311
+                            await self._left.wait()
                 return call
         except TimeoutError:
             raise RateLimited(f"{self._name}: no turn within {self._patience:g} s", retry_after=5.0) from None

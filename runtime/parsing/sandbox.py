@@ -38,7 +38,8 @@ async def parse_apart(parser: Parser, data: bytes, *, seconds: float = MAX_SECON
     """
     child = await _start(parser)
     try:
-        output = await asyncio.wait_for(_exchange(child, data), seconds)
+        async with asyncio.timeout(seconds):
+            output = await _exchange(child, data)
     except TimeoutError:
         raise InvalidInput(f"reading it takes more than {seconds:.0f} s: split it") from None
     finally:

@@ -1,12 +1,13 @@
 """The graph for people who look at it: names, and the part of it around a name. Every answer is bounded."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import islice
 
 from contracts.graph import Entity, Relation, Space
 from runtime.stores.graph.port import Graph, Tie
+from runtime.stores.graph.rows import sorted_ties
 
 ALL = "*"
 """The name that stands for the whole graph."""
@@ -64,12 +65,12 @@ async def around(graph: Graph, space: Space, label: str, depth: int, most: int) 
     """
     if label == ALL:
         hubs = await graph.hubs(space, limit=most + 1)
-        ties = await graph.ties(space, hubs[:most], limit=most)
+        ties = await _ties(graph, space, hubs[:most], most)
         return await _between(graph, space, hubs[:most], most, {*ties}, len(hubs) > most)
     chosen = dict.fromkeys(await graph.entities(space, [label]))
     level, read, truncated = list(chosen), set[Tie](), False
     for _ in range(depth):
-        ties = await graph.ties(space, level, limit=CANDIDATES * most)
+        ties = await _ties(graph, space, level, CANDIDATES * most)
         read.update(ties)
         ends = [name for name in _ends(ties) if name not in chosen]
         degrees = await graph.degrees(space, ends[: CANDIDATES * most])
@@ -79,8 +80,14 @@ async def around(graph: Graph, space: Space, label: str, depth: int, most: int) 
         truncated = len(ends) > room
         if truncated or not level:
             break
-    read.update(await graph.ties(space, level, limit=most))
+    read.update(await _ties(graph, space, level, most))
     return await _between(graph, space, list(chosen), most, read, truncated)
+
+
+async def _ties(graph: Graph, space: Space, names: Sequence[str], limit: int) -> list[Tie]:
+    """The relations at any of these entities, each once, heaviest first."""
+    found = await graph.ties(space, names, limit=limit)
+    return sorted_ties(tie for some in found.values() for tie in some)
 
 
 async def _between(graph: Graph, space: Space, chosen: list[str], most: int, ties: set[Tie], truncated: bool) -> Part:

@@ -73,7 +73,7 @@ async def gather(
         await held_to(kept.relations, documents, spaces, library),
     )
     behind = await _behind(kept, asked["query"], spaces, library)
-    direct = [hit.row.names[0] for hit in chunk_hits]
+    direct = [hit.names[0] for hit in chunk_hits]
     merged = interleave(direct, *behind, key=lambda id: id)
     return Gathered(kept.entities, kept.relations, merged, _info(question, found, kept, direct, merged))
 
@@ -101,9 +101,10 @@ async def _search(
 
 async def _named(entities: Sequence[Hit], relations: Sequence[Hit], spaces: Spaces, library: Library) -> Named:
     """The found entities with the relations at them by rank, and the found relations with their ends, one by one."""
-    names = [hit.row.names[0] for hit in entities]
-    pairs = [(hit.row.names[0], hit.row.names[1]) for hit in relations]
-    at_entities = ranked(await library.graph.ties(spaces.graph, names, limit=TIES_LIMIT) if names else [])
+    names = [hit.names[0] for hit in entities]
+    pairs = [(hit.names[0], hit.names[1]) for hit in relations]
+    ties = await library.around.ties(spaces.graph, names, limit=TIES_LIMIT) if names else {}
+    at_entities = ranked(tie for some in ties.values() for tie in some)
     return Named(
         interleave(names, [name for ends in pairs for name in ends], key=lambda name: name),
         interleave([tie.key for tie in at_entities], pairs, key=lambda ends: ends),
@@ -112,7 +113,7 @@ async def _named(entities: Sequence[Hit], relations: Sequence[Hit], spaces: Spac
 
 async def _within_budgets(question: Question, found: Named, spaces: Spaces, library: Library) -> Kept:
     """What the budgets hold of them, read from the graph."""
-    read_entities, read_relations = library.graph.entities, library.graph.relations
+    read_entities, read_relations = library.around.entities, library.around.relations
     entities, relations = await asyncio.gather(
         filled(
             found.names,

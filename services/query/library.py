@@ -14,6 +14,7 @@ from services.query.ports import (
     Caches,
     Documents,
     KeywordFinders,
+    KnownGraph,
     Memories,
     Names,
     Passages,
@@ -49,6 +50,8 @@ class Library:
     """Stores, models, and how they are used. LightRAG's names and defaults."""
 
     graph: Graph
+    around: KnownGraph
+    """The graph for questions."""
     vectors: Vectors
     documents: Documents
     passages: Passages

@@ -18,6 +18,7 @@ from runtime.stores.documents.rows import Rows
 from runtime.stores.documents.supports import Supports
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.query.adapters import RowCaches, RowDocuments, RowPassages
+from services.query.kept_graph import KeptGraph
 from services.query.library import Library
 from services.query.models import (
     ExtractiveAnswers,
@@ -60,6 +61,7 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
         await until_it_answers("the vector store", vectors.ping, health)
         yield Library(
             graph=graph,
+            around=KeptGraph(graph, bus.log, settings.graph_cache_mb * 2**20),
             vectors=vectors,
             documents=documents,
             passages=RowPassages(rows),

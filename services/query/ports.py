@@ -4,7 +4,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Seq
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.graph import Extent, Space, Support
+from contracts.graph import Entity, Extent, Relation, Space, Support
+from runtime.stores.graph.port import Neighbourhood, Tie
 from services.query.domain.linking import NameIndex
 from services.query.domain.passage import Passage
 from services.query.domain.prompt import Prompt
@@ -20,6 +21,30 @@ class Page:
 
     documents: Sequence[DocumentStatus]
     total: int
+
+
+class KnownGraph(Protocol):
+    """What questions read of the graph store. It may be remembered, but after `refresh` nothing of it is older."""
+
+    async def refresh(self, space: Space) -> None:
+        """From now on show nothing older than what the log says of this space at this moment."""
+        ...
+
+    async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
+        """See `Graph.entities`."""
+        ...
+
+    async def relations(self, space: Space, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
+        """See `Graph.relations`."""
+        ...
+
+    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> dict[str, list[Tie]]:
+        """See `Graph.ties`."""
+        ...
+
+    async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
+        """See `Graph.neighbourhood`."""
+        ...
 
 
 class Documents(Protocol):

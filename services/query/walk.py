@@ -72,7 +72,7 @@ async def walk(
     quest = _Quest(question, spaces, library, index, links, Asked.of(question.query, links), documents)
     vector, *said = await library.embed([question.query, *quest.asked.words.values()])
     hits = await _dense(quest, vector)
-    near = await library.passages.get(spaces.status, [hit.row.names[0] for hit in hits])
+    near = await library.passages.get(spaces.status, [hit.names[0] for hit in hits])
     starts = {name: 1.0 / len(link.names) for link in links for name in link.names} or _seeds_of(quest, hits, near)
     known = Map(said=dict(zip(quest.asked.words, said, strict=True)))
     starts |= await _explore(quest, known, starts)
@@ -90,7 +90,7 @@ async def _links(question: Question, index: NameIndex, spaces: Spaces, library: 
     """
     found = await asyncio.to_thread(linked, question.query, index)
     sure = [link for link in found if link.by != "spelling"]
-    there = await library.graph.entities(spaces.graph, forms_left(question.query, sure))
+    there = await library.around.entities(spaces.graph, forms_left(question.query, sure))
     for said in sorted(there, key=len, reverse=True):
         start = question.query.find(said)
         new = Link(said, start, start + len(said), (said,), "name")
@@ -114,7 +114,7 @@ async def _dense(quest: _Quest, vector: Vector) -> list[Hit]:
 def _seeds_of(quest: _Quest, hits: Sequence[Hit], near: Mapping[str, Passage]) -> dict[str, float]:
     """Where nothing links: the entities that the passages most like the question are about."""
     starts: dict[str, float] = {}
-    first = [near[hit.row.names[0]] for hit in hits if hit.row.names[0] in near][:SEEDING]
+    first = [near[hit.names[0]] for hit in hits if hit.names[0] in near][:SEEDING]
     for rank, passage in enumerate(first, 1):
         about = {name: how for s in sentences(passage, quest.index, quest.asked) for name, how in s.about.items()}
         for name, how in about.items():
@@ -130,7 +130,7 @@ async def _explore(quest: _Quest, known: Map, starts: Mapping[str, float]) -> di
     for hop in range(HOPS):
         if not frontier:
             break
-        around = await library.graph.neighbourhood(spaces.graph, frontier, limit=TIES)
+        around = await library.around.neighbourhood(spaces.graph, frontier, limit=TIES)
         known.add(around if quest.documents is None else told_by(around, quest.documents))
         most = READ_OF_OTHERS if hop else READ_OF_LINKED
         wanted = dict.fromkeys(chunk for name in frontier for chunk in known.unread(name, most))
@@ -160,7 +160,7 @@ def _ahead(quest: _Quest, known: Map, starts: Mapping[str, float], done: Collect
 def _hybrid(quest: _Quest, known: Map, hits: Sequence[Hit], near: Mapping[str, Passage]) -> list[str]:
     """By likeness and by words, without the graph."""
     by_words = lexical(quest.question.query, {**near, **known.passages})
-    return fused(([hit.row.names[0] for hit in hits], 1.0), (by_words, 1.0))
+    return fused(([hit.names[0] for hit in hits], 1.0), (by_words, 1.0))
 
 
 def _ranked(
@@ -183,7 +183,7 @@ async def _things(
     steps = [pair(*step) for path in found for step in zip(path.names, path.names[1:], strict=False)]
     pairs = list(dict.fromkeys(steps))[: question.top_k]
     entities, relations = await asyncio.gather(
-        quest.library.graph.entities(space, names), quest.library.graph.relations(space, pairs)
+        quest.library.around.entities(space, names), quest.library.around.relations(space, pairs)
     )
     held = partial(held_to, documents=quest.documents, spaces=quest.spaces, library=quest.library)
     return (

@@ -68,4 +68,5 @@ async def _lines(url: str, workspace: str, document: str | None, start: int, fol
                 if not follow:
                     return
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(stop.wait(), PAUSE)
+                    async with asyncio.timeout(PAUSE):
+                        await stop.wait()

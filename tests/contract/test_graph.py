@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from dataclasses import replace
 from itertools import pairwise
 
@@ -13,6 +13,7 @@ from contracts.graph import Entity, Relation, Space
 from contracts.ids import pair
 from runtime.errors import Poison
 from runtime.stores.graph.port import MOST_SOURCES, Graph, Neighbourhood, Node, Tie
+from runtime.stores.graph.rows import sorted_ties
 from tests.support.graph_stores import (
     GraphStore,
     entity,
@@ -39,6 +40,17 @@ async def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
         yield store
 
 
+def tie(relation: Relation) -> Tie:
+    """The relation in short."""
+    return Tie(relation.source, relation.target, relation.weight)
+
+
+async def ties(graph: Graph, space: Space, names: Collection[str], limit: int) -> list[Tie]:
+    """Those of all the names, each once."""
+    found = await graph.ties(space, names, limit=limit)
+    return sorted_ties(tie for some in found.values() for tie in some)
+
+
 @pytest.fixture
 def graph(store: GraphStore) -> Graph:
     return store.client
@@ -56,7 +68,7 @@ async def test_what_was_put_is_read_with_every_field(graph: Graph, space: Space)
     assert await graph.relations(space, [("a", "b"), ("a", "missing"), ("c", "d")]) == {("a", "b"): ab}
     assert set(await every_entity(graph, space)) == {a, b}
     assert await every_relation(graph, space) == [ab]
-    assert await graph.incident(space, ["b"], limit=9) == [ab]
+    assert await ties(graph, space, ["b"], 9) == [tie(ab)]
 
 
 async def test_writing_again_changes_nothing(graph: Graph, space: Space) -> None:
@@ -115,7 +127,7 @@ async def test_a_tombstone_is_shown_by_no_read_and_counted_by_none(graph: Graph,
     assert set(await graph.entities(space, ["a", "b", "c"])) == {"a", "c"}
     assert await graph.relations(space, [("a", "b"), ("a", "c")]) == {("a", "c"): relation("a", "c")}
     assert await graph.degrees(space, ["a", "b", "c"]) == {"a": 1, "c": 1}
-    assert await graph.incident(space, ["a", "b", "c"], limit=9) == [relation("a", "c")]
+    assert await ties(graph, space, ["a", "b", "c"], 9) == [tie(relation("a", "c"))]
     assert {e.name for e in await every_entity(graph, space)} == {"a", "c"}
     assert await every_relation(graph, space) == [relation("a", "c")]
 
@@ -142,7 +154,7 @@ async def test_a_missing_end_is_a_tombstone_of_revision_0_that_any_put_revives(g
 async def test_a_gone_entity_keeps_its_relations_until_their_own_tombstones(graph: Graph, space: Space) -> None:
     await graph.put(space, [entity("a"), entity("b")], [relation("a", "b")])
     await graph.put(space, [Entity("b", 2, gone=True)], [])
-    assert await graph.incident(space, ["b"], limit=9) == [relation("a", "b")]
+    assert await ties(graph, space, ["b"], 9) == [tie(relation("a", "b"))]
     assert await graph.degrees(space, ["a", "b"]) == {"a": 1}
 
 
@@ -151,38 +163,34 @@ async def test_a_relation_has_no_direction_and_may_join_an_entity_to_itself(grap
     await graph.put(space, [], [relation("a", "b", 2), relation("a", "a", 9)])
     assert set(await every_relation(graph, space)) == {relation("a", "b", 2), relation("a", "a", 9)}
     assert await graph.degrees(space, ["a", "b"]) == {"a": 2, "b": 1}
-    assert await graph.incident(space, ["a", "b"], limit=9) == [relation("a", "a", 9), relation("a", "b", 2)]
+    assert await ties(graph, space, ["a", "b"], 9) == list(map(tie, [relation("a", "a", 9), relation("a", "b", 2)]))
 
 
 async def test_ties_are_the_relations_in_short(graph: Graph, space: Space) -> None:
     heaviest = [relation("hub", f"spoke {number}", weight=9.0 - number) for number in range(5)]
     gone = Relation("hub", "spoke 9", 1, gone=True)
     await graph.put(space, [entity("hub")], [*heaviest, gone, relation("a", "spoke 1", weight=20.0)])
-    hub = [Tie(r.source, r.target, r.weight) for r in heaviest]
-    assert await graph.ties(space, ["hub"], limit=9) == hub
-    assert await graph.ties(space, ["hub"], limit=2) == hub[:2]
-    assert await graph.ties(space, ["hub", "spoke 1"], limit=9) == [Tie("a", "spoke 1", 20.0), *hub]
-    assert await graph.ties(space, ["missing"], limit=9) == []
-    assert await graph.ties(space, [], limit=9) == await graph.ties(space, ["hub"], limit=0) == []
+    hub = list(map(tie, heaviest))
+    assert await ties(graph, space, ["hub"], 9) == hub
+    assert await ties(graph, space, ["hub"], 2) == hub[:2]
+    assert await ties(graph, space, ["hub", "spoke 1"], 9) == [Tie("a", "spoke 1", 20.0), *hub]
+    each = await graph.ties(space, ["hub", "spoke 1", "missing"], limit=2)
+    assert each == {"hub": hub[:2], "spoke 1": [Tie("a", "spoke 1", 20.0), hub[1]]}
+    assert await graph.ties(space, [], limit=9) == await graph.ties(space, ["hub"], limit=0) == {}
 
 
-async def test_incident_gives_each_relation_once_heaviest_first_at_most_so_many_per_entity(
-    graph: Graph, space: Space
-) -> None:
+async def test_ties_come_once_heaviest_first_and_at_most_so_many_per_entity(graph: Graph, space: Space) -> None:
     spokes = [relation("hub", f"spoke {n}", weight=float(n % 3)) for n in range(9)]
     others = [relation("spoke 0", f"tip {n}", weight=n + 1.0) for n in range(2)]
     await graph.put(space, [], [*spokes, *others])
-    heaviest = sorted(spokes, key=lambda r: (-r.weight, r.key))
-    assert await graph.incident(space, ["hub"], limit=4) == heaviest[:4]
-    assert await graph.incident(space, ["hub", "spoke 2", "missing"], limit=9) == heaviest
-    both = {*heaviest[:2], *others}
-    assert set(await graph.incident(space, ["hub", "spoke 0"], limit=2)) == both
-    assert await graph.incident(space, ["hub"], limit=0) == []
-    equal = [relation("m", other, weight=1.0) for other in "xazby"]
-    await graph.put(space, [], equal)
+    heaviest = [tie(r) for r in sorted(spokes, key=lambda r: (-r.weight, r.key))]
+    assert await ties(graph, space, ["hub"], 4) == heaviest[:4]
+    assert await ties(graph, space, ["hub", "spoke 2", "missing"], 9) == heaviest
+    assert set(await ties(graph, space, ["hub", "spoke 0"], 2)) == {*heaviest[:2], *map(tie, others)}
+    await graph.put(space, [], [relation("m", other, weight=1.0) for other in "xazby"])
     by_names = [("a", "m"), ("b", "m"), ("m", "x"), ("m", "y"), ("m", "z")]
-    assert [r.key for r in await graph.incident(space, ["m"], limit=3)] == by_names[:3]
-    assert [r.key for r in await graph.incident(space, ["m"], limit=9)] == by_names
+    assert [found.key for found in await ties(graph, space, ["m"], 3)] == by_names[:3]
+    assert [found.key for found in await ties(graph, space, ["m"], 9)] == by_names
 
 
 async def test_hubs_are_read_bounded_and_written_without_walking_them(graph: Graph, space: Space) -> None:
@@ -197,8 +205,7 @@ async def test_hubs_are_read_bounded_and_written_without_walking_them(graph: Gra
         assert await seconds(graph.put(space, [], some)) < 10 * plain + 1.0
     await graph.put(space, [], [*again, *(Relation(*row.key, 3, gone=True) for row in chain)])
     assert await graph.degrees(space, ["a hub", "z hub"]) == {"a hub": 3000, "z hub": 3000}
-    assert await graph.incident(space, ["a hub"], limit=50) == again[2999:2949:-1]
-    assert len(await graph.incident(space, ["a hub", "z hub"], limit=50)) == 100
+    assert len(await ties(graph, space, ["a hub", "z hub"], 50)) == 100
     assert len(await graph.relations(space, [row.key for row in rows])) == 6000
 
 
@@ -253,7 +260,7 @@ async def test_names_are_scanned_without_the_rest(graph: Graph, space: Space) ->
 async def test_empty_input_is_allowed_and_does_nothing(graph: Graph, space: Space) -> None:
     await graph.put(space, [], [])
     assert await graph.entities(space, []) == {} and await graph.relations(space, []) == {}
-    assert await graph.degrees(space, []) == {} and await graph.incident(space, [], limit=5) == []
+    assert await graph.degrees(space, []) == {} and await ties(graph, space, [], 5) == []
     assert await graph.scan_entities(space) == [] and await graph.scan_relations(space) == []
     await graph.drop(space)
     assert space not in await graph.spaces()
@@ -267,7 +274,7 @@ async def test_names_are_data_whatever_they_contain(graph: Graph, space: Space) 
     assert await graph.entities(space, ODD_NAMES) == {e.name: e for e in entities}
     assert await graph.relations(space, [r.key for r in relations]) == {r.key: r for r in relations}
     assert len(await graph.degrees(space, ODD_NAMES)) == len(ODD_NAMES)
-    assert set(await graph.incident(space, ODD_NAMES, limit=9)) == set(relations)
+    assert set(await ties(graph, space, ODD_NAMES, 9)) == set(map(tie, relations))
     assert sorted(e.name for e in await every_entity(graph, space, 5)) == sorted(ODD_NAMES)
     assert sorted(r.key for r in await every_relation(graph, space, 5)) == sorted(r.key for r in relations)
 
@@ -325,7 +332,7 @@ async def test_spaces_do_not_see_each_other(graph: Graph, space: Space) -> None:
         await graph.put(here, [entity("a", number), entity("b", number)], [relation("a", "b", number)])
     for number, here in enumerate(spaces, 1):
         assert set(await every_entity(graph, here)) == {entity("a", number), entity("b", number)}
-        assert await graph.incident(here, ["a"], limit=9) == [relation("a", "b", number)]
+        assert await ties(graph, here, ["a"], 9) == [tie(relation("a", "b", number))]
         assert await graph.degrees(here, ["a"]) == {"a": 1}
     assert set(spaces) <= await graph.spaces()
     await graph.drop(spaces[0])

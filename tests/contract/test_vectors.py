@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from contracts.graph import VECTOR_KINDS, Space
+from contracts.graph import VECTOR_KINDS, Hit, Space
 from contracts.ids import chunk_vector_id
 from runtime.errors import Poison
 from runtime.stores.vectors.port import Vectors
@@ -54,7 +54,7 @@ async def test_a_row_comes_back_whole_and_with_its_vector_only_when_asked(vector
     bare = replace(whole, vector=())
     assert await vectors.get(space, "relations", ["rel-1"]) == {"rel-1": bare}
     assert await vectors.scan(space, "relations") == [bare]
-    assert [hit.row for hit in await vectors.search(space, "relations", whole.vector, top_k=1)] == [bare]
+    assert await vectors.search(space, "relations", whole.vector, top_k=1) == [Hit("rel-1", ("A", "B"), 1.0)]
 
 
 async def test_putting_twice_is_once(vectors: Vectors, space: Space) -> None:
@@ -71,7 +71,9 @@ async def test_a_later_row_replaces_an_earlier_one(vectors: Vectors, space: Spac
     assert await vectors.count(space, "chunks") == 2
     await vectors.put(space, "chunks", [row("a", *EAST, text="third", version=3)])
     (hit,) = await vectors.search(space, "chunks", row("q", *EAST).vector, top_k=1)
-    assert (hit.row.id, hit.row.text, hit.row.version) == ("a", "third", 3)
+    assert (hit.id, hit.score) == ("a", 1.0)
+    third = (await vectors.get(space, "chunks", ["a"]))["a"]
+    assert (third.text, third.version) == ("third", 3)
     assert await vectors.count(space, "chunks") == 2
 
 
@@ -183,12 +185,12 @@ async def test_a_scan_goes_by_the_codes_of_the_characters(vectors: Vectors, spac
 )
 async def test_workspaces_with_the_same_ids_do_not_see_each_other(vectors: Vectors, space: Space, hostile: str) -> None:
     there = Space(hostile, 1)
-    await vectors.put(space, "chunks", [row("a", text="here"), row("b")])
-    await vectors.put(there, "chunks", [row("a", text="there")])
+    await vectors.put(space, "chunks", [row("a", text="here", names=("here",)), row("b")])
+    await vectors.put(there, "chunks", [row("a", text="there", names=("there",))])
     assert (await vectors.get(space, "chunks", ["a"]))["a"].text == "here"
     assert (await vectors.get(there, "chunks", ["a", "b"]))["a"].text == "there"
     assert await ids(vectors, there) == ["a"]
-    assert [hit.row.text for hit in await vectors.search(there, "chunks", row("q").vector, top_k=9)] == ["there"]
+    assert [hit.names for hit in await vectors.search(there, "chunks", row("q").vector, top_k=9)] == [("there",)]
     await vectors.delete(there, "chunks", ["a", "b"])
     assert await vectors.count(there, "chunks") == 0
     assert await vectors.count(space, "chunks") == 2
@@ -196,12 +198,12 @@ async def test_workspaces_with_the_same_ids_do_not_see_each_other(vectors: Vecto
 
 async def test_kinds_with_the_same_ids_do_not_see_each_other(vectors: Vectors, space: Space) -> None:
     for kind in VECTOR_KINDS:
-        await vectors.put(space, kind, [row("a", text=kind)])
+        await vectors.put(space, kind, [row("a", names=(kind,))])
     await vectors.delete(space, "entities", ["a"])
     found = [
-        [hit.row.text for hit in await vectors.search(space, kind, row("q").vector, top_k=9)] for kind in VECTOR_KINDS
+        [hit.names for hit in await vectors.search(space, kind, row("q").vector, top_k=9)] for kind in VECTOR_KINDS
     ]
-    assert found == [["chunks"], [], ["relations"]]
+    assert found == [[("chunks",)], [], [("relations",)]]
 
 
 async def test_the_best_come_first_with_their_cosine_similarity(vectors: Vectors, space: Space) -> None:
@@ -212,9 +214,9 @@ async def test_the_best_come_first_with_their_cosine_similarity(vectors: Vectors
     )
     question = row("q", 0.5).vector
     hits = await vectors.search(space, "chunks", question, top_k=10)
-    assert [hit.row.id for hit in hits] == ["east", "northeast", "north", "southwest"]
+    assert [hit.id for hit in hits] == ["east", "northeast", "north", "southwest"]
     assert [hit.score for hit in hits] == pytest.approx([1.0, math.sqrt(0.5), 0.0, -math.sqrt(0.5)], abs=1e-5)
-    assert [hit.row.id for hit in await vectors.search(space, "chunks", question, top_k=2)] == ["east", "northeast"]
+    assert [hit.id for hit in await vectors.search(space, "chunks", question, top_k=2)] == ["east", "northeast"]
     assert await vectors.search(space, "chunks", question, top_k=0) == []
     assert len(await vectors.search(space, "chunks", question, top_k=1_000_000)) == 4
 
@@ -222,11 +224,11 @@ async def test_the_best_come_first_with_their_cosine_similarity(vectors: Vectors
 async def test_what_scores_the_least_score_or_less_is_left_out(vectors: Vectors, space: Space) -> None:
     await vectors.put(space, "chunks", [row("same", *EAST), row("across", *NORTH), row("near", 4.0, 3.0)])
     question = row("q", *EAST).vector
-    assert [hit.row.id for hit in await vectors.search(space, "chunks", question, top_k=9, min_score=0.0)] == [
+    assert [hit.id for hit in await vectors.search(space, "chunks", question, top_k=9, min_score=0.0)] == [
         "same",
         "near",
     ]
-    assert [hit.row.id for hit in await vectors.search(space, "chunks", question, top_k=9, min_score=0.8)] == ["same"]
+    assert [hit.id for hit in await vectors.search(space, "chunks", question, top_k=9, min_score=0.8)] == ["same"]
     assert await vectors.search(space, "chunks", question, top_k=9, min_score=1.0) == []
 
 
@@ -239,7 +241,7 @@ async def test_a_search_may_be_held_to_the_chunks_of_some_documents(
     documents = ["doc 1", "doc 4", *(f"none {n}" for n in range(others))]
     hits = await vectors.search(space, "chunks", row("q", 1.0).vector, top_k=4, documents=documents)
     expected = [chunk_vector_id("doc 4", order) for order in (2, 1, 0)] + [chunk_vector_id("doc 1", 2)]
-    assert [hit.row.id for hit in hits] == expected
+    assert [hit.id for hit in hits] == expected
     assert await vectors.search(space, "chunks", row("q", 1.0).vector, top_k=4, documents=[]) == []
 
 
@@ -254,7 +256,7 @@ async def test_a_vector_without_direction_is_kept_and_disturbs_no_search(vectors
     await vectors.put(space, "chunks", [row("none", 0.0), row("same", *EAST)])
     assert (await vectors.get(space, "chunks", ["none"], vectors=True))["none"].vector == (0.0,) * DIMENSION
     hits = await vectors.search(space, "chunks", row("q", *EAST).vector, top_k=9, min_score=0.0)
-    assert [hit.row.id for hit in hits] == ["same"]
+    assert [hit.id for hit in hits] == ["same"]
     assert all(hit.score == 0.0 for hit in await vectors.search(space, "chunks", row("q", 0.0).vector, top_k=9))
 
 
@@ -263,7 +265,7 @@ async def test_equal_ones_come_by_id_also_where_the_list_ends(vectors: Vectors, 
     await vectors.put(space, "chunks", [row("best", *EAST)] + [row(f"eq-{name}", 3.0, 4.0) for name in names])
     for top_k in (1, 2, 5, 50, 201):
         hits = await vectors.search(space, "chunks", row("q", *EAST).vector, top_k=top_k)
-        assert [hit.row.id for hit in hits] == ["best", *(f"eq-{name}" for name in sorted(names))][:top_k]
+        assert [hit.id for hit in hits] == ["best", *(f"eq-{name}" for name in sorted(names))][:top_k]
 
 
 async def test_a_write_is_found_by_every_reader_when_it_returns(store: VectorStore, space: Space) -> None:
@@ -272,7 +274,7 @@ async def test_a_write_is_found_by_every_reader_when_it_returns(store: VectorSto
         direction = row("q", math.cos(n), math.sin(n)).vector
         await writer.put(space, "chunks", [replace(row(f"row-{n}", text=f"{n}"), vector=direction)])
         (hit,) = await reader.search(space, "chunks", direction, top_k=1)
-        assert hit.row.id == f"row-{n}"
+        assert hit.id == f"row-{n}"
         assert (await reader.get(space, "chunks", [f"row-{n}"]))[f"row-{n}"].text == f"{n}"
         assert await reader.count(space, "chunks") == n + 1
     for n in range(12):

@@ -126,7 +126,7 @@ async def test_a_collection_whose_maker_died_halfway_is_finished(store: VectorSt
     name = stored.collection(61, "chunks", MODEL, DIMENSION)
     await asyncio.to_thread(make_half, store.uri, name)
     await store.client.put(there, "chunks", [row("a")])
-    assert [hit.row.id for hit in await store.another().search(there, "chunks", row("q").vector, top_k=1)] == ["a"]
+    assert [hit.id for hit in await store.another().search(there, "chunks", row("q").vector, top_k=1)] == ["a"]
     await store.client.drop(61)
 
 

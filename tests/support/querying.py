@@ -23,6 +23,7 @@ from services.query.adapters import RowCaches, RowDocuments, RowPassages
 from services.query.api.app import create_app
 from services.query.api.door import Door
 from services.query.api.routes import Context
+from services.query.kept_graph import KeptGraph
 from services.query.library import Library
 from services.query.models import ExtractiveAnswers, OfflineKeywords, RememberedWords
 from services.query.names import NameIndexes
@@ -88,6 +89,7 @@ class World:
         """What questions are answered from, offline."""
         library = Library(
             graph=self.graph,
+            around=KeptGraph(self.graph, self.log, 0),
             vectors=self.vectors,
             documents=self.documents,
             passages=self.passages,

@@ -42,6 +42,9 @@ CONFLICT_TRIES = 60
 CONNECTION_TRIES = 2
 """The first may have been given a pooled connection of a server that has restarted since."""
 
+UNKNOWN = "Neo.DatabaseError.General.UnknownError"
+UNKNOWN_TRIES = 10
+
 DROPPED_AT_ONCE = 2000
 
 
@@ -137,19 +140,12 @@ class BoltGraph:
         records = await self._by_name(cypher.DEGREES, space, names)
         return {record["name"]: record["degree"] for record in records}
 
-    async def incident(self, space: Space, names: Collection[str], *, limit: int) -> list[Relation]:
+    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> dict[str, list[Tie]]:
         if limit < 1:
-            return []
-        records = await self._by_name(cypher.INCIDENT, space, names, limit=limit)
-        once = {relation.key: relation for relation in map(cypher.read_relation, records)}
-        return sorted(once.values(), key=lambda relation: (-relation.weight, relation.key))
-
-    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> list[Tie]:
-        if limit < 1:
-            return []
+            return {}
         records = await self._by_name(cypher.TIES, space, names, limit=limit, scanned=SCANNED_TIES)
-        lists = (zip(record["sources"], record["targets"], record["weights"], strict=True) for record in records)
-        return sorted_ties(Tie(*values) for some in lists for values in some)
+        lists = {r["name"]: zip(r["sources"], r["targets"], r["weights"], strict=True) for r in records}
+        return {name: sorted_ties(Tie(*values) for values in some) for name, some in lists.items()}
 
     async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
         asked = await self._by_name(cypher.NODES, space, names)
@@ -258,11 +254,14 @@ class BoltGraph:
 def _tries(error: DriverError | Neo4jError) -> int:
     """How often a transaction may be tried that ends in this error.
 
-    ArcadeDB answers a lost race to create a key with ConstraintError, which the driver does not call retryable.
+    ArcadeDB answers a lost race to create a key with ConstraintError, and some other conflicts with an unknown error,
+    neither of which the driver calls retryable.
     """
     if isinstance(error, ServiceUnavailable | SessionExpired):
         return CONNECTION_TRIES
-    return CONFLICT_TRIES if isinstance(error, ConstraintError) or error.is_retryable() else 1
+    if isinstance(error, ConstraintError) or error.is_retryable():
+        return CONFLICT_TRIES
+    return UNKNOWN_TRIES if isinstance(error, Neo4jError) and error.code == UNKNOWN else 1
 
 
 def _key(space: Space) -> dict[str, Any]:

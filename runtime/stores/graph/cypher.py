@@ -95,18 +95,7 @@ WHERE NOT n.gone
 RETURN name, COUNT { (n)-[r:REL]-() WHERE NOT r.gone } AS degree
 """
 
-# By weight, then by the other end: at one entity that is the order of the pairs.
-INCIDENT = """
-UNWIND $names AS name
-MATCH (n:Ent {workspace: $workspace, generation: $generation, name: name})
-CALL (n) {
-  MATCH (n)-[r:REL]-(m) WHERE NOT r.gone
-  RETURN r, m.name AS other ORDER BY r.weight DESC, other LIMIT $limit
-}
-RETURN name AS source, other AS target, properties(r) AS relation
-"""
-
-# A relation names its own ends, so that its neighbours need not be read. One row of three lists is read three times as
+# A relation names its own ends, so that its neighbours need not be read. A row of three lists is read three times as
 # fast as a row for each.
 TIES = """
 UNWIND $names AS name
@@ -116,7 +105,7 @@ CALL (n) {
   WITH r LIMIT $scanned
   RETURN r.source AS source, r.target AS target, r.weight AS weight ORDER BY weight DESC, source, target LIMIT $limit
 }
-RETURN collect(source) AS sources, collect(target) AS targets, collect(weight) AS weights
+RETURN name, collect(source) AS sources, collect(target) AS targets, collect(weight) AS weights
 """
 
 _NODE = "{0}.type AS type, {0}.head AS head, {0}.support AS support"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from contracts.graph import Entity, Relation, Space
 from runtime.stores.graph.port import Neighbourhood, Tie
-from runtime.stores.graph.rows import newest_entities, newest_relations, node_of, sorted_ties, tie_of
+from runtime.stores.graph.rows import newest_entities, newest_relations, node_of, tie_of
 
 Pair = tuple[str, str]
 
@@ -70,15 +70,11 @@ class MemoryGraph:
         content = self._content(space)
         return {name: len(content.of(name)) for name in await self.entities(space, names)}
 
-    async def incident(self, space: Space, names: Collection[str], *, limit: int) -> list[Relation]:
-        content = self._content(space)
-        once = {relation.key: relation for name in names for relation in content.of(name)[: max(limit, 0)]}
-        return sorted(once.values(), key=_heaviest_first)
-
-    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> list[Tie]:
+    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> dict[str, list[Tie]]:
         """See `Graph`."""
-        relations = await self.incident(space, names, limit=limit)
-        return sorted_ties(Tie(relation.source, relation.target, relation.weight) for relation in relations)
+        content = self._content(space)
+        found = {name: content.of(name)[: max(limit, 0)] for name in names}
+        return {name: [Tie(*one.key, one.weight) for one in some] for name, some in found.items() if some}
 
     async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
         content, asked = self._content(space), await self.entities(space, names)

@@ -91,19 +91,15 @@ class Graph(Protocol):
         """The number of relations at each existing entity among `names`."""
         ...
 
-    async def incident(self, space: Space, names: Collection[str], *, limit: int) -> list[Relation]:
-        """The relations at these entities, each once; at most `limit` per entity: heaviest first, then by names."""
-        ...
-
-    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> list[Tie]:
-        """Which relations there are at these entities, without keywords and chunks: the heaviest first, then by names.
+    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> dict[str, list[Tie]]:
+        """The relations at each of these entities, without keywords and chunks: heaviest first, then by names.
 
         At most `limit` per entity, of the first 2,000 that the store has: more of a hub is never read.
         """
         ...
 
     async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
-        """These entities, the relations at them, at most `limit` per entity as `incident` chooses, and the other ends.
+        """These entities, the relations at them, at most `limit` per entity (the heaviest), and their ends.
 
         Light: without descriptions, and with `MOST_SOURCES` chunks of each at most. A relation whose other end is gone
         is left out, but counted in `degrees`.

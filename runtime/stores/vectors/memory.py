@@ -60,8 +60,8 @@ class MemoryVectors:
         if not table or top_k < 1:
             return []
         similarities = stored.similarities([row.vector for row in table], direction)
-        hits = stored.ranked(map(Hit, table, similarities))
-        return [Hit(stored.bare(hit.row), hit.score) for hit in hits[:top_k] if hit.score > min_score]
+        hits = stored.ranked(Hit(row.id, row.names, score) for row, score in zip(table, similarities, strict=True))
+        return [hit for hit in hits[:top_k] if hit.score > min_score]
 
     async def likeness(
         self, space: Space, kind: VectorKind, vector: Sequence[float], ids: Collection[str]

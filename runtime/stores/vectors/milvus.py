@@ -97,11 +97,9 @@ class MilvusVectors:
         limit = top_k + 1
         while True:
             # What Milvus calls the cosine distance is the similarity.
-            answer = await self._nearest(space, kind, direction, limit, condition, stored.STORED)
-            found = stored.ranked(
-                Hit(stored.from_fields(hit["entity"]), stored.score(hit["distance"])) for hit in answer
-            )
-            hits = stored.hits_of_documents(found, documents)
+            answer = await self._nearest(space, kind, direction, limit, condition, stored.FOUND)
+            found = stored.ranked(stored.hit(hit["entity"], hit["distance"]) for hit in answer)
+            hits = stored.of_documents(found, documents)
             certain = len(hits) > top_k and hits[top_k - 1].score != found[-1].score
             if certain or len(found) < limit or limit == MOST_HITS:
                 return [hit for hit in hits[:top_k] if hit.score > min_score]

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,11 @@ STRINGS = {
 }
 """The fields of text with their lengths in bytes. The lengths of documents' ids and paths hold any that events hold."""
 NUMBERS = ("version", "position")
+Found = TypeVar("Found", VectorRow, Hit)
+
+FOUND = ("id", "names")
+"""What a search asks for."""
+
 STORED = ("id", "text", "text_hash", "version", "names", "document_id", "file_path", "position")
 """What a read asks for, beside the vector."""
 
@@ -156,6 +161,11 @@ def from_fields(fields: Mapping[str, Any]) -> VectorRow:
     )
 
 
+def hit(fields: Mapping[str, Any], similarity: float) -> Hit:
+    """What the server gave back for a search."""
+    return Hit(fields["id"], tuple(json.loads(fields["names"])), score(similarity))
+
+
 def bare(row: VectorRow) -> VectorRow:
     """The row without its vector."""
     return replace(row, vector=())
@@ -191,20 +201,12 @@ def belongs(workspace: str, documents: Collection[str] | None = None) -> str:
     return f"{ours} and ({' or '.join(f'(key > {_json(low)} and key < {_json(high)})' for low, high in ranges)})"
 
 
-def of_documents(rows: Iterable[VectorRow], documents: Collection[str] | None) -> list[VectorRow]:
-    """The rows that are chunks of these documents; all of them for None."""
+def of_documents(found: Iterable[Found], documents: Collection[str] | None) -> list[Found]:
+    """The rows or hits that are chunks of these documents; all of them for None."""
     if documents is None:
-        return list(rows)
+        return list(found)
     prefixes = _prefixes(documents)
-    return [row for row in rows if row.id[: -len("0000000000")] in prefixes]
-
-
-def hits_of_documents(hits: Sequence[Hit], documents: Collection[str] | None) -> Sequence[Hit]:
-    """The hits that are chunks of these documents; all of them for None."""
-    if documents is None:
-        return hits
-    kept = {row.id for row in of_documents((hit.row for hit in hits), documents)}
-    return [hit for hit in hits if hit.row.id in kept]
+    return [one for one in found if one.id[: -len("0000000000")] in prefixes]
 
 
 def _prefixes(documents: Collection[str]) -> set[str]:
@@ -247,7 +249,7 @@ def similarities(vectors: Sequence[Sequence[float]], direction: NDArray[np.float
 
 def ranked(hits: Iterable[Hit]) -> list[Hit]:
     """Best first, equal ones by id."""
-    return sorted(hits, key=lambda hit: (-hit.score, hit.row.id))
+    return sorted(hits, key=lambda hit: (-hit.score, hit.id))
 
 
 def cut(text: str, limit: int) -> str:

@@ -46,7 +46,8 @@ class Context:
         return Scans(self.settings.input_dir, self.readers)
 
 
-def context(request: Request) -> Context:
+# Coroutines, though they wait for nothing: FastAPI gives a plain function to another thread, which costs a millisecond.
+async def context(request: Request) -> Context:
     """What the service was wired with; 503 until it is."""
     found: Context | None = getattr(request.app.state, "context", None)
     if found is None:
@@ -54,7 +55,7 @@ def context(request: Request) -> Context:
     return found
 
 
-def workspace(
+async def workspace(
     request: Request,
     _lightrag_workspace: Annotated[str | None, Header(alias="lightrag-workspace", description="the workspace")] = None,
     _x_workspace: Annotated[str | None, Header(alias="x-workspace", description="the workspace")] = None,
