@@ -25,7 +25,7 @@ def main() -> None:
     with running(Path(tempfile.mkdtemp()) / "data") as stack:
         began = time.monotonic()
         stack.add({f"{n:06d}.txt": document(n, hub=False) for n in range(count)})
-        stack.settled(count, timeout=900)
+        stack.settled(count)
         seconds = time.monotonic() - began
         events = len(stack.run("log", "--json").stdout.splitlines())
         live = events / seconds
@@ -33,7 +33,7 @@ def main() -> None:
         print("| what | events | seconds | events/s | of live |\n|---|---|---|---|---|")
         print(f"| live indexing | {events} | {seconds:.1f} | {live:.0f} | 1.0 |", flush=True)
         for target in TARGETS:
-            done = stack.json("rebuild", target, timeout=900)
+            done = stack.json("rebuild", target)
             assert stack.digest() == before, f"rebuild {target} gave another digest"
             rate = done["events_per_second"]
             print(f"| rebuild {target} | {events} | {events / rate:.1f} | {rate:.0f} | {rate / live:.1f} |", flush=True)

@@ -17,7 +17,8 @@ from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.graph.bolt import BoltGraph
 from runtime.stores.graph.port import Graph
 from tests.support.freezing import freeze
-from tests.support.graph_stores import GraphStore, entity, eventually, fresh_space, graph_store, relation, until
+from tests.support.graph_stores import GraphStore, entity, fresh_space, graph_store, relation, until
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -74,7 +75,7 @@ async def test_a_frozen_server_is_unavailable_within_the_time_limit_and_then_ser
     graph, space = store.another(timeout=2.0), fresh_space()
     newer = [entity("a", 2), entity("b")], [relation("a", "b")]
     await store.client.put(fresh_space(), *newer)  # the first time is slow on a cold server
-    await eventually(lambda: graph.put(space, [entity("a")], []), within=20)
+    await eventually(lambda: graph.put(space, [entity("a")], []))
     for call in (
         lambda: graph.put(space, *newer),
         lambda: graph.entities(space, ["a"]),
@@ -89,8 +90,8 @@ async def test_a_frozen_server_is_unavailable_within_the_time_limit_and_then_ser
             assert time.monotonic() - start < 6.0
         finally:
             store.server.signal(signal.SIGCONT)
-        await eventually(graph.ping, within=20)
-    await eventually(lambda: graph.put(space, *newer), within=20)
+        await eventually(graph.ping)
+    await eventually(lambda: graph.put(space, *newer))
     assert await graph.entities(space, ["a", "b"]) == {"a": entity("a", 2), "b": entity("b")}
     assert await graph.relations(space, [("a", "b")]) == {("a", "b"): relation("a", "b")}
 
@@ -110,7 +111,7 @@ async def test_what_was_acknowledged_survives_a_killed_server_and_the_same_clien
     graph, space = store.client, fresh_space()
     acknowledged: list[int] = []
     writer = asyncio.create_task(write_until_it_fails(graph, space, acknowledged))
-    await until(lambda: len(acknowledged) >= 20, within=60)
+    await until(lambda: len(acknowledged) >= 20)
     await store.server.kill()
     with pytest.raises(Unavailable):
         await writer

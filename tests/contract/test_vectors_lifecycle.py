@@ -19,7 +19,8 @@ from runtime.stores.vectors import rows as stored
 from runtime.stores.vectors.milvus_collections import NotServed, translated
 from runtime.stores.vectors.port import Vectors
 from tests.support.freezing import freeze
-from tests.support.vector_stores import DIMENSION, MODEL, VectorStore, eventually, fresh_space, ids, row, vector_store
+from tests.support.vector_stores import DIMENSION, MODEL, VectorStore, fresh_space, ids, row, vector_store
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 servers_only = pytest.mark.parametrize("store", ["milvus-lite", "milvus"], indirect=True)
@@ -157,7 +158,7 @@ async def test_a_server_that_freezes_is_unavailable_in_time_and_found_again(stor
         assert time.monotonic() - begun < 8.0
     finally:
         store.server.signal(signal.SIGCONT)
-    await eventually(lambda: vectors.put(space, "chunks", [row("b")]), within=60)
+    await eventually(lambda: vectors.put(space, "chunks", [row("b")]))
     assert sorted(await vectors.get(space, "chunks", ["a", "b"])) == ["a", "b"]
 
 
@@ -178,8 +179,8 @@ async def test_a_server_that_was_killed_comes_back_with_all_that_it_acknowledged
         with pytest.raises(Unavailable):
             await call()
     await store.server.start()
-    assert await eventually(lambda: vectors.count(space, "chunks"), within=120) == 1_199
-    assert await eventually(lambda: store.another().count(space, "chunks"), within=60) == 1_199
+    assert await eventually(lambda: vectors.count(space, "chunks")) == 1_199
+    assert await eventually(lambda: store.another().count(space, "chunks")) == 1_199
     await vectors.put(space, "chunks", [rows[0]])
     found = await vectors.get(space, "chunks", [made.id for made in rows], vectors=True)
     assert found == {made.id: made for made in rows}

@@ -102,7 +102,7 @@ def letters(stack: Stack, sent: dict[str, int]) -> list[DeadLetter]:
         letters = dead_letters(stack)
         return letters if wanted <= {(letter.sequence, letter.durable) for letter in letters} else None
 
-    return until(found, 60, stack.logs)
+    return until(found, stack.logs)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -119,13 +119,11 @@ def test_a_bad_event_is_kept_raw_with_the_reason(letters: list[DeadLetter], sent
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.named])
 def test_a_bad_event_is_a_failure_of_its_document(stack: Stack, letters: list[DeadLetter], name: str) -> None:
     case = CASES[name]
-    facts = until(
-        lambda: [e["data"] for e in history(stack, case.document) if e["name"] == "StageFailed"], 30, stack.logs
-    )
+    facts = until(lambda: [e["data"] for e in history(stack, case.document) if e["name"] == "StageFailed"], stack.logs)
     assert {fact.cause_type for fact in facts} == {case.event_type}
     assert all(case.reason in fact.message and not fact.retry_may_help for fact in facts)
 
-    shown = until(lambda: failed(stack.json("status", case.document)), 30, stack.logs)
+    shown = until(lambda: failed(stack.json("status", case.document)), stack.logs)
     assert case.reason in shown["error_msg"]
 
 
@@ -149,7 +147,7 @@ def test_the_good_documents_between_them_are_processed(stack: Stack, letters: li
     def processed() -> bool:
         return stack.counts()["processed"] == len(CASES)
 
-    until(processed, 60, lambda: f"{stack.counts()}\n{stack.logs()}")
+    until(processed, lambda: f"{stack.counts()}\n{stack.logs()}")
     assert stack.counts()["failed"] == sum(case.named for case in CASES.values())
 
 
@@ -157,8 +155,8 @@ def test_a_bad_event_does_not_harm_a_document_that_is_there(stack: Stack) -> Non
     publish_added(stack, added("steady", "steady"), "steady", "steady")
     assert stack.settled(1, "steady")["processed"] == 1
     place = publish(stack, [(subject("steady", "steady", "DocumentAdded"), b"not json")])[0]
-    until(lambda: len([letter for letter in dead_letters(stack) if letter.sequence == place]) == len(BOTH), 30)
-    until(lambda: [e for e in history(stack, "steady", "steady") if e["name"] == "StageFailed"], 30)
+    until(lambda: len([letter for letter in dead_letters(stack) if letter.sequence == place]) == len(BOTH))
+    until(lambda: [e for e in history(stack, "steady", "steady") if e["name"] == "StageFailed"])
     assert stack.settled(1, "steady")["processed"] == 1
 
 
@@ -273,9 +271,7 @@ def test_a_folder_without_any_known_file_is_refused(stack: Stack, tmp_path: Path
 
 
 def test_nothing_is_left_unacknowledged(stack: Stack, letters: list[DeadLetter]) -> None:
-    until(
-        lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), 60, lambda: str(unacknowledged(stack))
-    )
+    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), lambda: str(unacknowledged(stack)))
 
 
 def test_an_event_of_newer_code_waits_and_holds_nobody_up(stack: Stack, letters: list[DeadLetter]) -> None:
@@ -283,13 +279,11 @@ def test_an_event_of_newer_code_waits_and_holds_nobody_up(stack: Stack, letters:
     before = len(dead_letters(stack))
     publish_added(stack, added("newer", type="lightstream.DocumentAdded.v99"), "newer")
 
-    done = stack.run("add", "-", "--name", "later.txt", "--wait", "--json", stdin="Celia Finch sold salt.", timeout=90)
+    done = stack.run("add", "-", "--name", "later.txt", "--wait", "--json", stdin="Celia Finch sold salt.")
 
     assert done.returncode == 0, done.stdout + done.stderr
     log = stack.folder / "services" / "chunker.log"
-    until(
-        lambda: "DocumentAdded v99 is newer than this code" in log.read_text() and '"attempt": 2' in log.read_text(), 30
-    )
+    until(lambda: "DocumentAdded v99 is newer than this code" in log.read_text() and '"attempt": 2' in log.read_text())
     assert {name: left for name, left in unacknowledged(stack).items() if left != (0, 0)} == {
         "chunker": (0, 1), "query-status": (0, 1)
     }  # fmt: skip

@@ -76,9 +76,9 @@ def test_the_log_is_followed_until_ctrl_c(stack: Stack, tmp_path: Path) -> None:
     command = [LIGHTSTREAM, "log", "--follow", "--data", str(stack.folder)]
     with out.open("wb") as sink, subprocess.Popen(command, stdout=sink, env=environment({})) as follower:
         try:
-            until(lambda: "kestrel.txt" in out.read_text(), 20)
+            until(lambda: "kestrel.txt" in out.read_text())
             assert stack.run("add", "-", "--name", "later.txt", stdin="Dorian Pell sold salt.").returncode == 0
-            until(lambda: "later.txt" in out.read_text(), 20)
+            until(lambda: "later.txt" in out.read_text())
             follower.send_signal(signal.SIGINT)
             assert follower.wait(30) == 0
         finally:
@@ -124,7 +124,7 @@ def test_a_killed_supervisor_s_stack_is_ended_by_down(stacks: tuple[Stack, Stack
     supervisor = other.state.supervisor
     assert supervisor is not None
     os.kill(supervisor.pid, signal.SIGKILL)
-    until(lambda: not supervisor.alive, 10)
+    until(lambda: not supervisor.alive)
     other.down()
     assert not [process for process in left if process.alive]
     other.up()

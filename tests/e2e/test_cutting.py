@@ -83,7 +83,7 @@ def test_a_document_is_cut_as_it_asks(stack: Stack, chunking: dict[str, Any], co
 def test_a_piece_that_may_not_be_cut_fails_the_document_with_the_reason(stack: Stack) -> None:
     chunking = {"size": 5, "overlap": 0, "split_by_character": "|", "split_by_character_only": True}
     add(stack, "refused", "long", text="short|this piece has far more than five tokens", chunking=chunking)
-    counts = until(lambda: (c := stack.counts("refused"))["failed"] and c, 60)
+    counts = until(lambda: (c := stack.counts("refused"))["failed"] and c)
     assert counts and counts["all"] == 1
     with stack.client("refused") as client:
         found = client.post("/documents/paginated", json={}).json()["documents"][0]

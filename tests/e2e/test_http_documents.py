@@ -43,7 +43,7 @@ def processed(api: httpx.Client, track: str) -> Any:
         found = api.get(f"/documents/track_status/{track}").json()["documents"]
         return found[0] if found and found[0]["status"] == "processed" else None
 
-    return until(look, 60, lambda: api.get(f"/documents/track_status/{track}").text)
+    return until(look, lambda: api.get(f"/documents/track_status/{track}").text)
 
 
 def graph(api: httpx.Client, label: str = "*") -> dict[str, Any]:
@@ -73,8 +73,8 @@ def test_from_an_upload_to_an_edit_to_nothing_left(api: httpx.Client) -> None:
 
     deleted = api.request("DELETE", "/documents/delete_document", json={"doc_ids": [document["id"]]})
     assert deleted.json()["status"] == "deletion_started"
-    until(lambda: "Harbour Office" not in names(api), 60)
-    until(lambda: api.get("/documents/status_counts").json()["status_counts"]["all"] == 1, 60)
+    until(lambda: "Harbour Office" not in names(api))
+    until(lambda: api.get("/documents/status_counts").json()["status_counts"]["all"] == 1)
     # What a person said outlives the document it was said of; what the document said is gone.
     left = {node["id"]: node["properties"] for node in graph(api)["nodes"]}
     assert left["Ada Marlow"]["source_id"] == "manual_creation"
@@ -82,8 +82,8 @@ def test_from_an_upload_to_an_edit_to_nothing_left(api: httpx.Client) -> None:
     assert "Ada Marlow" not in names(api)
 
     assert api.request("DELETE", "/documents").json()["status"] == "success"
-    until(lambda: api.get("/documents/status_counts").json()["status_counts"]["all"] == 0, 60)
-    until(lambda: names(api) == [], 60)
+    until(lambda: api.get("/documents/status_counts").json()["status_counts"]["all"] == 0)
+    until(lambda: names(api) == [])
     assert api.get("/documents/pipeline_status").json()["busy"] is False
 
 
@@ -119,7 +119,7 @@ def test_a_key_makes_one_document_of_many_requests(api: httpx.Client) -> None:
     other = api.post("/documents/texts", json={**body, "texts": ["Other.", "y"]}, headers=key)
     assert (other.status_code, "Idempotency-Key" in other.json()["detail"]) == (422, True)
     track = first.json()["track_id"]
-    until(lambda: api.get(f"/documents/track_status/{track}").json()["total_count"] == 2, 30)
+    until(lambda: api.get(f"/documents/track_status/{track}").json()["total_count"] == 2)
     assert api.get("/documents/status_counts").json()["status_counts"]["all"] == 2
 
 

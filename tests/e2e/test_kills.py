@@ -35,15 +35,13 @@ def test_a_killed_process_changes_nothing(stack: Stack, undisturbed: dict[str, o
     stack.kill(victim)
     assert at_kill["processed"] < COUNT, "the kill came too late to disturb anything"
 
-    until(lambda: stack.state.children[victim].identity.pid != pid and stack.state.children[victim].ready, 90)
+    until(lambda: stack.state.children[victim].identity.pid != pid and stack.state.children[victim].ready)
     assert stack.settled(COUNT, workspace)["processed"] == COUNT
     assert stack.digest(workspace) == undisturbed
 
 
 def test_nothing_is_left_unacknowledged(stack: Stack, undisturbed: dict[str, object]) -> None:
-    until(
-        lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), 150, lambda: str(unacknowledged(stack))
-    )
+    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), lambda: str(unacknowledged(stack)))
 
 
 def test_services_killed_again_and_again_still_end_the_same(stack: Stack, undisturbed: dict[str, object]) -> None:

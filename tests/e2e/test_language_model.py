@@ -55,12 +55,12 @@ def loaded(stack: Stack, model: LanguageModel) -> dict[str, Any]:
 
 def test_a_refused_key_holds_documents_up_and_fails_none(stack: Stack, model: LanguageModel) -> None:
     log = stack.folder / "services" / "extractor.log"
-    until(lambda: model.refused >= 4 and "refused the key (HTTP 401): change LLM_API_KEY" in log.read_text(), 60)
-    until(lambda: stack.counts()["processing"] == COUNT, 60, stack.logs)
+    until(lambda: model.refused >= 4 and "refused the key (HTTP 401): change LLM_API_KEY" in log.read_text())
+    until(lambda: stack.counts()["processing"] == COUNT, stack.logs)
     counts = stack.counts()
     assert (counts["failed"], counts["partial"], counts["all"]) == (0, 0, COUNT)
     assert dead_letters(stack) == []
-    shown = until(lambda: tried_again(stack), 60, stack.logs)
+    shown = until(lambda: tried_again(stack), stack.logs)
     assert "a store or a model may be down" in shown
     with stack.client() as client:
         answer = client.post("/query", json={"query": "Who is Ada Marlow?"})

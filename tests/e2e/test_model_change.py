@@ -20,7 +20,7 @@ def test_a_changed_embedding_model_asks_for_a_rebuild_and_then_goes_on(tmp_path:
         assert refused.status_code == 503
         assert "lightstream rebuild vectors" in refused.json()["detail"]
         stack.add({"late.txt": "Ada Marlow left Graywick on the Kestrel."})
-        until(lambda: stack.counts()["processing"] == 1, 30, lambda: str(stack.counts()))
+        until(lambda: stack.counts()["processing"] == 1, lambda: str(stack.counts()))
 
         done = stack.json("rebuild", "vectors")
 

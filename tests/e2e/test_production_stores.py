@@ -99,7 +99,7 @@ async def _killed(production: Deployment, victim: Stage, least: int) -> int:
         logged = await production.events()
         return logged >= least
 
-    await until(are_logged, f"{least} events", seconds=60)
+    await until(are_logged, f"{least} events")
     await production.kill(victim)
     return logged
 

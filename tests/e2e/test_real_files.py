@@ -65,7 +65,7 @@ def test_every_service_killed_on_the_way_changes_nothing(
     adding.start()
     for place, victim in enumerate(VICTIMS):
         reached = place * count // (len(VICTIMS) + 2)
-        until(lambda at=reached, name=victim: processed(stack) >= at and ready(stack, name), 240, stack.logs)
+        until(lambda at=reached, name=victim: processed(stack) >= at and ready(stack, name), stack.logs)
         assert processed(stack) < count, f"the kill of {victim} came too late to disturb anything"
         stack.kill(victim)
     adding.join()
@@ -86,6 +86,4 @@ def ready(stack: Stack, process: str) -> bool:
 
 
 def test_nothing_is_left_unacknowledged(stack: Stack, undisturbed: dict[str, Any]) -> None:
-    until(
-        lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), 60, lambda: str(unacknowledged(stack))
-    )
+    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), lambda: str(unacknowledged(stack)))

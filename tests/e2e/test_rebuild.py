@@ -14,6 +14,7 @@ from contracts.graph import PROJECTIONS
 from standalone.folder import Folder
 from tests.support.corpus import documents
 from tests.support.stack import LIGHTSTREAM, Stack, environment, running
+from tests.support.waiting import PATIENCE
 
 COUNT = 120
 LOST = {"documents": "all", "graph": "graph", "vectors": "vectors"}
@@ -90,7 +91,7 @@ def test_documents_that_arrive_meanwhile_are_in_both_generations(stack: Stack, b
             answer = client.post("/query", json={"query": "Who met whom at the Customs House?", "mode": "naive"})
             assert answer.status_code == 200, answer.text
             asked += 1
-    rebuild.communicate(timeout=120)
+    rebuild.communicate(timeout=PATIENCE)
     assert rebuild.returncode == 0
     assert asked == len(more)
     assert stack.settled(COUNT + len(more))["processed"] == COUNT + len(more)

@@ -63,7 +63,7 @@ def test_documents_wait_for_a_store_that_stops_answering(stack: Stack, store: st
         stack.add(documents(COUNT), store)
         with stack.client() as client:
             answer = client.post("/query", json=QUESTION)
-        until(lambda: "are being tried again" in stack.run("doctor").stdout, 120, stack.logs)
+        until(lambda: "are being tried again" in stack.run("doctor").stdout, stack.logs)
     assert answer.status_code == status
     if status == 503:
         assert int(answer.headers["retry-after"]) > 0
@@ -77,10 +77,10 @@ def test_services_that_start_without_their_stores_wait_and_say_so(stack: Stack) 
         for victim in ("merger", "indexer", "query"):
             stack.kill(victim)
         for service, store in (("merger", "graph"), ("indexer", "graph"), ("query", "graph")):
-            until(lambda service=service, store=store: f"waiting for the {store}" in problems(stack, service), 120)
+            until(lambda service=service, store=store: f"waiting for the {store}" in problems(stack, service))
         for ready in ("chunker", "extractor"):
             assert problems(stack, ready) == "{}"
-    until(lambda: problems(stack, "query") == "{}", 60, stack.logs)
+    until(lambda: problems(stack, "query") == "{}", stack.logs)
     stack.add(documents(COUNT), "after")
     assert stack.settled(COUNT, "after")["processed"] == COUNT
 
@@ -95,6 +95,4 @@ def problems(stack: Stack, service: str) -> str:
 
 
 def test_nothing_is_left_unacknowledged(stack: Stack) -> None:
-    until(
-        lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), 60, lambda: str(unacknowledged(stack))
-    )
+    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), lambda: str(unacknowledged(stack)))

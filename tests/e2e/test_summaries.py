@@ -32,7 +32,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory, model: LanguageModel) -> Gen
 def settled(stack: Stack, count: int, workspace: str) -> dict[str, Any]:
     """The digest once every document is processed and nothing is being summarised."""
     assert stack.settled(count, workspace)["processed"] == count
-    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), 120, stack.logs)
+    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), stack.logs)
     return stack.digest(workspace)
 
 

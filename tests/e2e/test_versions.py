@@ -37,7 +37,7 @@ def never(stack: Stack) -> dict[str, Any]:
 
 def quiet(stack: Stack) -> None:
     """Wait until no event is being handled or waits."""
-    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), 90, stack.logs)
+    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), stack.logs)
 
 
 def test_deleted_documents_leave_everything_as_if_they_had_never_been(stack: Stack, never: dict[str, Any]) -> None:
@@ -55,7 +55,7 @@ def test_deleted_documents_leave_everything_as_if_they_had_never_been(stack: Sta
 
 def test_documents_deleted_while_they_are_being_indexed_are_gone_too(stack: Stack, never: dict[str, Any]) -> None:
     stack.add(TEXTS, "early")
-    until(lambda: stack.counts("early").get("all") == COUNT, 60, stack.logs)
+    until(lambda: stack.counts("early").get("all") == COUNT, stack.logs)
     stack.json("delete", *GONE, "--workspace", "early")
     stack.settled(len(KEPT), "early")
     quiet(stack)

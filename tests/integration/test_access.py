@@ -50,7 +50,7 @@ async def test_a_published_service_asks_for_its_key_and_a_command_brings_it(
             async def answering() -> bool:
                 return (await page(process, "live"))[0] == 200
 
-            await until(answering, "a page that says it lives", seconds=60)
+            await until(answering, "a page that says it lives")
             base = f"http://127.0.0.1:{process.env['PORT']}"
             async with httpx.AsyncClient(base_url=base, trust_env=False) as stranger:
                 refused = await stranger.get("/documents/status_counts")

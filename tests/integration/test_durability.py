@@ -43,7 +43,7 @@ class Load:
         async def reached() -> bool:
             return len(self.confirmed) >= wanted
 
-        await until(reached, f"{count} more events confirmed", seconds=20)
+        await until(reached, f"{count} more events confirmed")
 
 
 async def stored(log: NatsLog) -> dict[str, int]:

@@ -67,11 +67,11 @@ async def said(jetstream: JetStreamContext, event: type[Event]) -> int:
     return sum([isinstance(decode(one.data, one.subject).data, event) async for page in pages for one in page])
 
 
-async def until_all_is_extracted(jetstream: JetStreamContext, seconds: float) -> None:
+async def until_all_is_extracted(jetstream: JetStreamContext) -> None:
     async def done() -> bool:
         return await said(jetstream, EntitiesExtracted) == DOCUMENTS * CHUNKS
 
-    await until(done, "every chunk extracted", seconds=seconds)
+    await until(done, "every chunk extracted")
     assert await said(jetstream, StageFailed) == 0
 
 
@@ -88,7 +88,7 @@ async def test_a_provider_that_is_down_pauses_both_and_they_go_on_by_themselves(
             "notes" in body and status == 200 for status, body in pages
         )
 
-    await until(both_say_so, "notes on the health pages", seconds=40)
+    await until(both_say_so, "notes on the health pages")
     (note,) = await paused(values)
     assert note.startswith("good at 127.0.0.1 is paused since")
     assert "HTTP 500" in note
@@ -99,7 +99,7 @@ async def test_a_provider_that_is_down_pauses_both_and_they_go_on_by_themselves(
     assert len(provider.requests) - asked <= 3
     assert await said(jetstream, StageFailed) == 0
     provider.down = False
-    await until_all_is_extracted(jetstream, seconds=60)
+    await until_all_is_extracted(jetstream)
     assert await paused(values) == []
     assert "notes" not in (await page(extractors[0], "ready"))[1]
     assert len([at for at in provider.times if at > begin + 6]) <= DOCUMENTS * CHUNKS + 3
@@ -116,7 +116,7 @@ async def test_a_wait_is_kept_by_both_and_nothing_is_asked_twice(
 ) -> None:
     provider.busy_until = time.time() + 5.0
     await publish(jetstream)
-    await until_all_is_extracted(jetstream, seconds=60)
+    await until_all_is_extracted(jetstream)
     refused = [at for at in provider.times if at < provider.busy_until]
     assert 1 <= len(refused) <= 6
     assert len(provider.requests) == DOCUMENTS * CHUNKS + len(refused)

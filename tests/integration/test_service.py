@@ -56,7 +56,7 @@ async def until_there_are(jetstream: JetStreamContext, count: int, event_type: s
     async def there() -> bool:
         return len(await facts(jetstream, event_type)) >= count
 
-    await until(there, f"{count} {event_type}", seconds=30)
+    await until(there, f"{count} {event_type}")
 
 
 async def test_a_service_waits_for_its_store_and_says_so(
@@ -72,7 +72,7 @@ async def test_a_service_waits_for_its_store_and_says_so(
                 503, {"service": "extractor", "problems": {"service": "waiting for the document store"}},
             )  # fmt: skip
 
-        await until(waiting, "a page that names the document store", seconds=40)
+        await until(waiting, "a page that names the document store")
         assert (await page(process, "live"))[0] == 200
         assert "hunter2" not in process.log.read_text()
         process.signal(signal.SIGTERM)
@@ -97,7 +97,7 @@ async def test_a_service_waits_for_its_bus_and_says_so(
                 503, {"service": "chunker", "problems": {"service": "waiting for the bus"}},
             )  # fmt: skip
 
-        await until(waiting, "a page that names the bus", seconds=30)
+        await until(waiting, "a page that names the bus")
         await server.restart()
         await process.ready()
 
@@ -108,7 +108,7 @@ async def test_a_service_that_waits_for_its_bus_ends_when_told_to(tmp_path: Path
         async def live() -> bool:
             return (await page(process, "live"))[0] == 200
 
-        await until(live, "its health page", seconds=30)
+        await until(live, "its health page")
         process.signal(signal.SIGTERM)
         assert await asyncio.wait_for(process.wait(), 15) == 0
 
@@ -219,7 +219,7 @@ async def test_a_secret_in_an_address_is_never_logged(tmp_path: Path) -> None:
         async def complained() -> bool:
             return len(logs(process)) >= 1
 
-        await until(complained, "a complaint about the bus", seconds=30)
+        await until(complained, "a complaint about the bus")
         await asyncio.sleep(0.5)
     assert "hunter2" not in process.log.read_text()
 

@@ -93,7 +93,7 @@ async def test_the_calls_of_a_killed_process_come_back(server: RunningNats, prov
         async def both_hang() -> bool:
             return provider.running == 2
 
-        await until(both_hang, "two calls", seconds=60)
+        await until(both_hang, "two calls")
         holder.kill()
         begin = time.monotonic()
         waiting = [asyncio.create_task(chat.complete(QUESTION)) for _ in range(2)]
@@ -141,7 +141,7 @@ async def test_a_provider_that_is_down_is_probed_by_one_call_until_it_is_back(
         async def probed() -> bool:
             return len(provider.requests) >= FAILURES + 2 and len(provider.times) >= 7
 
-        await until(probed, "two probing calls", seconds=20)
+        await until(probed, "two probing calls")
         note = await guard.note()
         assert note is not None
         assert "HTTP 500" in note
@@ -172,7 +172,7 @@ async def test_without_the_bus_each_replica_goes_by_its_part(server: RunningNats
             return len(provider.requests) >= 60
 
         # By then, some beats later, both are known to each other.
-        await until(half_is_done, "half of the calls", seconds=30)
+        await until(half_is_done, "half of the calls")
         await server.kill()
         async with asyncio.timeout(60):
             await asking

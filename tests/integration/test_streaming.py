@@ -14,8 +14,7 @@ from services.query.models import ModelAnswers
 from standalone.processes import free_port
 from tests.support.openai_provider import Provider, serving
 from tests.support.querying import library_of_two
-
-DEADLINE = 60.0
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -65,27 +64,27 @@ async def hung_up(writer: asyncio.StreamWriter) -> None:
 async def test_the_providers_stream_ends_when_the_client_goes_away(provider: Provider, progress: bool) -> None:
     async with api(provider, "endless") as port:
         reader, writer = await asked(port, include_progress=progress)
-        seen = await asyncio.wait_for(reader.readuntil(b' more"}'), DEADLINE)
+        seen = await asyncio.wait_for(reader.readuntil(b' more"}'), PATIENCE)
         assert b"content-type: application/x-ndjson" in seen
         assert not provider.disconnected.is_set()
         await hung_up(writer)
-        await asyncio.wait_for(provider.disconnected.wait(), DEADLINE)
+        await asyncio.wait_for(provider.disconnected.wait(), PATIENCE)
         # Its turn at the model, of which there is one, is free again.
         reader, writer = await asked(port)
-        await asyncio.wait_for(reader.readuntil(b' more"}'), DEADLINE)
+        await asyncio.wait_for(reader.readuntil(b' more"}'), PATIENCE)
         await hung_up(writer)
 
 
 async def test_it_ends_too_when_the_client_reads_nothing_more(provider: Provider) -> None:
     async with api(provider, "flood") as port:
         reader, writer = await asked(port)
-        await asyncio.wait_for(reader.readuntil(b'{"response"'), DEADLINE)
-        async with asyncio.timeout(DEADLINE):
+        await asyncio.wait_for(reader.readuntil(b'{"response"'), PATIENCE)
+        async with asyncio.timeout(PATIENCE):
             while provider.pieces_sent == 0 or await growing(provider):
                 pass
         assert not provider.disconnected.is_set()
         await hung_up(writer)
-        await asyncio.wait_for(provider.disconnected.wait(), DEADLINE)
+        await asyncio.wait_for(provider.disconnected.wait(), PATIENCE)
 
 
 async def growing(provider: Provider) -> bool:
@@ -98,7 +97,7 @@ async def growing(provider: Provider) -> bool:
 async def test_a_client_that_goes_away_before_the_first_piece_leaves_nothing_behind(provider: Provider) -> None:
     async with api(provider, "hang") as port:
         _, writer = await asked(port)
-        async with asyncio.timeout(DEADLINE):
+        async with asyncio.timeout(PATIENCE):
             while not provider.running:
                 await asyncio.sleep(0.01)
         await hung_up(writer)
@@ -113,7 +112,7 @@ async def test_a_client_that_goes_away_before_the_first_piece_leaves_nothing_beh
 async def test_a_whole_stream_ends_with_its_last_piece(provider: Provider) -> None:
     async with api(provider, "good") as port:
         reader, writer = await asked(port)
-        body = await asyncio.wait_for(reader.readuntil(b"0\r\n\r\n"), DEADLINE)
+        body = await asyncio.wait_for(reader.readuntil(b"0\r\n\r\n"), PATIENCE)
         said = [json.loads(line) for line in body.decode().splitlines() if line.startswith("{")]
         assert said[0] == {"references": [{"reference_id": "1", "file_path": "curie.txt"}]}
         assert "".join(line["response"] for line in said[1:]) == "the whole answer"

@@ -202,7 +202,7 @@ async def test_a_service_ends_when_told_to_even_while_the_server_is_down(
         async def ended() -> bool:
             return not service.alive
 
-        await until(ended, "the end of the process", seconds=30)
+        await until(ended, "the end of the process")
         assert await service.wait() == 0
 
 

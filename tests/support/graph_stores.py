@@ -13,13 +13,13 @@ from neo4j import AsyncDriver, AsyncGraphDatabase
 
 from contracts.graph import Entity, Relation, Space
 from contracts.ids import pair
-from runtime.errors import Unavailable
 from runtime.stores.graph.bolt import BoltGraph
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.graph.port import Graph
 from standalone.processes import Process, free_port
 from standalone.servers import arcadedb
 from tests.support import neo4j_server
+from tests.support.waiting import PATIENCE
 
 
 @dataclass
@@ -122,17 +122,7 @@ async def every_relation(graph: Graph, space: Space, limit: int = 1000) -> list[
     return found
 
 
-async def eventually(question: Callable[[], Awaitable[Any]], *, within: float) -> Any:
-    """The first answer that is not Unavailable."""
-    async with asyncio.timeout(within):
-        while True:
-            try:
-                return await question()
-            except Unavailable:
-                await asyncio.sleep(0.1)
-
-
-async def until(condition: Callable[[], bool], *, within: float) -> None:
+async def until(condition: Callable[[], bool], *, within: float = PATIENCE) -> None:
     """Wait for the condition."""
     async with asyncio.timeout(within):
         while True:

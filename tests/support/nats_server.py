@@ -14,6 +14,7 @@ from runtime.errors import ConfigurationError
 from standalone.processes import Process, free_port
 from standalone.servers.nats import Sync, nats_server, url
 from tests.support.servers import missing
+from tests.support.waiting import PATIENCE
 
 
 @dataclass
@@ -86,7 +87,7 @@ async def reconnected(client: Client) -> None:
     await until(back, "the client connected again")
 
 
-async def until(true: Callable[[], Awaitable[bool]], what: str, *, seconds: float = 10.0) -> None:
+async def until(true: Callable[[], Awaitable[bool]], what: str, *, seconds: float = PATIENCE) -> None:
     """Ask again until it is true. Fails the test, naming `what` was awaited, when it is not by then."""
     end = asyncio.get_running_loop().time() + seconds
     while not await true():

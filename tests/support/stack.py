@@ -21,6 +21,7 @@ from runtime.settings import Settings
 from standalone import stack as parts
 from standalone.folder import Folder, State
 from standalone.orphans import Identity
+from tests.support.waiting import PATIENCE
 
 LIGHTSTREAM = str(Path(sys.executable).with_name("lightstream"))
 T = TypeVar("T")
@@ -42,16 +43,16 @@ class Stack:
     folder: Path
     env: dict[str, str] = field(default_factory=dict)
 
-    def run(self, *arguments: str, stdin: str | None = None, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
         """A command of the command line."""
         return subprocess.run(
             [LIGHTSTREAM, *arguments, "--data", str(self.folder)], input=stdin, capture_output=True, text=True,
-            timeout=timeout, env=environment(self.env), cwd=self.folder.parent, check=False,
+            timeout=PATIENCE, env=environment(self.env), cwd=self.folder.parent, check=False,
         )  # fmt: skip
 
-    def json(self, *arguments: str, timeout: float = 300) -> Any:
+    def json(self, *arguments: str) -> Any:
         """What a command answers with --json. It must succeed."""
-        done = self.run(*arguments, "--json", timeout=timeout)
+        done = self.run(*arguments, "--json")
         assert done.returncode == 0, f"{arguments}: {done.stdout}\n{done.stderr}"
         return json.loads(done.stdout)
 
@@ -84,7 +85,9 @@ class Stack:
         os.kill(self.pid(name), signal.SIGKILL)
 
     def client(self, workspace: str = "default") -> httpx.Client:
-        return httpx.Client(base_url=self.state.api, headers={"X-Workspace": workspace}, timeout=120, trust_env=False)
+        return httpx.Client(
+            base_url=self.state.api, headers={"X-Workspace": workspace}, timeout=PATIENCE, trust_env=False
+        )
 
     def add(self, texts: Mapping[str, str], workspace: str = "default") -> None:
         """Publish documents through the API, a hundred a request."""
@@ -101,7 +104,7 @@ class Stack:
             answer = client.get("/documents/status_counts")
         return answer.json()["status_counts"] if answer.status_code == 200 else {}
 
-    def settled(self, count: int, workspace: str = "default", timeout: float = 240) -> dict[str, int]:
+    def settled(self, count: int, workspace: str = "default") -> dict[str, int]:
         """Wait until `count` documents have come to an end."""
 
         def done() -> dict[str, int] | None:
@@ -111,7 +114,7 @@ class Stack:
                 return None
             return found if sum(found.get(status, 0) for status in FINAL) == found.get("all") == count else None
 
-        return until(done, timeout, lambda: f"{self.counts(workspace)}\n{self.logs()}")
+        return until(done, lambda: f"{self.counts(workspace)}\n{self.logs()}")
 
     def digest(self, workspace: str = "default") -> dict[str, Any]:
         return self.json("digest", "--workspace", workspace)
@@ -124,15 +127,15 @@ class Stack:
         )
 
 
-def until(look: Callable[[], T | None], timeout: float, explain: Callable[[], str] = str) -> T:
+def until(look: Callable[[], T | None], explain: Callable[[], str] = str) -> T:
     """Look again and again until there is something to see."""
-    end = time.monotonic() + timeout
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         found = look()
         if found:
             return found
-        time.sleep(0.05)
-    raise AssertionError(f"not within {timeout:.0f} s: {explain()}")
+        time.sleep(0.1)
+    raise AssertionError(f"not within {PATIENCE:.0f} s: {explain()}")
 
 
 @contextmanager

@@ -1,8 +1,7 @@
 """The vector stores that the contract suite runs over, and rows to put into them."""
 
-import asyncio
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, Protocol
 
 from contracts.graph import Space, VectorRow
 from contracts.ids import sha256
-from runtime.errors import ConfigurationError, Unavailable
+from runtime.errors import ConfigurationError
 from runtime.stores.vectors.memory import MemoryVectors, Tables
 from runtime.stores.vectors.milvus import MilvusVectors
 from runtime.stores.vectors.port import Vectors
@@ -94,15 +93,3 @@ def row(id: str, *direction: float, text: str = "some text", **fields: Any) -> V
 async def ids(vectors: Vectors, space: Space) -> list[str]:
     """The ids of all chunks, as a scan gives them."""
     return [found.id for found in await vectors.scan(space, "chunks")]
-
-
-async def eventually(question: Callable[[], Awaitable[Any]], *, within: float) -> Any:
-    """The first answer that is not Unavailable."""
-    end = asyncio.get_running_loop().time() + within
-    while True:
-        try:
-            return await question()
-        except Unavailable:
-            if asyncio.get_running_loop().time() > end:
-                raise
-        await asyncio.sleep(0.1)
