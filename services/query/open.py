@@ -18,7 +18,7 @@ from runtime.stores.documents.rows import Rows
 from runtime.stores.documents.supports import Supports
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.query.adapters import RowCaches, RowDocuments, RowPassages
-from services.query.library import Library
+from services.query.library import Count, Library
 from services.query.models import (
     ExtractiveAnswers,
     ModelAnswers,
@@ -39,8 +39,8 @@ PATIENCE = 30.0
 
 SHORT_PATIENCE = 5.0
 
-COUNTED = 10_000
-"""Lines whose tokens are remembered: what many questions find is counted once. About 10 MB."""
+COUNTED, LINE = 10_000, 4096
+"""Lines, and characters of one, whose tokens are remembered: what many questions find is counted once. About 10 MB."""
 
 
 @asynccontextmanager
@@ -70,7 +70,7 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
             embed=embedder.embed,
             embed_words=RememberedWords(embedder).embed,
             names=names,
-            count=lru_cache(COUNTED)(open_tokenizer().count),
+            count=counter(open_tokenizer().count),
             reranker=rerankers(reranker, settings),
             min_score=settings.cosine_threshold,
             min_rerank_score=settings.min_rerank_score,
@@ -81,6 +81,12 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
     finally:
         for part in (names, vectors, graph, rows, embedder, *(model for model in (chat, reranker) if model)):
             await part.close()
+
+
+def counter(count: Count) -> Count:
+    """Counts tokens, those of the same line once. Whole prompts and answers come once, and would fill the memory."""
+    remembered = lru_cache(COUNTED)(count)
+    return lambda text: remembered(text) if len(text) <= LINE else count(text)
 
 
 def memories(chat: Chat | None, rows: Rows, bus: Bus, settings: QuerySettings) -> Memories | None:
