@@ -37,7 +37,8 @@ async def ollama(
     changes: dict[str, Any] = {"library": world.library(answers=ModelAnswers(chat))} if chat else {}
     changes |= {"settings": QuerySettings(workspace="w", **settings)}
     app = world.app(behind(lightrag_api_key=KEY, lightstream_api_keys=SEVERAL), **changes)
-    async with served(app) as base, AsyncClient(base, headers={"Authorization": f"Bearer {key}"}) as client:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with served(app) as base, AsyncClient(base, headers=headers) as client:
         yield client
 
 
@@ -84,7 +85,9 @@ async def test_without_a_language_model_quotations_answer_and_say_so() -> None:
         assert "Marie Curie discovered radium" in answer
         assert NO_MODEL in answer
         assert answer.endswith(BELOW)
-        assert (await client.chat(MODEL, [{"role": "user", "content": "/bypass Hello!"}])).message.content == NEEDS_MODEL
+        assert (
+            await client.chat(MODEL, [{"role": "user", "content": "/bypass Hello!"}])
+        ).message.content == NEEDS_MODEL
 
 
 async def test_a_stream_comes_in_pieces_and_ends_with_what_it_took() -> None:
@@ -106,7 +109,9 @@ async def test_the_synchronous_client_gets_the_same() -> None:
         def ask() -> tuple[str, str]:
             with Client(base) as client:
                 whole = client.chat(MODEL, [QUESTION]).message.content or ""
-                return whole, "".join(part.message.content or "" for part in client.chat(MODEL, [QUESTION], stream=True))
+                return whole, "".join(
+                    part.message.content or "" for part in client.chat(MODEL, [QUESTION], stream=True)
+                )
 
         whole, streamed = await asyncio.to_thread(ask)
     assert whole == streamed == f"Yes.{BELOW}"
@@ -133,7 +138,9 @@ async def test_what_was_said_before_goes_to_the_model_without_the_lists_that_we_
 async def test_a_prefix_chooses_the_mode_and_brings_instructions() -> None:
     chat = ScriptedChat(["One.", "Two."])
     async with ollama(chat) as client:
-        context = (await client.chat(MODEL, [{"role": "user", "content": "/naivecontext radium dials"}])).message.content
+        context = (
+            await client.chat(MODEL, [{"role": "user", "content": "/naivecontext radium dials"}])
+        ).message.content
         assert "Radium glows in the dark" in (context or "")
         assert BELOW not in (context or "")
         assert "Knowledge Graph Data" not in (context or "")
@@ -147,7 +154,9 @@ async def test_a_prefix_chooses_the_mode_and_brings_instructions() -> None:
 
 async def test_the_title_of_a_conversation_is_made_without_the_documents() -> None:
     chat = ScriptedChat(["Radium", "Radium"])
-    task = "### Task:\nGenerate a title.\n### Chat History:\n<chat_history>\nUSER: Who discovered radium?\n</chat_history>"
+    task = (
+        "### Task:\nGenerate a title.\n### Chat History:\n<chat_history>\nUSER: Who discovered radium?\n</chat_history>"
+    )
     async with ollama(chat, user_prompt_prefix="Always rhyme.") as client:
         answer = await client.chat(MODEL, [{"role": "user", "content": task}])
         assert answer.message.content == "Radium"
