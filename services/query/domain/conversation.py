@@ -1,7 +1,7 @@
 """What a conversation asks: the wish in front of its last message, and as much as is kept of what was said before."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -89,16 +89,15 @@ def listed(text: str, references: Mapping[str, str]) -> str:
 
     `references`: file path to reference id.
     """
-    named = cited(text)
+    if not references:
+        return ""
+    named = cited(text, references.values())
     shown = [(path, id) for path, id in references.items() if id in named] or [*references.items()][:MOST_SHOWN]
     lines = "".join(f"- [{id}] {' '.join(path.split())}\n" for path, id in shown)
-    return f"\n\n{_TITLE}\n\n{lines}" if lines else ""
+    return f"\n\n{_TITLE}\n\n{lines}"
 
 
-def cited(text: str) -> frozenset[str]:
-    """The reference ids that stand in brackets in the text, ranges written out."""
-    found: set[str] = set()
-    for inside in _CITED.findall(text):
-        for first, last in _NUMBERS.findall(inside):
-            found |= {str(number) for number in range(int(first), int(last or first) + 1)}
-    return frozenset(found)
+def cited(text: str, ids: Collection[str]) -> frozenset[str]:
+    """Those of the reference ids that stand in brackets in the text, or in a range there."""
+    spans = {span for inside in _CITED.findall(text) for span in _NUMBERS.findall(inside)}
+    return frozenset(id for id in ids for first, last in spans if int(first) <= int(id) <= int(last or first))

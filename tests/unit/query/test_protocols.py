@@ -11,6 +11,7 @@ from runtime.bus.memory import MemoryBlobs
 from services.query.api import app as application
 from services.query.api.app import create_app
 from services.query.api.failures import answered
+from services.query.open import counter
 from tests.support.access import KEY, WRITER, behind, client, keyed
 from tests.support.querying import World, library_of_two
 
@@ -152,6 +153,19 @@ async def test_a_workspace_of_the_headers_counts_on_these_routes_too(world: Worl
             assert "1931" in (await api.post(path, json={**asked, "model": model})).text
         async with keyed(app, WRITER) as api:
             assert "1931" not in (await api.post(path, json={**asked, "model": model})).text
+
+
+def test_tokens_of_a_line_are_counted_once_and_those_of_a_whole_answer_are_not_kept() -> None:
+    seen: list[str] = []
+
+    def count(text: str) -> int:
+        seen.append(text)
+        return len(text)
+
+    counted = counter(count)
+    for text in ("a line", "x" * 5000) * 2:
+        assert counted(text) == len(text)
+    assert seen == ["a line", "x" * 5000, "x" * 5000]
 
 
 async def test_every_route_is_described_with_an_example_that_works(world: World) -> None:
