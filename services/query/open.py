@@ -1,6 +1,6 @@
 """Opens what a question is answered from, as the settings name it."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import lru_cache
 
@@ -18,7 +18,7 @@ from runtime.stores.documents.rows import Rows
 from runtime.stores.documents.supports import Supports
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.query.adapters import RowCaches, RowDocuments, RowPassages
-from services.query.library import Count, Library
+from services.query.library import Library
 from services.query.models import (
     ExtractiveAnswers,
     ModelAnswers,
@@ -83,7 +83,7 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
             await part.close()
 
 
-def counter(count: Count) -> Count:
+def counter(count: Callable[[str], int]) -> Callable[[str], int]:
     """Counts tokens, those of the same line once. Whole prompts and answers come once, and would fill the memory."""
     remembered = lru_cache(COUNTED)(count)
     return lambda text: remembered(text) if len(text) <= LINE else count(text)

@@ -1,10 +1,12 @@
 """What a caller is told of an error: never what is inside it. The log has the rest, under the id that is told."""
 
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
 
 import structlog
+from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
 from runtime.errors import InvalidInput, ModelChanged, Retryable
@@ -41,6 +43,13 @@ def openai_error(status: int, message: str, code: str | None = None) -> dict[str
     """What stands under `error`."""
     kind, usual = MEANING.get(status, ("invalid_request_error", None))
     return {"message": message, "type": kind, "param": None, "code": code or usual}
+
+
+def documented(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """How the description of the API tells the errors of a protocol, which all are like the model."""
+    # With 4XX among them FastAPI does not promise its own 422.
+    codes = {str(code): HTTPStatus(code).phrase for code in (400, 401, 403, 404, 413, 429, 500, 503)}
+    return {code: {"model": model, "description": said} for code, said in {**codes, "4XX": "Refused"}.items()}
 
 
 def _fault(fault: Mapping[str, Any]) -> str:

@@ -13,12 +13,14 @@ from starlette.datastructures import MutableHeaders
 
 from contracts.text import encodable
 from services.query.api.chatting import Reply, last, placed, question, reply
+from services.query.api.failures import documented
 from services.query.api.ollama_models import (
     CHATTED,
     GENERATED,
     PROTOCOL,
     ChatRequest,
     GenerateRequest,
+    OllamaProblem,
     running,
     tags,
 )
@@ -46,14 +48,7 @@ class AnyType(APIRoute):
         return handler
 
 
-ERRORS: dict[int | str, dict[str, Any]] = {
-    "4XX": {
-        "description": "The request cannot be met",
-        "content": {"application/json": {"example": {"error": "model 'mistral' not found"}}},
-    }
-}
-
-router = APIRouter(prefix="/api", tags=["ollama"], route_class=AnyType, responses=ERRORS)
+router = APIRouter(prefix="/api", tags=["ollama"], route_class=AnyType, responses=documented(OllamaProblem))
 
 
 def shown(example: dict[str, Any], streamed: bool = False) -> dict[int | str, dict[str, Any]]:

@@ -64,6 +64,12 @@ class GenerateRequest(BaseModel):
     options: dict[str, Any] | None = Field(default=None, description="without effect")
 
 
+class OllamaProblem(BaseModel):
+    """Why there is no answer."""
+
+    error: str = Field(examples=["model 'mistral' not found"])
+
+
 def tags(name: str, tag: str) -> dict[str, Any]:
     """The list of models that there are."""
     full = f"{name}:{tag}"

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Request, Response
 from contracts.text import encodable
 from services.query.api.auth import entered, usual
 from services.query.api.chatting import Reply, last, placed, question, reply
-from services.query.api.failures import openai_error
-from services.query.api.openai_models import COMPLETED, ChatCompletionRequest, described, usage
+from services.query.api.failures import documented, openai_error
+from services.query.api.openai_models import COMPLETED, ChatCompletionRequest, OpenAiProblem, described, usage
 from services.query.api.routes import Ctx, workspace
 from services.query.api.streaming import Lines, Sse, guarded
 from services.query.domain.access import Caller
@@ -20,14 +20,7 @@ from services.query.domain.conversation import Wish
 from services.query.domain.model_names import Model, model, offered
 from services.query.refusals import NotThere
 
-ERRORS: dict[int | str, dict[str, Any]] = {
-    "4XX": {
-        "description": "The request cannot be met",
-        "content": {"application/json": {"example": {"error": openai_error(404, "The model `x` does not exist")}}},
-    }
-}
-
-router = APIRouter(prefix="/v1", tags=["openai"], responses=ERRORS)
+router = APIRouter(prefix="/v1", tags=["openai"], responses=documented(OpenAiProblem))
 
 
 def shown(example: Any, **more: Any) -> dict[int | str, dict[str, Any]]:

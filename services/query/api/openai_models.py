@@ -69,6 +69,21 @@ class ChatCompletionRequest(BaseModel):
         return bool(self.stream_options and self.stream_options.include_usage)
 
 
+class Reason(BaseModel):
+    """What is wrong."""
+
+    message: str = Field(examples=["The model `x` does not exist; GET /v1/models lists those that do"])
+    type: str = Field(examples=["invalid_request_error"])
+    param: None = None
+    code: str | None = Field(examples=["not_found"])
+
+
+class OpenAiProblem(BaseModel):
+    """Why there is no answer."""
+
+    error: Reason
+
+
 def usage(prompt: int, answer: int) -> dict[str, int]:
     """Tokens, as our tokenizer counts what was sent and said."""
     return {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}
