@@ -1,6 +1,6 @@
 """Opens what a question is answered from, as the settings name it."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import lru_cache
 
@@ -40,8 +40,8 @@ PATIENCE = 30.0
 
 SHORT_PATIENCE = 5.0
 
-COUNTED = 10_000
-"""Lines whose tokens are remembered: what many questions find is counted once. About 10 MB."""
+COUNTED, LINE = 10_000, 4096
+"""Lines, and characters of one, whose tokens are remembered: what many questions find is counted once. About 10 MB."""
 
 
 @asynccontextmanager
@@ -72,7 +72,7 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
             embed=embedder.embed,
             embed_words=RememberedWords(embedder).embed,
             names=names,
-            count=lru_cache(COUNTED)(open_tokenizer().count),
+            count=counter(open_tokenizer().count),
             reranker=rerankers(reranker, settings),
             min_score=settings.cosine_threshold,
             min_rerank_score=settings.min_rerank_score,
@@ -83,6 +83,12 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
     finally:
         for part in (names, vectors, graph, rows, embedder, *(model for model in (chat, reranker) if model)):
             await part.close()
+
+
+def counter(count: Callable[[str], int]) -> Callable[[str], int]:
+    """Counts tokens, those of the same line once. Whole prompts and answers come once, and would fill the memory."""
+    remembered = lru_cache(COUNTED)(count)
+    return lambda text: remembered(text) if len(text) <= LINE else count(text)
 
 
 def memories(chat: Chat | None, rows: Rows, bus: Bus, settings: QuerySettings) -> Memories | None:

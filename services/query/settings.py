@@ -50,6 +50,10 @@ class QuerySettings(Settings):
     edit_timeout: float = Field(default=10.0, ge=0, description="seconds an edit waits for its effect in the graph")
     webui_title: str = Field(default="Lightstream", description="what pages call this deployment")
     webui_description: str = Field(default="", description="what pages say about it")
+    ollama_emulating_model_name: str = Field(
+        default="lightrag", pattern=r"^[\w.-]+$", description="the model that clients of Ollama see"
+    )
+    ollama_emulating_model_tag: str = Field(default="latest", pattern=r"^[\w.-]+$", description="its tag")
     enable_llm_cache: bool = Field(default=True, description="keep keywords and answers of the language model")
     user_prompt_prefix: str = Field(default="", description="begins the user_prompt of every request")
     user_prompt_prefix_file: str = Field(default="", description="a file that holds it, and goes before the setting")

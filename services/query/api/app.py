@@ -8,16 +8,17 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import APIKeyHeader, OAuth2PasswordBearer
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException as Raised
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.text import encodable
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.errors import InvalidInput, ModelChanged, Retryable
-from services.query.api import data, documents, graph, login, pages, system
-from services.query.api.auth import Gate
+from services.query.api import data, documents, graph, login, ollama, openai, pages, system
+from services.query.api.auth import Gate, Refused
 from services.query.api.door import Door
-from services.query.api.failures import told
+from services.query.api.failures import answered, told
 from services.query.api.routes import VERSION, router
 from services.query.api.shield import HEADERS, Audit, Shield
 from services.query.refusals import Conflicts, NotOffered, NotTaken, NotThere, TooLarge
@@ -53,7 +54,7 @@ def create_app(door: Door | None = None) -> FastAPI:
     )
     app.state.door = door
     app.include_router(router)
-    for routes in (data, documents, graph, system, login):
+    for routes in (data, documents, graph, system, login, ollama, openai):
         app.include_router(routes.router)
     if door.docs:
         app.include_router(pages.router)
@@ -94,14 +95,22 @@ def _explain(app: FastAPI) -> None:
     @app.exception_handler(InvalidInput)
     async def refused(request: Request, error: InvalidInput) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
         status, detail = told(error, request.url.path)
-        return JSONResponse({"detail": detail}, status)
+        return answered(request.url.path, status, detail)
+
+    @app.exception_handler(Raised)
+    async def raised(request: Request, error: Raised) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
+        return answered(request.url.path, error.status_code, error.detail, error.headers)
+
+    @app.exception_handler(Refused)
+    async def kept_out(request: Request, error: Refused) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
+        return error.response(request.url.path)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
         faults = [{"loc": list(e["loc"]), "msg": encodable(e["msg"]), "type": e["type"]} for e in error.errors()]
         if request.url.path == data.PATH:
             return JSONResponse(data.refused("; ".join(str(fault["msg"]) for fault in faults)), 400)
-        return JSONResponse({"detail": faults}, 422)
+        return answered(request.url.path, 422, faults)
 
     @app.exception_handler(Retryable)
     async def unavailable(request: Request, error: Retryable) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
@@ -109,18 +118,18 @@ def _explain(app: FastAPI) -> None:
         wait = (
             {} if isinstance(error, ModelChanged) else {"Retry-After": str(max(1, math.ceil(error.retry_after or 5)))}
         )
-        return JSONResponse({"detail": detail}, status, wait)
+        return answered(request.url.path, status, detail, wait)
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
         status, detail = told(error, request.url.path)
         # This answer leaves outside of everything that surrounds a route.
-        return JSONResponse({"detail": detail}, status, HEADERS)
+        return answered(request.url.path, status, detail, HEADERS)
 
 
 def _refusing(code: int) -> Callable[[Request, Exception], JSONResponse]:
-    def refuse(_: Request, error: Exception) -> JSONResponse:
-        return JSONResponse({"detail": str(error)}, code)
+    def refuse(request: Request, error: Exception) -> JSONResponse:
+        return answered(request.url.path, code, str(error))
 
     return refuse
 
@@ -138,9 +147,8 @@ class LimitedBody:
             return
         length = Headers(scope=scope).get("content-length", "")
         if length.isdigit() and int(length) > MAX_BODY:
-            await JSONResponse({"detail": f"the request has {int(length):,} bytes, {_TAKEN}"}, 413)(
-                scope, receive, send
-            )
+            refusal = answered(scope["path"], 413, f"the request has {int(length):,} bytes, {_TAKEN}")
+            await refusal(scope, receive, send)
             return
         seen = 0
 

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from services.query.api.credentials import Token
 from services.query.api.door import Door, is_local
+from services.query.api.failures import OPENAI, answered
 from services.query.domain.access import ANYONE, READING_BELOW, UNSEEN, Caller, Grant, listed, need
 
 PROBES = ("/health/live", "/health/ready")
@@ -39,11 +40,10 @@ class Refused(Exception):
     detail: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    @property
-    def response(self) -> JSONResponse:
-        """As JSON."""
+    def response(self, path: str) -> JSONResponse:
+        """As JSON, for the clients of that path."""
         challenge = {"WWW-Authenticate": "Bearer"} if self.status == 401 else {}
-        return JSONResponse({"detail": self.detail}, self.status, {**self.headers, **challenge})
+        return answered(path, self.status, self.detail, {**self.headers, **challenge})
 
 
 def too_often(seconds: float, detail: str) -> Refused:
@@ -69,7 +69,7 @@ class Gate:
         try:
             renewed = self._admit(scope, Headers(scope=scope))
         except Refused as refused:
-            await refused.response(scope, receive, send)
+            await refused.response(scope["path"])(scope, receive, send)
             return
 
         async def renewing(message: Message) -> None:
@@ -89,12 +89,15 @@ class Gate:
         if self._door.open:
             _local_only(method, headers, self._door)
         caller, token, refusal = self._asker(headers)
-        state["caller"] = caller = caller or Caller("nobody", Grant(frozenset({_usual(scope)})), signed_in=False)
+        state["caller"] = caller = caller or Caller("nobody", Grant(frozenset({usual(scope)})), signed_in=False)
         self._count(caller, address(scope), method, path)
         if refusal and not listed(path, self._open_paths()):
             raise refusal
         if path not in ALWAYS and not listed(path, DOCS):
-            state["workspace"] = _workspace(caller, _named(headers), _usual(scope), refusal)
+            named = _named(headers)
+            # Below /v1/ the model may name it, inside the body: see `entered`.
+            later = path.startswith(OPENAI) and not named and caller.grant.workspace("", usual(scope)) is None
+            state["workspace"] = "" if later else _workspace(caller, named, usual(scope), refusal)
             if not caller.grant.allows(need(method, path)):
                 raise Refused(403, "these credentials may read only")
         return self._renewal(token) if token and path not in NOT_RENEWED else ""
@@ -175,6 +178,17 @@ def _named(headers: Headers) -> str:
     return next(iter(named), "")
 
 
+def entered(scope: Scope, named: str = "") -> str:
+    """The workspace of a request whose model may name it, for whom the gate has let in without asking for one.
+
+    Raises Refused when its headers name another one, or the credentials are not for it.
+    """
+    state, outside = scope["state"], _named(Headers(scope=scope))
+    if named and outside and named != outside:
+        raise Refused(400, "the request names two workspaces")
+    return _workspace(state["caller"], named or outside, usual(scope), None)
+
+
 def _workspace(caller: Caller, named: str, usual: str, refusal: Refused | None) -> str:
     # 403 for every workspace that is not the caller's, there or not: no store is asked, so nothing can tell.
     found = caller.grant.workspace(named, usual)
@@ -183,7 +197,8 @@ def _workspace(caller: Caller, named: str, usual: str, refusal: Refused | None) 
     return found
 
 
-def _usual(scope: Scope) -> str:
+def usual(scope: Scope) -> str:
+    """The workspace of requests that name none."""
     context = getattr(scope["app"].state, "context", None)
     return context.settings.workspace if context else USUAL
 

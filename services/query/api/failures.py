@@ -1,12 +1,60 @@
 """What a caller is told of an error: never what is inside it. The log has the rest, under the id that is told."""
 
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
 from uuid import uuid4
 
 import structlog
+from pydantic import BaseModel
+from starlette.responses import JSONResponse
 
 from runtime.errors import InvalidInput, ModelChanged, Retryable
 
 logger = structlog.get_logger(__name__)
+
+OLLAMA, OPENAI = "/api/", "/v1/"
+"""Below these paths the protocols of Ollama and of OpenAI are spoken, errors included."""
+
+MEANING = {
+    401: ("invalid_request_error", "invalid_api_key"),
+    403: ("permission_error", "not_permitted"),
+    404: ("invalid_request_error", "not_found"),
+    429: ("rate_limit_error", "rate_limit_exceeded"),
+    500: ("server_error", "internal_error"),
+    503: ("server_error", "unavailable"),
+}
+"""Type and code of OpenAI's errors, by status; any other is `invalid_request_error` without a code."""
+
+
+def answered(path: str, status: int, detail: Any, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """An error as the clients of that path expect it. `detail`: a sentence, or the faults of a request's fields."""
+    if not path.startswith((OLLAMA, OPENAI)):
+        return JSONResponse({"detail": detail}, status, headers)
+    # Neither protocol knows 422.
+    status = 400 if status == 422 else status
+    message = detail if isinstance(detail, str) else "; ".join(map(_fault, detail))
+    return JSONResponse(
+        {"error": message if path.startswith(OLLAMA) else openai_error(status, message)}, status, headers
+    )
+
+
+def openai_error(status: int, message: str, code: str | None = None) -> dict[str, Any]:
+    """What stands under `error`."""
+    kind, usual = MEANING.get(status, ("invalid_request_error", None))
+    return {"message": message, "type": kind, "param": None, "code": code or usual}
+
+
+def documented(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """How the description of the API tells the errors of a protocol, which all are like the model."""
+    # With 4XX among them FastAPI does not promise its own 422.
+    codes = {str(code): HTTPStatus(code).phrase for code in (400, 401, 403, 404, 413, 429, 500, 503)}
+    return {code: {"model": model, "description": said} for code, said in {**codes, "4XX": "Refused"}.items()}
+
+
+def _fault(fault: Mapping[str, Any]) -> str:
+    place = ".".join(str(part) for part in fault["loc"] if part != "body")
+    return f"{place}: {fault['msg']}" if place else str(fault["msg"])
 
 
 def told(error: Exception, path: str) -> tuple[int, str]:

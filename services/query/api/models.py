@@ -19,6 +19,7 @@ from pydantic import (
 
 from contracts.text import encodable, sanitize
 from services.query.ask import Answer
+from services.query.domain.conversation import LONGEST_TURN, MOST_TURNS
 from services.query.domain.passage import Passage
 from services.query.domain.question import Mode
 from services.query.domain.scope import Scope
@@ -44,7 +45,7 @@ class HistoryMessage(BaseModel):
     """What was said before."""
 
     role: Literal["system", "user", "assistant"]
-    content: str = Field(max_length=32_768)
+    content: str = Field(max_length=LONGEST_TURN)
 
 
 class Filter(BaseModel):
@@ -89,7 +90,7 @@ class QueryRequest(BaseModel):
     hl_keywords: list[Keyword] = Field(default=[], max_length=64)
     ll_keywords: list[Keyword] = Field(default=[], max_length=64)
     conversation_history: list[HistoryMessage] | None = Field(
-        default=None, max_length=128, description="for the answering model only; it is not searched by"
+        default=None, max_length=MOST_TURNS, description="for the answering model only; it is not searched by"
     )
     user_prompt: str | None = Field(default=None, max_length=65_536, description="instructions for the answering model")
     disable_user_prompt_prefix: bool | None = None

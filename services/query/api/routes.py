@@ -98,7 +98,7 @@ async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Re
     """Answer a question from the documents."""
     started = time.monotonic()
     spaces = await standing(body, ctx, workspace, response)
-    answer = await ask(asked(body, ctx.settings), spaces, ctx.library, wanted=_wanted(body))
+    answer = await ask(asked(body, ctx.settings), spaces, ctx.library, wanted=wanted_of(body))
     return QueryResponse(
         response=answer.text,
         references=references_of(body, answer),
@@ -119,7 +119,7 @@ async def query_stream(
 ) -> Ndjson:
     """Answer a question from the documents, in lines of JSON while the answer is being written."""
     spaces = await standing(body, ctx, workspace, response)
-    question, wanted = asked(body, ctx.settings), _wanted(body)
+    question, wanted = asked(body, ctx.settings), wanted_of(body)
 
     async def asking(tell: Tell) -> Answer:
         library = replace(ctx.library, tell=tell)
@@ -130,7 +130,8 @@ async def query_stream(
     return lines
 
 
-def _wanted(body: QueryRequest) -> Wanted:
+def wanted_of(body: QueryRequest) -> Wanted:
+    """Whether it is for the answer, or for what a model would be given."""
     if body.only_need_prompt:
         return "prompt"
     return "context" if body.only_need_context else "answer"

@@ -26,15 +26,23 @@ Lines = AsyncGenerator[str]
 class Ndjson(StreamingResponse):
     """Lines, each sent when the client has room for it. They are closed when the client goes away."""
 
+    kind = "application/x-ndjson"
+
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
         # Set whole, for Starlette would add a charset to a media type.
-        super().__init__(lines, headers={"Content-Type": "application/x-ndjson", **HEADERS})
+        super().__init__(lines, headers={"Content-Type": self.kind, **HEADERS})
 
     async def stream_response(self, send: Send) -> None:
         """Close the lines in any case: cancelled while it waits for the client, Starlette would leave them open."""
         async with aclosing(self._lines):
             await super().stream_response(send)
+
+
+class Sse(Ndjson):
+    """Server-sent events."""
+
+    kind = "text/event-stream"
 
 
 async def answer_lines(request: QueryRequest, asking: Asking, path: str) -> Lines:
@@ -44,17 +52,22 @@ async def answer_lines(request: QueryRequest, asking: Asking, path: str) -> Line
     status of its own. What happens afterwards is a line.
     """
     if request.include_progress:
-        return _guarded(_with_progress(request, asking), path)
-    return _guarded(_answered(request, await asking(nobody)), path)
+        return guarded(_with_progress(request, asking), path, _failed)
+    return guarded(_answered(request, await asking(nobody)), path, _failed)
 
 
-async def _guarded(lines: Lines, path: str) -> Lines:
+def _failed(_: int, detail: str) -> str:
+    return _line(error=detail)
+
+
+async def guarded(lines: Lines, path: str, failed: Callable[[int, str], str]) -> Lines:
+    """The lines; where one cannot be made, what `failed` makes of the status and the sentence of the error."""
     async with aclosing(lines):
         try:
             async for line in lines:
                 yield line
         except Exception as error:  # the status is sent: this line is the only way left to tell of any error
-            yield _line(error=told(error, path)[1])
+            yield failed(*told(error, path))
 
 
 async def _with_progress(request: QueryRequest, asking: Asking) -> Lines:
