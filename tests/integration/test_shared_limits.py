@@ -163,16 +163,16 @@ async def test_without_the_bus_each_replica_goes_by_its_part(server: RunningNats
         await asyncio.gather(*(answered(chat) for _ in range(60)))
 
     async with (
-        replica(server.url, provider.url, "slow", limits) as (first, _),
-        replica(server.url, provider.url, "slow", limits) as (second, _),
+        replica(server.url, provider.url, "slow", limits) as (first, one),
+        replica(server.url, provider.url, "slow", limits) as (second, other),
     ):
         asking = asyncio.gather(ask(first), ask(second))
 
-        async def half_is_done() -> bool:
-            return len(provider.requests) >= 60
+        async def both_know_both() -> bool:
+            return all(len(guard._state.shares) == 2 for guard in (one, other))
 
-        # By then, some beats later, both are known to each other.
-        await until(half_is_done, "half of the calls")
+        await until(both_know_both, "two replicas that know of each other")
+        assert len(provider.requests) < 120
         await server.kill()
         async with asyncio.timeout(60):
             await asking
