@@ -1,11 +1,13 @@
 """Requests and answers about documents, in LightRAG's shapes. Unknown fields of a request are ignored, as there."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from contracts.text import encodable, sanitize
 from contracts.values import Chunking
+from runtime.bus.publisher import Added
 from services.query.domain.status import STATUSES, STEPS, DocumentStatus
 
 Said = Annotated[str, AfterValidator(encodable)]
@@ -87,12 +89,30 @@ class InsertTexts(BaseModel):
         return self
 
 
+class Standing(BaseModel):
+    """Where a document of a request stands in the log.
+
+    `track_id` names the request that brought it there: not this one where this very text stood there already.
+    """
+
+    id: str
+    sequence: int
+    track_id: str
+
+
 class InsertResponse(BaseModel):
-    """The log has the documents durably; ask for their state with the track id."""
+    """The log has the documents durably; ask for their state with the track id. `documents` is ours."""
 
     status: Literal["success"] = "success"
     message: str
     track_id: str
+    documents: list[Standing] = []
+
+    @classmethod
+    def of(cls, added: Sequence[Added], track_id: str, message: str) -> "InsertResponse":
+        """What became of the documents of a request."""
+        standing = [Standing(id=a.document_id, sequence=a.sequence, track_id=a.track_id) for a in added]
+        return cls(message=message, track_id=track_id, documents=standing)
 
 
 class PaginatedRequest(BaseModel):
