@@ -77,7 +77,7 @@ class Added(Answered):
 
     message: str
     track_id: str
-    documents: list[AddedDocument] = []
+    documents: list[AddedDocument]
 
     @property
     def new(self) -> list[AddedDocument]:
