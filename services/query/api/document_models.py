@@ -89,30 +89,29 @@ class InsertTexts(BaseModel):
         return self
 
 
-class Standing(BaseModel):
-    """Where a document of a request stands in the log.
-
-    `track_id` names the request that brought it there: not this one where this very text stood there already.
-    """
+class Placed(BaseModel):
+    """Where a document of a request stands in the log."""
 
     id: str
-    sequence: int
-    track_id: str
+    sequence: int = Field(description="its state has at least this `added_sequence` as soon as it is about this text")
+    track_id: str = Field(
+        description="of the request that brought the text there: another one if it stood there already"
+    )
 
 
 class InsertResponse(BaseModel):
-    """The log has the documents durably; ask for their state with the track id. `documents` is ours."""
+    """The log has the documents durably; ask for their state with the track id."""
 
     status: Literal["success"] = "success"
     message: str
     track_id: str
-    documents: list[Standing] = []
+    documents: list[Placed] = Field(default=[], description="in the order of the request")
 
     @classmethod
     def of(cls, added: Sequence[Added], track_id: str, message: str) -> "InsertResponse":
-        """What became of the documents of a request."""
-        standing = [Standing(id=a.document_id, sequence=a.sequence, track_id=a.track_id) for a in added]
-        return cls(message=message, track_id=track_id, documents=standing)
+        """What is answered to a request that added these."""
+        placed = [Placed(id=one.document_id, sequence=one.sequence, track_id=one.track_id) for one in added]
+        return cls(message=message, track_id=track_id, documents=placed)
 
 
 class PaginatedRequest(BaseModel):
