@@ -4,13 +4,10 @@ import asyncio
 import io
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_asyncio
 
-from contracts.events import DocumentAdded
-from lightstream.client import publish_document
 from lightstream.errors import (
     AccessDenied,
     Conflict,
@@ -23,14 +20,10 @@ from lightstream.errors import (
     Unavailable,
 )
 from lightstream.models import Document
-from runtime.bus import topology
-from runtime.bus.codec import decode
-from runtime.bus.nats_beside import NatsBlobs
 from services.query.models import ModelAnswers
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, PASSWORD, READER, SEVERAL, behind, with_accounts
 from tests.support.clients import KINDS, Both, Kind, client
-from tests.support.nats_server import connected, running_nats
 from tests.support.openai_provider import serving
 from tests.support.querying import World, library_of_two
 from tests.support.whole import listening, working
@@ -246,38 +239,26 @@ async def test_a_file_that_is_too_large_is_refused_with_the_limit(kind: Kind, tm
             await both.upload(path)
 
 
+class Counted(io.BytesIO):
+    """A file that remembers how much of it was asked for at once."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.sizes: list[int] = []
+
+    def read(self, size: int | None = -1) -> bytes:
+        self.sizes.append(-1 if size is None else size)
+        return super().read(size)
+
+
+async def test_a_file_is_never_read_as_a_whole(both: Both) -> None:
+    file = Counted(ADA.encode() * 20_000)
+    assert (await both.upload(file, "long.txt")).new
+    assert len(file.sizes) > 20
+    assert 0 < min(file.sizes) <= max(file.sizes) <= 128 * 1024
+
+
 async def test_nobody_at_the_address(kind: Kind) -> None:
     async with client(kind, "http://127.0.0.1:9", attempts=2) as both:
         with pytest.raises(Unavailable, match=r"does not answer /documents/status_counts \(ConnectError\)"):
             await both.status_counts()
-
-
-async def test_publishing_to_a_real_bus_is_one_call(tmp_path: Path) -> None:
-    about: Any = {"file_path": "ada.md", "metadata": {"shelf": 3}, "track_id": "batch-7"}
-    async with running_nats(tmp_path) as server, connected(server) as bus:
-        await topology.apply(bus.jetstream())
-        first = await publish_document(server.url, id="ada", text=ADA, workspace="Team.A", **about)
-        again = await publish_document(server.url, id="ada", text=ADA, workspace="Team.A", **about)
-        message = await bus.jetstream().get_msg("KB_EVENTS", 1)
-        assert ((first.id, first.sequence, first.is_new), (again.sequence, again.is_new)) == (
-            ("ada", 1, True),
-            (1, False),
-        )
-        envelope = decode(message.data or b"", message.subject or "")
-        assert (envelope.workspace, envelope.source) == ("Team.A", "/lightstream/client")
-        assert envelope.data == DocumentAdded(document_id="ada", text=ADA, **about)
-        long = await publish_document(server.url, text="A text that stands beside the log. " * 20_000)
-        message = await bus.jetstream().get_msg("KB_EVENTS", long.sequence)
-        event = decode(message.data or b"", message.subject or "").data
-        assert isinstance(event, DocumentAdded)
-        assert event.blob is not None
-        assert len(await NatsBlobs(bus.jetstream()).get(event.blob)) == 700_000
-
-
-async def test_what_cannot_be_published_says_why(tmp_path: Path) -> None:
-    async with running_nats(tmp_path) as server, connected(server) as bus:
-        await topology.apply(bus.jetstream())
-        with pytest.raises(InvalidRequest, match="the text is empty"):
-            await publish_document(server.url, text=" ")
-        with pytest.raises(Misconfigured, match="a workspace has"):
-            await publish_document(server.url, text="x", workspace="a b")
