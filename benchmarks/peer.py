@@ -24,7 +24,7 @@ from typing import Any
 from runtime.bus.nats import NatsLog, connected
 from runtime.bus.publisher import delete_document
 from runtime.models.tokens import CACHE_VARIABLE, install
-from standalone.client import api, documents
+from standalone.target import service
 from tests.support import corpus
 from tests.support.language_model import CHAT_MODEL, DIMENSION, EMBEDDING_MODEL, KEY, LanguageModel
 from tests.support.stack import Stack, running, unacknowledged, until
@@ -217,8 +217,11 @@ def quiet(stack: Stack, but: str = "") -> None:
 
 async def delete(stack: Stack, names: list[str]) -> None:
     """Publish that these documents are deleted."""
-    async with connected(stack.settings.nats_url, name="benchmark") as bus, api(stack.state.api, "default") as client:
-        known = {each["file_path"]: each["id"] for each in await documents(client)}
+    async with (
+        connected(stack.settings.nats_url, name="benchmark") as bus,
+        service(stack.state.api, "default") as client,
+    ):
+        known = {each.file_path: each.id for each in await client.all_documents()}
         for name in names:
             await delete_document(NatsLog(bus.jetstream()), workspace="default", id=known[name], source="/benchmark")
 

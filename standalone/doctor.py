@@ -17,12 +17,11 @@ from runtime.bus.nats_beside import NatsValues
 from runtime.errors import ConfigurationError, ServiceError
 from runtime.models.limits_shared import paused
 from standalone import orphans, stores
-from standalone.client import api, counts
 from standalone.folder import Folder, State
 from standalone.publishing import jetstream
 from standalone.servers import milvus_lite, nats
 from standalone.stack import SERVICES, models, ready
-from standalone.target import Target
+from standalone.target import Target, service
 
 Level = Literal["well", "note", "fault"]
 
@@ -165,8 +164,8 @@ async def _services(state: State) -> AsyncIterator[Finding]:
 
 async def _documents(base: str, workspace: str) -> AsyncIterator[Finding]:
     try:
-        async with api(base, workspace) as client:
-            numbers = await counts(client)
+        async with service(base, workspace) as client:
+            numbers = await client.status_counts()
     except ConfigurationError as error:
         yield Finding("fault", str(error), "docs/authentication.md explains keys and their rights")
         return

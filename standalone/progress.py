@@ -4,15 +4,10 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import httpx
-
+from lightstream.client import AsyncLightstream
+from lightstream.models import Document
 from runtime.errors import Unavailable
-from standalone.client import documents
-
-FINAL = frozenset({"processed", "partial", "failed", "deleting"})
-"""Statuses after which nothing more happens to a document by itself."""
 
 INTERVAL = 0.5
 """Seconds between two looks, more when a look itself takes long."""
@@ -30,13 +25,13 @@ class Stage:
     total: int
 
 
-def stages(found: Sequence[dict[str, Any]], wanted: int) -> list[Stage]:
+def stages(found: Sequence[Document], wanted: int) -> list[Stage]:
     """The four stages over these documents' statuses; `wanted` is how many documents there will be.
 
     Totals of the later stages grow while documents are still being cut.
     """
     progress = [_progress(document) for document in found]
-    cut = sum(1 for document in found if document.get("chunks_count") or document["status"] in FINAL)
+    cut = sum(1 for document in found if document.chunks_count or document.is_final)
     chunks = sum(counts["chunks"] for counts in progress)
     return [
         Stage("chunked", cut, wanted),
@@ -47,11 +42,11 @@ def stages(found: Sequence[dict[str, Any]], wanted: int) -> list[Stage]:
 
 
 async def follow(
-    client: httpx.AsyncClient,
+    client: AsyncLightstream,
     wanted: Mapping[str, int],
     caught_up: Callable[[], Awaitable[bool]],
     show: Callable[[list[Stage]], None],
-) -> list[dict[str, Any]]:
+) -> list[Document]:
     """Wait until every wanted document is through, and return their statuses. `show` gets each new look.
 
     `wanted` gives the place in the log of each document's text: a status of an older text does not count. `caught_up`
@@ -64,7 +59,7 @@ async def follow(
         since = time.monotonic()
         try:
             current = await caught_up()
-            found = [document for document in await documents(client) if document["id"] in wanted]
+            found = [document for document in await client.all_documents() if document.id in wanted]
         except Unavailable:
             if time.monotonic() - answered > SILENCE:
                 raise
@@ -74,19 +69,18 @@ async def follow(
         show(stages(found, len(wanted)))
         # Once caught up, a document that has no status was deleted meanwhile.
         complete = current or len(found) == len(wanted)
-        if complete and all(_through(document, wanted[document["id"]]) for document in found):
+        if complete and all(_through(document, wanted[document.id]) for document in found):
             return found
         await asyncio.sleep(max(INTERVAL, 4 * (time.monotonic() - since)))
 
 
-def _through(document: dict[str, Any], sequence: int) -> bool:
+def _through(document: Document, sequence: int) -> bool:
     """Whether nothing more happens by itself to the text that stands at that place of the log."""
-    return document["status"] in FINAL and document["metadata"]["added_sequence"] >= sequence
+    return document.is_final and document.sequence >= sequence
 
 
-def _progress(document: dict[str, Any]) -> dict[str, int]:
+def _progress(document: Document) -> dict[str, int]:
     """The counts of one document, none above the number of its chunks."""
-    metadata: dict[str, Any] = document.get("metadata") or {}
-    chunks = int(metadata.get("chunks") or document.get("chunks_count") or 0)
+    chunks = int(document.metadata.get("chunks") or document.chunks_count or 0)
     named = ("extracted", "merged", "embedded", "indexed")
-    return {"chunks": chunks, **{name: min(chunks, int(metadata.get(name) or 0)) for name in named}}
+    return {"chunks": chunks, **{name: min(chunks, int(document.metadata.get(name) or 0)) for name in named}}

@@ -15,6 +15,10 @@ class CommandSettings(Settings):
         validation_alias=AliasChoices("LIGHTSTREAM_API_KEY", "LIGHTRAG_API_KEY"),
         description="what commands send to the query service",
     )
+    lightstream_api_token: SecretStr = Field(
+        default=SecretStr(""), description="a login's token, sent beside or instead of a key"
+    )
+    lightstream_workspace: str = Field(default="default", description="the tenant, where --workspace names none")
 
 
 def of_environment() -> CommandSettings:

@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from stamina.instrumentation import set_on_retry_hooks
+
+from lightstream.client import AsyncLightstream
 from runtime.errors import ConfigurationError
 from runtime.settings import Settings, without_secrets
 from standalone.folder import Folder, State
@@ -57,6 +60,18 @@ def target(data: Path | None) -> Target:
 def of_state(folder: Folder, state: State) -> Target:
     """The stack that runs in the folder."""
     return Target(f"the stack in {folder.path}", of_folder(folder, state), state.api, folder)
+
+
+def service(base: str, workspace: str) -> AsyncLightstream:
+    """The query service, asked with the credentials of the environment.
+
+    Raises ConfigurationError for variables that cannot be used.
+    """
+    settings = of_environment()
+    # Who waits sees nothing of it: standard output is for results.
+    set_on_retry_hooks([])
+    key, token = settings.lightstream_api_key.get_secret_value(), settings.lightstream_api_token.get_secret_value()
+    return AsyncLightstream(base, api_key=key, token=token, workspace=workspace)
 
 
 def deployment() -> Target:

@@ -1,11 +1,14 @@
 """`ask`: a question, its answer, and where the answer is from."""
 
 import asyncio
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json
+
+if TYPE_CHECKING:
+    from lightstream.models import Answer
 
 # `--help` answers at once: the HTTP client is loaded by the command that needs it.
 # ruff: noqa: PLC0415
@@ -37,30 +40,29 @@ def ask(
 
         answer = asyncio.run(answered(target(data).api, workspace, question, mode))
         if as_json:
-            print_json(answer)
+            print_json(answer.model_dump(exclude_unset=True))
         else:
             show(answer)
 
 
-async def answered(base: str, workspace: str, question: str, mode: Mode) -> dict[str, Any]:
+async def answered(base: str, workspace: str, question: str, mode: Mode) -> "Answer":
     """What the query service says."""
-    from standalone.client import api, query
+    from standalone.target import service
 
-    async with api(base, workspace) as client:
-        return await query(client, question, mode)
+    async with service(base, workspace) as client:
+        return await client.query(question, mode=mode)
 
 
-def show(answer: dict[str, Any]) -> None:
+def show(answer: "Answer") -> None:
     """The answer, and its sources by number unless it lists them itself."""
-    text = str(answer["response"]).strip()
+    text = answer.response.strip()
     echo(text)
-    references: list[dict[str, Any]] = answer.get("references") or []
-    lines = [f"[{reference['reference_id']}] {reference['file_path']}" for reference in references]
+    lines = [f"[{reference.reference_id}] {reference.file_path}" for reference in answer.references or ()]
     missing = [line for line in lines if line not in text]
     if missing:
         echo()
         echo("Sources:")
         for line in missing:
             echo(f"  {line}")
-    if not answer.get("llm_generated"):
+    if not answer.llm_generated:
         note(f"\n{NO_MODEL}")

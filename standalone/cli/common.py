@@ -30,7 +30,14 @@ Data = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also for errors.")]
 Workspace = Annotated[
-    str, typer.Option("--workspace", metavar="NAME", help="Tenant whose documents are meant.", callback=_workspace)
+    str,
+    typer.Option(
+        "--workspace",
+        metavar="NAME",
+        envvar="LIGHTSTREAM_WORKSPACE",
+        help="Tenant whose documents are meant.",
+        callback=_workspace,
+    ),
 ]
 
 DATA = None

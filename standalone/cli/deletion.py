@@ -58,17 +58,17 @@ def delete(
 async def _delete(stack: "Target", wanted: Sequence[str], wait: bool, workspace: str) -> Outcome:
     from runtime.bus.nats import NatsLog
     from runtime.bus.publisher import delete_document
-    from standalone.client import api, documents
     from standalone.publishing import SOURCE, jetstream
+    from standalone.target import service
 
     outcome = Outcome()
-    async with jetstream(stack.settings.nats_url) as bus, api(stack.api, workspace) as client:
-        known = await documents(client)
+    async with jetstream(stack.settings.nats_url) as bus, service(stack.api, workspace) as client:
+        known = await client.all_documents()
         for name in wanted:
-            ids = [each["id"] for each in known if name in (each["id"], each["file_path"])]
+            ids = [each.id for each in known if name in (each.id, each.file_path)]
             for id in ids or [name]:
                 gone = await delete_document(NatsLog(bus), workspace=workspace, id=id, source=SOURCE)
                 (outcome.deleted if gone else outcome.unknown).append(id)
-        while wait and any(each["id"] in outcome.deleted for each in await documents(client)):  # noqa: ASYNC110
+        while wait and any(each.id in outcome.deleted for each in await client.all_documents()):  # noqa: ASYNC110
             await asyncio.sleep(PAUSE)
     return outcome

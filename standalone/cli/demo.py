@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -111,16 +111,18 @@ async def _run(
     if not as_json:
         report(outcome, found.skipped)
         echo(f"\nQuestion: {question}\n")
-    answer: dict[str, Any] = await answered(state.api, workspace, question, "mix")
-    failed = [document for document in statuses if document["status"] != "processed"]
+    answer = await answered(state.api, workspace, question, "mix")
+    failed = [document for document in statuses if document.status != "processed"]
     if as_json:
-        print_json({"question": question, **answer, "documents": statuses, "refused": len(outcome.refused)})
+        shown = [document.model_dump(exclude_unset=True) for document in statuses]
+        said = answer.model_dump(exclude_unset=True)
+        print_json({"question": question, **said, "documents": shown, "refused": len(outcome.refused)})
     else:
         show(answer)
         for document in failed:
-            note(f"{document['status']}: {document['file_path']}: {document['error_msg']}")
+            note(f"{document.status}: {document.file_path}: {document.error_msg}")
         _say_how_to_go_on(folder, state, stays)
-    return bool(answer.get("references")) and not failed
+    return bool(answer.references) and not failed
 
 
 def _say_models(state: State) -> None:

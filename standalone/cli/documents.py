@@ -4,7 +4,7 @@ import asyncio
 import uuid
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +22,7 @@ from standalone.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from lightstream.models import Document
     from standalone.documents import Found
     from standalone.publishing import Outcome
     from standalone.target import Target
@@ -63,26 +64,27 @@ async def _add(stack: "Target", paths: Sequence[str], name: str, wait: bool, as_
     found = find(paths, stdin_name=name or UNKNOWN_SOURCE)
     outcome, statuses = await publish(stack, workspace, found, wait=wait, hidden=as_json)
     if as_json:
-        print_json({**asdict(outcome), "skipped": found.skipped, "documents": statuses})
+        shown = [document.model_dump(exclude_unset=True) for document in statuses]
+        print_json({**asdict(outcome), "skipped": found.skipped, "documents": shown})
     else:
         report(outcome, found.skipped)
         for document in statuses:
-            if document["status"] != "processed":
-                note(f"  {document['status']}: {document['file_path']}: {document['error_msg'] or 'see `status`'}")
-    unfinished = [document for document in statuses if document["status"] != "processed"]
+            if document.status != "processed":
+                note(f"  {document.status}: {document.file_path}: {document.error_msg or 'see `status`'}")
+    unfinished = [document for document in statuses if document.status != "processed"]
     return bool(outcome.refused or unfinished)
 
 
 async def publish(
     stack: "Target", workspace: str, found: "Found", *, wait: bool, hidden: bool
-) -> tuple["Outcome", list[dict[str, Any]]]:
+) -> tuple["Outcome", list["Document"]]:
     """Add what was found, and with `wait` follow it; gives what became of it and the statuses of those in the log."""
     from standalone import progress, publishing
     from standalone.cli.bars import bars
-    from standalone.client import api
+    from standalone.target import service
 
     track, total = f"insert_{uuid.uuid4()}", len(found.sources)
-    async with publishing.jetstream(stack.settings.nats_url) as bus, api(stack.api, workspace) as client:
+    async with publishing.jetstream(stack.settings.nats_url) as bus, service(stack.api, workspace) as client:
         with bars(hidden=hidden) as show:
             names: list[str] = []
 
@@ -129,39 +131,40 @@ def status(
 
 async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
     from runtime.errors import ServiceError
-    from standalone.client import api, documents
+    from standalone.target import service
 
-    async with api(base, workspace) as client:
-        found = [each for each in await documents(client) if wanted in (each["id"], each["file_path"])]
+    async with service(base, workspace) as client:
+        found = [each for each in await client.all_documents() if wanted in (each.id, each.file_path)]
     if not found:
         raise ServiceError(f"no document {wanted!r} in workspace {workspace}")
+    shown = found[0].model_dump(exclude_unset=True)
     if as_json:
-        print_json(found[0])
+        print_json(shown)
         return
-    progress: dict[str, Any] = found[0].get("metadata") or {}
-    for key, value in {**found[0], **progress}.items():
+    for key, value in {**shown, **found[0].metadata}.items():
         if key != "metadata" and value not in (None, ""):
             echo(f"{key:<16} {value}")
 
 
 async def _all(base: str, as_json: bool, workspace: str) -> None:
-    from standalone.client import api, counts, documents
+    from standalone.target import service
 
-    async with api(base, workspace) as client:
-        numbers = await counts(client)
-        unfinished = [each for each in await documents(client) if each["status"] != "processed"]
+    async with service(base, workspace) as client:
+        numbers = await client.status_counts()
+        unfinished = [each for each in await client.all_documents() if each.status != "processed"]
     if as_json:
-        print_json({"status_counts": numbers, "unfinished": unfinished})
+        shown = [each.model_dump(exclude_unset=True) for each in unfinished]
+        print_json({"status_counts": numbers, "unfinished": shown})
         return
     echo(f"{numbers.get('all', 0)} documents in workspace {workspace}")
     for name, number in numbers.items():
         if number and name != "all":
             echo(f"  {name:<14} {number}")
     for each in unfinished[:SHOWN]:
-        echo(f"  {each['status']}: {each['file_path']} {_counts(each)} {each['error_msg'] or ''}".rstrip())
+        echo(f"  {each.status}: {each.file_path} {_counts(each)} {each.error_msg or ''}".rstrip())
 
 
-def _counts(document: dict[str, Any]) -> str:
-    progress: dict[str, Any] = document.get("metadata") or {}
+def _counts(document: "Document") -> str:
+    progress = document.metadata
     named = [f"{progress[name]} {name}" for name in ("extracted", "merged", "embedded", "indexed") if name in progress]
     return f"({', '.join(named)} of {progress.get('chunks', '?')} chunks)" if named else ""

@@ -101,6 +101,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("services/extractor/handler.py", "import runtime.bus.nats", "services.extractor.handler -> runtime.bus.nats"),
         ("runtime/models/ports.py", "import httpx", "runtime.models.ports -> httpx"),
         ("services/chunker/helpers.py", "", "services.chunker.helpers"),
+        ("services/query/ask.py", "import lightstream.client", "services.query.ask -> lightstream.client"),
+        ("runtime/errors.py", "import lightstream.errors", "runtime.errors -> lightstream.errors"),
+        ("lightstream/client.py", "import services.query.ports", "lightstream.client -> services.query.ports"),
+        ("lightstream/client.py", "import runtime.stores.open", "lightstream.client -> runtime.stores.open"),
     ],
 )
 def test_a_planted_violation_is_found(copy: Path, file: str, line: str, found: str) -> None:
@@ -138,6 +142,13 @@ def test_every_module_of_the_runtime_is_a_port_or_forbidden_to_what_decides() ->
 def test_the_contracts_need_pydantic_and_the_standard_library_only() -> None:
     needed = {name.partition(".")[0] for path in modules("contracts") for name in imported(parsed(path))}
     assert needed - sys.stdlib_module_names == {"pydantic", "contracts"}
+
+
+def test_the_client_imports_the_contracts_the_bus_and_the_errors_only() -> None:
+    ours = {name for path in modules("lightstream") for name in imported(parsed(path))}
+    inner = {name for name in ours if name.partition(".")[0] in FLOORS} - {"runtime"}
+    allowed = ("contracts.", "lightstream", "runtime.bus.", "runtime.errors")
+    assert {name for name in inner if not name.startswith(allowed)} == set()
 
 
 def test_a_domain_is_pure() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from runtime.bus import topology
 from runtime.errors import ConfigurationError, Unavailable
-from standalone.client import api, counts
 from standalone.processes import free_port, listening
+from standalone.target import service as asking
 from tests.support.access import KEY
 from tests.support.nats_server import connected, running_nats, until
 from tests.support.services import logs, page, service
@@ -57,12 +57,12 @@ async def test_a_published_service_asks_for_its_key_and_a_command_brings_it(
                 assert (refused.status_code, refused.json()) == (403, {"detail": "API Key required"})
                 assert "server" not in refused.headers
                 assert (await stranger.get("/health/ready")).status_code == 503
-            async with api(base, "default") as command:
-                with pytest.raises(ConfigurationError, match="API Key required; set LIGHTSTREAM_API_KEY"):
-                    await counts(command)
+            async with asking(base, "default") as command:
+                with pytest.raises(ConfigurationError, match=r"API Key required; .*LIGHTSTREAM_API_KEY"):
+                    await command.status_counts()
             monkeypatch.setenv("LIGHTRAG_API_KEY", KEY)
-            async with api(base, "default") as command:
+            async with asking(base, "default") as command:
                 with pytest.raises(Unavailable, match="starting"):  # its stores are not there: the key was enough
-                    await counts(command)
+                    await command.status_counts()
             assert "leave nothing of MAX_TOTAL_TOKENS" in process.log.read_text("utf-8")
             assert KEY not in process.log.read_text("utf-8")

@@ -16,6 +16,8 @@ from typing import Any, TypeVar
 import httpx
 
 from contracts.topology import DURABLES
+from lightstream.client import Lightstream
+from lightstream.errors import Unavailable
 from runtime.bus.nats import connected
 from runtime.settings import Settings
 from standalone import stack as parts
@@ -84,7 +86,12 @@ class Stack:
         """kill -9; the supervisor starts it again."""
         os.kill(self.pid(name), signal.SIGKILL)
 
+    def service(self, workspace: str = "default") -> Lightstream:
+        """The query service, asked once for each question."""
+        return Lightstream(self.state.api, workspace=workspace, timeout=PATIENCE, attempts=1)
+
     def client(self, workspace: str = "default") -> httpx.Client:
+        """Plain HTTP, for tests of the routes themselves."""
         return httpx.Client(
             base_url=self.state.api, headers={"X-Workspace": workspace}, timeout=PATIENCE, trust_env=False
         )
@@ -92,26 +99,24 @@ class Stack:
     def add(self, texts: Mapping[str, str], workspace: str = "default") -> None:
         """Publish documents through the API, a hundred a request."""
         names = list(texts)
-        with self.client(workspace) as client:
+        with self.service(workspace) as service:
             for start in range(0, len(names), 100):
                 part = names[start : start + 100]
-                body = {"texts": [texts[name] for name in part], "file_sources": part}
-                answer = client.post("/documents/texts", json=body)
-                assert answer.status_code == 200, answer.text
+                service.add_texts([texts[name] for name in part], part)
 
     def counts(self, workspace: str = "default") -> dict[str, int]:
-        with self.client(workspace) as client:
-            answer = client.get("/documents/status_counts")
-        return answer.json()["status_counts"] if answer.status_code == 200 else {}
+        """Documents by status; none while nobody answers."""
+        try:
+            with self.service(workspace) as service:
+                return service.status_counts()
+        except Unavailable:
+            return {}
 
     def settled(self, count: int, workspace: str = "default") -> dict[str, int]:
         """Wait until `count` documents have come to an end."""
 
         def done() -> dict[str, int] | None:
-            try:
-                found = self.counts(workspace)
-            except httpx.TransportError:  # it is just being started again
-                return None
+            found = self.counts(workspace)
             return found if sum(found.get(status, 0) for status in FINAL) == found.get("all") == count else None
 
         return until(done, lambda: f"{self.counts(workspace)}\n{self.logs()}")

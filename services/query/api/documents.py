@@ -74,7 +74,7 @@ async def upload_file(
     async with received(request, ctx.readers.refuse_larger) as file:
         added, track = await upload(shelf, file, Wishes(key, replace), ctx.readers)
     message = "1 accepted; it is being processed." if added.is_new else "This file is there already; nothing was added."
-    return InsertResponse(message=message, track_id=track.id)
+    return InsertResponse.of([added], track.id, message)
 
 
 @router.post("/text")
@@ -101,10 +101,10 @@ async def _added(
 ) -> InsertResponse:
     wanted = chunking.chunking() if chunking else None
     named = zip(texts, sources or [UNKNOWN_SOURCE] * len(texts), strict=True)
-    await add_texts(
+    added = await add_texts(
         Shelf(ctx.log, ctx.blobs, workspace), track, [Text(text, name, chunking=wanted) for text, name in named]
     )
-    return InsertResponse(message=f"{len(texts)} accepted; they are being processed.", track_id=track.id)
+    return InsertResponse.of(added, track.id, f"{len(texts)} accepted; they are being processed.")
 
 
 @router.post("/scan")

@@ -13,7 +13,7 @@ from services.query.api.auth import entered, usual
 from services.query.api.chatting import Reply, last, placed, question, reply
 from services.query.api.failures import documented, openai_error
 from services.query.api.openai_models import COMPLETED, ChatCompletionRequest, OpenAiProblem, described, usage
-from services.query.api.routes import Ctx, workspace
+from services.query.api.routes import Ctx, tenant
 from services.query.api.streaming import Lines, Sse, guarded
 from services.query.domain.access import Caller
 from services.query.domain.conversation import Wish
@@ -114,4 +114,4 @@ def _known(id: str) -> Model:
 def _enter(chosen: Model, request: Request) -> str:
     """The workspace of the request, which its model may name. Raises Refused, and HTTPException for an odd name."""
     request.state.workspace = entered(request.scope, chosen.workspace)
-    return workspace(request)
+    return tenant(request)

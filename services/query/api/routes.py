@@ -61,6 +61,11 @@ async def workspace(
     _x_workspace: Annotated[str | None, Header(alias="x-workspace", description="the workspace")] = None,
 ) -> str:
     """The tenant a request means; the gate has read its headers and knows that its credentials are for it."""
+    return tenant(request)
+
+
+def tenant(request: Request) -> str:
+    """The workspace that the gate let the request into. Raises HTTPException for a name that none can have."""
     name: str = request.state.workspace
     try:
         Attributes(id="-", source="-", type="-", workspace=name)

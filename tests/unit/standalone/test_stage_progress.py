@@ -5,21 +5,23 @@ from typing import Any
 import httpx
 import pytest
 
+from lightstream.client import AsyncLightstream
+from lightstream.models import Document
 from runtime.errors import Unavailable
 from standalone import progress
 from standalone.progress import Stage, follow, stages
 
 
-def document(id: str, status: str, chunks: int = 0, sequence: int = 1, **counts: int) -> dict[str, Any]:
+def document(id: str, status: str, chunks: int = 0, sequence: int = 1, **counts: int) -> Document:
     """A status as the query service gives it."""
-    metadata = {"chunks": chunks, "added_sequence": sequence, **counts}
-    return {"id": id, "status": status, "chunks_count": chunks, "metadata": metadata}
+    metadata: dict[str, Any] = {"chunks": chunks, "added_sequence": sequence, **counts}
+    return Document(id=id, file_path=id, status=status, chunks_count=chunks, metadata=metadata)
 
 
 class Service:
     """A query service that gives one list of documents after the other, in pages of two."""
 
-    def __init__(self, *looks: list[dict[str, Any]] | None) -> None:
+    def __init__(self, *looks: list[Document] | None) -> None:
         self.looks, self.asked = list(looks), 0
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
@@ -33,11 +35,13 @@ class Service:
         if not more:
             self.asked += 1
             self.looks[:1] = [] if len(self.looks) > 1 else [look]
-        return httpx.Response(200, json={"documents": found, "pagination": {"has_next": more}})
+        pages = {"page": page, "page_size": 2, "total_count": 9, "total_pages": 9, "has_next": more, "has_prev": False}
+        listed = [document.model_dump() for document in found]
+        return httpx.Response(200, json={"documents": listed, "pagination": pages, "status_counts": {}})
 
-    def client(self) -> httpx.AsyncClient:
-        """A client of it."""
-        return httpx.AsyncClient(base_url="http://query", transport=httpx.MockTransport(self))
+    def client(self) -> AsyncLightstream:
+        """A client of it, which asks once."""
+        return AsyncLightstream("http://query", transport=httpx.MockTransport(self), attempts=1)
 
 
 @pytest.fixture(autouse=True)
@@ -72,9 +76,7 @@ def test_stages_count_documents_and_chunks() -> None:
 
 
 def test_a_status_without_counts_is_one_at_the_beginning() -> None:
-    assert stages([{"id": "a", "status": "pending", "chunks_count": None, "metadata": None}], 1)[1] == Stage(
-        "extracted", 0, 0
-    )
+    assert stages([Document(id="a", file_path="a", status="pending")], 1)[1] == Stage("extracted", 0, 0)
 
 
 async def test_waiting_ends_when_every_wanted_document_is_through() -> None:
@@ -86,7 +88,7 @@ async def test_waiting_ends_when_every_wanted_document_is_through() -> None:
     seen: list[list[Stage]] = []
     async with service.client() as client:
         found = await follow(client, {"a": 1, "b": 1}, now, seen.append)
-    assert [each["id"] for each in found] == ["a", "b"]
+    assert [each.id for each in found] == ["a", "b"]
     assert service.asked == 3
     assert [look[0].done for look in seen] == [0, 2, 2]
 
@@ -125,5 +127,5 @@ async def test_a_service_that_is_started_again_is_waited_for() -> None:
 async def test_a_service_that_stays_silent_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "SILENCE", 0.0)
     async with Service(None, None, None).client() as client:
-        with pytest.raises(Unavailable, match="503: starting"):
+        with pytest.raises(Unavailable, match="starting"):
             await follow(client, {"a": 1}, now, lambda _: None)

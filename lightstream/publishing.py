@@ -1,0 +1,90 @@
+"""A document straight into the log, over the bus: for programs that are on it, without the HTTP API."""
+
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypedDict, Unpack
+
+from pydantic import BaseModel, ConfigDict
+
+from contracts.ids import UNKNOWN_SOURCE
+from contracts.values import Chunking, Scalar
+from lightstream.connection import named
+from lightstream.errors import InvalidRequest, Misconfigured, Unavailable
+from runtime import errors
+
+# The bus brings its driver and the telemetry, which nobody pays for who speaks HTTP only.
+# ruff: noqa: PLC0415
+
+SOURCE = "/lightstream/client"
+"""`source` of the events."""
+
+
+class About(TypedDict, total=False):
+    """What may be said about a document beside its text.
+
+    `file_path` is cited by answers. `pages` are the places in the text at which its pages begin. `source` says who
+    publishes, as a URI reference.
+    """
+
+    file_path: str
+    track_id: str
+    metadata: Mapping[str, Scalar]
+    chunking: Chunking
+    pages: Sequence[int]
+    source: str
+
+
+class Published(BaseModel):
+    """Where a document stands in the log. `is_new` is False when this very text stood there already."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    sequence: int
+    is_new: bool
+
+
+async def publish_document(
+    url: str, *, text: str, id: str | None = None, workspace: str = "default", **about: Unpack[About]
+) -> Published:
+    """Append a document to the log, and return once that has it durably; a long text is put beside the log.
+
+    `url` is that of the NATS server, with user and password where it asks for them. The same `id` with another text is
+    a new version. Without one the id derives from the name of `file_path`, or from the text. Raises `InvalidRequest`
+    for what no document can be, `Misconfigured` when no server answers at `url`, `Unavailable` when the log does not
+    take it. Calling again after an error adds nothing twice.
+    """
+    from runtime.bus.nats import NatsLog, connected
+    from runtime.bus.nats_beside import NatsBlobs
+    from runtime.bus.publisher import add_document
+
+    place = named(workspace or "default")
+    with _translated():
+        async with connected(url, name="lightstream-client") as client:
+            jetstream = client.jetstream()
+            added = await add_document(
+                NatsLog(jetstream),
+                NatsBlobs(jetstream),
+                workspace=place,
+                text=text,
+                id=id,
+                source=about.get("source", SOURCE),
+                file_path=about.get("file_path", UNKNOWN_SOURCE),
+                track_id=about.get("track_id"),
+                metadata=about.get("metadata"),
+                chunking=about.get("chunking"),
+                pages=about.get("pages", ()),
+            )
+    return Published(id=added.document_id, sequence=added.sequence, is_new=added.is_new)
+
+
+@contextmanager
+def _translated() -> Generator[None]:
+    try:
+        yield
+    except errors.ConfigurationError as error:
+        raise Misconfigured(str(error)) from None
+    except errors.Retryable as error:
+        raise Unavailable(str(error), retry_after=error.retry_after) from None
+    except (errors.InvalidInput, errors.Poison) as error:
+        raise InvalidRequest(str(error)) from None

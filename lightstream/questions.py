@@ -1,0 +1,103 @@
+"""What is asked: questions, answers as they are written, and what answers would rest on."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Literal, TypedDict, Unpack, cast
+
+from lightstream.errors import ServerFault
+from lightstream.flows import Call, Flow, ask, body, into
+from lightstream.models import Answer, Evidence, Piece
+
+Mode = Literal["mix", "hybrid", "local", "global", "naive", "walk", "auto", "bypass"]
+
+STREAM = "/query/stream"
+
+
+class Said(TypedDict):
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Filter(TypedDict, total=False):
+    """Which documents to answer from: all that is given must hold. Times have a time zone."""
+
+    document_ids: Sequence[str]
+    tags: Sequence[str]
+    metadata: Mapping[str, str | int | float | bool]
+    file_path_prefix: str
+    added_from: datetime
+    added_before: datetime
+
+
+class Options(TypedDict, total=False):
+    """What may be said about a question; the page of the HTTP API explains each."""
+
+    mode: Mode
+    only_need_context: bool
+    only_need_prompt: bool
+    response_type: str
+    top_k: int
+    chunk_top_k: int
+    max_entity_tokens: int
+    max_relation_tokens: int
+    max_total_tokens: int
+    hl_keywords: Sequence[str]
+    ll_keywords: Sequence[str]
+    conversation_history: Sequence[Said]
+    user_prompt: str
+    disable_user_prompt_prefix: bool
+    enable_rerank: bool
+    include_references: bool
+    include_chunk_content: bool
+    include_chunk_locations: bool
+    include_progress: bool
+    min_position: int
+    filter: Filter
+
+
+def query(question: str, **options: Unpack[Options]) -> Flow[Answer]:
+    """Answer a question from the documents."""
+    return ask(Call("POST", "/query", into(Answer), body(query=question, **options), repeatable=True))
+
+
+def query_data(question: str, **options: Unpack[Options]) -> Flow[Evidence]:
+    """What the documents hold about a question: entities, relationships, passages and their files. No answer."""
+    return ask(Call("POST", "/query/data", into(Evidence), body(query=question, **options), repeatable=True))
+
+
+def query_stream(question: str, **options: Unpack[Options]) -> Call[Piece]:
+    """Answer a question piece by piece, as it is written: `with … as pieces`, then iterate.
+
+    Closing the block ends the model's work. An error in the middle of an answer is raised by the iteration.
+    """
+    return Call("POST", STREAM, into(Piece), body(query=question, **options), repeatable=True)
+
+
+class Lines:
+    """Pieces out of bytes as they come: a JSON object in each line."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def of(self, data: bytes) -> list[Piece]:
+        """The pieces that these bytes complete. Raises `ServerFault` for a line that tells of an error."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        return [_piece(line) for line in lines if line.strip()]
+
+    def end(self) -> list[Piece]:
+        """The piece of a last line without an end."""
+        return self.of(b"\n")
+
+
+def _piece(line: bytes) -> Piece:
+    try:
+        said = json.loads(line)
+        if isinstance(said, dict) and "error" in said:
+            detail = str(cast("dict[str, object]", said)["error"])
+            raise ServerFault(f"{STREAM}: {detail}", detail=detail)
+        return Piece.model_validate(said)
+    except ValueError:
+        raise ServerFault(f"{STREAM}: a line is no piece of an answer") from None

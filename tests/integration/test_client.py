@@ -1,0 +1,264 @@
+"""`lightstream.client`, waiting and for asyncio, against a query service that listens and services that work."""
+
+import asyncio
+import io
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from lightstream.errors import (
+    AccessDenied,
+    Conflict,
+    InvalidRequest,
+    Misconfigured,
+    NotFound,
+    RateLimited,
+    StillProcessing,
+    TooLarge,
+    Unavailable,
+)
+from lightstream.models import Document
+from services.query.models import ModelAnswers
+from services.query.settings import QuerySettings
+from tests.support.access import KEY, PASSWORD, READER, SEVERAL, behind, with_accounts
+from tests.support.clients import KINDS, Both, Kind, client
+from tests.support.openai_provider import serving
+from tests.support.querying import World, library_of_two
+from tests.support.whole import listening, working
+
+ADA = "Ada Marlow sailed the Kestrel to Port Elm. Celia Finch met Ada Marlow there."
+PELL = "Dorian Pell sold salt in Quinnsbridge."
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> Kind:
+    return request.param
+
+
+@pytest_asyncio.fixture
+async def both(kind: Kind) -> AsyncIterator[Both]:
+    """A client of a service with an empty workspace, and all other services at work."""
+    world = World()
+    async with working(world), listening(world.app()) as url, client(kind, url, workspace="w") as both:
+        yield both
+
+
+async def test_from_texts_to_an_answer_to_nothing_left(both: Both) -> None:
+    looks: list[Sequence[Document]] = []
+    added = await both.add_texts([ADA, PELL], ["ada.txt", "pell.txt"])
+    states = await both.wait(added, progress=looks.append)
+    assert [(one.file_path, one.status) for one in states] == [("ada.txt", "processed"), ("pell.txt", "processed")]
+    assert looks[-1] == states
+    assert (await both.track_status(added.track_id)).total_count == 2
+    assert {"processed": 2, "all": 2}.items() <= (await both.status_counts()).items()
+    answer = await both.query("Who sailed the Kestrel?", mode="naive")
+    assert "Ada Marlow" in answer.response
+    assert answer.references[0].file_path == "ada.txt"
+    assert (await both.health()).workspace == "w"
+    assert "2 of 2" in (await both.delete_documents([document.id for document in added.documents])).message
+    while await both.all_documents():
+        await asyncio.sleep(0.01)
+
+
+async def test_the_same_text_again_is_found_where_it_stands(both: Both) -> None:
+    first = await both.add_text(ADA, "ada.txt")
+    again = await both.add_text(ADA, "ada.txt")
+    assert again.track_id != first.track_id
+    assert (first.new, again.new) == (first.documents, [])
+    assert again.documents == first.documents
+    assert [one.status for one in await both.wait(again)] == ["processed"]
+
+
+async def test_a_key_of_the_callers_own_makes_two_calls_one(both: Both) -> None:
+    first = await both.add_text(ADA, "ada.txt", idempotency_key="one")
+    assert await both.add_text(ADA, "ada.txt", idempotency_key="one") == first
+    with pytest.raises(InvalidRequest, match="Idempotency-Key"):
+        await both.add_text(PELL, "ada.txt", idempotency_key="one")
+
+
+async def test_files_are_uploaded_from_a_path_and_from_memory(both: Both, tmp_path: Path) -> None:
+    path = tmp_path / "Größe 港.md"
+    path.write_text(ADA, "utf-8")
+    added = await both.upload(path)
+    assert [one.file_path for one in await both.wait(added)] == ["Größe 港.md"]
+    assert (await both.upload(path)).new == []
+    with pytest.raises(Conflict, match="replace=true") as raised:
+        await both.upload(io.BytesIO(PELL.encode()), path.name)
+    assert (raised.value.status, raised.value.detail.startswith("there is another")) == (409, True)
+    replaced = await both.upload(io.BytesIO(PELL.encode()), path.name, replace=True)
+    assert (await both.wait(replaced))[0].sequence > added.documents[0].sequence
+    with pytest.raises(Misconfigured, match="needs a name"):
+        await both.upload(io.BytesIO(b"x"))
+
+
+async def test_all_documents_are_more_than_a_page(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"{number:02d}.txt" for number in range(23)]
+    await both.wait(await both.add_texts([f"{name} is about salt." for name in names], names))
+    monkeypatch.setattr("lightstream.documents.PAGE", 10)
+    found = await both.all_documents()
+    assert sorted(document.file_path for document in found) == names
+    assert [document.id for document in found] == sorted(document.id for document in found)
+    page = await both.list_documents(3, 10, sort_field="file_path", sort_direction="asc")
+    assert [document.file_path for document in page.documents] == names[20:]
+    assert (page.pagination.total_count, page.pagination.has_next) == (23, False)
+    assert await both.all_documents(status_filters=["failed"]) == []
+
+
+async def test_waiting_ends_when_its_time_is_over(kind: Kind) -> None:
+    world = World()  # whose services do nothing
+    async with listening(world.app()) as url, client(kind, url) as both:
+        added = await both.add_text(ADA)
+        with pytest.raises(StillProcessing, match="1 of 1 documents"):
+            await both.wait(added, timeout=0.3)
+
+
+async def test_the_graph_is_read_and_edited(both: Both) -> None:
+    await both.wait(await both.add_text(ADA, "ada.txt"))
+    assert {"Ada Marlow", "Port Elm"} <= set(await both.entity_names())
+    assert "Port Elm" in await both.popular_entities(limit=10)
+    assert await both.search_entities("marlow") == ["Ada Marlow"]
+    assert [await both.entity_exists(name) for name in ("Port Elm", "port elm")] == [True, False]
+    made = await both.create_entity("Graywick", "A town on the coast.", type="location")
+    assert (made.status, made.data["graph_data"]["entity_type"]) == ("success", "location")
+    await both.create_relation("Graywick", "Port Elm", "A road joins them.", keywords=["road"], weight=2.0)
+    edited = await both.edit_relation("Graywick", "Port Elm", description="A ferry joins them.", keywords=["ferry"])
+    assert edited.data["graph_data"]["keywords"] == "ferry"
+    assert (await both.edit_entity("Graywick", description="A town.")).data["graph_data"]["description"] == "A town."
+    renamed = await both.edit_entity("Port Elm", new_name="Elmhaven")
+    assert renamed.operation_summary["renamed"] is True
+    around = await both.subgraph("Graywick", max_depth=1)
+    assert {node.id for node in around.nodes} == {"Graywick", "Elmhaven"}
+    assert [edge.properties["description"] for edge in around.edges] == ["A ferry joins them."]
+    await both.delete_relation("Graywick", "Elmhaven")
+    await both.merge_entities(["Graywick"], "Elmhaven")
+    await both.delete_entity("Elmhaven")
+    assert not {"Graywick", "Elmhaven"} & set(await both.entity_names())
+    with pytest.raises(NotFound, match="no entity of the name 'Elmhaven'"):
+        await both.delete_entity("Elmhaven")
+
+
+async def test_an_edit_that_does_not_show_yet_says_so(kind: Kind) -> None:
+    world = await library_of_two()
+    app = world.app(settings=QuerySettings(workspace="w", edit_timeout=0.05))
+    async with listening(app) as url, client(kind, url) as both:
+        assert (await both.create_entity("Graywick", "A town.")).status == "pending"
+
+
+async def test_what_an_answer_would_rest_on(kind: Kind) -> None:
+    world = await library_of_two()
+    async with listening(world.app()) as url, client(kind, url) as both:
+        found = await both.query_data("Who discovered radium?", filter={"document_ids": ["curie"]})
+        assert {chunk["file_path"] for chunk in found.data["chunks"]} == {"curie.txt"}
+        located = await both.query("Who discovered radium?", mode="naive", include_chunk_locations=True)
+        assert located.references[0].chunks[0].document_id == "curie"
+        with pytest.raises(InvalidRequest, match="too short"):
+            await both.query_data("a")
+
+
+async def test_an_answer_comes_in_pieces(kind: Kind) -> None:
+    world = await library_of_two()
+    async with serving() as provider:
+        chat = provider.chat("good")
+        app = world.app(library=world.library(answers=ModelAnswers(chat)))
+        async with listening(app) as url, client(kind, url) as both:
+            pieces = await both.streamed("Who discovered radium?", include_progress=True)
+        await chat.close()
+    assert "".join(piece.response for piece in pieces) == "the whole answer"
+    assert [one.file_path for piece in pieces for one in piece.references or ()] == ["curie.txt"]
+    assert "generating_response" in {piece.progress for piece in pieces}
+    assert (pieces[-1].response_time or 0) > 0
+
+
+async def test_closing_an_answer_ends_the_models_work(kind: Kind) -> None:
+    world = await library_of_two()
+    async with serving() as provider:
+        chat = provider.chat("endless")
+        app = world.app(library=world.library(answers=ModelAnswers(chat)))
+        async with listening(app) as url, client(kind, url) as both:
+            pieces = await both.streamed("Who discovered radium?", most=3)
+            assert len(pieces) == 3
+            await asyncio.wait_for(provider.disconnected.wait(), 60)
+        await chat.close()
+
+
+async def test_a_stream_that_cannot_begin_is_an_error_of_its_own(both: Both) -> None:
+    with pytest.raises(InvalidRequest, match="too short") as raised:
+        await both.streamed("a")
+    assert raised.value.status == 422
+
+
+async def test_credentials_open_what_they_are_for_and_are_in_no_message(kind: Kind) -> None:
+    app = (await library_of_two()).app(behind(lightstream_api_keys=SEVERAL))
+    async with listening(app) as url:
+        async with client(kind, url) as stranger:
+            with pytest.raises(AccessDenied, match="API Key required; give a key"):
+                await stranger.status_counts()
+        async with client(kind, url, api_key=READER, workspace="w") as reader:
+            assert (await reader.status_counts())["all"] == 2
+            with pytest.raises(AccessDenied, match="may read only") as raised:
+                await reader.add_text("x")
+        assert READER not in f"{raised.value!r} {reader.client!r} {vars(reader.client)}"
+
+
+async def test_who_logs_in_goes_on_with_the_token_and_its_successors(kind: Kind) -> None:
+    app = (await library_of_two()).app(with_accounts(token_renew_threshold=1.0))
+    async with listening(app) as url, client(kind, url, workspace="w") as ada:
+        with pytest.raises(AccessDenied, match="Please login"):
+            await ada.status_counts()
+        with pytest.raises(AccessDenied, match="Incorrect credentials"):
+            await ada.login("ada", "wrong password")
+        login = await ada.login("ada", PASSWORD)
+        token = login.access_token.get_secret_value()
+        assert token not in repr(login) + repr(ada.client)
+        assert (await ada.status_counts())["all"] == 2
+        assert (await ada.health()).workspace == "w"
+        async with client(kind, url, token=token, workspace="w") as other:
+            assert (await other.query("Who discovered radium?")).response
+
+
+async def test_who_asks_too_often_waits_as_long_as_it_is_told(kind: Kind) -> None:
+    app = (await library_of_two()).app(behind(lightrag_api_key=KEY, rate_limit_per_minute=60))
+    async with listening(app) as url:
+        async with client(kind, url, api_key=KEY, workspace="w") as patient:
+            assert [await patient.status_counts() for _ in range(62)]
+        async with client(kind, url, api_key=KEY, workspace="w", attempts=1) as hasty:
+            with pytest.raises(RateLimited, match="too many requests") as raised:
+                for _ in range(62):
+                    await hasty.status_counts()
+            assert (raised.value.status, raised.value.retry_after) == (429, 1.0)
+
+
+async def test_a_file_that_is_too_large_is_refused_with_the_limit(kind: Kind, tmp_path: Path) -> None:
+    world, path = World(), tmp_path / "large.txt"
+    path.write_bytes(b"salt and honey. " * 500_000)
+    app = world.app(settings=QuerySettings(workspace="w", max_upload_size=100_000))
+    async with listening(app) as url, client(kind, url) as both:
+        with pytest.raises(TooLarge, match="100,000 bytes"):
+            await both.upload(path)
+
+
+class Counted(io.BytesIO):
+    """A file that remembers how much of it was asked for at once."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.sizes: list[int] = []
+
+    def read(self, size: int | None = -1) -> bytes:
+        self.sizes.append(-1 if size is None else size)
+        return super().read(size)
+
+
+async def test_a_file_is_never_read_as_a_whole(both: Both) -> None:
+    file = Counted(ADA.encode() * 20_000)
+    assert (await both.upload(file, "long.txt")).new
+    assert len(file.sizes) > 20
+    assert 0 < min(file.sizes) <= max(file.sizes) <= 128 * 1024
+
+
+async def test_nobody_at_the_address(kind: Kind) -> None:
+    async with client(kind, "http://127.0.0.1:9", attempts=2) as both:
+        with pytest.raises(Unavailable, match=r"does not answer /documents/status_counts \(ConnectError\)"):
+            await both.status_counts()

@@ -1,0 +1,68 @@
+"""Every example of the page about the Python client runs as it stands there, and prints what stands below it."""
+
+import asyncio
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from runtime.bus import topology
+from services.query.settings import QuerySettings
+from tests.support.nats_server import connected, running_nats
+from tests.support.querying import World
+from tests.support.whole import listening, working
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs/python-client.md").read_text("utf-8")
+EXAMPLES = re.findall(r"^## ([^\n]+)$|```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE)
+API, BUS = "http://127.0.0.1:9621", "nats://127.0.0.1:4222"
+
+
+def examples() -> list[tuple[str, str, str]]:
+    """Heading, program and output of each."""
+    found: list[tuple[str, str, str]] = []
+    heading = ""
+    for title, program, output in EXAMPLES:
+        heading = title or heading
+        if program:
+            found.append((heading, program, output))
+    return found
+
+
+OVER_HTTP = [pytest.param(program, output, id=heading) for heading, program, output in examples() if BUS not in program]
+ON_THE_BUS = [pytest.param(program, output, id=heading) for heading, program, output in examples() if BUS in program]
+
+
+async def printed(program: str, folder: Path, **env: str) -> str:
+    """What the program says, run as a user runs it."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-W", "error", "-c", program, cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT), **env},
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    output, _ = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 0, output.decode()
+    return output.decode()
+
+
+@pytest.mark.parametrize(("program", "output"), OVER_HTTP)
+async def test_an_example_prints_what_the_page_says(program: str, output: str, tmp_path: Path) -> None:
+    world = World()
+    app = world.app(settings=QuerySettings(workspace="default"))
+    async with working(world), listening(app) as url:
+        said = await printed(program.replace(API, url), tmp_path, LIGHTSTREAM_API_URL=url)
+    assert said.strip() == output.strip()
+
+
+@pytest.mark.parametrize(("program", "output"), ON_THE_BUS)
+async def test_the_example_for_the_bus_prints_what_the_page_says(program: str, output: str, tmp_path: Path) -> None:
+    async with running_nats(tmp_path) as server, connected(server) as client:
+        await topology.apply(client.jetstream())
+        said = await printed(program.replace(BUS, server.url), tmp_path)
+        assert (await client.jetstream().stream_info("KB_EVENTS")).state.messages == 1
+    assert said.strip() == output.strip()
+
+
+def test_every_program_of_the_page_has_its_output() -> None:
+    assert len(OVER_HTTP) + len(ON_THE_BUS) == PAGE.count("```python") >= 8
