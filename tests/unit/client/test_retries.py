@@ -5,8 +5,6 @@ import io
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from typing import Any
 
 import httpx
@@ -164,7 +162,7 @@ async def test_it_waits_as_long_as_it_is_told(kind: Kind) -> None:
         ("7", 7.0, 7.0),
         ("0.5", 0.5, 0.5),
         ("-3", 0.0, 0.0),
-        (format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True), 3500.0, 3600.0),
+        ("Fri, 01 Jan 2100 00:00:00 GMT", 1e9, 1e10),
         ("Mon, 01 Jan 2001 00:00:00 GMT", 0.0, 0.0),
         ("soon", None, None),
         ("nan", None, None),
