@@ -1,10 +1,12 @@
 """The log on NATS JetStream, the connection to it and its messages."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import cast
 from uuid import uuid4
 
 import structlog
@@ -56,6 +58,9 @@ EPOCH = datetime.fromtimestamp(0, UTC)
 
 _BURIED = stream("KB_DEAD").max_msg_size - 16 * KiB
 """Bytes of a message that are kept in KB_DEAD, for its headers take room too. The log has the rest."""
+
+_KEPT = re.compile(r"(ce-[a-z0-9]+|content-type)", re.IGNORECASE)
+"""Headers that hold an event's attributes."""
 
 _TOO_LARGE = 10054  # JSStreamMessageExceedsMaximumErr
 _FULL = {10077, 10047, 10122}  # maximum bytes, messages or storage exceeded; insufficient resources
@@ -116,6 +121,10 @@ class NatsMessage:
         return self.raw.subject
 
     @property
+    def headers(self) -> Mapping[str, str]:
+        return self.raw.headers or {}
+
+    @property
     def sequence(self) -> int:
         return self.raw.metadata.sequence.stream
 
@@ -156,6 +165,12 @@ class StoredMessage:
         return self.raw.subject or ""
 
     @property
+    def headers(self) -> Mapping[str, str]:
+        # The client gives an object in place of a value that is not ASCII.
+        headers = cast("Mapping[str, object]", self.raw.headers or {})
+        return {name: str(value) for name, value in headers.items()}
+
+    @property
     def sequence(self) -> int:
         return self.raw.seq or 0
 
@@ -181,6 +196,7 @@ class NatsLog:
     async def bury(self, message: Message, durable: str, reason: str) -> None:
         # Header values may hold no line breaks and no characters outside of Latin-1.
         headers = {
+            **_attributes(message),
             "Kb-Reason": reason.encode("ascii", "backslashreplace").decode()[:1000].replace("\n", " "),
             "Kb-Durable": durable,
             "Kb-Subject": message.subject.encode("ascii", "backslashreplace").decode(),
@@ -285,6 +301,14 @@ class NatsLog:
             finally:
                 await reader.unsubscribe()
                 await self.jetstream.delete_consumer("KB_EVENTS", info.name)
+
+
+def _attributes(message: Message) -> dict[str, str]:
+    """The headers that hold an event's attributes, unless they take more room than KB_DEAD leaves."""
+    kept = {name: value for name, value in message.headers.items() if _KEPT.fullmatch(name)}
+    if sum(len(name) + len(value) for name, value in kept.items()) > 8 * KiB:
+        return {}
+    return {name: value.encode("ascii", "backslashreplace").decode() for name, value in kept.items()}
 
 
 class translated:
