@@ -24,6 +24,7 @@ from runtime.errors import NewerVersion, Poison, Undecodable
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 ATTRIBUTE = "ce-"
+ATTRIBUTE_HEADER = re.compile(r"(ce-[a-z0-9]+|content-type)", re.IGNORECASE)
 STRUCTURED = "application/cloudevents"
 JSON = re.compile(r"(application|text)/([\w.+-]+\+)?json\s*(;.*)?", re.IGNORECASE)
 """Media types whose data are JSON."""
@@ -97,6 +98,16 @@ def _json(data: bytes) -> Any:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise Undecodable(f"not JSON: {error}") from None
+
+
+def attributes_in(headers: Mapping[str, str], room: int) -> dict[str, str]:
+    """The headers that hold attributes, as ASCII; none of them when they take more characters than there is room."""
+    kept = {
+        name: value.encode("ascii", "backslashreplace").decode()
+        for name, value in headers.items()
+        if ATTRIBUTE_HEADER.fullmatch(name)
+    }
+    return kept if sum(len(name) + len(value) for name, value in kept.items()) <= room else {}
 
 
 def decode(

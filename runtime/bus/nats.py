@@ -1,7 +1,6 @@
 """The log on NATS JetStream, the connection to it and its messages."""
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -36,7 +35,7 @@ from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.topology import DURABLES, KiB, stream
-from runtime.bus.codec import encode
+from runtime.bus.codec import attributes_in, encode
 from runtime.bus.port import Message
 from runtime.errors import ConfigurationError, Poison, Unavailable
 
@@ -58,9 +57,6 @@ EPOCH = datetime.fromtimestamp(0, UTC)
 
 _BURIED = stream("KB_DEAD").max_msg_size - 16 * KiB
 """Bytes of a message that are kept in KB_DEAD, for its headers take room too. The log has the rest."""
-
-_KEPT = re.compile(r"(ce-[a-z0-9]+|content-type)", re.IGNORECASE)
-"""Headers that hold an event's attributes."""
 
 _TOO_LARGE = 10054  # JSStreamMessageExceedsMaximumErr
 _FULL = {10077, 10047, 10122}  # maximum bytes, messages or storage exceeded; insufficient resources
@@ -196,7 +192,7 @@ class NatsLog:
     async def bury(self, message: Message, durable: str, reason: str) -> None:
         # Header values may hold no line breaks and no characters outside of Latin-1.
         headers = {
-            **_attributes(message),
+            **attributes_in(message.headers, 8 * KiB),
             "Kb-Reason": reason.encode("ascii", "backslashreplace").decode()[:1000].replace("\n", " "),
             "Kb-Durable": durable,
             "Kb-Subject": message.subject.encode("ascii", "backslashreplace").decode(),
@@ -301,14 +297,6 @@ class NatsLog:
             finally:
                 await reader.unsubscribe()
                 await self.jetstream.delete_consumer("KB_EVENTS", info.name)
-
-
-def _attributes(message: Message) -> dict[str, str]:
-    """The headers that hold an event's attributes, unless they take more room than KB_DEAD leaves."""
-    kept = {name: value for name, value in message.headers.items() if _KEPT.fullmatch(name)}
-    if sum(len(name) + len(value) for name, value in kept.items()) > 8 * KiB:
-        return {}
-    return {name: value.encode("ascii", "backslashreplace").decode() for name, value in kept.items()}
 
 
 class translated:
