@@ -31,7 +31,8 @@ from services.query.api.document_models import (
 )
 from services.query.api.multipart import received
 from services.query.api.routes import Context, Ctx, Workspace
-from services.query.domain.status import working
+from services.query.domain.status import STATUSES, working
+from services.query.refusals import NotThere
 from services.query.removing import delete, delete_all, reprocess
 from services.query.uploading import Wishes, upload
 
@@ -74,7 +75,7 @@ async def upload_file(
     async with received(request, ctx.readers.refuse_larger) as file:
         added, track = await upload(shelf, file, Wishes(key, replace), ctx.readers)
     message = "1 accepted; it is being processed." if added.is_new else "This file is there already; nothing was added."
-    return InsertResponse(message=message, track_id=track.id)
+    return InsertResponse.of([added], track.id, message)
 
 
 @router.post("/text")
@@ -101,10 +102,10 @@ async def _added(
 ) -> InsertResponse:
     wanted = chunking.chunking() if chunking else None
     named = zip(texts, sources or [UNKNOWN_SOURCE] * len(texts), strict=True)
-    await add_texts(
+    added = await add_texts(
         Shelf(ctx.log, ctx.blobs, workspace), track, [Text(text, name, chunking=wanted) for text, name in named]
     )
-    return InsertResponse(message=f"{len(texts)} accepted; they are being processed.", track_id=track.id)
+    return InsertResponse.of(added, track.id, f"{len(texts)} accepted; they are being processed.")
 
 
 @router.post("/scan")
@@ -206,6 +207,18 @@ async def track_status(track_id: str, ctx: Ctx, workspace: Workspace) -> TrackSt
     return TrackStatus(
         track_id=track_id, documents=[Document.of(s) for s in found], total_count=len(found), status_summary=summary
     )
+
+
+@router.get("/by_id")
+async def by_id(
+    ctx: Ctx, workspace: Workspace, doc_id: Annotated[str, Query(min_length=1, max_length=512)]
+) -> Document:
+    """The state of one document. 404 for an id that nobody knows in this workspace, or that is deleted."""
+    found = await ctx.documents.get(await _space(ctx, workspace), [doc_id])
+    state = found[doc_id][0] if doc_id in found else None
+    if state is None or state.status not in STATUSES:
+        raise NotThere("there is no document of that id")
+    return Document.of(state)
 
 
 @router.post("/paginated")
