@@ -15,6 +15,10 @@ class CommandSettings(Settings):
         validation_alias=AliasChoices("LIGHTSTREAM_API_KEY", "LIGHTRAG_API_KEY"),
         description="what commands send to the query service",
     )
+    lightstream_mcp_host: str = Field(default="127.0.0.1", description="where `lightstream mcp --http` listens")
+    lightstream_mcp_names: str = Field(
+        default="", description="further names and addresses under which its clients reach it, with commas"
+    )
 
 
 def of_environment() -> CommandSettings:

@@ -13,7 +13,8 @@ import typer
 from runtime.errors import InvalidInput, ServiceError
 
 
-def _workspace(name: str) -> str:
+def workspace_name(name: str) -> str:
+    """The name of a tenant. Raises BadParameter for what cannot be one."""
     # `--help` answers without loading pydantic.
     import re  # noqa: PLC0415
 
@@ -30,7 +31,7 @@ Data = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, also for errors.")]
 Workspace = Annotated[
-    str, typer.Option("--workspace", metavar="NAME", help="Tenant whose documents are meant.", callback=_workspace)
+    str, typer.Option("--workspace", metavar="NAME", help="Tenant whose documents are meant.", callback=workspace_name)
 ]
 
 DATA = None
