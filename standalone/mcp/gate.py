@@ -20,6 +20,9 @@ REMEMBERED = 30.0
 MOST = 1000
 """Callers that are remembered."""
 
+REFUSED = -32000
+"""JSON-RPC's first code for errors of a server's own."""
+
 NOBODY: Mapping[str, str] = {}
 
 OPEN = (
@@ -48,7 +51,9 @@ class Gate:
             status, detail = await self._judged(Headers(scope=scope))
             if status >= 400:
                 challenge = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-                await JSONResponse({"detail": detail}, status, challenge)(scope, receive, send)
+                # In the protocol's own shape, so that a client can show why.
+                body = {"jsonrpc": "2.0", "id": None, "error": {"code": REFUSED, "message": detail}}
+                await JSONResponse(body, status, challenge)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 

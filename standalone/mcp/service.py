@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
+from urllib.parse import quote
 
 import httpx
 
@@ -51,10 +52,10 @@ class Service:
 
     async def tracked(self, track: str) -> list[Json]:
         """The states of the documents that came in one request."""
-        # A path of several parts, or of none, would be another route.
-        if not track.replace("_", "").replace("-", "").isalnum():
+        # A path of several parts, or one that leads up, would be another route.
+        if "/" in track or not track.strip("."):
             return []
-        return (await self._call("GET", f"/documents/track_status/{track}"))["documents"]
+        return (await self._call("GET", f"/documents/track_status/{quote(track, safe='')}"))["documents"]
 
     async def listed(self, page: int, size: int, status: str | None) -> Json:
         """A page of the list of documents, the newest change first."""

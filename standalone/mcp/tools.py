@@ -195,15 +195,17 @@ def _service(ctx: Asked) -> Service:
 
 async def _waited(ctx: Asked, service: Service, placed: Mapping[str, Any], seconds: int) -> Document | None:
     """The state of what was added, as soon as nothing more comes of it or the time is over; progress is reported."""
-    end = asyncio.get_running_loop().time() + seconds
+    clock = asyncio.get_running_loop().time
+    begin = clock()
     while True:
         state = await service.state(placed["id"])
         here = bool(state) and state["metadata"]["added_sequence"] >= placed["sequence"]
         found = Document.of(state) if state and here else None
-        if (found and found.status in FINAL) or asyncio.get_running_loop().time() >= end:
+        passed = clock() - begin
+        if (found and found.status in FINAL) or passed >= seconds:
             return found
-        if found:
-            await ctx.report_progress(found.steps.get("indexed", 0), found.chunks or None, found.status)
+        # In seconds, for progress must grow from one report to the next.
+        await ctx.report_progress(passed, seconds, found.status if found else "pending")
         await asyncio.sleep(LOOK)
 
 

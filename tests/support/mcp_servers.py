@@ -57,7 +57,8 @@ async def _work(world: World) -> None:
             event = envelope.data
             if isinstance(event, DocumentAdded):
                 place = message.sequence
-                await world.index(event.document_id, event.text or "", version=place, workspace=envelope.workspace)
+                fields = {"workspace": envelope.workspace, "track_id": event.track_id, "file_path": event.file_path}
+                await world.index(event.document_id, event.text or "", version=place, **fields)
         await asyncio.sleep(0.02)
 
 
