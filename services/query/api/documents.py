@@ -211,7 +211,9 @@ async def track_status(track_id: str, ctx: Ctx, workspace: Workspace) -> TrackSt
 
 @router.get("/by_id")
 async def by_id(
-    ctx: Ctx, workspace: Workspace, doc_id: Annotated[str, Query(min_length=1, max_length=512)]
+    ctx: Ctx,
+    workspace: Workspace,
+    doc_id: Annotated[str, Query(min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"])],
 ) -> Document:
     """The state of one document. 404 for an id that nobody knows in this workspace, or that is deleted."""
     found = await ctx.documents.get(await _space(ctx, workspace), [doc_id])
