@@ -19,9 +19,10 @@ CONTENT_TYPE = "application/cloudevents+json"
 
 INFO = """\
 Lightstream turns documents into chunks, a knowledge graph and vector indexes, one fact at a time. Every message is a \
-CloudEvents 1.0 envelope in structured JSON mode; its schema is named by the attribute `dataschema`. Publish with the \
-envelope's `id` as the header `Nats-Msg-Id`: a repeated message is then taken once. Unknown attributes and fields are \
-ignored, absent ones are left out. Only the command `lightstream topology apply` creates streams and durables."""
+CloudEvents 1.0 envelope in structured JSON mode; its schema is named by the attribute `dataschema`. Binary mode, with \
+attributes as headers `ce-<name>`, is read too. Publish with the envelope's `id` as the header `Nats-Msg-Id`: a \
+repeated message is then taken once. Unknown attributes and fields are ignored, absent ones are left out. Only the \
+command `lightstream topology apply` creates streams and durables."""
 
 WORKSPACE = f"""\
 The tenant, as the envelope's `workspace` names it (pattern `{WORKSPACE_PATTERN}`) where that is made of `a-z`, `0-9`, \

@@ -22,8 +22,9 @@ from contracts.topology import durable
 from runtime import telemetry
 from runtime.bus import topology
 from runtime.bus.edge import Edge
-from runtime.bus.nats import NatsLog, NatsMessage
+from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
+from runtime.bus.nats_messages import NatsMessage
 from runtime.bus.port import Handle
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress

@@ -43,7 +43,7 @@ def subjects_of(workspace: str, document: str | None) -> list[str]:
 def line(message: Message) -> Line:
     """The line of one message, also of one that cannot be decoded."""
     try:
-        envelope = decode(message.data, message.subject)
+        envelope = decode(message.data, message.subject, message.headers)
     except (Poison, NewerVersion) as error:
         kind, document = message.subject.split(".")[-1], message.subject.split(".")[-2]
         return Line(message.sequence, message.published_at, kind, document, f"not readable: {error}")

@@ -189,7 +189,7 @@ class Rebuild:
 
     def _open(self, message: Message) -> Delivery[Event] | None:
         try:
-            envelope = decode(message.data, message.subject)
+            envelope = decode(message.data, message.subject, message.headers)
         except Poison:
             # It was set aside when it came; there is nothing of it in any projection.
             self.skipped += 1

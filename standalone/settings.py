@@ -19,6 +19,10 @@ class CommandSettings(Settings):
         default=SecretStr(""), description="a login's token, sent beside or instead of a key"
     )
     lightstream_workspace: str = Field(default="default", description="the tenant, where --workspace names none")
+    lightstream_mcp_host: str = Field(default="127.0.0.1", description="where `lightstream mcp --http` listens")
+    lightstream_mcp_names: str = Field(
+        default="", description="further names and addresses under which its clients reach it, with commas"
+    )
 
 
 def of_environment() -> CommandSettings:

@@ -1,7 +1,16 @@
-"""Bytes to events and back: CloudEvents JSON, checked against the subject, lifted to the newest version."""
+"""Messages to events and back: CloudEvents, checked against the subject, lifted to the newest version.
 
+We write structured JSON. What others write is read in both modes of the CloudEvents binding for NATS: structured, and
+binary, where the attributes are headers `ce-<name>` and the bytes are the data.
+"""
+
+import base64
+import binascii
+import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, cast
+from urllib.parse import unquote_to_bytes
 
 import orjson
 from pydantic import ValidationError
@@ -11,6 +20,14 @@ from contracts.envelope import Envelope, Header, parse_type
 from contracts.events import EVENTS, Event
 from contracts.upcast import STEPS, Steps, upcast
 from runtime.errors import NewerVersion, Poison, Undecodable
+
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+ATTRIBUTE = "ce-"
+ATTRIBUTE_HEADER = re.compile(r"(ce-[a-z0-9]+|content-type)", re.IGNORECASE)
+STRUCTURED = "application/cloudevents"
+JSON = re.compile(r"(application|text)/([\w.+-]+\+)?json\s*(;.*)?", re.IGNORECASE)
+"""Media types whose data are JSON."""
 
 
 def encode(envelope: Envelope[Event]) -> bytes:
@@ -23,18 +40,15 @@ def explain(error: ValidationError) -> str:
     return "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'body'}: {fault['msg']}" for fault in error.errors()[:5])
 
 
-def header_of(data: bytes) -> tuple[Header, dict[str, Any]]:
+def header_of(data: bytes, headers: Mapping[str, str] = NO_HEADERS) -> tuple[Header, dict[str, Any]]:
     """The attributes and the raw body. Raises `Undecodable`."""
+    fields, body = _opened(data, {name.lower(): value.strip() for name, value in headers.items()})
+    content = fields.pop("datacontenttype", None)
+    if content is not None and not JSON.fullmatch(str(content)):
+        raise Undecodable("datacontenttype: must be JSON, as application/json is")
     try:
-        raw = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise Undecodable(f"not JSON: {error}") from None
-    if not isinstance(raw, dict):
-        raise Undecodable("not a JSON object")
-    fields = cast("dict[str, Any]", raw)
-    body: Any = fields.pop("data", None)
-    try:
-        header = Header.model_validate(fields)
+        # An attribute that is null is one that is not there.
+        header = Header.model_validate({name: value for name, value in fields.items() if value is not None})
     except ValidationError as error:
         raise Undecodable(f"not a CloudEvents 1.0 envelope of ours: {explain(error)}") from None
     if not isinstance(body, dict):
@@ -42,14 +56,73 @@ def header_of(data: bytes) -> tuple[Header, dict[str, Any]]:
     return header, cast("dict[str, Any]", body)
 
 
+def _opened(data: bytes, headers: Mapping[str, str]) -> tuple[dict[str, Any], Any]:
+    """Attributes and data, in whichever mode they came. Names of headers are in lower case."""
+    structured = headers.get("content-type", "").lower().startswith(STRUCTURED)
+    if not structured and f"{ATTRIBUTE}specversion" in headers:
+        attributes = {
+            name.removeprefix(ATTRIBUTE): _unescaped(name, value)
+            for name, value in headers.items()
+            if name.startswith(ATTRIBUTE)
+        }
+        # The HTTP binding, whose writer libraries have, says it under the usual name.
+        attributes.setdefault("datacontenttype", headers.get("content-type", "application/json"))
+        return attributes, _json(data)
+    raw = _json(data)
+    if not isinstance(raw, dict):
+        raise Undecodable("not a JSON object")
+    fields = cast("dict[str, Any]", raw)
+    body, encoded = fields.pop("data", None), fields.pop("data_base64", None)
+    return fields, _json(_bytes(encoded)) if body is None and encoded is not None else body
+
+
+def _unescaped(name: str, value: str) -> str:
+    """The attribute in a header: quotes taken off, then percent-decoded once."""
+    if len(value) > 1 and value[0] == value[-1] == '"':
+        value = re.sub(r"\\(.)", r"\1", value[1:-1])
+    try:
+        return unquote_to_bytes(value.encode("ascii")).decode()
+    except UnicodeError:
+        raise Undecodable(f"header {name!r:.80}: must be ASCII that stands for UTF-8") from None
+
+
+def _bytes(encoded: object) -> bytes:
+    try:
+        return base64.b64decode(str(encoded).encode("ascii"), validate=True)
+    except (UnicodeError, binascii.Error):
+        raise Undecodable("data_base64: not base64") from None
+
+
+def _json(data: bytes) -> Any:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise Undecodable(f"not JSON: {error}") from None
+
+
+def attributes_in(headers: Mapping[str, str], room: int) -> dict[str, str]:
+    """The headers that hold attributes, as ASCII; none of them when they take more characters than there is room."""
+    kept = {
+        name: value.encode("ascii", "backslashreplace").decode()
+        for name, value in headers.items()
+        if ATTRIBUTE_HEADER.fullmatch(name)
+    }
+    return kept if sum(len(name) + len(value) for name, value in kept.items()) <= room else {}
+
+
 def decode(
-    data: bytes, subject: str, *, events: Mapping[str, type[Event]] = EVENTS, steps: Steps = STEPS
+    data: bytes,
+    subject: str,
+    headers: Mapping[str, str] = NO_HEADERS,
+    *,
+    events: Mapping[str, type[Event]] = EVENTS,
+    steps: Steps = STEPS,
 ) -> Envelope[Event]:
-    """The event of one message.
+    """The event of one message, from its bytes, its subject and its headers.
 
     Raises `Undecodable` or `Poison` for what can never be read, `NewerVersion` for what newer code wrote.
     """
-    header, body = header_of(data)
+    header, body = header_of(data, headers)
     try:
         workspace, about, name = subjects.split(subject)
         event_type, version = parse_type(header.type)

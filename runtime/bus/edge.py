@@ -82,7 +82,7 @@ class Edge:
 
     async def _open(self, message: Message) -> Delivery[Event] | None:
         try:
-            envelope = decode(message.data, message.subject)
+            envelope = decode(message.data, message.subject, message.headers)
         except NewerVersion as error:
             await self._again(message, error)
             return None
@@ -288,7 +288,7 @@ def _header(message: Message, workspace: str, document: str) -> Header | None:
     None where its subject names its workspace only by a hash, which nobody can tell back.
     """
     try:
-        header, _ = header_of(message.data)
+        header, _ = header_of(message.data, message.headers)
     except Poison:
         if workspace.startswith("x-"):
             return None

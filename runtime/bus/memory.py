@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -12,7 +12,7 @@ from contracts.events import Event
 from contracts.graph import PROJECTIONS, Generations
 from contracts.topology import Durable, stream
 from contracts.values import BlobRef
-from runtime.bus.codec import encode
+from runtime.bus.codec import NO_HEADERS, encode
 from runtime.bus.nats_beside import BLOB_PART
 from runtime.bus.port import Message, Pointer, Pointers
 from runtime.errors import Poison, Unavailable
@@ -26,6 +26,7 @@ class Stored:
     subject: str
     data: bytes
     published_at: datetime
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass
@@ -43,6 +44,10 @@ class MemoryMessage:
     @property
     def subject(self) -> str:
         return self.stored.subject
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return self.stored.headers
 
     @property
     def sequence(self) -> int:
@@ -76,14 +81,14 @@ class MemoryLog:
         subject = names.subject(envelope.workspace, envelope.data.about, envelope.data.type_name())
         return self.append(subject, encode(envelope), envelope.id)
 
-    def append(self, subject: str, data: bytes, id: str) -> int:
+    def append(self, subject: str, data: bytes, id: str, headers: Mapping[str, str] = NO_HEADERS) -> int:
         """What `publish` does, for any bytes."""
         if id in self.ids:
             return self.ids[id]
         if len(data) > stream("KB_EVENTS").max_msg_size:
             raise Poison(f"{len(data)} bytes are more than KB_EVENTS takes in one message")
         sequence = len(self.messages) + 1
-        self.messages.append(Stored(sequence, subject, data, datetime.now(UTC)))
+        self.messages.append(Stored(sequence, subject, data, datetime.now(UTC), headers))
         self.ids[id] = sequence
         return sequence
 

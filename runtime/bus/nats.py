@@ -1,15 +1,13 @@
-"""The log on NATS JetStream, the connection to it and its messages."""
+"""The log on NATS JetStream, and the connection to it."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import structlog
 from nats.aio.client import Client
-from nats.aio.msg import Msg
 from nats.errors import (
     AuthorizationError,
     ConnectionClosedError,
@@ -21,7 +19,7 @@ from nats.errors import (
 from nats.errors import Error as NatsError
 from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
-from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy, RawStreamMsg
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 from nats.js.errors import (
     APIError,
     NoStreamResponseError,
@@ -34,7 +32,8 @@ from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.topology import DURABLES, KiB, stream
-from runtime.bus.codec import encode
+from runtime.bus.codec import attributes_in, encode
+from runtime.bus.nats_messages import NatsMessage, StoredMessage
 from runtime.bus.port import Message
 from runtime.errors import ConfigurationError, Poison, Unavailable
 
@@ -51,8 +50,6 @@ SILENT = (
     NoStreamResponseError,
 )  # fmt: skip
 """What the client raises when the server, or its JetStream, does not answer."""
-
-EPOCH = datetime.fromtimestamp(0, UTC)
 
 _BURIED = stream("KB_DEAD").max_msg_size - 16 * KiB
 """Bytes of a message that are kept in KB_DEAD, for its headers take room too. The log has the rest."""
@@ -102,73 +99,6 @@ def _why_not(faults: Sequence[Exception]) -> str:
 
 
 @dataclass(frozen=True)
-class NatsMessage:
-    """One delivery by a pull consumer."""
-
-    raw: Msg
-
-    @property
-    def data(self) -> bytes:
-        return self.raw.data
-
-    @property
-    def subject(self) -> str:
-        return self.raw.subject
-
-    @property
-    def sequence(self) -> int:
-        return self.raw.metadata.sequence.stream
-
-    @property
-    def attempt(self) -> int:
-        return self.raw.metadata.num_delivered or 1
-
-    @property
-    def published_at(self) -> datetime:
-        # The client's own timestamp goes through a float and may be a microsecond off what the stream says.
-        tokens = self.raw.reply.split(".")
-        nanoseconds = int(tokens[7 if len(tokens) == 9 else 9])
-        return EPOCH + timedelta(microseconds=nanoseconds // 1000)
-
-    async def ack(self) -> None:
-        await self.raw.ack()
-
-    async def nak(self, delay: float) -> None:
-        await self.raw.nak(delay=delay)
-
-    async def heartbeat(self) -> None:
-        await self.raw.in_progress()
-
-
-@dataclass(frozen=True)
-class StoredMessage:
-    """A message read by its place, without a delivery: there is nothing to acknowledge."""
-
-    raw: RawStreamMsg
-    attempt: int = 1
-
-    @property
-    def data(self) -> bytes:
-        return self.raw.data or b""
-
-    @property
-    def subject(self) -> str:
-        return self.raw.subject or ""
-
-    @property
-    def sequence(self) -> int:
-        return self.raw.seq or 0
-
-    @property
-    def published_at(self) -> datetime:
-        return self.raw.time or EPOCH
-
-    async def ack(self) -> None: ...
-    async def nak(self, delay: float) -> None: ...
-    async def heartbeat(self) -> None: ...
-
-
-@dataclass(frozen=True)
 class NatsLog:
     """`Log` on the stream KB_EVENTS."""
 
@@ -181,6 +111,7 @@ class NatsLog:
     async def bury(self, message: Message, durable: str, reason: str) -> None:
         # Header values may hold no line breaks and no characters outside of Latin-1.
         headers = {
+            **attributes_in(message.headers, 8 * KiB),
             "Kb-Reason": reason.encode("ascii", "backslashreplace").decode()[:1000].replace("\n", " "),
             "Kb-Durable": durable,
             "Kb-Subject": message.subject.encode("ascii", "backslashreplace").decode(),

@@ -1,7 +1,7 @@
 """The ports of the bus: the log, the blobs beside it, the pointers to live generations, one delivered message."""
 
 from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
@@ -24,6 +24,8 @@ class Message(Protocol):
     def data(self) -> bytes: ...
     @property
     def subject(self) -> str: ...
+    @property
+    def headers(self) -> Mapping[str, str]: ...
     @property
     def sequence(self) -> int:
         """Its place in the log."""

@@ -205,7 +205,7 @@ async def _standing(log: Log, workspace: str, name: str) -> tuple[int, DocumentA
     if not added or added.sequence != before:
         return before, None
     try:
-        event = decode(added.data, added.subject).data
+        event = decode(added.data, added.subject, added.headers).data
     except ServiceError:
         return before, None
     assert isinstance(event, DocumentAdded)
@@ -216,7 +216,7 @@ async def _stands_at(log: Log, sequence: int, envelope: Envelope[Event]) -> Adde
     """What stands where the log says that an event with this id stands: it may be an earlier one."""
     message = await log.following(sequence - 1, subjects.ALL)
     assert message is not None
-    there = decode(message.data, message.subject)
+    there = decode(message.data, message.subject, message.headers)
     assert isinstance(there.data, DocumentAdded)
     return Added(there.data.document_id, sequence, there.time == envelope.time, there.data.track_id or "")
 

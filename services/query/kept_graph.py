@@ -102,7 +102,7 @@ class KeptGraph:
             found = await self._log.following(mark.upto, subjects.of_type_in(space.workspace, "GraphMerged"))
             if found is None:
                 return
-            event = decode(found.data, found.subject).data
+            event = decode(found.data, found.subject, found.headers).data
             assert isinstance(event, GraphMerged)
             mark.forgotten += 1
             self._forget(mark, event)

@@ -56,7 +56,7 @@ async def reprocess(log: Log, documents: Documents, space: Space) -> int:
 def _document(message: Message) -> str:
     """Which document a DocumentAdded speaks of; empty for one that cannot be read."""
     try:
-        return decode(message.data, message.subject).data.about
+        return decode(message.data, message.subject, message.headers).data.about
     except ServiceError:
         return ""
 

@@ -13,7 +13,8 @@ import typer
 from runtime.errors import InvalidInput, ServiceError
 
 
-def _workspace(name: str) -> str:
+def workspace_name(name: str) -> str:
+    """The name of a tenant. Raises BadParameter for what cannot be one."""
     # `--help` answers without loading pydantic.
     import re  # noqa: PLC0415
 
@@ -36,7 +37,7 @@ Workspace = Annotated[
         metavar="NAME",
         envvar="LIGHTSTREAM_WORKSPACE",
         help="Tenant whose documents are meant.",
-        callback=_workspace,
+        callback=workspace_name,
     ),
 ]
 

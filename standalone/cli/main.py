@@ -2,7 +2,20 @@
 
 import typer
 
-from standalone.cli import ask, config, deletion, demo, doctor, documents, log, projections, stack, stores, topology
+from standalone.cli import (
+    ask,
+    config,
+    deletion,
+    demo,
+    doctor,
+    documents,
+    log,
+    mcp,
+    projections,
+    stack,
+    stores,
+    topology,
+)
 
 app = typer.Typer(
     name="lightstream",
@@ -20,6 +33,7 @@ app.command()(deletion.delete)
 app.command()(ask.ask)
 app.command()(documents.status)
 app.command()(log.log)
+app.command()(mcp.mcp)
 app.command()(projections.digest)
 app.command()(projections.rebuild)
 app.add_typer(topology.app, name="topology")

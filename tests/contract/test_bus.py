@@ -200,6 +200,31 @@ async def test_a_message_is_buried_raw_with_its_reason_and_twice_is_once(bus: Bu
     assert len(await bus.dead()) == 2
 
 
+async def test_the_headers_of_a_foreign_event_come_with_it_however_it_is_read(bus: Bus) -> None:
+    subject, headers = "kb.v1.w.a.DocumentAdded", {"ce-id": "1", "Ce-Type": "t", "ce-note": "é", "Content-Type": "x/y"}
+    await bus.foreign(subject, b"{}", headers)
+    ((read,),) = await pages(bus)
+    newest, following = await bus.log.newest("w", "a", "DocumentAdded"), await bus.log.following(0, subjects.ALL)
+    for message in (read, newest, following):
+        assert message is not None
+        assert {name: message.headers[name] for name in headers if name != "ce-note"} == {
+            "ce-id": "1", "Ce-Type": "t", "Content-Type": "x/y",
+        }  # fmt: skip
+        assert not message.headers["ce-note"].isascii()
+    await bus.log.publish(numbered(2, "b"))
+    newest = await bus.log.newest("w", "b", "DocumentAdded")
+    assert newest is not None
+    assert not {name for name in newest.headers if name.startswith("ce-")}
+
+
+async def test_a_foreign_event_is_buried_with_any_headers_it_has(bus: Bus) -> None:
+    await bus.foreign("kb.v1.w.a.DocumentAdded", b"{}", {"ce-id": "é", "ce-a!": "x", "Kb-Reason": "mine"})
+    await bus.foreign("kb.v1.w.a.DocumentAdded", b"{}", {"ce-id": "x" * 30_000})
+    for message in [message for page in await pages(bus) for message in page]:
+        await bus.log.bury(message, "chunker", "Poison: not ours")
+    assert await bus.dead() == [(b"{}", "Poison: not ours")] * 2
+
+
 async def test_any_reason_can_be_given(bus: Bus) -> None:
     await filled(bus, "a")
     ((message,),) = await pages(bus)

@@ -30,6 +30,10 @@ class Bus(Protocol):
     pointers: GenerationPointers
     values: Values
 
+    async def foreign(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
+        """Append what another system publishes."""
+        ...
+
     async def dead(self) -> list[tuple[bytes, str]]:
         """What was buried, with the reasons."""
         ...
@@ -48,6 +52,9 @@ class MemoryBus:
     pointers: MemoryPointers
     values: MemoryValues
 
+    async def foreign(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
+        self.log.append(subject, data, f"foreign-{len(self.log.messages)}", headers)
+
     async def dead(self) -> list[tuple[bytes, str]]:
         return list(self.log.dead.values())
 
@@ -65,6 +72,9 @@ class NatsBus:
     blobs: NatsBlobs
     pointers: NatsPointers
     values: NatsValues
+
+    async def foreign(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
+        await self.jetstream.publish(subject, data, headers=headers)
 
     async def dead(self) -> list[tuple[bytes, str]]:
         state = (await self.jetstream.stream_info("KB_DEAD")).state

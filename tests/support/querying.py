@@ -56,13 +56,21 @@ class World:
         """Let the status projection see these facts."""
         await on_facts(deliveries, LIVE, documents=self.documents, passages=self.passages)
 
-    async def index(self, name: str, *passages: str, says: Any = (), version: int = 1, workspace: str = "w") -> None:
-        """A document through all services: `says` is, for each passage, its (entities, relations)."""
+    async def index(
+        self, name: str, *passages: str, says: Any = (), version: int = 1, workspace: str = "w", **fields: Any
+    ) -> None:
+        """A document through all services: `says` is, for each passage, its (entities, relations).
+
+        `fields` are those of its DocumentAdded.
+        """
         of = document(name, version, file_path=f"{name}.txt")
         cut = delivered(chunked(of, *passages), version + 1, workspace=workspace, correlation=name)
         sequence = version + 2
         await self.project(
-            delivered(added(name, "\n".join(passages)), version, workspace=workspace, id=name, correlation=name), cut
+            delivered(
+                added(name, "\n".join(passages), **fields), version, workspace=workspace, id=name, correlation=name
+            ),
+            cut,
         )
         embeddings = CachedEmbeddings(self.rows, self.embedder)
         facts: list[Any] = await on_chunks(

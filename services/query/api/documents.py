@@ -31,7 +31,8 @@ from services.query.api.document_models import (
 )
 from services.query.api.multipart import received
 from services.query.api.routes import Context, Ctx, Workspace
-from services.query.domain.status import working
+from services.query.domain.status import STATUSES, working
+from services.query.refusals import NotThere
 from services.query.removing import delete, delete_all, reprocess
 from services.query.uploading import Wishes, upload
 
@@ -206,6 +207,20 @@ async def track_status(track_id: str, ctx: Ctx, workspace: Workspace) -> TrackSt
     return TrackStatus(
         track_id=track_id, documents=[Document.of(s) for s in found], total_count=len(found), status_summary=summary
     )
+
+
+@router.get("/by_id")
+async def by_id(
+    ctx: Ctx,
+    workspace: Workspace,
+    doc_id: Annotated[str, Query(min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"])],
+) -> Document:
+    """The state of one document. 404 for an id that nobody knows in this workspace, or that is deleted."""
+    found = await ctx.documents.get(await _space(ctx, workspace), [doc_id])
+    state = found[doc_id][0] if doc_id in found else None
+    if state is None or state.status not in STATUSES:
+        raise NotThere("there is no document of that id")
+    return Document.of(state)
 
 
 @router.post("/paginated")

@@ -290,3 +290,19 @@ async def test_the_page_of_the_api_has_an_example_of_every_request() -> None:
     assert len(requests) > 4
     bare = [name for name in requests if "Response" not in name and '"examples"' not in json.dumps(schemas[name])]
     assert bare == []
+
+
+async def test_an_answer_says_where_each_document_stands_and_its_state_is_found_by_its_id(
+    api: httpx.AsyncClient, world: World
+) -> None:
+    answer = (await api.post("/documents/text", json=TEXT)).json()
+    assert answer["documents"] == [{"id": "doc-f8e5fc3935ce926dc54e926fdc8cf0ec", "sequence": 1}]
+    absent = await api.get("/documents/by_id", params={"doc_id": answer["documents"][0]["id"]})
+    assert (absent.status_code, absent.json()) == (404, {"detail": "there is no document of that id"})
+    await projected(world)
+    state = (await api.get("/documents/by_id", params={"doc_id": answer["documents"][0]["id"]})).json()
+    assert (state["file_path"], state["status"], state["metadata"]["added_sequence"]) == ("port.md", "pending", 1)
+    again = (await api.post("/documents/text", json=TEXT)).json()
+    assert again["documents"] == answer["documents"]
+    elsewhere = await api.get("/documents/by_id", params={"doc_id": state["id"]}, headers={"X-Workspace": "v"})
+    assert (elsewhere.status_code, elsewhere.json()) == (404, absent.json())

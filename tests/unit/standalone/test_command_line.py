@@ -12,7 +12,7 @@ from standalone.cli.main import app
 
 COMMANDS = (
     "up", "down", "add", "delete", "ask", "status", "log", "digest", "rebuild", "topology", "topology apply",
-    "topology check", "stores", "stores apply", "stores check", "doctor", "demo", "config",
+    "topology check", "stores", "stores apply", "stores check", "doctor", "demo", "config", "mcp",
 )  # fmt: skip
 NEED_A_STACK = (
     "add x.md", "ask who?", "status", "status x.md", "log", "digest", "rebuild all", "rebuild graph --rollback",
@@ -99,7 +99,8 @@ def test_the_doctor_says_what_is_there_and_that_nothing_runs(tmp_path: Path) -> 
 def test_help_loads_no_driver() -> None:
     script = (
         "import sys; import standalone.cli\n"
-        "heavy = {'nats', 'httpx', 'neo4j', 'pymilvus', 'openai', 'faststream', 'onnxruntime', 'docx', 'pypdfium2'}\n"
+        "heavy = {'nats', 'httpx', 'neo4j', 'pymilvus', 'openai', 'faststream', 'onnxruntime', 'docx', 'pypdfium2',\n"
+        "         'mcp', 'mcp_types'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)

@@ -1,5 +1,6 @@
 """The log as a person reads it."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import pytest
@@ -28,6 +29,7 @@ class Stored:
     """A message of the log."""
 
     sequence, attempt, published_at = 7, 1, NOW
+    headers: Mapping[str, str] = {}
 
     def __init__(self, data: bytes, subject: str) -> None:
         self.data, self.subject = data, subject

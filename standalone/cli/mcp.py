@@ -1,0 +1,89 @@
+"""`mcp`: the door for clients of the Model Context Protocol."""
+
+import asyncio
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from standalone.cli.common import DATA, Data, Json, echo, errors, print_json, workspace_name
+
+# `--help` answers at once: the SDK and the HTTP client are loaded by the command that needs them.
+# ruff: noqa: PLC0415
+
+PORT = 9626
+
+
+def _named(workspace: str) -> str:
+    return workspace and workspace_name(workspace)
+
+
+def mcp(
+    http: Annotated[bool, typer.Option("--http", help="Speak streamable HTTP instead of stdio.")] = False,
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65535, help="Port of --http; 0: any free one.")
+    ] = PORT,
+    url: Annotated[
+        str, typer.Option("--url", metavar="URL", help="The query service; else that of the running stack.")
+    ] = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Annotated[
+        str,
+        typer.Option("--workspace", metavar="NAME", help="Tenant of clients that name none.", callback=_named),
+    ] = "",
+) -> None:
+    """Serve a client of the Model Context Protocol: tools to search, ask, add documents and walk the graph.
+
+    Over stdio for the program that starts it, with the key in LIGHTSTREAM_API_KEY. With --http on this machine, or on
+    LIGHTSTREAM_MCP_HOST, where each client sends its own key.
+    """
+    with errors(as_json):
+        from runtime.errors import ConfigurationError
+
+        if find_spec("mcp") is None:
+            raise ConfigurationError(
+                "the package `mcp` is not installed: install the extra `mcp`, as `pip install 'lightstream[mcp]'` does"
+            )
+        from standalone.mcp.server import Place, over_http, over_stdio
+        from standalone.mcp.service import KEY, WORKSPACE
+        from standalone.settings import of_environment
+        from standalone.target import target
+
+        settings = of_environment()
+        base: Callable[[], str] = (lambda: checked(url)) if url else (lambda: target(data).api)
+        if url:
+            checked(url)
+        named = {WORKSPACE: workspace} if workspace else {}
+        if not http:
+            key = settings.lightstream_api_key.get_secret_value()
+            asyncio.run(over_stdio(base, {**named, **({KEY: key} if key else {})}))
+            return
+        names = tuple(name.strip() for name in settings.lightstream_mcp_names.split(",") if name.strip())
+        place = Place(settings.lightstream_mcp_host, port, names)
+        asyncio.run(over_http(base, named, place, lambda address: started(address, as_json)))
+
+
+def started(address: str, as_json: bool) -> None:
+    """Say where it listens."""
+    if as_json:
+        print_json({"url": address})
+    else:
+        echo(f"MCP over HTTP: {address}")
+
+
+def checked(url: str) -> str:
+    """The address. Raises InvalidInput for one that is none."""
+    from urllib.parse import urlsplit
+
+    from runtime.errors import InvalidInput
+
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and parts.hostname and parts.username is None
+    except ValueError:
+        good = False
+    if not good:
+        raise InvalidInput("--url must be http://host:port or https://host:port, without a user")
+    return url

@@ -1,0 +1,239 @@
+"""What the tools answer: small shapes with bounded texts, made of the answers of the query service."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from pydantic import BaseModel, Field
+
+LONGEST = 2000
+"""Characters of a description or a summary; what is longer is cut, and ends with an ellipsis."""
+
+Json = Mapping[str, Any]
+
+
+class Reference(BaseModel):
+    """A file. `[1]` in an answer means the one whose id is 1."""
+
+    id: str
+    file: str
+
+
+class Passage(BaseModel):
+    """A part of a document, word for word."""
+
+    reference: str = Field(description="id of the file in `references`")
+    file: str
+    document_id: str
+    text: str
+    headings: str = Field(description="the headings it stands under, outermost first")
+    page: int | None
+
+
+class Entity(BaseModel):
+    """A thing that documents speak of."""
+
+    name: str
+    type: str
+    description: str
+
+    @classmethod
+    def of(cls, found: Json) -> Self:
+        """From what the query service says of an entity, in the names of either of its routes."""
+        name = found.get("entity_name") or found.get("entity_id") or ""
+        return cls(name=name, type=found.get("entity_type") or "", description=cut(found.get("description")))
+
+
+class Relation(BaseModel):
+    """What documents say of two entities. It has no direction."""
+
+    source: str
+    target: str
+    description: str
+    keywords: str
+    weight: float
+
+    @classmethod
+    def of(cls, source: str, target: str, found: Json) -> Self:
+        """From what the query service says of a relation."""
+        return cls(
+            source=source,
+            target=target,
+            description=cut(found.get("description")),
+            keywords=cut(found.get("keywords")),
+            weight=found.get("weight") or 0.0,
+        )
+
+
+class Found(BaseModel):
+    """What the documents hold about a question, best first. All lists are empty when there is nothing."""
+
+    passages: list[Passage]
+    entities: list[Entity]
+    relations: list[Relation]
+    references: list[Reference] = Field(description="the files of the passages")
+
+    @classmethod
+    def of(cls, data: Json, passages: int, entities: int) -> Self:
+        """At most so many passages, entities and relations of the answer of `/query/data`."""
+        chunks: list[Json] = data.get("chunks", [])[:passages]
+        used = {chunk["reference_id"] for chunk in chunks}
+        return cls(
+            passages=[_passage(chunk) for chunk in chunks],
+            entities=[Entity.of(found) for found in data.get("entities", [])[:entities]],
+            relations=[Relation.of(r["src_id"], r["tgt_id"], r) for r in data.get("relationships", [])[:entities]],
+            references=[reference for reference in _references(data) if reference.id in used],
+        )
+
+
+class Place(BaseModel):
+    """Where a passage stands."""
+
+    document_id: str
+    page: int | None
+
+
+class Citation(Reference):
+    """A file an answer rests on, and where in it."""
+
+    places: list[Place]
+
+
+class Answer(BaseModel):
+    """An answer with its sources."""
+
+    answer: str
+    citations: list[Citation]
+    found: bool = Field(description="false: the documents hold nothing about it")
+    written_by_model: bool = Field(description="false: there is no language model, the answer is quotations")
+
+    @classmethod
+    def of(cls, said: Json) -> Self:
+        """From the answer of `/query`."""
+        citations = [
+            Citation(
+                id=reference["reference_id"],
+                file=reference["file_path"],
+                places=[Place(document_id=p["document_id"], page=p["page"]) for p in reference.get("chunks") or ()],
+            )
+            for reference in said.get("references") or ()
+        ]
+        text: str = said["response"]
+        empty = text.rstrip().endswith("[no-context]")
+        return cls(answer=text, citations=citations, found=not empty, written_by_model=said["llm_generated"])
+
+
+class Document(BaseModel):
+    """How far a document is."""
+
+    id: str
+    file: str
+    status: str = Field(description="pending, processing, processed, partial, failed or deleting")
+    error: str | None = Field(description="why it, or a part of it, failed")
+    summary: str = Field(description="how the text begins")
+    characters: int
+    chunks: int = Field(description="how many it was cut into; 0 while it is not cut")
+    steps: dict[str, int] = Field(description="how many chunks each step has done")
+    track_id: str | None
+    added_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, state: Json) -> Self:
+        """From the state that the query service tells."""
+        metadata: Json = state["metadata"]
+        return cls(
+            id=state["id"],
+            file=state["file_path"],
+            status=state["status"],
+            error=cut(state["error_msg"]) or None,
+            summary=cut(state["content_summary"]),
+            characters=state["content_length"],
+            chunks=state["chunks_count"],
+            steps={step: metadata[step] for step in ("extracted", "merged", "embedded", "indexed") if step in metadata},
+            track_id=state["track_id"],
+            added_at=state["created_at"],
+            updated_at=state["updated_at"],
+        )
+
+
+class Documents(BaseModel):
+    """Some documents."""
+
+    documents: list[Document]
+    total: int = Field(description="how many there are; more than are listed, if it is greater")
+
+
+class Listed(Documents):
+    """A page of the list of documents."""
+
+    page: int
+    pages: int
+    counts: dict[str, int] = Field(description="documents by status, and all of them")
+
+    @classmethod
+    def of(cls, page: Json) -> Self:
+        """From the answer of `/documents/paginated`."""
+        where: Json = page["pagination"]
+        return cls(
+            documents=[Document.of(state) for state in page["documents"]],
+            total=where["total_count"],
+            page=where["page"],
+            pages=where["total_pages"],
+            counts={status: count for status, count in page["status_counts"].items() if count or status == "all"},
+        )
+
+
+class Added(BaseModel):
+    """What became of a text that was added."""
+
+    track_id: str
+    document_id: str
+    status: str = Field(description="pending: it is kept durably and will be processed; else as in get_document")
+    document: Document | None = Field(description="how far it is, if that was waited for and is known")
+    next: str = Field(description="what to do now")
+
+
+class Names(BaseModel):
+    """Names of entities, the best first."""
+
+    names: list[str]
+
+
+class Neighbourhood(BaseModel):
+    """A part of the graph: nearer entities first, heavier relations first."""
+
+    entities: list[Entity]
+    relations: list[Relation]
+    truncated: bool = Field(description="true: there is more than the bounds let through")
+
+    @classmethod
+    def of(cls, part: Json, relations: int) -> Self:
+        """At most so many relations of the answer of `/graphs`."""
+        edges: Sequence[Json] = part["edges"]
+        return cls(
+            entities=[Entity.of(node["properties"]) for node in part["nodes"]],
+            relations=[Relation.of(e["source"], e["target"], e["properties"]) for e in edges[:relations]],
+            truncated=part["is_truncated"] or len(edges) > relations,
+        )
+
+
+def cut(text: str | None) -> str:
+    """The text, or its beginning with an ellipsis."""
+    text = text or ""
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def _passage(chunk: Json) -> Passage:
+    headings = chunk.get("headings") or ""
+    return Passage(
+        reference=chunk["reference_id"],
+        file=chunk["file_path"],
+        document_id=chunk["document_id"],
+        text=chunk["content"],
+        headings=headings if isinstance(headings, str) else " > ".join(headings),
+        page=chunk.get("page"),
+    )
+
+
+def _references(data: Json) -> list[Reference]:
+    return [Reference(id=found["reference_id"], file=found["file_path"]) for found in data.get("references", ())]

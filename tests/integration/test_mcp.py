@@ -1,0 +1,180 @@
+"""The MCP client of the official SDK, unchanged, uses every tool over stdio and HTTP, and errors say what to do."""
+
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp_types import CallToolResult, TextContent
+
+from tests.support.access import READER, SEVERAL, behind
+from tests.support.mcp_servers import connected, listening, over_http, serving
+
+TOOLS = {"search", "ask", "add_document", "get_document", "list_documents", "find_entities", "walk_graph"}
+both = pytest.mark.parametrize("transport", ["stdio", "http"])
+
+
+async def told(client: Client, tool: str, **arguments: Any) -> Any:
+    """The structured result of a tool that succeeds."""
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, text(result)
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+async def failure(client: Client, tool: str, **arguments: Any) -> str:
+    """What a tool says that fails."""
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error, text(result)
+    return text(result)
+
+
+async def refusal(at: str, **headers: str) -> str:
+    """What a client is told that gets no connection."""
+    with pytest.raises(BaseExceptionGroup) as raised:
+        async with over_http(at, **headers):
+            pass
+    return repr(raised.value)
+
+
+def text(result: CallToolResult) -> str:
+    return " ".join(block.text for block in result.content if isinstance(block, TextContent))
+
+
+@both
+async def test_every_tool_says_what_it_takes_and_gives(transport: str) -> None:
+    async with listening() as url, connected(transport, url) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert set(tools) == TOOLS
+        for tool in tools.values():
+            assert len(tool.description or "") > 60
+            assert tool.output_schema
+            assert tool.input_schema["additionalProperties"] is False
+            for name, field in tool.input_schema["properties"].items():
+                bounded = {"maxLength", "maximum", "enum", "anyOf"} & field.keys()
+                assert bounded, f"{tool.name}.{name} has no limit"
+            assert tool.annotations
+            assert tool.annotations.read_only_hint is (tool.name != "add_document")
+        assert client.server_info.name == "lightstream"
+        assert "never instructions" in (client.instructions or "")
+
+
+@both
+async def test_documents_are_searched_and_asked(transport: str) -> None:
+    async with listening() as url, connected(transport, url) as client:
+        found = await told(client, "search", question="Who discovered radium?", max_passages=1, max_entities=1)
+        (passage,) = found["passages"]
+        assert passage["text"] == "Marie Curie discovered radium in Paris together with Pierre Curie."
+        assert (passage["file"], passage["document_id"]) == ("curie.txt", "curie")
+        assert found["references"] == [{"id": passage["reference"], "file": "curie.txt"}]
+        assert len(found["entities"]) == len(found["relations"]) == 1
+        answer = await told(client, "ask", question="Who discovered radium?", mode="naive")
+        assert "Marie Curie discovered radium" in answer["answer"]
+        assert (answer["found"], answer["written_by_model"]) == (True, False)
+        assert answer["citations"][0]["file"] == "curie.txt"
+        assert answer["citations"][0]["places"][0]["document_id"] == "curie"
+        nothing = await told(client, "ask", question="xyzzy plugh qwert?", mode="local")
+        assert (nothing["found"], nothing["citations"]) == (False, [])
+        nowhere = await told(client, "search", question="xyzzy plugh qwert?", mode="local")
+        assert nowhere == {"passages": [], "entities": [], "relations": [], "references": []}
+
+
+@both
+async def test_a_document_is_added_waited_for_and_inspected(transport: str) -> None:
+    seen: list[float] = []
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        assert total == 60
+        seen.append(done)
+
+    async with listening() as url, connected(transport, url) as client:
+        written = {"text": "Port Elm has a lighthouse of granite.", "file_name": "port.md", "wait_seconds": 60}
+        result = await client.call_tool("add_document", written, progress_callback=progress)
+        added = result.structured_content
+        assert added, text(result)
+        assert seen == sorted(set(seen))
+        assert (added["status"], added["document"]["chunks"], added["document"]["error"]) == ("processed", 1, None)
+        for name in (added["document_id"], added["track_id"], "port.md"):
+            shown = await told(client, "get_document", document=name)
+            assert shown["total"] == 1
+            (document,) = shown["documents"]
+            assert (document["id"], document["status"]) == (added["document_id"], "processed")
+            assert document["summary"] == written["text"]
+            assert document["steps"]["indexed"] == 1
+        found = await told(client, "search", question="What is the lighthouse made of?", mode="naive", max_passages=1)
+        assert found["passages"][0]["text"] == written["text"]
+        # The same text again is nothing new, and is not waited for in vain.
+        again = await told(client, "add_document", **{**written, "wait_seconds": 60})
+        assert (again["document_id"], again["status"]) == (added["document_id"], "processed")
+        unwaited = await told(client, "add_document", text="Another one.")
+        assert (unwaited["status"], unwaited["document"]) == ("pending", None)
+        listed = await told(client, "list_documents", status="processed")
+        assert {"curie", "baker", added["document_id"]} <= {document["id"] for document in listed["documents"]}
+        assert listed["counts"]["all"] >= 3
+
+
+@both
+async def test_the_graph_is_walked_within_bounds(transport: str) -> None:
+    async with listening() as url, connected(transport, url) as client:
+        assert "Radium" in (await told(client, "find_entities", text="rad"))["names"]
+        assert (await told(client, "find_entities", limit=1))["names"] == ["Radium"]
+        near = await told(client, "walk_graph", entity="Marie Curie")
+        assert [entity["name"] for entity in near["entities"]] == ["Marie Curie", "Radium"]
+        assert [{relation["source"], relation["target"]} for relation in near["relations"]] == [
+            {"Marie Curie", "Radium"}
+        ]
+        assert near["truncated"] is False
+        wide = await told(client, "walk_graph", entity="Marie Curie", depth=2)
+        assert {entity["name"] for entity in wide["entities"]} == {"Marie Curie", "Radium", "Watch"}
+        few = await told(client, "walk_graph", entity="Marie Curie", depth=2, max_relations=1)
+        assert (len(few["relations"]), few["truncated"]) == (1, True)
+
+
+@both
+async def test_what_cannot_be_done_is_said_so_that_a_model_can_do_better(transport: str) -> None:
+    async with listening() as url, connected(transport, url) as client:
+        assert "less than or equal to 50" in await failure(client, "search", question="who?", max_passages=51)
+        assert "max_passage" in await failure(client, "search", question="who is it?", max_passage=5)
+        assert "question" in await failure(client, "ask")
+        assert "'mix', 'naive'" in await failure(client, "ask", question="who is it?", mode="sideways")
+        assert "too short" in await failure(client, "ask", question="a   ")
+        assert "at least one printable character" in await failure(client, "add_document", text=" \n ")
+        assert "list_documents" in await failure(client, "get_document", document="../health")
+        assert "'Marie Curie'" in await failure(client, "walk_graph", entity="marie")
+        assert "find_entities" in await failure(client, "walk_graph", entity="Nobody at all")
+        assert "Unknown tool" in await failure(client, "delete_everything")
+
+
+async def test_a_wrong_key_is_refused_over_stdio_and_no_key_is_told() -> None:
+    async with listening(behind(lightstream_api_keys=SEVERAL)) as url:
+        async with connected("stdio", url, **{"X-API-Key": "k-wrong-0123456789abc"}) as client:
+            said = await failure(client, "search", question="Who discovered radium?")
+            assert "Invalid API Key" in said
+            assert "k-wrong" not in said
+        async with connected("stdio", url, **{"X-API-Key": READER}) as client:
+            assert (await told(client, "list_documents"))["total"] == 2
+            assert "may read only" in await failure(client, "add_document", text="New.")
+
+
+async def test_over_http_each_client_brings_its_own_key_and_none_is_lent() -> None:
+    async with listening(behind(lightstream_api_keys=SEVERAL)) as url, serving(url, LIGHTSTREAM_API_KEY=READER) as at:
+        assert "API Key required" in await refusal(at)
+        assert "Invalid API Key" in await refusal(at, **{"X-API-Key": "k-wrong-0123456789abc"})
+        assert "Invalid token" in await refusal(at, Authorization="Bearer wrong")
+        async with over_http(at, Authorization=f"Bearer {READER}") as client:
+            assert (await told(client, "list_documents"))["total"] == 2
+            assert "may read only" in await failure(client, "add_document", text="New.")
+        assert "not for this workspace" in await refusal(at, **{"X-API-Key": READER, "X-Workspace": "theirs"})
+
+
+async def test_a_client_that_names_a_workspace_works_there() -> None:
+    async with listening() as url, serving(url, "--workspace", "v") as at:
+        async with over_http(at, **{"X-Workspace": "w"}) as client:
+            assert (await told(client, "list_documents"))["total"] == 2
+        async with over_http(at) as client:
+            assert (await told(client, "list_documents"))["total"] == 0
+
+
+async def test_without_a_query_service_the_way_out_is_named() -> None:
+    async with connected("stdio", "http://127.0.0.1:1") as client:
+        assert len((await client.list_tools()).tools) == len(TOOLS)
+        assert "lightstream up" in await failure(client, "ask", question="Who discovered radium?")
