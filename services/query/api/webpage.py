@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 import os
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from fastapi import FastAPI, HTTPException
@@ -15,6 +16,8 @@ from fastapi.responses import RedirectResponse
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
+
+from services.query.api.routes import brand
 
 ENTRIES = {"/webui": "index.html", "/workspace": "workspace.html"}
 """The two pages of one folder: for those who keep the documents, and for those who only ask."""
@@ -48,7 +51,7 @@ def add_page(app: FastAPI, folder: Path) -> None:
             app.mount(path, Page(folder, path, entry))
 
 
-def _leading(to: str):  # noqa: ANN202
+def _leading(to: str) -> Callable[[], Awaitable[RedirectResponse]]:
     async def lead() -> RedirectResponse:
         return RedirectResponse(to, 307)
 
@@ -60,16 +63,16 @@ class Page(StaticFiles):
 
     def __init__(self, folder: Path, path: str, entry: str) -> None:
         super().__init__(directory=folder)
-        self._folder, self._path, self._entry = folder, path, entry
+        self._path, self._entry = path, entry
         self._others = {name for name in ENTRIES.values() if name != entry}
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         """See StaticFiles; `path` is relative, its dots are resolved. Raises HTTPException."""
-        if path.lower() in self._others or any(part.startswith(".") and part != "." for part in path.split(os.sep)):
+        if path.lower() in self._others or any(part.startswith(".") for part in Path(path).parts):
             raise HTTPException(404)
         response = await super().get_response(self._entry if path == "." else path, scope)
         if isinstance(response, FileResponse) and path in (".", self._entry):
-            return _entry(Path(response.path), self._path, _title(scope))
+            return _entry(Path(response.path), self._path, brand(scope["app"])[0])
         response.headers["Cache-Control"] = FOR_EVER if path.startswith(f"assets{os.sep}") else "no-cache"
         if kind := TYPES.get(Path(path).suffix):
             response.headers["Content-Type"] = f"{kind}; charset=utf-8"
@@ -84,9 +87,3 @@ def _entry(file: Path, path: str, title: str | None) -> HTMLResponse:
     digest = base64.b64encode(hashlib.sha256(script).digest()).decode()
     page = file.read_bytes().replace(PLACE, b"<script>" + script + b"</script>")
     return HTMLResponse(page, headers={"Content-Security-Policy": POLICY.format(script=f"'sha256-{digest}'")})
-
-
-def _title(scope: Scope) -> str | None:
-    # The page is there before the service is wired, and then has no name yet.
-    context = getattr(scope["app"].state, "context", None)
-    return context.settings.webui_title or None if context else None
