@@ -4,23 +4,19 @@ import os
 import re
 import subprocess
 from collections.abc import Generator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from tests.support.chromium import browsing
 from tests.support.language_model import LanguageModel, serving
-from tests.support.servers import missing
 from tests.support.stack import Stack, running
+from tests.support.web_page import Opened, folder
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTATION = (ROOT / "docs/web-page.md").read_text("utf-8")
 USER, PASSWORD = "ada", "correct horse"
-PATIENCE = 60_000
-"""Milliseconds: graphics without a card take their time on a busy machine."""
-
 HARBOUR = """# The Harbour Office
 
 Ada Marsh leads the Harbour Office since 1921. Ben Holt works for the Harbour Office at Port Elm.
@@ -29,61 +25,6 @@ HOSTILE = """# <img src="data:,x" onerror="window.taken='image'"><script>window.
 
 <Ben Holt>"><svg onload="window.taken='drawing'"> met Ada Marsh [here](javascript:window.taken='link').
 """
-
-expect.set_options(timeout=PATIENCE)
-
-
-@dataclass
-class Opened:
-    """A page in the browser, and what went wrong in it."""
-
-    page: Page
-    faults: list[str] = field(default_factory=list[str])
-
-    def __post_init__(self) -> None:
-        self.page.set_default_timeout(PATIENCE)
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.page.on(
-            "console",
-            lambda said: self.faults.append(said.text) if said.type == "error" or "Policy" in said.text else None,
-        )
-        self.page.on(
-            "response",
-            lambda answer: self.faults.append(f"{answer.status} {answer.url}") if answer.status >= 400 else None,
-        )
-
-    def log_in(self, password: str = PASSWORD) -> None:
-        self.page.fill("#username-input", USER)
-        self.page.fill("#password-input", password)
-        self.page.get_by_role("button", name="Login").click()
-
-    def tab(self, name: str) -> None:
-        self.page.get_by_role("tab", name=name).click()
-
-    def upload(self, file: Path) -> None:
-        self.page.get_by_role("button", name="Upload").click()
-        with self.page.expect_file_chooser() as chooser:
-            self.page.get_by_text("Drag and drop files here").click()
-        chooser.value.set_files(file)
-        expect(self.page.get_by_text("Files uploaded successfully")).to_be_visible()
-        self.page.keyboard.press("Escape")
-
-    def ask(self, question: str) -> None:
-        self.page.fill("#query-input", question)
-        self.page.get_by_role("button", name="Send").click()
-
-    def select(self, entity: str) -> None:
-        """Find a node of the graph by its name and look at it."""
-        self.page.get_by_placeholder("Search nodes in page...").fill(entity)
-        self.page.get_by_role("option").filter(has_text=entity).first.click()
-
-    def edit(self, field: str, value: str) -> None:
-        """Change a property of the node that is selected."""
-        self.page.locator(f"div:has(> span:text-is('{field}')) svg").first.click()
-        dialog = self.page.get_by_role("dialog")
-        dialog.locator("textarea").fill(value)
-        dialog.get_by_role("button", name="Save").click()
-        expect(dialog).to_be_hidden()
 
 
 def documented() -> dict[str, str]:
@@ -105,8 +46,7 @@ def model() -> Generator[LanguageModel]:
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory, model: LanguageModel) -> Generator[Stack]:
     given = documented()
-    if not (Path(given["WEBUI_DIR"]) / "index.html").is_file():
-        missing("LightRAG's web page is not there: make webui")
+    assert Path(given["WEBUI_DIR"]) == folder()
     env = {**model.environment(), "EMBEDDING_MODEL": "lexical", "EMBEDDING_BASE_URL": "", **given}
     with running(tmp_path_factory.mktemp("page") / "data", **env) as stack:
         yield stack
@@ -123,7 +63,7 @@ def logged_in(browser: Browser, stack: Stack) -> Opened:
     """The page after a login, found by its address alone."""
     opened = Opened(browser.new_context(viewport={"width": 1280, "height": 800}).new_page())
     opened.page.goto(stack.state.api)
-    opened.log_in()
+    opened.log_in(USER, PASSWORD)
     expect(opened.page.get_by_text("Document Management")).to_be_visible()
     return opened
 
@@ -149,7 +89,7 @@ def uploaded(logged_in: Opened, tmp_path_factory: pytest.TempPathFactory) -> Ope
 def test_a_wrong_password_is_refused_on_the_page(browser: Browser, stack: Stack) -> None:
     stranger = Opened(browser.new_page())
     stranger.page.goto(f"{stack.state.api}/webui/")
-    stranger.log_in("wrong")
+    stranger.log_in(USER, "wrong")
     expect(stranger.page.get_by_text("Login failed")).to_be_visible()
     assert stranger.page.title() == "Lightstream"
     assert [fault for fault in stranger.faults if "/login" in fault] != []
