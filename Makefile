@@ -25,7 +25,7 @@ WAITING := $(BIN)/pytest -n 3 --dist loadfile
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
 
-setup: $(VENV)/.dev ## Everything for working on the project, in .venv
+setup: $(VENV)/.dev $(VENV)/.webui $(VENV)/.browser ## Everything for working on the project, in .venv
 
 demo: $(VENV)/.embedded ## Add documents, watch them go through, ask a question (DOCS=path QUESTION="…")
 	@$(BIN)/lightstream demo $(DOCS) $(if $(QUESTION),--question "$(QUESTION)")
