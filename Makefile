@@ -20,12 +20,12 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 WAITING := $(BIN)/pytest -n 3 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test test-production check lock schemas clean
+.PHONY: help setup demo up down webui test test-production check lock schemas clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
 
-setup: $(VENV)/.dev ## Everything for working on the project, in .venv
+setup: $(VENV)/.dev $(VENV)/.webui $(VENV)/.browser ## Everything for working on the project, in .venv
 
 demo: $(VENV)/.embedded ## Add documents, watch them go through, ask a question (DOCS=path QUESTION="…")
 	@$(BIN)/lightstream demo $(DOCS) $(if $(QUESTION),--question "$(QUESTION)")
@@ -36,7 +36,9 @@ up: $(VENV)/.embedded ## Start the stack in the background
 down: $(VENV)/.embedded ## Stop it; the data stay
 	@$(BIN)/lightstream down
 
-test: $(VENV)/.dev ## All tests: architecture and unit first, then contract, integration, end to end
+webui: $(VENV)/.webui ## Fetch LightRAG's web page into .venv/webui; docs/web-page.md tells how to serve it
+
+test: $(VENV)/.dev $(VENV)/.webui $(VENV)/.browser ## All tests: architecture and unit first, then contract, integration, end to end
 	$(PYTEST) $(UNIT)
 	$(WAITING) $(REST)
 
@@ -56,6 +58,7 @@ lock: $(VENV)/.dev ## Pin all requirements anew, within what pyproject.toml allo
 	$(COMPILE) pyproject.toml --extra services --extra build -o requirements/services.lock.txt
 	$(COMPILE) pyproject.toml --extra embedded --extra build -o requirements/embedded.lock.txt
 	$(COMPILE) pyproject.toml --extra dev -o requirements/dev.lock.txt
+	$(COMPILE) --no-deps requirements/webui.in -o requirements/webui.lock.txt
 
 schemas: $(VENV)/.dev ## Write the JSON Schemas and the AsyncAPI document from the events
 	$(BIN)/python -m contracts.generate
@@ -82,3 +85,13 @@ $(VENV)/.dev: $(VENV)/.embedded requirements/dev.lock.txt
 	@echo "Installing what tests and checks"
 	@$(INSTALL) $(WHEELS) -r requirements/dev.lock.txt
 	@touch $@
+
+# Beside the environment, not in it: only the files of the page are wanted, none of what its server needs.
+$(VENV)/.webui: $(VENV)/.uv requirements/webui.lock.txt
+	@rm -rf $(VENV)/webui
+	@$(INSTALL) $(WHEELS) --no-deps --target $(VENV)/webui -r requirements/webui.lock.txt
+	@touch $@
+
+# Without a browser the tests of the page say that they lack one; the others go on.
+$(VENV)/.browser: $(VENV)/.dev $(wildcard tests/support/chromium_package/*)
+	@if $(BIN)/python -m tests.support.chromium; then touch $@; fi

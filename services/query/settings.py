@@ -43,6 +43,7 @@ class QuerySettings(Settings):
     related_chunk_number: int = Field(default=5, ge=0)
     min_position_timeout: float = Field(default=10.0, ge=0, description="seconds a question waits for its min_position")
     summary_language: str = Field(default="English", description="language of keywords")
+    force_llm_summary_on_merge: int = Field(default=8, ge=2, description="the merger's, which pages show")
     max_upload_size: int = Field(default=104857600, ge=1, description="bytes of a file; no more than 50 MiB are read")
     graph_cache_mb: int = Field(default=64, ge=0, description="MB of the graph that questions keep in memory; 0: none")
     max_graph_nodes: int = Field(default=1000, ge=1, description="nodes that /graphs gives at most")

@@ -11,7 +11,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -44,6 +44,10 @@ class LanguageModel:
     """An answer to a passage that holds this is stopped by a content filter."""
     varied: bool = False
     """Whether each passage says something of its own about the names in it."""
+    reply: str = ANSWER
+    """What it answers to a question."""
+    flowing: threading.Event = field(default_factory=threading.Event)
+    """A streamed answer stops behind its first word while this is clear."""
     latency: float = 0.0
     """Seconds that a chat call takes, beside other calls."""
     embedded: int = 0
@@ -106,11 +110,23 @@ class LanguageModel:
             said = json.dumps({"high_level_keywords": ["seafaring"], "low_level_keywords": names})
         else:
             self.calls["answer"] += 1
-            said = ANSWER
+            said = self.reply
         reason = "content_filter" if self.filtered in passage else "stop"
         choice = {"index": 0, "finish_reason": reason, "message": {"role": "assistant", "content": said}}
         return {"id": "1", "object": "chat.completion", "created": 1, "model": CHAT_MODEL, "choices": [choice],
                 "usage": USAGE}  # fmt: skip
+
+    def pieces(self, answer: dict[str, Any]) -> Iterator[bytes]:
+        """A completion word by word, as server-sent events."""
+        words = re.findall(r"\S+\s*", answer["choices"][0]["message"]["content"])
+        for number, word in enumerate(words):
+            choice = {"index": 0, "delta": {"content": word}, "finish_reason": None}
+            yield b"data: " + json.dumps({**answer, "object": "chat.completion.chunk", "choices": [choice]}).encode()
+            if number == 0:
+                self.flowing.wait(60)
+        choice = {"index": 0, "delta": {}, "finish_reason": "stop"}
+        yield b"data: " + json.dumps({**answer, "object": "chat.completion.chunk", "choices": [choice]}).encode()
+        yield b"data: [DONE]"
 
     def _rows(self, passage: str) -> str:
         self.passages[passage] += 1
@@ -142,6 +158,7 @@ def _more_rows(passage: str) -> str:
 def serving() -> Generator[LanguageModel]:
     """A model on a free port, until the block ends."""
     model = LanguageModel()
+    model.flowing.set()
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -153,6 +170,9 @@ def serving() -> Generator[LanguageModel]:
             if "messages" in body:
                 time.sleep(model.latency)
             status, answer, headers = model.answer(body, self.headers.get("Authorization", ""))
+            if status == 200 and body.get("stream"):
+                self.stream(answer)
+                return
             data = json.dumps(answer).encode()
             self.send_response(status)
             for name, value in {
@@ -163,6 +183,14 @@ def serving() -> Generator[LanguageModel]:
                 self.send_header(name, value)
             self.end_headers()
             self.wfile.write(data)
+
+        def stream(self, answer: dict[str, Any]) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.send_header("Connection", "close")
+            self.end_headers()
+            for piece in model.pieces(answer):
+                self.wfile.write(piece + b"\n\n")
 
         def log_message(self, format: str, *args: Any) -> None:
             """Nobody reads it."""

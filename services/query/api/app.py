@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from contracts.text import encodable
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.errors import InvalidInput, ModelChanged, Retryable
-from services.query.api import data, documents, graph, login, ollama, openai, pages, system
+from services.query.api import data, documents, graph, login, ollama, openai, pages, system, webpage
 from services.query.api.auth import Gate, Refused
 from services.query.api.door import Door
 from services.query.api.failures import answered, told
@@ -58,6 +58,8 @@ def create_app(door: Door | None = None) -> FastAPI:
         app.include_router(routes.router)
     if door.docs:
         app.include_router(pages.router)
+    if door.page:
+        webpage.add_page(app, door.page)
     _surround(app, door)
     _explain(app)
     return app

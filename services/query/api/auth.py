@@ -14,6 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from services.query.api import webpage
 from services.query.api.credentials import Token
 from services.query.api.door import Door, is_local
 from services.query.api.failures import OPENAI, answered
@@ -56,6 +57,9 @@ class Gate:
 
     def __init__(self, app: ASGIApp, door: Door) -> None:
         self._app, self._door = app, door
+        shown = (*ALWAYS, *(webpage.OPEN if door.page else ()))
+        self._shown = (*shown, *(DOCS if door.docs else ()), *door.whitelist)
+        self._unbound = (*shown, *DOCS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI 3. A websocket is closed: there is no route for one."""
@@ -91,9 +95,9 @@ class Gate:
         caller, token, refusal = self._asker(headers)
         state["caller"] = caller = caller or Caller("nobody", Grant(frozenset({usual(scope)})), signed_in=False)
         self._count(caller, address(scope), method, path)
-        if refusal and not listed(path, self._open_paths()):
+        if refusal and not listed(path, self._shown):
             raise refusal
-        if path not in ALWAYS and not listed(path, DOCS):
+        if not listed(path, self._unbound):
             named = _named(headers)
             # Below /v1/ the model may name it, inside the body: see `entered`.
             later = path.startswith(OPENAI) and not named and caller.grant.workspace("", usual(scope)) is None
@@ -133,9 +137,6 @@ class Gate:
             wait = self._door.queries.take(who, now)
         if wait:
             raise too_often(wait, "too many requests; try again later")
-
-    def _open_paths(self) -> tuple[str, ...]:
-        return (*ALWAYS, *(DOCS if self._door.docs else ()), *self._door.whitelist)
 
     def _renewal(self, token: Token) -> str:
         account = self._door.accounts.get(token.name)

@@ -3,6 +3,7 @@
 import secrets
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from pathlib import Path
 
 from runtime.errors import ConfigurationError
 from services.query.api.credentials import SHORTEST_SECRET, Accounts, Keys, Tokens
@@ -38,6 +39,7 @@ class Door:
     requests: Buckets = field(default_factory=lambda: Buckets(0))
     queries: Buckets = field(default_factory=lambda: Buckets(0))
     docs: bool = True
+    page: Path | None = None
     local: bool = False
 
     @property
@@ -68,6 +70,7 @@ def door(settings: AccessSettings) -> Door:
         requests=_buckets(settings, "rate_limit_per_minute"),
         queries=_buckets(settings, "rate_limit_queries_per_minute"),
         docs=settings.enable_api_docs,
+        page=_page(settings.webui_dir),
         local=local,
     )
 
@@ -78,6 +81,12 @@ def is_local(host: str) -> bool:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host.lower() == "localhost"
+
+
+def _page(folder: str) -> Path | None:
+    if folder and not (Path(folder) / "index.html").is_file():
+        raise ConfigurationError(f"WEBUI_DIR={folder} has no index.html: name the folder of a built web page")
+    return Path(folder).resolve() if folder else None
 
 
 def _buckets(settings: AccessSettings, name: str) -> Buckets:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Form, HTTPException, Request
 
 from services.query.api.auth import address, too_often
 from services.query.api.door import Door
-from services.query.api.routes import VERSION
+from services.query.api.routes import VERSION, brand
 
 router = APIRouter(tags=["access"])
 
@@ -21,7 +21,9 @@ Field = Annotated[str, Form(max_length=1024)]
 async def auth_status(request: Request) -> dict[str, Any]:
     """Whether one has to log in. Where there are no accounts, a guest's token comes along, which opens nothing."""
     door: Door = request.app.state.door
-    return {"auth_configured": True, **_about("enabled")} if door.accounts else _guest(door, auth_configured=False)
+    if door.accounts:
+        return {"auth_configured": True, **_about(request, "enabled")}
+    return {"auth_configured": False, **_guest(request, door)}
 
 
 @router.post("/login")
@@ -29,7 +31,7 @@ async def login(request: Request, username: Field, password: Field) -> dict[str,
     """A token for a user's name and password."""
     door: Door = request.app.state.door
     if not door.accounts:
-        return _guest(door)
+        return _guest(request, door)
     request.state.caller = request.state.caller.named(f"login:{username[:64]}")
     who = f"{address(request.scope)}:{username}"
     if wait := door.lockout.begin(who, time.monotonic()):
@@ -41,7 +43,7 @@ async def login(request: Request, username: Field, password: Field) -> dict[str,
     door.lockout.succeeded(who)
     request.state.caller = account.caller
     token = door.tokens.make(username, "user", account.mark)
-    return {"access_token": token, "token_type": "bearer", **_about("enabled")}
+    return {"access_token": token, "token_type": "bearer", **_about(request, "enabled")}
 
 
 @router.get("/auth/verify")
@@ -50,17 +52,18 @@ async def verify() -> dict[str, str]:
     return {"status": "ok"}
 
 
-def _guest(door: Door, **more: Any) -> dict[str, Any]:
+def _guest(request: Request, door: Door) -> dict[str, Any]:
     token = door.tokens.make(GUEST, GUEST)
-    return {**more, "access_token": token, "token_type": "bearer", "message": OPEN, **_about("disabled")}
+    return {"access_token": token, "token_type": "bearer", "message": OPEN, **_about(request, "disabled")}
 
 
-def _about(mode: str) -> dict[str, Any]:
+def _about(request: Request, mode: str) -> dict[str, Any]:
+    title, description = brand(request.app)
     return {
         "auth_mode": mode,
         "core_version": VERSION,
         "api_version": VERSION,
-        "webui_title": None,
-        "webui_description": None,
+        "webui_title": title,
+        "webui_description": description,
         "ai_content_notice_enabled": False,
     }

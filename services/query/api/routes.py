@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, HTTPException, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Header, HTTPException, Request, Response
 
 from contracts.envelope import Header as Attributes
 from runtime.bus.port import Blobs, GenerationPointers, Log
@@ -53,6 +53,12 @@ async def context(request: Request) -> Context:
     if found is None:
         raise HTTPException(503, "the service is starting; see /health/ready", {"Retry-After": "2"})
     return found
+
+
+def brand(app: FastAPI) -> tuple[str | None, str | None]:
+    """What pages call this deployment and say about it; None before the service is wired, or where nothing is set."""
+    found: Context | None = getattr(app.state, "context", None)
+    return (found.settings.webui_title or None, found.settings.webui_description or None) if found else (None, None)
 
 
 async def workspace(

@@ -39,6 +39,7 @@ class AccessSettings(Settings):
         default=240, ge=0, description="questions among them; 0: no limit; on loopback only if set"
     )
     enable_api_docs: bool = Field(default=True, description="show /docs and /openapi.json")
+    webui_dir: str = Field(default="", description="the folder of a web page that is served at /webui; empty: none")
 
     @property
     def has_credentials(self) -> bool:

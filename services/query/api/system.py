@@ -14,9 +14,9 @@ router = APIRouter(tags=["system"])
 
 
 @router.get("/", include_in_schema=False)
-async def root() -> RedirectResponse:
-    """The pages of this service."""
-    return RedirectResponse("/docs", 307)
+async def root(request: Request) -> RedirectResponse:
+    """The web page of this service, else the page about its API."""
+    return RedirectResponse("/webui/" if request.app.state.door.page else "/docs", 307)
 
 
 @router.get("/health")
@@ -59,8 +59,8 @@ def public(door: Door, counts: dict[str, int]) -> dict[str, Any]:
 def pages(ctx: Context, door: Door, busy: bool) -> dict[str, Any]:
     """What LightRAG's pages ask for beside it, in LightRAG's shape."""
     return {
-        "webui_available": False,
-        "workspace_available": False,
+        "webui_available": door.page is not None,
+        "workspace_available": door.page is not None and (door.page / "workspace.html").is_file(),
         "api_docs_available": door.docs,
         "webui_title": ctx.settings.webui_title,
         "webui_description": ctx.settings.webui_description,
@@ -87,8 +87,13 @@ def configuration(ctx: Context, workspace: str) -> dict[str, Any]:
             ("kv_storage", "doc_status_storage", "graph_storage", "vector_storage"), workspace
         ),
         "max_graph_nodes": settings.max_graph_nodes,
+        "enable_llm_cache": settings.enable_llm_cache,
+        "enable_llm_cache_for_extract": True,
         "enable_rerank": library.reranker is not None,
+        "rerank_binding": settings.rerank_binding or "null",
+        "rerank_model": settings.rerank_model or None,
         "summary_language": settings.summary_language,
+        "force_llm_summary_on_merge": settings.force_llm_summary_on_merge,
         "cosine_threshold": settings.cosine_threshold,
         "min_rerank_score": settings.min_rerank_score,
         "related_chunk_number": settings.related_chunk_number,
