@@ -18,6 +18,7 @@ from services.query.api import data, documents, graph, login, pages, system
 from services.query.api.auth import Gate
 from services.query.api.door import Door
 from services.query.api.failures import told
+from services.query.api.problems import USUAL, answering
 from services.query.api.routes import VERSION, router
 from services.query.api.shield import HEADERS, Audit, Shield
 from services.query.refusals import Conflicts, NotOffered, NotTaken, NotThere, TooLarge
@@ -50,6 +51,7 @@ def create_app(door: Door | None = None) -> FastAPI:
         openapi_url="/openapi.json" if door.docs else None,
         form_limits={"max_files": 100, "max_fields": 100, "max_part_size": 64 * 1024},
         dependencies=SCHEMES,
+        responses=answering(*USUAL),
     )
     app.state.door = door
     app.include_router(router)

@@ -7,6 +7,8 @@ from fastapi import APIRouter, Form, HTTPException, Request
 
 from services.query.api.auth import address, too_often
 from services.query.api.door import Door
+from services.query.api.login_models import AuthStatus, LoggedIn, Verified
+from services.query.api.problems import ANYBODY
 from services.query.api.routes import VERSION
 
 router = APIRouter(tags=["access"])
@@ -17,14 +19,14 @@ OPEN = "Authentication is disabled. Using guest access."
 Field = Annotated[str, Form(max_length=1024)]
 
 
-@router.get("/auth-status")
+@router.get("/auth-status", response_model=AuthStatus, response_model_exclude_unset=True, openapi_extra=ANYBODY)
 async def auth_status(request: Request) -> dict[str, Any]:
     """Whether one has to log in. Where there are no accounts, a guest's token comes along, which opens nothing."""
     door: Door = request.app.state.door
     return {"auth_configured": True, **_about("enabled")} if door.accounts else _guest(door, auth_configured=False)
 
 
-@router.post("/login")
+@router.post("/login", response_model=LoggedIn, response_model_exclude_unset=True, openapi_extra=ANYBODY)
 async def login(request: Request, username: Field, password: Field) -> dict[str, Any]:
     """A token for a user's name and password."""
     door: Door = request.app.state.door
@@ -45,9 +47,9 @@ async def login(request: Request, username: Field, password: Field) -> dict[str,
 
 
 @router.get("/auth/verify")
-async def verify() -> dict[str, str]:
+async def verify() -> Verified:
     """Whether the credentials hold: the gate answers when they do not."""
-    return {"status": "ok"}
+    return Verified()
 
 
 def _guest(door: Door, **more: Any) -> dict[str, Any]:
