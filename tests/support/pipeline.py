@@ -4,8 +4,8 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -37,6 +37,8 @@ class FollowedLog(MemoryLog):
     """A log that knows how far the status projection is."""
 
     folded: int = 0
+    settled: int = 0
+    """Up to here every durable is done."""
 
     async def handled(self, *durables: str) -> int:
         return self.folded
@@ -96,7 +98,30 @@ async def work(world: World) -> None:
         moved = [await worker.step() for worker in ours]
         if isinstance(world.log, FollowedLog):
             world.log.folded = ours[-1].consumer.seen
+            if not any(moved):
+                world.log.settled = min(worker.consumer.seen for worker in ours)
         await asyncio.sleep(0 if any(moved) else 0.005)
+
+
+@asynccontextmanager
+async def working(world: World) -> AsyncGenerator[None]:
+    """The services are at work."""
+    task = asyncio.create_task(work(world))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def settle(world: World, seconds: float = 30) -> None:
+    """Wait until every fact has had its effect; the services must be at work."""
+    end, log = time.monotonic() + seconds, world.log
+    assert isinstance(log, FollowedLog)
+    while log.settled != len(log.messages):
+        assert time.monotonic() < end, f"{log.settled} of {len(log.messages)} within {seconds:.0f} s"
+        await asyncio.sleep(0.005)
 
 
 @contextmanager
@@ -108,13 +133,8 @@ def serving(app: FastAPI, world: World) -> Generator[str]:
     )
 
     async def serve() -> None:
-        beside = asyncio.create_task(work(world))
-        try:
+        async with working(world):
             await server.serve()
-        finally:
-            beside.cancel()
-            with suppress(asyncio.CancelledError):
-                await beside
 
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     thread = threading.Thread(target=asyncio.run, args=(serve(),), daemon=True)
