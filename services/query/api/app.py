@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, Security
 from fastapi.exceptions import RequestValidationError
@@ -17,6 +18,7 @@ from runtime.errors import InvalidInput, ModelChanged, Retryable
 from services.query.api import data, documents, graph, login, pages, system
 from services.query.api.auth import Gate
 from services.query.api.door import Door
+from services.query.api.examples import with_examples
 from services.query.api.failures import told
 from services.query.api.problems import USUAL, answering
 from services.query.api.routes import VERSION, router
@@ -42,7 +44,7 @@ SCHEMES = [
 def create_app(door: Door | None = None) -> FastAPI:
     """The application behind a door, without one open to everybody; `app.state.context` is set once it is wired."""
     door = door or Door()
-    app = FastAPI(
+    app = Described(
         title="Lightstream",
         version=VERSION,
         description="Graph-based RAG over an event log.",
@@ -125,6 +127,14 @@ def _refusing(code: int) -> Callable[[Request, Exception], JSONResponse]:
         return JSONResponse({"detail": str(error)}, code)
 
     return refuse
+
+
+class Described(FastAPI):
+    """An application whose description has examples."""
+
+    def openapi(self) -> dict[str, Any]:
+        """See FastAPI; it is made once."""
+        return self.openapi_schema or with_examples(super().openapi())
 
 
 class LimitedBody:

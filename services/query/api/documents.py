@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, HTTPException, Query, Request
+from fastapi import APIRouter, Header, HTTPException, Path, Query, Request
 
 from contracts.graph import Space
 from contracts.ids import UNKNOWN_SOURCE
@@ -45,6 +45,8 @@ Key = Annotated[
         alias="Idempotency-Key", min_length=1, max_length=256, description="requests with this key are one, for a day"
     ),
 ]
+
+TrackId = Annotated[str, Path(examples=["insert_20261121_120718_e19508f8"])]
 
 FORM: dict[str, Any] = {
     "requestBody": {
@@ -117,7 +119,7 @@ async def scan(ctx: Ctx, workspace: Workspace) -> Started:
 
 
 @router.get("/scan/status/{track_id}", operation_id="scan_status", responses=answering(404))
-async def scan_status(track_id: str, ctx: Ctx, workspace: Workspace) -> ScanStatus:
+async def scan_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> ScanStatus:
     """How far a scan of this process is."""
     found = ctx.scans.get(workspace, track_id)
     samples = {
@@ -199,7 +201,7 @@ async def pipeline_status(ctx: Ctx, workspace: Workspace) -> PipelineStatus:
 
 
 @router.get("/track_status/{track_id}", operation_id="track_status", responses=TRACKED)
-async def track_status(track_id: str, ctx: Ctx, workspace: Workspace) -> TrackStatus:
+async def track_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> TrackStatus:
     """The documents of one request. An unknown id has none."""
     found = await ctx.documents.tracked(await _space(ctx, workspace), track_id)
     summary: dict[str, int] = {}

@@ -55,7 +55,7 @@ async def popular(ctx: Ctx, workspace: Workspace, limit: Annotated[int, Query(ge
 async def search(
     ctx: Ctx,
     workspace: Workspace,
-    q: Annotated[str, Query(max_length=512)],
+    q: Annotated[str, Query(max_length=512, examples=["elm"])],
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> list[str]:
     """The names that hold a text, the likest first."""
@@ -66,7 +66,9 @@ async def search(
 async def graphs(
     ctx: Ctx,
     workspace: Workspace,
-    label: Annotated[str, Query(min_length=1, max_length=512, description="a name, or * for the whole graph")],
+    label: Annotated[
+        str, Query(min_length=1, max_length=512, description="a name, or * for the whole graph", examples=["*"])
+    ],
     max_depth: Annotated[int, Query(ge=1, le=100)] = 3,
     max_nodes: Annotated[int, Query(ge=1)] = 1000,
 ) -> Subgraph:
@@ -77,7 +79,7 @@ async def graphs(
 
 
 @router.get("/graph/entity/exists", operation_id="entity_exists")
-async def exists(ctx: Ctx, workspace: Workspace, name: Annotated[Name, Query()]) -> Exists:
+async def exists(ctx: Ctx, workspace: Workspace, name: Annotated[Name, Query(examples=["Ada Marlow"])]) -> Exists:
     """Whether there is an entity of that name."""
     return Exists(exists=bool(await ctx.library.graph.entities(await _space(ctx, workspace), [name])))
 

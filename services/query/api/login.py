@@ -16,7 +16,8 @@ router = APIRouter(tags=["access"])
 GUEST = "guest"
 OPEN = "Authentication is disabled. Using guest access."
 
-Field = Annotated[str, Form(max_length=1024)]
+UserName = Annotated[str, Form(max_length=1024, examples=["ada"])]
+Password = Annotated[str, Form(max_length=1024, examples=["correct horse battery staple"])]
 
 
 @router.get("/auth-status", response_model=AuthStatus, response_model_exclude_unset=True, openapi_extra=ANYBODY)
@@ -27,7 +28,7 @@ async def auth_status(request: Request) -> dict[str, Any]:
 
 
 @router.post("/login", response_model=LoggedIn, response_model_exclude_unset=True, openapi_extra=ANYBODY)
-async def login(request: Request, username: Field, password: Field) -> dict[str, Any]:
+async def login(request: Request, username: UserName, password: Password) -> dict[str, Any]:
     """A token for a user's name and password."""
     door: Door = request.app.state.door
     if not door.accounts:

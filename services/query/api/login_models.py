@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 
 class _About(BaseModel):
@@ -17,16 +17,6 @@ class _About(BaseModel):
 class LoggedIn(_About):
     """A token for a user, or a guest's where there are no accounts."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"access_token": "eyJhbGciOi…", "token_type": "bearer", "auth_mode": "enabled",
-                 "core_version": "0.1.0", "api_version": "0.1.0", "webui_title": None, "webui_description": None,
-                 "ai_content_notice_enabled": False}
-            ]
-        }
-    )  # fmt: skip
-
     access_token: str
     token_type: Literal["bearer"]
     message: str | None = None
@@ -34,15 +24,6 @@ class LoggedIn(_About):
 
 class AuthStatus(_About):
     """Whether one has to log in; where not, with a guest's token, which opens nothing."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [
-                {"auth_configured": True, "auth_mode": "enabled", "core_version": "0.1.0", "api_version": "0.1.0",
-                 "webui_title": None, "webui_description": None, "ai_content_notice_enabled": False}
-            ]
-        }
-    )  # fmt: skip
 
     auth_configured: bool
     access_token: str | None = None

@@ -8,15 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class Health(BaseModel):
     """Whether the service answers. A stranger sees the first five fields only."""
 
-    model_config = ConfigDict(
-        extra="allow",
-        json_schema_extra={
-            "examples": [
-                {"status": "healthy", "auth_mode": "disabled", "core_version": "0.1.0", "api_version": "0.1.0",
-                 "pipeline_busy": False, "workspace": "default", "configuration": {"max_graph_nodes": 1000}}
-            ]
-        },
-    )  # fmt: skip
+    model_config = ConfigDict(extra="allow")
 
     status: Literal["healthy"]
     auth_mode: Literal["enabled", "disabled"]
@@ -36,10 +28,6 @@ class Brand(BaseModel):
 
 class Customization(BaseModel):
     """What pages show as the name of this deployment."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"customized": False, "brand": {"title": "Lightstream", "description": ""}}]}
-    )
 
     customized: bool
     brand: Brand
