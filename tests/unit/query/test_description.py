@@ -60,3 +60,43 @@ def test_no_example_is_of_a_route_that_is_not_there() -> None:
 def test_the_description_is_made_once() -> None:
     app = create_app()
     assert app.openapi() is app.openapi()
+
+
+def links() -> list[tuple[str, str, dict[str, Any]]]:
+    """Route, name and link of every link."""
+    return [
+        (route, name, link)
+        for route, told in ROUTES
+        for name, link in told["responses"]["200"].get("links", {}).items()
+    ]
+
+
+def pointed(answer: Any, said: Any) -> list[Any]:
+    """What the expressions of a link find in an answer."""
+    if isinstance(said, str) and said.startswith("$response.body#/"):
+        for step in said.removeprefix("$response.body#/").split("/"):
+            answer = answer[int(step)] if isinstance(answer, list) else answer[step]
+        return [answer]
+    inside = said.values() if isinstance(said, dict) else said if isinstance(said, list) else ()
+    return [found for one in inside for found in pointed(answer, one)]
+
+
+@pytest.mark.parametrize(("route", "name", "link"), links(), ids=[f"{route} {name}" for route, name, _ in links()])
+def test_every_link_leads_from_the_example_answer_to_a_route(route: str, name: str, link: dict[str, Any]) -> None:
+    assert link["operationId"] in {told["operationId"] for _, told in ROUTES}
+    found = pointed(ANSWERS[route], [link.get("parameters", {}), link.get("requestBody", {})])
+    assert found
+    assert all(isinstance(value, str) and value for value in found)
+
+
+def test_from_adding_to_deleting_and_from_a_name_to_its_end_there_are_links() -> None:
+    ways = {(route, link["operationId"]) for route, _, link in links()}
+    assert ways >= {
+        ("POST /documents/text", "track_status"),
+        ("POST /documents/upload", "track_status"),
+        ("GET /documents/track_status/{track_id}", "delete_document"),
+        ("GET /graph/label/list", "edit_entity"),
+        ("POST /graph/entity/create", "delete_entity"),
+        ("POST /graph/relation/create", "edit_relation"),
+        ("POST /graph/relation/edit", "delete_relation"),
+    }
