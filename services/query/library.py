@@ -1,7 +1,7 @@
 """Everything a question is answered from, in one bundle that the wiring fills."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from runtime.models.ports import Vector
@@ -21,6 +21,7 @@ from services.query.ports import (
     Rerankers,
     Supports,
 )
+from services.query.turns import Turns
 
 
 class Count(Protocol):
@@ -71,3 +72,4 @@ class Library:
     pick: Pick = "VECTOR"
     memories: Memories | None = None
     tell: Tell = nobody
+    turns: Turns = field(default_factory=Turns)

@@ -3,6 +3,7 @@
 from array import array
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Protocol
 
 import structlog
 
@@ -119,6 +120,14 @@ class ModelReranker:
         return [(passages[place], score) for place, score in scored[:top_n]]
 
 
+class Embeds(Protocol):
+    """The part of an `Embedder` that embeds."""
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector per text, in order."""
+        ...
+
+
 class RememberedWords:
     """Embeds short texts that come again and again, each once while it is remembered."""
 
@@ -144,7 +153,7 @@ class ExtractiveAnswers:
 
     uses_model = False
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embeds) -> None:
         self._embedder = embedder
 
     def stream(self, prompt: Prompt) -> None:

@@ -68,7 +68,8 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
             supports=Supports(rows),
             caches=RowCaches(rows),
             keywords=keyword_finders(chat, rows, settings),
-            answers=ModelAnswers(chat) if chat else ExtractiveAnswers(embedder),
+            # Many questions are answered from the same sentences; embedding them is most of the work.
+            answers=ModelAnswers(chat) if chat else ExtractiveAnswers(RememberedWords(embedder)),
             embed=embedder.embed,
             embed_words=RememberedWords(embedder).embed,
             names=names,

@@ -33,10 +33,11 @@ async def retrieve(question: Question, spaces: Spaces, library: Library) -> Foun
     keywords = await _keywords(question, spaces, library)
     if keywords is None:
         return Found()
-    documents = await admitted(question, spaces, library)
-    stages = walk if question.mode == "walk" else gather
-    gathered = await stages(question, keywords, spaces, library, documents)
-    found = await _read(question, gathered, spaces, library)
+    async with library.turns.taken():
+        documents = await admitted(question, spaces, library)
+        stages = walk if question.mode == "walk" else gather
+        gathered = await stages(question, keywords, spaces, library, documents)
+        found = await _read(question, gathered, spaces, library)
     return replace(found, keywords=keywords)
 
 

@@ -31,6 +31,7 @@ from runtime.stores.graph.rows import (
     size_of_relation,
     sorted_ties,
 )
+from runtime.within import within
 
 T = TypeVar("T")
 Records = list[dict[str, Any]]
@@ -218,8 +219,7 @@ class BoltGraph:
         ArcadeDB ignores the transaction timeout that the protocol knows, and never answers some messages.
         """
         try:
-            async with asyncio.timeout(self._timeout):
-                return await self._attempts(work)
+            return await within(self._timeout, self._attempts(work))
         except TimeoutError as error:
             raise Unavailable(f"the graph store did not answer within {self._timeout:g} s") from error
         except AuthError as error:

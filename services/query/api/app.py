@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, Security
 from fastapi.exceptions import RequestValidationError
@@ -18,7 +19,9 @@ from runtime.errors import InvalidInput, ModelChanged, Retryable
 from services.query.api import data, documents, graph, login, ollama, openai, pages, system, webpage
 from services.query.api.auth import Gate, Refused
 from services.query.api.door import Door
+from services.query.api.examples import with_examples
 from services.query.api.failures import answered, told
+from services.query.api.problems import USUAL, answering
 from services.query.api.routes import VERSION, router
 from services.query.api.shield import HEADERS, Audit, Shield
 from services.query.refusals import Conflicts, NotOffered, NotTaken, NotThere, TooLarge
@@ -42,7 +45,7 @@ SCHEMES = [
 def create_app(door: Door | None = None) -> FastAPI:
     """The application behind a door, without one open to everybody; `app.state.context` is set once it is wired."""
     door = door or Door()
-    app = FastAPI(
+    app = Described(
         title="Lightstream",
         version=VERSION,
         description="Graph-based RAG over an event log.",
@@ -51,6 +54,7 @@ def create_app(door: Door | None = None) -> FastAPI:
         openapi_url="/openapi.json" if door.docs else None,
         form_limits={"max_files": 100, "max_fields": 100, "max_part_size": 64 * 1024},
         dependencies=SCHEMES,
+        responses=answering(*USUAL),
     )
     app.state.door = door
     app.include_router(router)
@@ -134,6 +138,14 @@ def _refusing(code: int) -> Callable[[Request, Exception], JSONResponse]:
         return answered(request.url.path, code, str(error))
 
     return refuse
+
+
+class Described(FastAPI):
+    """An application whose description has examples."""
+
+    def openapi(self) -> dict[str, Any]:
+        """See FastAPI; it is made once."""
+        return self.openapi_schema or with_examples(super().openapi())
 
 
 class LimitedBody:

@@ -8,7 +8,8 @@ from pydantic import BaseModel, Field
 from contracts.graph import Entity, Relation
 from contracts.ids import SEPARATOR
 from services.query.api.models import QueryRequest
-from services.query.api.routes import Ctx, Workspace, asked, standing
+from services.query.api.problems import SAID, Problem, Responses
+from services.query.api.routes import STANDING, Ctx, Workspace, asked, standing
 from services.query.domain.found import Found
 from services.query.domain.passage import Passage
 from services.query.domain.question import Question
@@ -28,7 +29,10 @@ class QueryData(BaseModel):
     metadata: dict[str, Any] = Field(description="query_mode, keywords, processing_info")
 
 
-@router.post(PATH, tags=["query"])
+REFUSED: Responses = {**STANDING, 400: {"model": QueryData | Problem, "description": SAID[400]}}
+
+
+@router.post(PATH, tags=["query"], responses=REFUSED)
 async def query_data(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryData:
     """What the documents hold about a question: entities, relationships, passages and their files."""
     question = asked(body, ctx.settings)

@@ -8,13 +8,14 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field,
 from contracts.text import encodable, sanitize
 from contracts.values import Chunking
 from runtime.bus.publisher import Added
+from services.query.api.strict import Strict
 from services.query.domain.status import STATUSES, STEPS, DocumentStatus
 
 Said = Annotated[str, AfterValidator(encodable)]
 """A text without lone surrogates, which JSON can carry and UTF-8 cannot."""
 
 
-class ChunkingParams(BaseModel):
+class ChunkingParams(Strict):
     """How large the chunks are; what is null is the service's setting. LightRAG's names, and ours."""
 
     model_config = ConfigDict(extra="forbid")
@@ -27,7 +28,7 @@ class ChunkingParams(BaseModel):
     split_by_character_only: bool = False
 
 
-class ChunkingOption(BaseModel):
+class ChunkingOption(Strict):
     """How the documents of this request are cut."""
 
     model_config = ConfigDict(
@@ -56,7 +57,7 @@ class ChunkingOption(BaseModel):
         )
 
 
-class InsertText(BaseModel):
+class InsertText(Strict):
     """One text to add."""
 
     text: Said = Field(min_length=1, examples=["Port Elm has a lighthouse."])
@@ -71,7 +72,7 @@ class InsertText(BaseModel):
         return text
 
 
-class InsertTexts(BaseModel):
+class InsertTexts(Strict):
     """Several texts to add."""
 
     texts: list[Said] = Field(min_length=1, examples=[["First.", "Second."]])
@@ -114,7 +115,7 @@ class InsertResponse(BaseModel):
         return cls(message=message, track_id=track_id, documents=placed)
 
 
-class PaginatedRequest(BaseModel):
+class PaginatedRequest(Strict):
     """Which page of the list of documents."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"page": 1, "page_size": 50, "status_filter": "failed"}]})
@@ -207,7 +208,7 @@ def all_counts(counts: dict[str, int]) -> dict[str, int]:
     return {**{status: counts.get(status, 0) for status in STATUSES}, "all": sum(counts.values())}
 
 
-class DeleteRequest(BaseModel):
+class DeleteRequest(Strict):
     """Which documents leave. The two flags are LightRAG's: no files are kept here, and caches are cleared apart."""
 
     doc_ids: list[Said] = Field(min_length=1, examples=[["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"]])

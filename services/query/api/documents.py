@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, HTTPException, Query, Request
+from fastapi import APIRouter, Header, HTTPException, Path, Query, Request
 
 from contracts.graph import Space
 from contracts.ids import UNKNOWN_SOURCE
@@ -29,7 +29,9 @@ from services.query.api.document_models import (
     TrackStatus,
     all_counts,
 )
+from services.query.api.links import ADDED, LISTED, SCANNED, TRACKED
 from services.query.api.multipart import received
+from services.query.api.problems import answering
 from services.query.api.routes import Context, Ctx, Workspace
 from services.query.domain.status import STATUSES, working
 from services.query.refusals import NotThere
@@ -44,6 +46,8 @@ Key = Annotated[
         alias="Idempotency-Key", min_length=1, max_length=256, description="requests with this key are one, for a day"
     ),
 ]
+
+TrackId = Annotated[str, Path(examples=["insert_20261121_120718_e19508f8"])]
 
 FORM: dict[str, Any] = {
     "requestBody": {
@@ -62,7 +66,7 @@ FORM: dict[str, Any] = {
 """FastAPI would read the whole form before the route could bound it."""
 
 
-@router.post("/upload", openapi_extra=FORM)
+@router.post("/upload", openapi_extra=FORM, responses={**ADDED, **answering(409)})
 async def upload_file(
     request: Request,
     ctx: Ctx,
@@ -78,14 +82,14 @@ async def upload_file(
     return InsertResponse.of([added], track.id, message)
 
 
-@router.post("/text")
+@router.post("/text", responses=ADDED)
 async def add_text(body: InsertText, ctx: Ctx, workspace: Workspace, key: Key = None) -> InsertResponse:
     """Add one text. The answer comes once the log has it durably."""
     track = Track.of("insert", key, body.model_dump_json())
     return await _added(ctx, workspace, track, [body.text], [body.file_source], body.chunking)
 
 
-@router.post("/texts")
+@router.post("/texts", responses=ADDED)
 async def texts(body: InsertTexts, ctx: Ctx, workspace: Workspace, key: Key = None) -> InsertResponse:
     """Add several texts. The answer comes once the log has them all durably."""
     track = Track.of("insert", key, body.model_dump_json())
@@ -108,15 +112,15 @@ async def _added(
     return InsertResponse.of(added, track.id, f"{len(texts)} accepted; they are being processed.")
 
 
-@router.post("/scan")
+@router.post("/scan", responses={**SCANNED, **answering(501)})
 async def scan(ctx: Ctx, workspace: Workspace) -> Started:
     """Add every file below INPUT_DIR, in the background. 501 where that is not set."""
     begun = ctx.scans.start(Shelf(ctx.log, ctx.blobs, workspace))
     return Started(status="scanning_started", message="The folder is being read.", track_id=begun.track_id)
 
 
-@router.get("/scan/status/{track_id}")
-async def scan_status(track_id: str, ctx: Ctx, workspace: Workspace) -> ScanStatus:
+@router.get("/scan/status/{track_id}", operation_id="scan_status", responses=answering(404))
+async def scan_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> ScanStatus:
     """How far a scan of this process is."""
     found = ctx.scans.get(workspace, track_id)
     samples = {
@@ -144,7 +148,7 @@ async def supported_file_types() -> FileTypes:
     return FileTypes(supported_extensions=list(KINDS), engines=engines)
 
 
-@router.delete("/delete_document")
+@router.delete("/delete_document", operation_id="delete_document")
 async def delete_document(body: DeleteRequest, ctx: Ctx, workspace: Workspace) -> DeleteResponse:
     """Delete documents. The answer comes once the log has it durably; ids that nobody knows do no harm."""
     found = await delete(ctx.log, workspace, body.doc_ids)
@@ -172,7 +176,7 @@ async def reprocess_failed(ctx: Ctx, workspace: Workspace) -> Started:
     return Started(status="reprocessing_started", message=f"{found} documents are tried again.")
 
 
-@router.post("/cancel_pipeline")
+@router.post("/cancel_pipeline", responses=answering(501))
 async def cancel_pipeline(ctx: Ctx, workspace: Workspace) -> Done:
     """Work on documents is no job that could be cancelled: 501 while there is any."""
     if left := working(await ctx.documents.counts(await _space(ctx, workspace))):
@@ -197,8 +201,8 @@ async def pipeline_status(ctx: Ctx, workspace: Workspace) -> PipelineStatus:
     )
 
 
-@router.get("/track_status/{track_id}")
-async def track_status(track_id: str, ctx: Ctx, workspace: Workspace) -> TrackStatus:
+@router.get("/track_status/{track_id}", operation_id="track_status", responses=TRACKED)
+async def track_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> TrackStatus:
     """The documents of one request. An unknown id has none."""
     found = await ctx.documents.tracked(await _space(ctx, workspace), track_id)
     summary: dict[str, int] = {}
@@ -209,7 +213,7 @@ async def track_status(track_id: str, ctx: Ctx, workspace: Workspace) -> TrackSt
     )
 
 
-@router.get("/by_id")
+@router.get("/by_id", responses=answering(404))
 async def by_id(
     ctx: Ctx,
     workspace: Workspace,
@@ -223,7 +227,7 @@ async def by_id(
     return Document.of(state)
 
 
-@router.post("/paginated")
+@router.post("/paginated", responses=LISTED)
 async def paginated(body: PaginatedRequest, ctx: Ctx, workspace: Workspace) -> PaginatedResponse:
     """A page of the list of documents."""
     space = await _space(ctx, workspace)

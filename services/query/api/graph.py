@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Response
 from contracts.graph import Space
 from services.query import browsing, editing
 from services.query.api.graph_models import (
+    MANUAL,
     DeletionResponse,
     EditResponse,
     EntitiesMergeRequest,
@@ -27,18 +28,18 @@ from services.query.api.graph_models import (
     summarized,
     taken,
 )
+from services.query.api.links import ENTITY, NAMES, RELATION
+from services.query.api.problems import Responses, answering
 from services.query.api.routes import Context, Ctx, Workspace
 from services.query.editing import Desk, Edited
 
 router = APIRouter(tags=["graph"])
 
-MANUAL = ("source_id", "file_path")
-"""What LightRAG's clients send with a new thing; here it follows from documents."""
-
-LATER: dict[int | str, dict[str, Any]] = {202: {"description": "the log has it; the graph does not show it yet"}}
+LATER: Responses = {202: {"description": "the log has it; the graph does not show it yet"}}
+CHANGING: Responses = {**LATER, **answering(404)}
 
 
-@router.get("/graph/label/list")
+@router.get("/graph/label/list", responses=NAMES)
 async def labels(ctx: Ctx, workspace: Workspace) -> list[str]:
     """The names of all entities, sorted."""
     return await browsing.names(ctx.library.graph, await _space(ctx, workspace))
@@ -54,18 +55,20 @@ async def popular(ctx: Ctx, workspace: Workspace, limit: Annotated[int, Query(ge
 async def search(
     ctx: Ctx,
     workspace: Workspace,
-    q: Annotated[str, Query(max_length=512)],
+    q: Annotated[str, Query(max_length=512, examples=["elm"])],
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> list[str]:
     """The names that hold a text, the likest first."""
     return await browsing.search(ctx.library.graph, await _space(ctx, workspace), q, limit)
 
 
-@router.get("/graphs")
+@router.get("/graphs", operation_id="graphs")
 async def graphs(
     ctx: Ctx,
     workspace: Workspace,
-    label: Annotated[str, Query(min_length=1, max_length=512, description="a name, or * for the whole graph")],
+    label: Annotated[
+        str, Query(min_length=1, max_length=512, description="a name, or * for the whole graph", examples=["*"])
+    ],
     max_depth: Annotated[int, Query(ge=1, le=100)] = 3,
     max_nodes: Annotated[int, Query(ge=1)] = 1000,
 ) -> Subgraph:
@@ -75,13 +78,13 @@ async def graphs(
     return Subgraph.of(part)
 
 
-@router.get("/graph/entity/exists")
-async def exists(ctx: Ctx, workspace: Workspace, name: Annotated[Name, Query()]) -> Exists:
+@router.get("/graph/entity/exists", operation_id="entity_exists")
+async def exists(ctx: Ctx, workspace: Workspace, name: Annotated[Name, Query(examples=["Ada Marlow"])]) -> Exists:
     """Whether there is an entity of that name."""
     return Exists(exists=bool(await ctx.library.graph.entities(await _space(ctx, workspace), [name])))
 
 
-@router.post("/graph/entity/create", responses=LATER)
+@router.post("/graph/entity/create", responses={**LATER, **ENTITY})
 async def create_entity(body: EntityCreateRequest, ctx: Ctx, workspace: Workspace, response: Response) -> EditResponse:
     """Make an entity."""
     values = taken(EntityValues, body.entity_data, ignored=(*MANUAL, "entity_name")).values()
@@ -89,7 +92,7 @@ async def create_entity(body: EntityCreateRequest, ctx: Ctx, workspace: Workspac
     return answered(_coded(edited, response), f"Entity '{edited.key[0]}' created successfully")
 
 
-@router.post("/graph/entity/edit", responses=LATER)
+@router.post("/graph/entity/edit", operation_id="edit_entity", responses={**CHANGING, **ENTITY})
 async def edit_entity(
     body: EntityUpdateRequest, ctx: Ctx, workspace: Workspace, response: Response
 ) -> EntityUpdateResponse:
@@ -103,7 +106,7 @@ async def edit_entity(
     return EntityUpdateResponse(**said.model_dump(), operation_summary=summarized(edited, body.entity_name))
 
 
-@router.post("/graph/entities/merge", responses=LATER)
+@router.post("/graph/entities/merge", operation_id="merge_entities", responses={**CHANGING, **ENTITY})
 async def merge_entities(
     body: EntitiesMergeRequest, ctx: Ctx, workspace: Workspace, response: Response
 ) -> EditResponse:
@@ -114,7 +117,7 @@ async def merge_entities(
     return answered(_coded(edited, response), message)
 
 
-@router.delete("/graph/entity/delete", responses=LATER)
+@router.delete("/graph/entity/delete", operation_id="delete_entity", responses=CHANGING)
 async def delete_entity(
     body: EntityDeleteRequest, ctx: Ctx, workspace: Workspace, response: Response
 ) -> DeletionResponse:
@@ -124,7 +127,7 @@ async def delete_entity(
     return deleted(_coded(edited, response), message)
 
 
-@router.post("/graph/relation/create", responses=LATER)
+@router.post("/graph/relation/create", operation_id="create_relation", responses={**CHANGING, **RELATION})
 async def create_relation(
     body: RelationCreateRequest, ctx: Ctx, workspace: Workspace, response: Response
 ) -> EditResponse:
@@ -135,7 +138,7 @@ async def create_relation(
     return answered(_coded(edited, response), message)
 
 
-@router.post("/graph/relation/edit", responses=LATER)
+@router.post("/graph/relation/edit", operation_id="edit_relation", responses={**CHANGING, **RELATION})
 async def edit_relation(
     body: RelationUpdateRequest, ctx: Ctx, workspace: Workspace, response: Response
 ) -> EditResponse:
@@ -145,7 +148,7 @@ async def edit_relation(
     return answered(_coded(edited, response), "Relation updated successfully")
 
 
-@router.delete("/graph/relation/delete", responses=LATER)
+@router.delete("/graph/relation/delete", operation_id="delete_relation", responses=CHANGING)
 async def delete_relation(
     body: RelationDeleteRequest, ctx: Ctx, workspace: Workspace, response: Response
 ) -> DeletionResponse:

@@ -2,13 +2,14 @@
 
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from contracts.graph import Entity, Relation
 from contracts.ids import SEPARATOR
 from contracts.text import encodable, sanitize
 from contracts.values import EditedValues
 from runtime.bus.codec import explain
+from services.query.api.strict import Strict
 from services.query.browsing import Part
 from services.query.editing import Edited, Renaming
 from services.query.refusals import NotTaken
@@ -19,7 +20,7 @@ Name = Annotated[str, AfterValidator(encodable), Field(min_length=1, max_length=
 Prose = Annotated[str, AfterValidator(sanitize)]
 
 
-class _Values(BaseModel):
+class _Values(Strict):
     """What is said of a thing. What follows from documents (source_id, file_path) cannot be said."""
 
     model_config = ConfigDict(extra="forbid")
@@ -62,20 +63,33 @@ def taken(model: type[M], data: dict[str, Any], *, ignored: tuple[str, ...] = ()
         raise NotTaken(f"{encodable(explain(error))} (known: {known})") from None
 
 
-class EntityCreateRequest(BaseModel):
+def _said(model: type[BaseModel], *ignored: str) -> WithJsonSchema:
+    """Tells of what `taken` looks at later, so that a name that is not known is a 400 as in LightRAG."""
+    schema = model.model_json_schema()
+    return WithJsonSchema({**schema, "properties": {**schema["properties"], **{name: {} for name in ignored}}})
+
+
+MANUAL = ("source_id", "file_path")
+"""What LightRAG's clients send with a new thing; here it follows from documents."""
+
+NewEntity = Annotated[dict[str, Any], _said(EntityValues, *MANUAL)]
+EntityChange = Annotated[dict[str, Any], _said(EntityValues)]
+NewRelation = Annotated[dict[str, Any], _said(RelationValues, *MANUAL)]
+RelationChange = Annotated[dict[str, Any], _said(RelationValues)]
+
+
+class EntityCreateRequest(Strict):
     """An entity to make. `source_id` and `file_path` may be given as in LightRAG, and are not kept."""
 
     entity_name: Name = Field(examples=["Ada Marlow"])
-    entity_data: dict[str, Any] = Field(examples=[{"description": "Captain of the harbour.", "entity_type": "person"}])
+    entity_data: NewEntity = Field(examples=[{"description": "Captain of the harbour.", "entity_type": "person"}])
 
 
-class EntityUpdateRequest(BaseModel):
+class EntityUpdateRequest(Strict):
     """What is to be said of an entity, or what it is to be called."""
 
     entity_name: Name = Field(examples=["Port Elm"])
-    updated_data: dict[str, Any] = Field(
-        examples=[{"entity_name": "Elmhaven", "description": "A port on the estuary."}]
-    )
+    updated_data: EntityChange = Field(examples=[{"entity_name": "Elmhaven", "description": "A port on the estuary."}])
     allow_rename: bool = False
     allow_merge: bool = False
 
@@ -84,36 +98,36 @@ class EntityUpdateRequest(BaseModel):
         return Renaming(values.entity_name, self.allow_rename, self.allow_merge)
 
 
-class EntitiesMergeRequest(BaseModel):
+class EntitiesMergeRequest(Strict):
     """Several entities that are one."""
 
     entities_to_change: list[Name] = Field(min_length=1, max_length=1000, examples=[["A. Marlow", "Captain Marlow"]])
     entity_to_change_into: Name = Field(examples=["Ada Marlow"])
 
 
-class EntityDeleteRequest(BaseModel):
+class EntityDeleteRequest(Strict):
     """An entity to hide."""
 
     entity_name: Name = Field(examples=["Ada Marlow"])
 
 
-class RelationCreateRequest(BaseModel):
+class RelationCreateRequest(Strict):
     """A relation to make between two entities that there are."""
 
     source_entity: Name = Field(examples=["Ada Marlow"])
     target_entity: Name = Field(examples=["Port Elm"])
-    relation_data: dict[str, Any] = Field(examples=[{"description": "She leads its office.", "keywords": "work,lead"}])
+    relation_data: NewRelation = Field(examples=[{"description": "She leads its office.", "keywords": "work,lead"}])
 
 
-class RelationUpdateRequest(BaseModel):
+class RelationUpdateRequest(Strict):
     """What is to be said of a relation."""
 
     source_id: Name = Field(examples=["Ada Marlow"])
     target_id: Name = Field(examples=["Port Elm"])
-    updated_data: dict[str, Any] = Field(examples=[{"description": "She led its office until 1931.", "weight": 2.0}])
+    updated_data: RelationChange = Field(examples=[{"description": "She led its office until 1931.", "weight": 2.0}])
 
 
-class RelationDeleteRequest(BaseModel):
+class RelationDeleteRequest(Strict):
     """A relation to hide."""
 
     source_entity: Name = Field(examples=["Ada Marlow"])

@@ -7,6 +7,8 @@ from fastapi import APIRouter, Form, HTTPException, Request
 
 from services.query.api.auth import address, too_often
 from services.query.api.door import Door
+from services.query.api.login_models import AuthStatus, LoggedIn, Verified
+from services.query.api.problems import ANYBODY
 from services.query.api.routes import VERSION, brand
 
 router = APIRouter(tags=["access"])
@@ -14,10 +16,11 @@ router = APIRouter(tags=["access"])
 GUEST = "guest"
 OPEN = "Authentication is disabled. Using guest access."
 
-Field = Annotated[str, Form(max_length=1024)]
+UserName = Annotated[str, Form(max_length=1024, examples=["ada"])]
+Password = Annotated[str, Form(max_length=1024, examples=["correct horse battery staple"])]
 
 
-@router.get("/auth-status")
+@router.get("/auth-status", response_model=AuthStatus, response_model_exclude_unset=True, openapi_extra=ANYBODY)
 async def auth_status(request: Request) -> dict[str, Any]:
     """Whether one has to log in. Where there are no accounts, a guest's token comes along, which opens nothing."""
     door: Door = request.app.state.door
@@ -26,8 +29,8 @@ async def auth_status(request: Request) -> dict[str, Any]:
     return {"auth_configured": False, **_guest(request, door)}
 
 
-@router.post("/login")
-async def login(request: Request, username: Field, password: Field) -> dict[str, Any]:
+@router.post("/login", response_model=LoggedIn, response_model_exclude_unset=True, openapi_extra=ANYBODY)
+async def login(request: Request, username: UserName, password: Password) -> dict[str, Any]:
     """A token for a user's name and password."""
     door: Door = request.app.state.door
     if not door.accounts:
@@ -47,9 +50,9 @@ async def login(request: Request, username: Field, password: Field) -> dict[str,
 
 
 @router.get("/auth/verify")
-async def verify() -> dict[str, str]:
+async def verify() -> Verified:
     """Whether the credentials hold: the gate answers when they do not."""
-    return {"status": "ok"}
+    return Verified()
 
 
 def _guest(request: Request, door: Door) -> dict[str, Any]:

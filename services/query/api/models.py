@@ -4,7 +4,6 @@ import unicodedata
 from typing import Annotated, Literal, Self
 
 from pydantic import (
-    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -18,6 +17,7 @@ from pydantic import (
 )
 
 from contracts.text import encodable, sanitize
+from services.query.api.strict import Moment, Strict
 from services.query.ask import Answer
 from services.query.domain.conversation import LONGEST_TURN, MOST_TURNS
 from services.query.domain.passage import Passage
@@ -41,14 +41,14 @@ Keyword = Annotated[str, BeforeValidator(_encodable), Field(max_length=512)]
 """Half a surrogate pair in it is no reason to refuse a question."""
 
 
-class HistoryMessage(BaseModel):
+class HistoryMessage(Strict):
     """What was said before."""
 
     role: Literal["system", "user", "assistant"]
     content: str = Field(max_length=LONGEST_TURN)
 
 
-class Filter(BaseModel):
+class Filter(Strict):
     """Which documents a question is about: all that is given must hold."""
 
     model_config = ConfigDict(extra="forbid")
@@ -59,8 +59,8 @@ class Filter(BaseModel):
     )
     metadata: dict[str, StrictBool | StrictInt | StrictFloat | StrictStr] = Field(default={}, max_length=32)
     file_path_prefix: str = Field(default="", max_length=4096)
-    added_from: AwareDatetime | None = None
-    added_before: AwareDatetime | None = None
+    added_from: Moment | None = None
+    added_before: Moment | None = None
 
     def scope(self) -> Scope:
         """The same, for retrieval."""
@@ -74,7 +74,7 @@ class Filter(BaseModel):
         )
 
 
-class QueryRequest(BaseModel):
+class QueryRequest(Strict):
     """A question. What is null has the server's default."""
 
     query: str = Field(max_length=65536, examples=["What does the merger do?"])

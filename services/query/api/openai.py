@@ -3,10 +3,10 @@
 import json
 import time
 from contextlib import aclosing
-from typing import Any
+from typing import Annotated, Any
 from uuid import uuid4
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Request, Response
 
 from contracts.text import encodable
 from services.query.api.auth import entered, usual
@@ -41,7 +41,7 @@ async def models(request: Request) -> dict[str, Any]:
 
 
 @router.get("/models/{id}", responses=shown(described("lightstream:mix")))
-async def one_model(id: str, request: Request) -> dict[str, Any]:
+async def one_model(id: Annotated[str, Path(examples=["lightstream:mix"])], request: Request) -> dict[str, Any]:
     """One model."""
     _enter(_known(id), request)
     return described(id)

@@ -3,13 +3,15 @@
 import time
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Header, HTTPException, Request, Response
 
+from contracts.envelope import WORKSPACE_PATTERN
 from contracts.envelope import Header as Attributes
 from runtime.bus.port import Blobs, GenerationPointers, Log
 from services.query.api.models import QueryRequest, QueryResponse, references_of
+from services.query.api.problems import Responses
 from services.query.api.streaming import Ndjson, answer_lines
 from services.query.ask import Answer, ask
 from services.query.domain.question import RESPONSE_TYPE, Keywords, Question, Turn, Wanted
@@ -61,10 +63,16 @@ def brand(app: FastAPI) -> tuple[str | None, str | None]:
     return (found.settings.webui_title or None, found.settings.webui_description or None) if found else (None, None)
 
 
+def _named(header: str) -> Any:
+    # Told only: what it says is checked where all of it is known, the usual workspace included.
+    told = {"pattern": f"^$|{WORKSPACE_PATTERN}", "examples": ["default"]}
+    return Header(alias=header, description="the workspace", json_schema_extra=told)
+
+
 async def workspace(
     request: Request,
-    _lightrag_workspace: Annotated[str | None, Header(alias="lightrag-workspace", description="the workspace")] = None,
-    _x_workspace: Annotated[str | None, Header(alias="x-workspace", description="the workspace")] = None,
+    _lightrag_workspace: Annotated[str | None, _named("lightrag-workspace")] = None,
+    _x_workspace: Annotated[str | None, _named("x-workspace")] = None,
 ) -> str:
     """The tenant a request means; the gate has read its headers and knows that its credentials are for it."""
     return tenant(request)
@@ -90,6 +98,12 @@ POSITION = "X-Log-Position"
 """Every answer names the place in the log up to which all documents are in it."""
 
 
+STANDING: Responses = {
+    200: {"headers": {POSITION: {"description": "the place in the log", "schema": {"type": "integer", "minimum": 0}}}}
+}
+LINES = {"application/x-ndjson": {"example": '{"response": "Ada Marsh leads it. [1]", "llm_generated": false}\n'}}
+
+
 async def standing(body: QueryRequest, ctx: Context, workspace: str, response: Response) -> Spaces:
     """Where to look, once the position that was asked for is reached; the answer's header says which one is."""
     spaces = Spaces.of(workspace, await ctx.pointers.live())
@@ -104,7 +118,7 @@ async def standing(body: QueryRequest, ctx: Context, workspace: str, response: R
     return spaces
 
 
-@router.post("/query", tags=["query"])
+@router.post("/query", tags=["query"], operation_id="query", responses=STANDING)
 async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryResponse:
     """Answer a question from the documents."""
     started = time.monotonic()
@@ -123,7 +137,7 @@ async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Re
     tags=["query"],
     status_code=200,
     response_class=Ndjson,
-    responses={200: {"content": {"application/x-ndjson": {}}}},
+    responses={200: {**STANDING[200], "content": LINES}},
 )
 async def query_stream(
     body: QueryRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response

@@ -7,7 +7,9 @@ from fastapi.responses import RedirectResponse
 
 from contracts.graph import Space
 from services.query.api.door import Door
+from services.query.api.problems import ANYBODY
 from services.query.api.routes import VERSION, Context, Ctx, Workspace
+from services.query.api.system_models import Customization, Health
 from services.query.domain.status import working
 
 router = APIRouter(tags=["system"])
@@ -19,7 +21,7 @@ async def root(request: Request) -> RedirectResponse:
     return RedirectResponse("/webui/" if request.app.state.door.page else "/docs", 307)
 
 
-@router.get("/health")
+@router.get("/health", response_model=Health, response_model_exclude_unset=True, openapi_extra=ANYBODY)
 async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, Any]:
     """Whether the service answers, and what it works with; a stranger hears the first only. Nothing of it is secret."""
     door: Door = request.app.state.door
@@ -35,7 +37,7 @@ async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, 
     }
 
 
-@router.get("/ui/customization")
+@router.get("/ui/customization", response_model=Customization)
 async def customization(ctx: Ctx) -> dict[str, Any]:
     """What pages show as the name of this deployment."""
     settings = ctx.settings

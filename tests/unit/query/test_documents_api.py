@@ -296,7 +296,8 @@ async def test_an_answer_says_where_each_document_stands_and_its_state_is_found_
     api: httpx.AsyncClient, world: World
 ) -> None:
     answer = (await api.post("/documents/text", json=TEXT)).json()
-    assert answer["documents"] == [{"id": "doc-f8e5fc3935ce926dc54e926fdc8cf0ec", "sequence": 1}]
+    (placed,) = answer["documents"]
+    assert placed == {"id": "doc-f8e5fc3935ce926dc54e926fdc8cf0ec", "sequence": 1, "track_id": answer["track_id"]}
     absent = await api.get("/documents/by_id", params={"doc_id": answer["documents"][0]["id"]})
     assert (absent.status_code, absent.json()) == (404, {"detail": "there is no document of that id"})
     await projected(world)

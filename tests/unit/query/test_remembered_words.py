@@ -1,10 +1,12 @@
-"""Words whose vectors are remembered."""
+"""Words and sentences whose vectors are remembered."""
 
 import pytest
 
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.scripted import CountingEmbedder
-from services.query.models import RememberedWords
+from services.query.domain.passage import Passage
+from services.query.domain.prompt import Prompt
+from services.query.models import ExtractiveAnswers, RememberedWords
 
 
 async def test_a_word_is_embedded_once_while_it_is_remembered() -> None:
@@ -19,3 +21,15 @@ async def test_a_word_is_embedded_once_while_it_is_remembered() -> None:
     await words.embed(["one"])
     assert inner.count == embedded + 2
     assert await words.embed([]) == []
+
+
+async def test_two_answers_from_the_same_sentences_embed_them_once() -> None:
+    inner = CountingEmbedder(LexicalEmbedder(32))
+    answers = ExtractiveAnswers(RememberedWords(inner))
+    read = [("1", Passage("p", "d", 0, "The harbour has a lighthouse of stone. The ships come in at night.", "a.md"))]
+    first = await answers.answer(Prompt("", "What has the harbour?"), read)
+    embedded = inner.count
+    second = await answers.answer(Prompt("", "When do the ships come in?"), read)
+    assert "lighthouse" in first
+    assert "at night" in second
+    assert inner.count == embedded + 1, "the question alone is new"

@@ -1,0 +1,191 @@
+"""An example answer of each route, for the description of the API and the page `/docs`."""
+
+from typing import Any
+
+_DOCUMENT: dict[str, Any] = {
+    "id": "doc-f8e5fc3935ce926dc54e926fdc8cf0ec",
+    "content_summary": "Port Elm has a lighthouse.",
+    "content_length": 26,
+    "status": "processed",
+    "created_at": "2026-11-21T12:07:18.120000+00:00",
+    "updated_at": "2026-11-21T12:07:19.480000+00:00",
+    "track_id": "insert_20261121_120718_e19508f8",
+    "chunks_count": 1,
+    "error_msg": None,
+    "metadata": {"added_sequence": 17, "chunks": 1, "extracted": 1, "merged": 1, "indexed": 1},
+    "file_path": "port.md",
+}
+_COUNTS = {"pending": 0, "processing": 0, "processed": 1, "partial": 0, "failed": 0, "deleting": 0, "all": 1}
+_ADDED = {
+    "status": "success",
+    "message": "1 accepted; they are being processed.",
+    "track_id": "insert_20261121_120718_e19508f8",
+    "documents": [{"id": _DOCUMENT["id"], "sequence": 17, "track_id": "insert_20261121_120718_e19508f8"}],
+}
+_COMMON = {
+    "description": "Captain of the harbour.",
+    "source_id": "doc-f8e5fc3935ce926dc54e926fdc8cf0ec-chunk-000",
+    "file_path": "port.md",
+    "created_at": 1795262838,
+}
+_NODE = {"entity_id": "Ada Marlow", "entity_type": "person", **_COMMON}
+_EDGE = {"weight": 1.0, "keywords": "lead,work", **_COMMON, "description": "She leads its office."}
+_ENTITY = {"entity_name": "Ada Marlow", "source_id": _COMMON["source_id"], "graph_data": _NODE, "sequence": 18}
+_RELATION = {
+    "src_entity": "Ada Marlow",
+    "tgt_entity": "Port Elm",
+    "source_id": _COMMON["source_id"],
+    "graph_data": _EDGE,
+    "sequence": 19,
+}
+_HIDDEN = {"status": "success", "doc_id": "", "message": "Removed.", "status_code": 200, "file_path": None}
+_ABOUT = {
+    "auth_mode": "enabled",
+    "core_version": "0.1.0",
+    "api_version": "0.1.0",
+    "webui_title": None,
+    "webui_description": None,
+    "ai_content_notice_enabled": False,
+}
+_SCAN = "scan_20261121_120718_e19508f8"
+
+ANSWERS: dict[str, Any] = {
+    "POST /query": {
+        "response": "Ada Marlow leads the Harbour Office. [1]",
+        "references": [{"reference_id": "1", "file_path": "port.md", "content": None}],
+        "response_time": 0.114,
+        "llm_generated": False,
+    },
+    "POST /query/data": {
+        "status": "success",
+        "message": "Query executed successfully",
+        "data": {"entities": [], "relationships": [], "chunks": [], "references": []},
+        "metadata": {"query_mode": "mix", "keywords": {"high_level": [], "low_level": ["Ada Marlow"]}},
+    },
+    "POST /documents/upload": _ADDED,
+    "POST /documents/text": _ADDED,
+    "POST /documents/texts": _ADDED,
+    "POST /documents/scan": {
+        "status": "scanning_started",
+        "message": "The folder is being read.",
+        "track_id": _SCAN,
+    },
+    "GET /documents/scan/status/{track_id}": {
+        "track_id": _SCAN,
+        "status": "completed",
+        "counts": {"found": 1, "processed": 1, "unchanged": 0, "error": 0, "warning": 0},
+        "counters_dropped": 0,
+        "samples": {"processed": {"items": ["port.md"], "truncated": False, "dropped": 0}},
+        "created_at": 1795262838.0,
+        "updated_at": 1795262839.5,
+        "version": 3,
+        "message": "the folder was read",
+    },
+    "GET /documents/supported_file_types": {
+        "supported_extensions": [".md", ".txt", ".pdf"],
+        "engines": {"text": [".md", ".txt"], "pdf": [".pdf"]},
+    },
+    "DELETE /documents/delete_document": {
+        "status": "deletion_started",
+        "message": "1 of 1 are being deleted.",
+        "doc_id": _DOCUMENT["id"],
+    },
+    "DELETE /documents": {"status": "success", "message": "1 documents are being deleted."},
+    "POST /documents/clear_cache": {"status": "success", "message": "Successfully cleared all cache"},
+    "POST /documents/reprocess_failed": {
+        "status": "reprocessing_started",
+        "message": "1 documents are tried again.",
+        "track_id": "",
+    },
+    "POST /documents/cancel_pipeline": {"status": "not_busy", "message": "Nothing is being worked on."},
+    "GET /documents/pipeline_status": {
+        "busy": True,
+        "job_name": "indexing",
+        "docs": 1,
+        "batchs": 1,
+        "cur_batch": 0,
+        "latest_message": "1 processing",
+        "history_messages": ["1 processing"],
+    },
+    "GET /documents/by_id": _DOCUMENT,
+    "GET /documents/track_status/{track_id}": {
+        "track_id": _ADDED["track_id"],
+        "documents": [_DOCUMENT],
+        "total_count": 1,
+        "status_summary": {"processed": 1},
+    },
+    "POST /documents/paginated": {
+        "documents": [_DOCUMENT],
+        "pagination": {
+            "page": 1,
+            "page_size": 50,
+            "total_count": 1,
+            "total_pages": 1,
+            "has_next": False,
+            "has_prev": False,
+        },
+        "status_counts": _COUNTS,
+    },
+    "GET /documents/status_counts": {"status_counts": _COUNTS},
+    "GET /graph/label/list": ["Ada Marlow", "Port Elm"],
+    "GET /graph/label/popular": ["Port Elm", "Ada Marlow"],
+    "GET /graph/label/search": ["Port Elm"],
+    "GET /graphs": {
+        "nodes": [{"id": "Ada Marlow", "labels": ["Ada Marlow"], "properties": _NODE}],
+        "edges": [
+            {
+                "id": "Ada Marlow-Port Elm",
+                "type": "DIRECTED",
+                "source": "Ada Marlow",
+                "target": "Port Elm",
+                "properties": _EDGE,
+            }
+        ],
+        "is_truncated": False,
+    },
+    "GET /graph/entity/exists": {"exists": True},
+    "POST /graph/entity/create": {"status": "success", "message": "Created.", "data": _ENTITY},
+    "POST /graph/entity/edit": {
+        "status": "success",
+        "message": "Entity updated successfully",
+        "data": _ENTITY,
+        "operation_summary": {
+            "merged": False,
+            "merge_status": "not_attempted",
+            "merge_error": None,
+            "operation_status": "success",
+            "target_entity": "Ada Marlow",
+            "final_entity": "Ada Marlow",
+            "renamed": False,
+        },
+    },
+    "POST /graph/entities/merge": {"status": "success", "message": "Merged.", "data": _ENTITY},
+    "DELETE /graph/entity/delete": _HIDDEN,
+    "POST /graph/relation/create": {"status": "success", "message": "Created.", "data": _RELATION},
+    "POST /graph/relation/edit": {"status": "success", "message": "Updated.", "data": _RELATION},
+    "DELETE /graph/relation/delete": _HIDDEN,
+    "GET /health": {
+        "status": "healthy",
+        "auth_mode": "disabled",
+        "core_version": "0.1.0",
+        "api_version": "0.1.0",
+        "pipeline_busy": False,
+        "workspace": "default",
+        "configuration": {"llm_model": None, "max_graph_nodes": 1000},
+    },
+    "GET /ui/customization": {"customized": False, "brand": {"title": "Lightstream", "description": ""}},
+    "GET /auth-status": {"auth_configured": True, **_ABOUT},
+    "POST /login": {"access_token": "eyJhbGciOi…", "token_type": "bearer", **_ABOUT},
+    "GET /auth/verify": {"status": "ok"},
+}
+"""By method and path. FastAPI drops what is null from examples that stand with their models."""
+
+
+def with_examples(document: dict[str, Any]) -> dict[str, Any]:
+    """The description with these answers in it."""
+    for route, answer in ANSWERS.items():
+        method, path = route.split(" ")
+        told = document["paths"].get(path, {}).get(method.lower())
+        if told:
+            told["responses"]["200"]["content"]["application/json"]["example"] = answer
+    return document

@@ -1,0 +1,37 @@
+"""What `/login` and `/auth-status` answer, in LightRAG's shapes."""
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+
+class _About(BaseModel):
+    auth_mode: Literal["enabled", "disabled"]
+    core_version: str
+    api_version: str
+    webui_title: str | None
+    webui_description: str | None
+    ai_content_notice_enabled: bool
+
+
+class LoggedIn(_About):
+    """A token for a user, or a guest's where there are no accounts."""
+
+    access_token: str
+    token_type: Literal["bearer"]
+    message: str | None = None
+
+
+class AuthStatus(_About):
+    """Whether one has to log in; where not, with a guest's token, which opens nothing."""
+
+    auth_configured: bool
+    access_token: str | None = None
+    token_type: Literal["bearer"] | None = None
+    message: str | None = None
+
+
+class Verified(BaseModel):
+    """The credentials hold."""
+
+    status: Literal["ok"] = "ok"

@@ -1,0 +1,108 @@
+"""The HTTP API does what its own description says, whatever is sent: schemathesis over every route of the document."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.config import SchemathesisConfig
+
+from services.query.api.app import create_app
+from services.query.settings import QuerySettings
+from tests.support.access import KEY, behind
+from tests.support.pipeline import FollowedLog, serving
+from tests.support.querying import BAKER, CURIE, World
+from tests.support.stack import until
+
+DOCUMENT = create_app().openapi()
+HEADERS = {"X-API-Key": KEY}
+EXPECTED = ["2xx", "3xx", "4xx", "501", "503"]
+"""501 says that a deployment does not do something; `calm` looks at every 503."""
+
+
+def described(**more: Any) -> Any:
+    """The API's document for schemathesis, with the same examples in every run."""
+    config: dict[str, Any] = {
+        "seed": 20261121,
+        # A loaded machine is no fault of the API.
+        "suppress-health-check": ["all"],
+        "generation": {"deterministic": True, "max-examples": 10, "database": "none"},
+        "checks": {
+            "not_a_server_error": {"expected-statuses": EXPECTED},
+            # Rules between fields are beyond a schema: as many sources as texts, one workspace in two headers.
+            "positive_data_acceptance": {"enabled": False},
+        },
+        **more,
+    }
+    return schemathesis.openapi.from_dict(DOCUMENT, config=SchemathesisConfig.from_dict(config))
+
+
+def calm(_: Any, response: Any, case: Any) -> None:
+    """503 is right only for a place that the log has not, which was asked to be waited for; it says when to come back.
+
+    Everything else of the service stands in memory and always answers.
+    """
+    if response.status_code == 503:
+        assert response.headers["retry-after"], response.text
+        assert isinstance(case.body, dict) and case.body.get("min_position"), response.text
+
+
+ROUTES = described()
+LINKED = described(parameters={"lightrag-workspace": "w", "x-workspace": "w"})
+
+CALMLY = settings(
+    max_examples=15,
+    stateful_step_count=8,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+TAGS = (("documents", "query"), ("graph",))
+"""Routes whose links are followed together."""
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a whole service; a question waits but shortly for a place in the log that does not come."""
+    folder: Path = tmp_path_factory.mktemp("input")
+    (folder / "port.md").write_text("Port Elm has a lighthouse.")
+    world = World(log=FollowedLog())
+    chosen = QuerySettings(workspace="w", edit_timeout=1, min_position_timeout=0.02, input_dir=str(folder))
+    app = world.app(behind(lightrag_api_key=KEY), settings=chosen)
+    with serving(app, world) as url:
+        with httpx.Client(base_url=url, headers=HEADERS, trust_env=False) as api:
+            for text in (*CURIE, *BAKER):
+                assert api.post("/documents/text", json={"text": text}).status_code == 200
+            until(lambda: api.get("/documents/status_counts").json()["status_counts"]["processed"] == 3, 60)
+        yield url
+
+
+@ROUTES.parametrize()
+def test_every_route_answers_as_described(case: Any, service: str) -> None:
+    case.call_and_validate(base_url=service, headers=HEADERS, additional_checks=[calm])
+
+
+@pytest.mark.parametrize("tags", TAGS)
+def test_what_follows_from_an_answer_is_answered_as_described_too(tags: tuple[str, ...], service: str) -> None:
+    followed: set[str] = set()
+
+    class Following(LINKED.include(tag=list(tags)).as_state_machine()):  # type: ignore[misc]
+        def get_call_kwargs(self, case: Any) -> dict[str, Any]:
+            return {"base_url": service, "headers": HEADERS}
+
+        def validate_response(self, response: Any, case: Any, additional_checks: Any = None, **more: Any) -> None:
+            super().validate_response(response, case, [calm], **more)
+
+        def step(self, input: Any) -> Any:
+            output = super().step(input)
+            if input.transition is not None and output.response.status_code in {200, 202}:
+                followed.add(input.transition.id)
+            return output
+
+    Following.run(settings=CALMLY)
+    assert len(followed) > 1, followed

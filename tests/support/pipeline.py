@@ -1,0 +1,151 @@
+"""All five services in one event loop, on a bus and stores in memory, behind the real HTTP server on a free port."""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+
+import uvicorn
+from fastapi import FastAPI
+
+from contracts.events import Stage
+from contracts.topology import durable
+from contracts.values import Chunking
+from runtime.bus.edge import Edge, each
+from runtime.bus.memory import MemoryConsumer, MemoryLog
+from runtime.bus.port import Handle
+from runtime.bus.publisher import MAX_TEXT_BYTES
+from runtime.models.open import open_tokenizer
+from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
+from runtime.stores.documents.extents import RowExtents
+from services.chunker.handler import on_document_added
+from services.extractor.adapters.rules import OfflineExtractor
+from services.extractor.handler import on_chunks_created
+from services.indexer.handler import on_chunks, on_graph_merged
+from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
+from services.query.project import on_facts
+from standalone.processes import free_port
+from tests.support.merging import merging
+from tests.support.querying import World
+
+
+class FollowedLog(MemoryLog):
+    """A log that knows how far the status projection is."""
+
+    folded: int = 0
+    settled: int = 0
+    """Up to here every durable is done."""
+
+    async def handled(self, *durables: str) -> int:
+        return self.folded
+
+
+@dataclass
+class Worker:
+    """One durable, its edge and its place in the log."""
+
+    consumer: MemoryConsumer
+    edge: Edge
+
+    async def step(self) -> bool:
+        """Handle what waits; whether there was anything."""
+        messages = self.consumer.fetch(self.edge.durable.batch)
+        if messages:
+            await self.edge.process(messages)
+        return bool(messages)
+
+
+def workers(world: World) -> list[Worker]:
+    """Every durable that works without a language model, over the stores of this world."""
+    embeddings = CachedEmbeddings(world.rows, world.embedder)
+    merger = merging(world.rows, world.graph)
+    chunking = Chunking(size=1200, overlap=100)
+    cut = partial(
+        on_document_added, blobs=world.blobs, tokens=open_tokenizer(), chunking=chunking, max_bytes=MAX_TEXT_BYTES
+    )
+    extract = partial(
+        on_chunks_created, extractor=OfflineExtractor(), extractions=ExtractionCache(world.rows), clock=time.monotonic
+    )
+    passages = partial(
+        on_chunks, vectors=world.vectors, embeddings=embeddings, extents=RowExtents(world.rows, "vector_extents")
+    )
+    things = partial(on_graph_merged, graph=world.graph, vectors=world.vectors, embeddings=embeddings)
+    status = partial(on_facts, documents=world.documents, passages=world.passages)
+    parts: list[tuple[str, Stage, Handle]] = [
+        ("chunker", "chunker", each(cut)),
+        ("extractor", "extractor", each(extract)),
+        ("merger", "merger", partial(on_entities_extracted, merging=merger)),
+        ("merger-extents", "merger", partial(on_extents, merging=merger)),
+        ("merger-edits", "merger", partial(on_graph_edited, merging=merger)),
+        ("indexer-chunks", "indexer", passages),
+        ("indexer-graph", "indexer", things),
+        ("query-status", "query", status),
+    ]
+    return [
+        Worker(world.consumer(durable(name)), Edge(stage, durable(name), handle, world.log, world.pointers))
+        for name, stage, handle in parts
+    ]
+
+
+async def work(world: World) -> None:
+    """Bring every fact to its effect, for ever."""
+    ours = workers(world)
+    while True:
+        moved = [await worker.step() for worker in ours]
+        if isinstance(world.log, FollowedLog):
+            world.log.folded = ours[-1].consumer.seen
+            if not any(moved):
+                world.log.settled = min(worker.consumer.seen for worker in ours)
+        await asyncio.sleep(0 if any(moved) else 0.005)
+
+
+@asynccontextmanager
+async def working(world: World) -> AsyncGenerator[None]:
+    """The services are at work."""
+    task = asyncio.create_task(work(world))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def settle(world: World, seconds: float = 30) -> None:
+    """Wait until every fact has had its effect; the services must be at work."""
+    end, log = time.monotonic() + seconds, world.log
+    assert isinstance(log, FollowedLog)
+    while log.settled != len(log.messages):
+        assert time.monotonic() < end, f"{log.settled} of {len(log.messages)} within {seconds:.0f} s"
+        await asyncio.sleep(0.005)
+
+
+@contextmanager
+def serving(app: FastAPI, world: World) -> Generator[str]:
+    """The address of the application, served by a thread of this process while the services work beside it."""
+    port = free_port()
+    server = uvicorn.Server(
+        uvicorn.Config(app, "127.0.0.1", port, log_config=None, lifespan="off", server_header=False)
+    )
+
+    async def serve() -> None:
+        async with working(world):
+            await server.serve()
+
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    thread = threading.Thread(target=asyncio.run, args=(serve(),), daemon=True)
+    thread.start()
+    end = time.monotonic() + 30
+    while not server.started:
+        assert thread.is_alive() and time.monotonic() < end, "the server did not start"
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        assert not thread.is_alive(), "the server did not stop"
