@@ -1,4 +1,4 @@
-"""A time limit for work of libraries that cancel the task they run in.
+"""Work of libraries that cancel the task they run in: apart from ours, and with a time limit.
 
 The neo4j driver takes a cancellation while it closes a socket, goes on, and cancels the current task once more. For
 `asyncio.timeout` that is somebody else's wish: it lets the cancellation out, and a request or a worker ends with it.
@@ -8,10 +8,26 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from runtime.errors import Unavailable
+
 T = TypeVar("T")
 
 LAST_WORDS = 1.0
 """Seconds that cancelled work has for putting its things away before nobody waits for it any more."""
+
+
+async def apart(work: Coroutine[Any, Any, T]) -> T:
+    """What the work gives, run in a task of its own. Raises `Unavailable` when it cancels itself."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.wait([task])
+    finally:
+        if not task.done():  # we are cancelled
+            task.cancel()
+            await asyncio.wait([task], timeout=LAST_WORDS)
+    if task.cancelled():
+        raise Unavailable("the work was given up by something it called")
+    return task.result()
 
 
 async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:

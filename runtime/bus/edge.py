@@ -25,6 +25,7 @@ from runtime.bus.codec import decode, header_of
 from runtime.bus.port import BUG_ATTEMPTS, Delivery, Facts, GenerationPointers, Handle, Log, Message, version_added
 from runtime.errors import NewerVersion, Poison, RateLimited, Retryable, Unavailable
 from runtime.telemetry import about, handling, publishing, traceparent_for
+from runtime.within import apart
 
 logger = structlog.get_logger(__name__)
 
@@ -47,6 +48,8 @@ def each(handle: Callable[[Delivery[Any], Generations], Awaitable[Facts]]) -> Ha
 
 WINDOW = 64
 """Facts of one batch that are on their way to the log at once."""
+SURROUNDINGS = (Unavailable, RateLimited)
+"""Errors that every message of a batch would meet."""
 
 
 def backoff(attempt: int, retry_after: float | None = None) -> float:
@@ -96,14 +99,15 @@ class Edge:
             return
         try:
             with handling(self.durable.name, [delivery.envelope for _, delivery in batch]):
-                facts = await self.handle([delivery for _, delivery in batch], await self.pointers.live())
+                # Apart: a driver that cancels the task it runs in would end the worker, and nobody would notice.
+                facts = await apart(self.handle([delivery for _, delivery in batch], await self.pointers.live()))
                 await self._publish(batch, facts)
         except Exception as error:
             if len(batch) == 1:
                 with about(batch[0][1].envelope):
                     await self._failed(*batch[0], error)
                 return
-            if _is_of_the_surroundings(error) and batch[0][0].attempt < PATIENCE:
+            if isinstance(error, SURROUNDINGS) and batch[0][0].attempt < PATIENCE:
                 for message, _ in batch:
                     await self._again(message, error)
                 return
@@ -269,11 +273,6 @@ def _document(delivery: Delivery[Event] | None) -> DocumentVersion | None:
         return None
     event = delivery.event
     return version_added(delivery, event) if isinstance(event, DocumentAdded) else getattr(event, "document", None)
-
-
-def _is_of_the_surroundings(error: Exception) -> bool:
-    """Whether every message of the batch would meet the same error."""
-    return isinstance(error, (Unavailable, RateLimited))
 
 
 def _chunks(event: Event | None) -> tuple[ChunkRef, ...]:

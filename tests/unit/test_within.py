@@ -1,10 +1,11 @@
-"""A time limit holds, whatever the work does with its cancellation."""
+"""A time limit holds, and who calls goes on, whatever the work does with its cancellation."""
 
 import asyncio
 
 import pytest
 
-from runtime.within import within
+from runtime.errors import Unavailable
+from runtime.within import apart, within
 
 
 async def stubborn(ended: list[str]) -> None:
@@ -73,4 +74,27 @@ async def test_who_is_cancelled_takes_its_work_along() -> None:
     with pytest.raises(asyncio.CancelledError):
         await waiting
     await asyncio.sleep(0)
+    assert ended == ["ended"]
+
+
+async def test_work_apart_that_cancels_itself_is_unavailable_and_its_caller_goes_on() -> None:
+    async def cancelled() -> None:
+        raise asyncio.CancelledError
+
+    async def quick() -> int:
+        return 7
+
+    with pytest.raises(Unavailable):
+        await apart(cancelled())
+    assert await apart(quick()) == 7
+
+
+async def test_who_is_cancelled_takes_its_work_apart_along() -> None:
+    ended: list[str] = []
+    waiting = asyncio.create_task(apart(stubborn(ended)))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
     assert ended == ["ended"]

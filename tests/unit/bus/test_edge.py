@@ -117,6 +117,22 @@ async def test_what_is_being_worked_on_is_not_delivered_to_another(monkeypatch: 
     assert beats == []
 
 
+async def test_a_handler_that_is_cancelled_by_its_own_driver_ends_no_worker() -> None:
+    async def cancelling(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
+        if delivery.attempt == 1:
+            current = asyncio.current_task()
+            assert current
+            current.cancel()
+            await asyncio.sleep(0)
+        return [ANSWER]
+
+    table = bench(each(cancelling))
+    table.append(sealed(added()))
+    for _ in range(2):
+        await table.deliver()
+    assert [fact.data for fact in table.facts()] == [ANSWER]
+
+
 async def test_what_may_succeed_later_is_delivered_again_and_never_fails_the_document() -> None:
     table = bench(raising(Unavailable("the store is down")))
     table.append(sealed(added()))
