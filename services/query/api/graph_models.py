@@ -72,7 +72,7 @@ def _said(model: type[BaseModel], *ignored: str) -> WithJsonSchema:
 MANUAL = ("source_id", "file_path")
 """What LightRAG's clients send with a new thing; here it follows from documents."""
 
-NewEntity = Annotated[dict[str, Any], _said(EntityValues, *MANUAL)]
+NewEntity = Annotated[dict[str, Any], _said(EntityValues, *MANUAL, "entity_name")]
 EntityChange = Annotated[dict[str, Any], _said(EntityValues)]
 NewRelation = Annotated[dict[str, Any], _said(RelationValues, *MANUAL)]
 RelationChange = Annotated[dict[str, Any], _said(RelationValues)]

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from services.query.api.strict import Strict
 from services.query.domain.question import Turn
 
 SIZE = 7_365_960_935
@@ -13,7 +14,7 @@ PROTOCOL = "0.9.3"
 """The version of Ollama whose protocol this is. LightRAG's numbers, which clients only show."""
 
 
-class Message(BaseModel):
+class Message(Strict):
     """What somebody said."""
 
     role: Literal["system", "user", "assistant"]
@@ -21,7 +22,7 @@ class Message(BaseModel):
     images: list[str] | None = Field(default=None, max_length=0, description="not read, and refused")
 
 
-class ChatRequest(BaseModel):
+class ChatRequest(Strict):
     """A conversation."""
 
     model_config = ConfigDict(
@@ -48,7 +49,7 @@ class ChatRequest(BaseModel):
         return [Turn(message.role, message.content) for message in self.messages]
 
 
-class GenerateRequest(BaseModel):
+class GenerateRequest(Strict):
     """A prompt for the language model, without any retrieval."""
 
     model_config = ConfigDict(

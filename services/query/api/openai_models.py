@@ -4,20 +4,21 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from services.query.api.strict import Strict
 from services.query.domain.question import Turn
 
 CREATED = 1_705_276_800
 """Seconds of the epoch; the field is required of a model, and ours have no date."""
 
 
-class TextPart(BaseModel):
+class TextPart(Strict):
     """A text as one part of a message. Other parts are not read, and refused."""
 
     type: Literal["text"]
     text: str
 
 
-class ChatMessage(BaseModel):
+class ChatMessage(Strict):
     """What somebody said."""
 
     role: Literal["system", "developer", "user", "assistant"]
@@ -30,13 +31,13 @@ class ChatMessage(BaseModel):
         return Turn("system" if self.role == "developer" else self.role, text)
 
 
-class StreamOptions(BaseModel):
+class StreamOptions(Strict):
     """What a stream holds beside the answer."""
 
     include_usage: bool | None = None
 
 
-class ChatCompletionRequest(BaseModel):
+class ChatCompletionRequest(Strict):
     """A conversation. `model` says how it is answered, and may say from which workspace."""
 
     model_config = ConfigDict(
