@@ -1,8 +1,13 @@
-"""Which ports a stack uses: the usual ones where they are free, and the same ones at every start."""
+"""Which ports a stack uses: the usual ones where they are free, and the same ones at every start.
 
+A port that is free at a look may be another stack's a moment later, and a part that finds it taken is not the one that
+answers there: two stacks would work into each other. So a stack claims its ports before it uses them.
+"""
+
+import contextlib
 import secrets
 import socket
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 
 from runtime.errors import ConfigurationError, InvalidInput
 
@@ -36,25 +41,38 @@ def is_free(port: int) -> bool:
         return True
 
 
-def choose(wanted: Mapping[str, int], api: int | None = None) -> dict[str, int]:
-    """A port for each part: the wanted one where it is free, else any.
+@contextlib.contextmanager
+def chosen(wanted: Mapping[str, int], api: int | None = None) -> Generator[dict[str, int]]:
+    """A port for each part, the wanted one where it is free, else any; no other stack chooses one of them meanwhile.
 
     `api` is the port the user asked for. Raises InvalidInput when it is taken.
     """
-    if api is not None and not is_free(api):
-        raise InvalidInput(f"port {api} is taken by another program: choose another one with --port")
-    chosen: dict[str, int] = {} if api is None else {"api": api}
-    for part in USUAL:
-        if part not in chosen:
-            port = wanted.get(part, 0)
-            kept = port and port not in chosen.values() and is_free(port)
-            chosen[part] = port if kept else _other(set(chosen.values()))
-    return chosen
+    with contextlib.ExitStack() as claims:
+        if api is not None and not _claimed(api, claims):
+            raise InvalidInput(f"port {api} is taken by another program: choose another one with --port")
+        found: dict[str, int] = {} if api is None else {"api": api}
+        for part in USUAL:
+            if part not in found:
+                port = wanted.get(part, 0)
+                found[part] = port if port and _claimed(port, claims) else _other(claims)
+        yield found
 
 
-def _other(taken: set[int]) -> int:
+def _claimed(port: int, claims: contextlib.ExitStack) -> bool:
+    """Whether the port is free and ours until the claims end, which they do with the process however it ends."""
+    claim = socket.socket(socket.AF_UNIX)
+    try:
+        claim.bind(f"\0lightstream/port/{port}")  # a name without a file, known where the port is known
+    except OSError:
+        claim.close()
+        return False
+    claims.callback(claim.close)
+    return is_free(port)
+
+
+def _other(claims: contextlib.ExitStack) -> int:
     for _ in range(1000):
         port = LOWEST + secrets.randbelow(HIGHEST - LOWEST)
-        if port not in taken and is_free(port):
+        if _claimed(port, claims):
             return port
     raise ConfigurationError(f"no free port between {LOWEST} and {HIGHEST}")

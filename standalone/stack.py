@@ -112,15 +112,15 @@ def processes(folder: Folder, state: State) -> dict[str, Process]:
 async def _started(folder: Folder, state: State, report: Report, api: int | None) -> AsyncGenerator[None]:
     wanted = {**ports.USUAL, **state.ports}
     for attempt in range(1, ATTEMPTS + 1):
-        state.ports = ports.choose(wanted, api)
-        _enter("starting", folder, state)
         try:
-            async with _parts(folder, state, report):
-                _enter("ready", folder, state)
-                try:
-                    yield
-                finally:
-                    _enter("stopping", folder, state)
+            with ports.chosen(wanted, api) as state.ports:
+                _enter("starting", folder, state)
+                async with _parts(folder, state, report):
+                    _enter("ready", folder, state)
+                    try:
+                        yield
+                    finally:
+                        _enter("stopping", folder, state)
             return
         except ConfigurationError as error:
             if state.phase != "starting":
