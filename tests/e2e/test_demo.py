@@ -9,6 +9,7 @@ import pytest
 
 from standalone.folder import Folder
 from tests.support.stack import LIGHTSTREAM, environment
+from tests.support.waiting import PATIENCE
 
 
 def demo(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -16,7 +17,7 @@ def demo(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     env = {**environment({}), "COLUMNS": "140"}
     del env["EMBEDDING_MODEL"]
     command = [LIGHTSTREAM, "demo", *arguments, "--data", str(folder)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=env, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, env=env, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from tests.support.corpus import documents
 from tests.support.stack import Stack, running, unacknowledged, until
 
-COUNT = 150
+COUNT = 60
 VICTIMS = ("chunker", "extractor", "merger", "indexer", "query", "nats-server", "arcadedb", "milvus-lite")
 
 

@@ -16,7 +16,7 @@ from tests.support.corpus import documents
 from tests.support.stack import LIGHTSTREAM, Stack, environment, running
 from tests.support.waiting import PATIENCE
 
-COUNT = 120
+COUNT = 50
 LOST = {"documents": "all", "graph": "graph", "vectors": "vectors"}
 """Folder of the data folder that is removed, and what is rebuilt then. Documents hold contributions too: `all`."""
 

@@ -15,7 +15,7 @@ from runtime.bus.nats import NatsLog, connected
 from tests.support.corpus import documents
 from tests.support.stack import Stack, running, unacknowledged, until
 
-COUNT = 40
+COUNT = 24
 TEXTS = documents(COUNT, sentences=8)
 KEPT = dict(list(TEXTS.items())[: COUNT // 2])
 GONE = dict(list(TEXTS.items())[COUNT // 2 :])
