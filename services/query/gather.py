@@ -59,7 +59,7 @@ async def gather(
     question: Question, keywords: Keywords, spaces: Spaces, library: Library, documents: Documents = None
 ) -> Gathered:
     """The stages up to the passages' ids, held to these documents where they are given."""
-    asked = await _embedded(question, keywords, library)
+    asked, _ = await asyncio.gather(_embedded(question, keywords, library), _refreshed(question, spaces, library))
     by_question = asked["query"] if question.mode in PASSAGES_BY_QUESTION else None
     entity_hits, relation_hits, chunk_hits = await asyncio.gather(
         _search("entities", asked.get("low"), question.top_k, spaces, library),
@@ -76,6 +76,11 @@ async def gather(
     direct = [hit.names[0] for hit in chunk_hits]
     merged = interleave(direct, *behind, key=lambda id: id)
     return Gathered(kept.entities, kept.relations, merged, _info(question, found, kept, direct, merged))
+
+
+async def _refreshed(question: Question, spaces: Spaces, library: Library) -> None:
+    if question.mode in ENTITIES_BY_NAME | RELATIONS_BY_THEME:
+        await library.around.refresh(spaces.graph)
 
 
 async def _embedded(question: Question, keywords: Keywords, library: Library) -> Mapping[By, Vector]:

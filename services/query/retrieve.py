@@ -28,7 +28,6 @@ async def retrieve(question: Question, spaces: Spaces, library: Library) -> Foun
     """What the documents hold about the question, in the question's mode. Raises `Unavailable`."""
     if question.mode == "bypass":
         return Found()
-    await library.around.refresh(spaces.graph)
     question = await _decided(question, spaces, library)
     keywords = await _keywords(question, spaces, library)
     if keywords is None:

@@ -67,7 +67,7 @@ async def walk(
     question: Question, keywords: Keywords, spaces: Spaces, library: Library, documents: Documents = None
 ) -> Gathered:
     """The passages along the ways from the linked entities, and what explains them. Keywords are not needed."""
-    index = await library.names.of(spaces)
+    index, _ = await asyncio.gather(library.names.of(spaces), library.around.refresh(spaces.graph))
     links = await _links(question, index, spaces, library)
     quest = _Quest(question, spaces, library, index, links, Asked.of(question.query, links), documents)
     vector, *said = await library.embed([question.query, *quest.asked.words.values()])
