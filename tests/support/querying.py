@@ -97,6 +97,7 @@ class World:
         """What questions are answered from, offline."""
         library = Library(
             graph=self.graph,
+            # What is indexed here is not always in the log: nothing may be kept.
             around=KeptGraph(self.graph, self.log, 0),
             vectors=self.vectors,
             documents=self.documents,

@@ -9,13 +9,13 @@ from runtime.errors import ConfigurationError, InvalidInput
 from standalone.target import service
 from tests.support.access import READER, SEVERAL, WRITER, behind
 from tests.support.querying import library_of_two
-from tests.support.whole import listening
+from tests.support.served import served
 
 
 @pytest_asyncio.fixture
 async def url() -> AsyncIterator[str]:
     app = (await library_of_two()).app(behind(lightstream_api_keys=SEVERAL))
-    async with listening(app) as url:
+    async with served(app) as url:
         yield url
 
 

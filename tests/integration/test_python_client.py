@@ -20,13 +20,15 @@ from lightstream.errors import (
     Unavailable,
 )
 from lightstream.models import Document
+from services.query.kept_graph import KeptGraph
 from services.query.models import ModelAnswers
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, PASSWORD, READER, SEVERAL, behind, with_accounts
 from tests.support.clients import KINDS, Both, Kind, client
 from tests.support.openai_provider import serving
+from tests.support.pipeline import working
 from tests.support.querying import World, library_of_two
-from tests.support.whole import listening, working
+from tests.support.served import served
 
 ADA = "Ada Marlow sailed the Kestrel to Port Elm. Celia Finch met Ada Marlow there."
 PELL = "Dorian Pell sold salt in Quinnsbridge."
@@ -41,7 +43,8 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 async def both(kind: Kind) -> AsyncIterator[Both]:
     """A client of a service with an empty workspace, and all other services at work."""
     world = World()
-    async with working(world), listening(world.app()) as url, client(kind, url, workspace="w") as both:
+    library = world.library(around=KeptGraph(world.graph, world.log, 2**20))
+    async with working(world), served(world.app(library=library)) as url, client(kind, url, workspace="w") as both:
         yield both
 
 
@@ -108,7 +111,7 @@ async def test_all_documents_are_more_than_a_page(both: Both, monkeypatch: pytes
 
 async def test_waiting_ends_when_its_time_is_over(kind: Kind) -> None:
     world = World()  # whose services do nothing
-    async with listening(world.app()) as url, client(kind, url) as both:
+    async with served(world.app()) as url, client(kind, url) as both:
         added = await both.add_text(ADA)
         with pytest.raises(StillProcessing, match="1 of 1 documents"):
             await both.wait(added, timeout=0.3)
@@ -142,13 +145,13 @@ async def test_the_graph_is_read_and_edited(both: Both) -> None:
 async def test_an_edit_that_does_not_show_yet_says_so(kind: Kind) -> None:
     world = await library_of_two()
     app = world.app(settings=QuerySettings(workspace="w", edit_timeout=0.05))
-    async with listening(app) as url, client(kind, url) as both:
+    async with served(app) as url, client(kind, url) as both:
         assert (await both.create_entity("Graywick", "A town.")).status == "pending"
 
 
 async def test_what_an_answer_would_rest_on(kind: Kind) -> None:
     world = await library_of_two()
-    async with listening(world.app()) as url, client(kind, url) as both:
+    async with served(world.app()) as url, client(kind, url) as both:
         found = await both.query_data("Who discovered radium?", filter={"document_ids": ["curie"]})
         assert {chunk["file_path"] for chunk in found.data["chunks"]} == {"curie.txt"}
         located = await both.query("Who discovered radium?", mode="naive", include_chunk_locations=True)
@@ -162,7 +165,7 @@ async def test_an_answer_comes_in_pieces(kind: Kind) -> None:
     async with serving() as provider:
         chat = provider.chat("good")
         app = world.app(library=world.library(answers=ModelAnswers(chat)))
-        async with listening(app) as url, client(kind, url) as both:
+        async with served(app) as url, client(kind, url) as both:
             pieces = await both.streamed("Who discovered radium?", include_progress=True)
         await chat.close()
     assert "".join(piece.response for piece in pieces) == "the whole answer"
@@ -176,7 +179,7 @@ async def test_closing_an_answer_ends_the_models_work(kind: Kind) -> None:
     async with serving() as provider:
         chat = provider.chat("endless")
         app = world.app(library=world.library(answers=ModelAnswers(chat)))
-        async with listening(app) as url, client(kind, url) as both:
+        async with served(app) as url, client(kind, url) as both:
             pieces = await both.streamed("Who discovered radium?", most=3)
             assert len(pieces) == 3
             await asyncio.wait_for(provider.disconnected.wait(), 60)
@@ -191,7 +194,7 @@ async def test_a_stream_that_cannot_begin_is_an_error_of_its_own(both: Both) -> 
 
 async def test_credentials_open_what_they_are_for_and_are_in_no_message(kind: Kind) -> None:
     app = (await library_of_two()).app(behind(lightstream_api_keys=SEVERAL))
-    async with listening(app) as url:
+    async with served(app) as url:
         async with client(kind, url) as stranger:
             with pytest.raises(AccessDenied, match="API Key required; give a key"):
                 await stranger.status_counts()
@@ -204,7 +207,7 @@ async def test_credentials_open_what_they_are_for_and_are_in_no_message(kind: Ki
 
 async def test_who_logs_in_goes_on_with_the_token_and_its_successors(kind: Kind) -> None:
     app = (await library_of_two()).app(with_accounts(token_renew_threshold=1.0))
-    async with listening(app) as url, client(kind, url, workspace="w") as ada:
+    async with served(app) as url, client(kind, url, workspace="w") as ada:
         with pytest.raises(AccessDenied, match="Please login"):
             await ada.status_counts()
         with pytest.raises(AccessDenied, match="Incorrect credentials"):
@@ -220,7 +223,7 @@ async def test_who_logs_in_goes_on_with_the_token_and_its_successors(kind: Kind)
 
 async def test_who_asks_too_often_waits_as_long_as_it_is_told(kind: Kind) -> None:
     app = (await library_of_two()).app(behind(lightrag_api_key=KEY, rate_limit_per_minute=60))
-    async with listening(app) as url:
+    async with served(app) as url:
         async with client(kind, url, api_key=KEY, workspace="w") as patient:
             assert [await patient.status_counts() for _ in range(62)]
         async with client(kind, url, api_key=KEY, workspace="w", attempts=1) as hasty:
@@ -234,7 +237,7 @@ async def test_a_file_that_is_too_large_is_refused_with_the_limit(kind: Kind, tm
     world, path = World(), tmp_path / "large.txt"
     path.write_bytes(b"salt and honey. " * 500_000)
     app = world.app(settings=QuerySettings(workspace="w", max_upload_size=100_000))
-    async with listening(app) as url, client(kind, url) as both:
+    async with served(app) as url, client(kind, url) as both:
         with pytest.raises(TooLarge, match="100,000 bytes"):
             await both.upload(path)
 

@@ -11,8 +11,9 @@ import pytest
 from runtime.bus import topology
 from services.query.settings import QuerySettings
 from tests.support.nats_server import connected, running_nats
+from tests.support.pipeline import working
 from tests.support.querying import World
-from tests.support.whole import listening, working
+from tests.support.served import served
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/python-client.md").read_text("utf-8")
@@ -50,7 +51,7 @@ async def printed(program: str, folder: Path, **env: str) -> str:
 async def test_an_example_prints_what_the_page_says(program: str, output: str, tmp_path: Path) -> None:
     world = World()
     app = world.app(settings=QuerySettings(workspace="default"))
-    async with working(world), listening(app) as url:
+    async with working(world), served(app) as url:
         said = await printed(program.replace(API, url), tmp_path, LIGHTSTREAM_API_URL=url)
     assert said.strip() == output.strip()
 
