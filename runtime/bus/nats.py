@@ -1,6 +1,7 @@
 """The log on NATS JetStream, and the connection to it."""
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -66,12 +67,12 @@ async def connected(
 
     Raises ConfigurationError when no server lets us in at first, within 10 s: where it should be is a setting.
     """
-    faults: list[Exception] = []
+    faults = deque[Exception](maxlen=16)
 
     async def on_error(error: Exception) -> None:
         # A forbidden publish shows only here and as a timeout.
         logger.warning("bus error", error=f"{type(error).__name__}: {error}")
-        faults[:] = [error]
+        faults.append(error)
 
     client = Client()
     try:
@@ -91,11 +92,13 @@ async def connected(
 
 
 def _why_not(faults: Sequence[Exception]) -> str:
-    """Why there is no connection, from the last thing that went wrong; never the URL, which may hold a password."""
-    fault = next(iter(faults), None)
-    if isinstance(fault, AuthorizationError) or "authorization" in str(fault).lower():
+    """Why there is no connection, from what went wrong; never the URL, which may hold a password.
+
+    A refusal counts wherever it stands: the attempts after it may end in other ways.
+    """
+    if any(isinstance(fault, AuthorizationError) or "authorization" in str(fault).lower() for fault in faults):
         return "the NATS server refuses the user or the password of NATS_URL"
-    return f"no NATS server answers at NATS_URL ({type(fault).__name__ if fault else 'it is silent'})"
+    return f"no NATS server answers at NATS_URL ({type(faults[-1]).__name__ if faults else 'it is silent'})"
 
 
 @dataclass(frozen=True)
