@@ -212,7 +212,7 @@ def lightstream(url: str) -> Generator[tuple[Step, Callable[[], Any]]]:
 
 def quiet(stack: Stack, but: str = "") -> None:
     """Wait until no event is being handled or waits, `but` for this durable: all is found, or nothing is left of it."""
-    until(lambda: all(left == (0, 0) or name == but for name, left in unacknowledged(stack).items()), 600, stack.logs)
+    until(lambda: all(left == (0, 0) or name == but for name, left in unacknowledged(stack).items()), stack.logs, 900)
 
 
 async def delete(stack: Stack, names: list[str]) -> None:

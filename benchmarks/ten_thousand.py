@@ -61,7 +61,7 @@ def main() -> None:
             texts = {f"{n:06d}.txt": document(n, asked.hub) for n in range(start, min(start + THOUSAND, asked.count))}
             began = time.monotonic()
             stack.add(texts)
-            stack.settled(start + len(texts), timeout=900)
+            stack.settled(start + len(texts), seconds=900)
             seconds = time.monotonic() - began
             row = [start + len(texts), f"{seconds:.1f}", f"{len(texts) / seconds:.1f}", *memory(stack).values()]
             print("| " + " | ".join(map(str, row)) + " |", flush=True)

@@ -79,7 +79,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         with httpx.Client(base_url=url, headers=HEADERS, trust_env=False) as api:
             for text in (*CURIE, *BAKER):
                 assert api.post("/documents/text", json={"text": text}).status_code == 200
-            until(lambda: api.get("/documents/status_counts").json()["status_counts"]["processed"] == 3, 60)
+            until(lambda: api.get("/documents/status_counts").json()["status_counts"]["processed"] == 3)
         yield url
 
 

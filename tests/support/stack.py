@@ -112,14 +112,14 @@ class Stack:
         except Unavailable:
             return {}
 
-    def settled(self, count: int, workspace: str = "default") -> dict[str, int]:
+    def settled(self, count: int, workspace: str = "default", seconds: float = PATIENCE) -> dict[str, int]:
         """Wait until `count` documents have come to an end."""
 
         def done() -> dict[str, int] | None:
             found = self.counts(workspace)
             return found if sum(found.get(status, 0) for status in FINAL) == found.get("all") == count else None
 
-        return until(done, lambda: f"{self.counts(workspace)}\n{self.logs()}")
+        return until(done, lambda: f"{self.counts(workspace)}\n{self.logs()}", seconds)
 
     def digest(self, workspace: str = "default") -> dict[str, Any]:
         return self.json("digest", "--workspace", workspace)
@@ -132,15 +132,15 @@ class Stack:
         )
 
 
-def until(look: Callable[[], T | None], explain: Callable[[], str] = str) -> T:
+def until(look: Callable[[], T | None], explain: Callable[[], str] = str, seconds: float = PATIENCE) -> T:
     """Look again and again until there is something to see."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = look()
         if found:
             return found
         time.sleep(0.1)
-    raise AssertionError(f"not within {PATIENCE:.0f} s: {explain()}")
+    raise AssertionError(f"not within {seconds:.0f} s: {explain()}")
 
 
 @contextmanager
