@@ -253,8 +253,7 @@ class Edge:
             yield
         finally:
             task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+            await asyncio.gather(task, return_exceptions=True)  # awaited alone, it would hide a cancellation of ours
 
 
 async def _room_in(under_way: set[asyncio.Task[int]]) -> set[asyncio.Task[int]]:

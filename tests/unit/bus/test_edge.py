@@ -133,6 +133,22 @@ async def test_a_handler_that_is_cancelled_by_its_own_driver_ends_no_worker() ->
     assert [fact.data for fact in table.facts()] == [ANSWER]
 
 
+async def test_who_is_stopped_stops_at_whatever_moment() -> None:
+    async def work() -> None:
+        while True:
+            table.append(sealed(added(f"d{len(table.log.messages)}"), id=f"{len(table.log.messages)}"))
+            await table.deliver()
+
+    for moment in range(40):
+        table = bench(answering(ANSWER))
+        task = asyncio.create_task(work())
+        for _ in range(moment):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task], timeout=5)
+        assert task.cancelled(), f"a cancellation after {moment} steps was lost"
+
+
 async def test_what_may_succeed_later_is_delivered_again_and_never_fails_the_document() -> None:
     table = bench(raising(Unavailable("the store is down")))
     table.append(sealed(added()))
