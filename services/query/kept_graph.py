@@ -18,7 +18,7 @@ from contracts.events import GraphMerged
 from contracts.graph import Entity, Relation, Space
 from runtime.bus.codec import decode
 from runtime.bus.port import Log
-from runtime.errors import Poison, Unavailable
+from runtime.errors import Poison, Retryable
 from runtime.stores.graph.port import Graph, Neighbourhood, Tie
 
 logger = structlog.get_logger(__name__)
@@ -75,7 +75,7 @@ class KeptGraph:
             newest = mark.tickets
             try:
                 await self._catch_up(space, mark)
-            except (Unavailable, Poison) as error:
+            except (Retryable, Poison) as error:  # a newer version of the event is Retryable
                 logger.warning("changes of the graph cannot be seen", workspace=space.workspace, error=str(error))
                 self._marks.pop(space, None)
             mark.served = newest

@@ -194,8 +194,7 @@ class BoltGraph:
 
     async def close(self) -> None:
         with contextlib.suppress(TimeoutError, DriverError, Neo4jError):
-            async with asyncio.timeout(self._timeout):
-                await self._driver.close()
+            await within(self._timeout, self._driver.close())
 
     async def _by_name(self, statement: str, space: Space, names: Collection[str], **parameters: Any) -> Records:
         """The records of a statement over `$names`, asked in batches. A name that cannot be stored is not there."""
