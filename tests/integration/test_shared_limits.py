@@ -14,9 +14,9 @@ from runtime.bus import topology
 from runtime.errors import RateLimited
 from runtime.models.limits import FAILURES, LEASE, Limits
 from runtime.models.openai import OpenAiChat
-from tests.support.limited_caller import QUESTION, WARM, answered, process, replica
+from tests.support.limited_caller import QUESTION, answered, process, replica
 from tests.support.nats_server import RunningNats, connected, running_nats, until
-from tests.support.openai_provider import Provider, serving
+from tests.support.openai_provider import WARM, Provider, serving
 
 WINDOW, UNDER_WAY = 3.0, 0.3
 """Seconds in place of a minute, and that one request may take longer to the provider than another."""

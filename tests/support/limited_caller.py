@@ -19,12 +19,9 @@ from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.openai import OpenAiChat
 from runtime.models.ports import Chat, Message
-from tests.support.openai_provider import KEY
+from tests.support.openai_provider import KEY, WARM
 
 ROOT = Path(__file__).resolve().parents[2]
-WARM = "warm"
-"""The model of a process's first call, which no limit holds."""
-
 QUESTION = [Message("user", "what?")]
 
 
