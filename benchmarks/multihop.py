@@ -14,7 +14,7 @@ import tempfile
 import time
 from array import array
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,9 +90,17 @@ class FastVectors(MemoryVectors):
         self._matrices: dict[tuple[Space, str], tuple[list[Any], Any]] = {}
 
     async def search(
-        self, space: Space, kind: VectorKind, vector: Sequence[float], *, top_k: int, min_score: float = -1.0
+        self,
+        space: Space,
+        kind: VectorKind,
+        vector: Sequence[float],
+        *,
+        top_k: int,
+        min_score: float = -1.0,
+        documents: Collection[str] | None = None,
     ) -> list[Hit]:
-        """See `Vectors`."""
+        """See `Vectors`. Not for a part of the documents."""
+        assert documents is None
         if (space, kind) not in self._matrices:
             rows = list(self._table(space, kind).values())
             self._matrices[space, kind] = rows, np.array([row.vector for row in rows])

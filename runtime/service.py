@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 import uvicorn
+import uvloop
 from faststream import AckPolicy
 from faststream.nats import JStream, NatsBroker, PullSub
 from nats.aio.msg import Msg
@@ -67,8 +68,8 @@ Build = Callable[[Bus, Health], AbstractAsyncContextManager[Sequence[Subscriptio
 
 def run(stage: Stage, settings: Settings, build: Build, app: Starlette | None = None) -> None:
     """Run the service until SIGTERM or SIGINT. Exits with code 1 and the reason when it must not run."""
-    with starting(stage, settings):
-        asyncio.run(_serve(stage, settings, build, app or Starlette()))
+    with starting(stage, settings), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(stage, settings, build, app or Starlette()))
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from contracts.graph import Entity, Hit, Relation, VectorKind
-from contracts.ids import chunk_place, chunk_vector_id
 from runtime.models.ports import Vector
 from services.query.domain.context import entity_line, relation_line
 from services.query.domain.found import Gathered
@@ -18,6 +17,7 @@ from services.query.domain.question import Keywords, Question, Step
 from services.query.domain.retrieval import interleave, ranked
 from services.query.filling import filled
 from services.query.library import Library, Spaces
+from services.query.likeness import likeness
 from services.query.scoping import Documents, held_to
 
 By = Literal["query", "low", "high"]
@@ -142,17 +142,11 @@ async def _behind(kept: Kept, asked: Vector, spaces: Spaces, library: Library) -
     scores: Mapping[str, float] = {}
     if library.pick == "VECTOR":
         candidates = {*round_robin(of_entities, COMPARED), *round_robin(of_relations, COMPARED)}
-        scores = await _likeness(sorted(candidates), asked, spaces, library)
+        found = await likeness(candidates, asked, spaces, library.vectors)
+        scores = found if len(found) == len(candidates) else {}
     by_entities = picked(of_entities, scores, library.related_chunks)
     left = sources(kept.relations, taken=by_entities)
     return by_entities, picked(left, scores, library.related_chunks)
-
-
-async def _likeness(chunks: Sequence[str], asked: Vector, spaces: Spaces, library: Library) -> Mapping[str, float]:
-    """The cosine similarity of these chunks with the question; of none of them when one has no vector."""
-    ids = {chunk_vector_id(*place): chunk for chunk in chunks if (place := chunk_place(chunk))}
-    scores = await library.vectors.likeness(spaces.vectors, "chunks", asked, list(ids)) if ids else {}
-    return {ids[id]: score for id, score in scores.items()} if len(scores) == len(chunks) else {}
 
 
 def _info(question: Question, found: Named, kept: Kept, direct: Sequence[str], merged: Sequence[str]) -> dict[str, Any]:

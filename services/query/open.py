@@ -2,9 +2,11 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from functools import lru_cache
+from hashlib import blake2b
+from threading import Lock
 
 import structlog
+from cachetools import LRUCache, cached
 
 from runtime.health import Health
 from runtime.models.cutting import cutter
@@ -40,8 +42,8 @@ PATIENCE = 30.0
 
 SHORT_PATIENCE = 5.0
 
-COUNTED, LINE = 10_000, 4096
-"""Lines, and characters of one, whose tokens are remembered: what many questions find is counted once. About 10 MB."""
+COUNTED = 50_000
+"""Texts whose tokens are remembered, the least used forgotten first: what many questions find is counted once. 8 MB."""
 
 
 @asynccontextmanager
@@ -87,9 +89,12 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
 
 
 def counter(count: Callable[[str], int]) -> Callable[[str], int]:
-    """Counts tokens, those of the same line once. Whole prompts and answers come once, and would fill the memory."""
-    remembered = lru_cache(COUNTED)(count)
-    return lambda text: remembered(text) if len(text) <= LINE else count(text)
+    """Counts tokens, those of the same text once. Texts are known by their hashes, so long ones take no more memory."""
+
+    def known_by(text: str) -> bytes:
+        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+    return cached(LRUCache[bytes, int](COUNTED), key=known_by, lock=Lock())(count)
 
 
 def memories(chat: Chat | None, rows: Rows, bus: Bus, settings: QuerySettings) -> Memories | None:

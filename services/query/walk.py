@@ -25,15 +25,18 @@ from services.query.domain.question import Keywords, Question
 from services.query.domain.reading import NAMED, Asked, Sentence, lexical, sentences
 from services.query.domain.retrieval import within
 from services.query.library import Library, Spaces
+from services.query.likeness import likeness
 from services.query.scoping import Documents, held_to
 
-HOPS = 4
-FRONTIER = 16
-"""Entities whose ties and passages are read in one hop."""
+HOPS = 6
+FRONTIER, OF_PATHS = 16, 8
+"""Entities whose ties and passages are read in one hop, and how many of them are ends of promising paths."""
+MARGIN = 3.0
+"""How much less than the best path's value a path may promise to be followed: where none does, the walk ends."""
 TIES = 40
 """Relations read per entity: a hub costs a bounded read, its heaviest relations first."""
-READ_OF_LINKED, READ_OF_OTHERS = 12, 6
-"""Passages read about an entity."""
+READ_OF_LINKED, READ_OF_OTHERS, LIKE = 12, 6, 4
+"""Passages read about an entity; where more name it, so many more, those most like the question."""
 COMPARED = 64
 """Words of sentences that are newly compared with the question in one hop."""
 DENSE = 20
@@ -42,7 +45,7 @@ SEEDING = 3
 """Where nothing links, how many of them stand in for the linked entities, and for how many."""
 FIRST = 2
 """Passages about each linked entity that come before all others."""
-BRIDGE, WALKED, HYBRID = 3.0, 1.0, 0.5
+BRIDGE, WALKED, HYBRID = 8.0, 1.0, 0.5
 """What the three lists count,"""
 FLATTENING = 5
 """and how little their first places stand out: each list is good at its top only."""
@@ -75,7 +78,7 @@ async def walk(
     near = await library.passages.get(spaces.status, [hit.names[0] for hit in hits])
     starts = {name: 1.0 / len(link.names) for link in links for name in link.names} or _seeds_of(quest, hits, near)
     known = Map(said=dict(zip(quest.asked.words, said, strict=True)))
-    starts |= await _explore(quest, known, starts)
+    starts |= await _explore(quest, known, starts, vector)
     found = await asyncio.to_thread(paths, known, quest.asked, list(starts))
     telling = [path for path in found if path.telling]
     entities, relations = await _things(quest, starts, telling)
@@ -123,7 +126,18 @@ def _seeds_of(quest: _Quest, hits: Sequence[Hit], near: Mapping[str, Passage]) -
     return dict(sorted(starts.items(), key=lambda pair: -pair[1])[:SEEDING])
 
 
-async def _explore(quest: _Quest, known: Map, starts: Mapping[str, float]) -> dict[str, float]:
+async def _wanted(quest: _Quest, known: Map, frontier: Sequence[str], most: int, vector: Vector) -> list[str]:
+    """The first passages about these entities, and of those that many name also the ones most like the question: what
+    says what a hub is seldom comes first.
+    """
+    unread = {name: known.unread(name) for name in frontier}
+    rest = {chunk for chunks in unread.values() for chunk in chunks[most:]}
+    like = await likeness(rest, vector, quest.spaces, quest.library.vectors)
+    best = {name: sorted(chunks[most:], key=lambda chunk: -like.get(chunk, -1.0)) for name, chunks in unread.items()}
+    return list(dict.fromkeys(chunk for name in frontier for chunk in [*unread[name][:most], *best[name][:LIKE]]))
+
+
+async def _explore(quest: _Quest, known: Map, starts: Mapping[str, float], vector: Vector) -> dict[str, float]:
     """Hop by hop, what lies around the starts. Returns other names of the starts, which the first hop finds."""
     library, spaces, frontier = quest.library, quest.spaces, list(starts)
     others: dict[str, float] = {}
@@ -132,8 +146,7 @@ async def _explore(quest: _Quest, known: Map, starts: Mapping[str, float]) -> di
             break
         around = await library.around.neighbourhood(spaces.graph, frontier, limit=TIES)
         known.add(around if quest.documents is None else told_by(around, quest.documents))
-        most = READ_OF_OTHERS if hop else READ_OF_LINKED
-        wanted = dict.fromkeys(chunk for name in frontier for chunk in known.unread(name, most))
+        wanted = await _wanted(quest, known, frontier, READ_OF_OTHERS if hop else READ_OF_LINKED, vector)
         passages = await library.passages.get(spaces.status, wanted)
         known.read(passages, await asyncio.to_thread(_said, quest, passages))
         new = known.unknown_words(COMPARED)
@@ -149,12 +162,17 @@ def _said(quest: _Quest, passages: Mapping[str, Passage]) -> list[Sentence]:
 
 
 def _ahead(quest: _Quest, known: Map, starts: Mapping[str, float], done: Collection[str]) -> list[str]:
-    """Where to go on: half from the ends of the best paths, the rest where a walk stands most often."""
+    """Where to go on: half from the ends of the best paths, the rest where a walk stands most often. Nowhere when no
+    path promises as much as the best one is worth.
+    """
     found = paths(known, quest.asked, list(starts))
-    ends = [name for name in dict.fromkeys(path.names[-1] for path in found if path.telling) if name not in done]
+    ahead = sorted((path for path in found if path.telling and path.names[-1] not in done), key=lambda p: -p.promise)
+    if found and not any(path.promise > found[0].value - MARGIN for path in ahead[:1]):
+        return []
+    ends = list(dict.fromkeys(path.names[-1] for path in ahead))
     entities, _ = known.walked(quest.asked, starts)
     often = [name for name in entities if name not in done]
-    return list(dict.fromkeys([*ends[: FRONTIER // 2], *often]))[:FRONTIER]
+    return list(dict.fromkeys([*ends[:OF_PATHS], *often]))[:FRONTIER]
 
 
 def _hybrid(quest: _Quest, known: Map, hits: Sequence[Hit], near: Mapping[str, Passage]) -> list[str]:

@@ -98,7 +98,7 @@ class MilvusVectors:
         while True:
             # What Milvus calls the cosine distance is the similarity.
             answer = await self._nearest(space, kind, direction, limit, condition, stored.FOUND)
-            found = stored.ranked(stored.hit(hit["entity"], hit["distance"]) for hit in answer)
+            found = stored.ranked(stored.hit(hit.id, hit.entity, hit.distance) for hit in answer)
             hits = stored.of_documents(found, documents)
             certain = len(hits) > top_k and hits[top_k - 1].score != found[-1].score
             if certain or len(found) < limit or limit == MOST_HITS:
@@ -112,8 +112,8 @@ class MilvusVectors:
         direction = stored.direction(vector, self.dimension, "the question")
         scores: dict[str, float] = {}
         for condition in stored.pages(space.workspace, ids):
-            hits = await self._nearest(space, kind, direction.tolist(), stored.READ_ROWS, condition, ("id",))
-            scores |= {hit["entity"]["id"]: stored.score(hit["distance"]) for hit in hits}
+            hits = await self._nearest(space, kind, direction.tolist(), stored.READ_ROWS, condition, ())
+            scores |= {stored.id_of(hit.id): stored.score(hit.distance) for hit in hits}
         left = await self.get(space, kind, [id for id in ids if id not in scores], vectors=True)
         return scores | dict(
             zip(left, stored.similarities([row.vector for row in left.values()], direction), strict=True)
@@ -209,11 +209,11 @@ class MilvusVectors:
         limit: int,
         condition: str,
         wanted: Sequence[str],
-    ) -> list[dict[str, Any]]:
-        """The `limit` nearest rows as the server gives them, each with `entity` and `distance`."""
+    ) -> list[Any]:
+        """The `limit` nearest rows as the client gives them, each with `id` (the key), `entity` and `distance`."""
         breadth = {"ef": max(128, limit)} if self._collections.index_type == "HNSW" else {}
 
-        async def search(client: Any, name: str) -> list[dict[str, Any]]:
+        async def search(client: Any, name: str) -> list[Any]:
             answer = await client.search(
                 name,
                 [vector],

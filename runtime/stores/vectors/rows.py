@@ -37,8 +37,8 @@ STRINGS = {
 NUMBERS = ("version", "position")
 Found = TypeVar("Found", VectorRow, Hit)
 
-FOUND = ("id", "names")
-"""What a search asks for."""
+FOUND = ("names",)
+"""What a search asks for: the id is in the primary key, which comes anyway."""
 
 STORED = ("id", "text", "text_hash", "version", "names", "document_id", "file_path", "position")
 """What a read asks for, beside the vector."""
@@ -161,9 +161,14 @@ def from_fields(fields: Mapping[str, Any]) -> VectorRow:
     )
 
 
-def hit(fields: Mapping[str, Any], similarity: float) -> Hit:
+def id_of(key: str) -> str:
+    """The id in a primary key."""
+    return key.partition("-")[2]
+
+
+def hit(key: str, fields: Mapping[str, Any], similarity: float) -> Hit:
     """What the server gave back for a search."""
-    return Hit(fields["id"], tuple(json.loads(fields["names"])), score(similarity))
+    return Hit(id_of(key), tuple(json.loads(fields["names"])), score(similarity))
 
 
 def bare(row: VectorRow) -> VectorRow:

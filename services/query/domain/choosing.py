@@ -12,5 +12,5 @@ def chosen(question: str, links: Sequence[Link]) -> Mode:
 
     What is asked is counted by phrases: words that say something and stand together, the names left out.
     """
-    several = len(links) > 1 or len(Asked.of(question, links).phrases) > 1
+    several = len(links) > 1 or Asked.of(question, links).phrases > 1
     return "walk" if links and several else "mix"

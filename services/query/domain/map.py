@@ -57,8 +57,8 @@ class Map:
         ends = [key for key, tie in self.ties.items() if SAME & set(tie.keywords) and wanted & set(key)]
         return {end for key in ends for end in key} - wanted
 
-    def unread(self, name: str, most: int) -> list[str]:
-        """The passages to read about an entity: those of a file of its name, then those of which most of its ties are,
+    def unread(self, name: str) -> list[str]:
+        """The passages about an entity to read: those of a file of its name, then those of which most of its ties are,
         for what a passage is about it ties to much, then the first that name it.
         """
         node = self.nodes.get(name)
@@ -69,7 +69,7 @@ class Map:
         tied = Counter(chunk for key, tie in self.ties.items() if name in key for chunk in tie.source_ids)
         wanted = dict.fromkeys([*node.source_ids, *tied, *(chunk_id(document, 0) for document in own)])
         ranked = sorted(wanted, key=lambda chunk: (_document_of(chunk) not in own, -tied[chunk]))
-        return [chunk for chunk in ranked[:most] if chunk not in self.passages]
+        return [chunk for chunk in ranked if chunk not in self.passages]
 
     def edges(self, asked: Asked) -> list[tuple[str, str, float]]:
         """Between entities and sentences, for a walk: to a sentence by how much it is about the entity and how much of

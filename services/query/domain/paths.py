@@ -1,5 +1,6 @@
 """The ways from a linked entity that say what a question asks, each step a sentence that ties two entities."""
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,27 +11,32 @@ from services.query.domain.map import Map
 from services.query.domain.reading import NAMED, Asked, Sentence
 from services.query.domain.retrieval import interleave
 
-STEP, BACK, BESIDE = 0.03, 0.3, 0.35
-"""What a step costs, where all asked words together are worth 1: from what a sentence is about to what it names, the
-other way round, and between two that it only names."""
-SILENT = 0.7
-"""How much of one phrase a step must say in addition to its cost; what it says less it loses."""
-AHEAD = 0.02
+BACK, BESIDE = 4.0, 4.5
+"""How much less likely a step is, as a logarithm, than one from what a sentence is about to what it names: the other
+way round, and between two that it only names."""
+SHARPNESS = 5.0
+"""How much likelier a step is, as a logarithm, for each asked word that it says and the others from there do not."""
+MISS = 1.5
+"""What each asked word costs that no step says,"""
+STEP = 1.0
+"""and each step; in the same measure."""
+SPAN = 3
+"""Words before the link, and behind it, that a step may come to."""
+LATE = 0.75
+"""What is left of a word that is said by a later step than the one that came to it."""
+HOPE = 0.6
+"""How much of a word that was not come to is expected to be said."""
+TELLS = 0.3
+"""Words that a telling step says at least."""
+AHEAD = 1.0
 """How much less than the passages of a path those count that are about an entity on it."""
-OUT_OF_TURN = 0.5
-"""What is left of a word's worth for each word that stands between it and the link and was not said before."""
-MEANT, NEAR, SAME = 0.8, 0.35, 0.7
+MEANT, NEAR, SAME = 0.9, 0.1, 0.7
 """How much a sentence says a word at most that it means by another, and the likeness, as a cosine, from which it does
-so a little, and in full."""
-HALF_SAYS = 1.5
-"""How much of a phrase of several words is said, for each share of them: two thirds say it all."""
-RIVALRY = 0.05
-"""How much a step loses to the other steps from the same entity that say as much."""
-SHARPNESS = 10.0
+so a little, and in full: by the square of what lies between."""
 KEPT = 60
 """Paths that are followed further,"""
-WIDTH = 12
-"""steps of each,"""
+WIDTH = 24
+"""ways on from each that are looked at,"""
 DEPTH = 5
 """how often,"""
 MOST_PATHS = 200
@@ -49,21 +55,46 @@ class Path:
     chunks: tuple[str, ...]
     said: Array
     value: float
+    """Logarithm of how likely its steps are among all, less what is not said."""
+    promise: float = 0.0
+    """The value, and what may be hoped for from the words that were not come to."""
     telling: bool = False
     """Whether the last step says something of the question."""
+    before: int = 0
+    behind: int = 0
+    """Words on either side of the link that were come to."""
 
 
 @dataclass(frozen=True)
 class _Steps:
-    """The steps from one entity: how much each says of each word, and what it costs."""
+    """The steps from one entity, those to the same one together: how much each says of each word, what it costs, and
+    where those to another one begin.
+    """
 
     ways: Sequence[tuple[Sentence, str]]
     says: Array
     costs: Array
+    begins: Array
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """What is asked of one link: the numbers of the words on either side, the nearest first."""
+
+    before: Array
+    behind: Array
+
+    def __len__(self) -> int:
+        return len(self.before) + len(self.behind)
 
 
 def paths(known: Map, asked: Asked, starts: Sequence[str]) -> list[Path]:
-    """Beam search for the ways that say most of what is asked, in its order, in the fewest steps; the best first."""
+    """Beam search for the ways that say most of what is asked, the best first.
+
+    A question nests what it asks around the name: in "the founder of the firm that X worked for" the words next to X,
+    on either side, are the first step. Each step comes to the next few words before and behind, and is measured by how
+    much more of them it says than the other steps that could be taken there.
+    """
     stems = sorted(asked.stems)
     if not stems:
         return []
@@ -71,14 +102,9 @@ def paths(known: Map, asked: Asked, starts: Sequence[str]) -> list[Path]:
     found: list[Path] = []
     for start in starts:
         goal = _goal(known, asked, stems, start)
-        beam = [Path((start,), (), np.zeros(len(stems)), 0.0)]
-        # Each hop is asked for: there are no more of them than phrases.
-        for _ in range(min(DEPTH, len(asked.nearer.get(start, asked.phrases)))):
-            longer = [new for path in beam for new in _further(path, lookup.of(path.names[-1]), goal)]
-            best: dict[tuple[str, ...], Path] = {}
-            for path in sorted(longer, key=lambda path: -path.value):
-                best.setdefault((path.names[-1], *path.chunks), path)
-            beam = list(best.values())[:KEPT]
+        beam = [Path((start,), (), np.zeros(len(stems)), -MISS * len(goal))]
+        for _ in range(min(DEPTH, len(goal))):
+            beam = _longer(beam, lookup, goal)
             found += beam
     return sorted(found, key=lambda path: -path.value)
 
@@ -94,56 +120,92 @@ def bridge(found: Sequence[Path], known: Map, groups: Sequence[Collection[str]])
         scores: dict[str, float] = {}
         for path in [path for path in found if path.telling and path.names[0] in group][:MOST_PATHS]:
             for chunk in path.chunks:
-                scores[chunk] = max(scores.get(chunk, -9.0), path.value)
+                scores[chunk] = max(scores.get(chunk, -math.inf), path.value)
             for name in path.names[1:]:
                 for chunk in known.defining(name)[:1]:
-                    scores[chunk] = max(scores.get(chunk, -9.0), path.value - AHEAD)
+                    scores[chunk] = max(scores.get(chunk, -math.inf), path.value - AHEAD)
         lists.append(sorted(scores, key=lambda chunk: -scores[chunk]))
     return interleave(*lists, key=lambda chunk: chunk)
 
 
-@dataclass(frozen=True)
-class _Goal:
-    """What is asked, by phrases."""
-
-    parts: Array
-    """A row per phrase: the share of each word in it."""
-    worth: Array
-    """Of each phrase; together 1."""
-    nearer: Array
-    """A row per phrase, with 1 for the phrases that stand between it and the link."""
-
-    def said(self, words: Array) -> Array:
-        """How much of each phrase is said when so much of each word is: half of its words are more than half of it."""
-        return np.minimum(words @ self.parts.T, 1.0)
-
-
 def _goal(known: Map, asked: Asked, stems: Sequence[str], start: str) -> _Goal:
-    weights, between = known.weights(asked), asked.nearer.get(start, {})
-    parts = np.array([[weights[word] * (word in phrase) for word in stems] for phrase in asked.phrases])
-    worth = parts.max(axis=1)
-    count = len(asked.phrases)
-    nearer = np.array([[float(m in between.get(n, ())) for m in range(count)] for n in range(count)])
-    several = np.array([[1.0 if len(set(phrase)) == 1 else HALF_SAYS] for phrase in asked.phrases])
-    return _Goal(several * parts / parts.sum(axis=1, keepdims=True), worth / worth.sum(), nearer)
+    linked = start if start in asked.beside else next((n for n in known.same([start]) if n in asked.beside), "")
+    # Without a link there is no side: words are taken from the end, where English says what comes first.
+    before, behind = asked.beside.get(linked, (tuple(asked.words)[::-1], ()))
+    number = {stem: n for n, stem in enumerate(stems)}
+    return _Goal(
+        np.array([number[word] for word in before], np.int64), np.array([number[word] for word in behind], np.int64)
+    )
 
 
-def _further(path: Path, steps: _Steps, goal: _Goal) -> Iterator[Path]:
-    if not steps.ways:
-        return
-    words = np.maximum(path.said, steps.says)
-    before, said = goal.said(path.said), goal.said(words)
-    turn = OUT_OF_TURN ** ((1.0 - said) @ goal.nearer.T)
-    gains = ((said - before) * turn * goal.worth).sum(axis=1)
-    worth = gains - steps.costs - np.maximum(0.0, SILENT / len(goal.worth) - gains)
-    rivals = np.exp(SHARPNESS * (worth - worth.max()))
-    values = path.value + worth + RIVALRY * np.log(rivals / rivals.sum())
-    for number in map(int, np.argsort(-values)[:WIDTH]):
-        sentence, name = steps.ways[number]
-        if name not in path.names:
-            chunks = path.chunks if path.chunks[-1:] == (sentence.chunk,) else (*path.chunks, sentence.chunk)
-            telling = bool(gains[number] > steps.costs[number])
-            yield Path((*path.names, name), chunks, words[number], float(values[number]), telling)
+@dataclass(frozen=True)
+class _Options:
+    """What may come next on a path, by step and by the words before and behind the link that it comes to."""
+
+    path: Path
+    steps: _Steps
+    gains: Array
+    values: Array
+    promises: Array
+
+    def best(self) -> Iterator[tuple[float, "_Options", int]]:
+        """The most promising places."""
+        flat: Array = self.promises.ravel()
+        few: Array = np.argsort(-flat)[:WIDTH]
+        return ((promise, self, place) for promise, place in zip(flat[few].tolist(), few.tolist(), strict=True))
+
+
+def _longer(beam: Sequence[Path], lookup: "_Lookup", goal: _Goal) -> list[Path]:
+    """The most promising paths that are one step longer."""
+    every = [_options(path, steps, goal) for path in beam if (steps := lookup.of(path.names[-1])).ways]
+    kept: dict[tuple[object, ...], Path] = {}
+    for _, options, place in sorted((one for some in every for one in some.best()), key=lambda one: -one[0]):
+        path = _extended(options, goal, place)
+        if path is not None:
+            kept.setdefault((path.names[-1], path.before, path.behind, *path.chunks), path)
+        if len(kept) == KEPT:
+            break
+    return list(kept.values())
+
+
+def _options(path: Path, steps: _Steps, goal: _Goal) -> _Options:
+    more = np.maximum(0.0, steps.says - path.said)
+    before, behind = goal.before[path.before :], goal.behind[path.behind :]
+    late = more[:, goal.before[: path.before]].sum(axis=1) + more[:, goal.behind[: path.behind]].sum(axis=1)
+    sides = _sums(more[:, before[:SPAN]]), _sums(more[:, behind[:SPAN]])
+    gains = LATE * late[:, None, None] + sides[0][:, :, None] + sides[1][:, None, :]
+    odds = SHARPNESS * gains - steps.costs[:, None, None]
+    rivals: Array = np.exp(np.maximum.reduceat(odds, steps.begins)).sum(axis=0)
+    values = path.value + odds - np.log(rivals) + MISS * gains - STEP
+    come: Array = np.add.outer(range(gains.shape[1]), range(gains.shape[2]))
+    return _Options(path, steps, gains, values, values + HOPE * MISS * (len(before) + len(behind) - come))
+
+
+def _extended(options: _Options, goal: _Goal, place: int) -> Path | None:
+    """The path with that step, unless it was at its end before."""
+    number, before, behind = map(int, np.unravel_index(place, options.values.shape))
+    path, (sentence, name) = options.path, options.steps.ways[number]
+    if name in path.names:
+        return None
+    before, behind = path.before + before, path.behind + behind
+    come = [*goal.before[:before], *goal.behind[:behind]]
+    said = path.said.copy()
+    said[come] = np.maximum(said[come], options.steps.says[number][come])
+    return Path(
+        (*path.names, name),
+        path.chunks if path.chunks[-1:] == (sentence.chunk,) else (*path.chunks, sentence.chunk),
+        said,
+        value=float(options.values.flat[place]),
+        promise=float(options.promises.flat[place]),
+        telling=bool(options.gains.flat[place] > TELLS),
+        before=before,
+        behind=behind,
+    )
+
+
+def _sums(rows: Array) -> Array:
+    """Of the first none, one, two ... columns."""
+    return np.concatenate([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)], axis=1)
 
 
 class _Lookup:
@@ -164,18 +226,21 @@ class _Lookup:
 
     def _make(self, name: str) -> _Steps:
         ways = [(s, other) for s in self._known.naming(name) for other in s.about if other != name][:MOST_STEPS]
+        ways.sort(key=lambda way: way[1])
+        begins = [n for n, (_, other) in enumerate(ways) if not n or other != ways[n - 1][1]]
         says = np.zeros((len(ways), len(self._stems)))
         for number, (sentence, other) in enumerate(ways):
             heard = sentence.heard | self._kinds.get(other, frozenset())
             says[number] = [float(word in heard) for word in self._stems]
             rows = [self._meant[word] for word in sentence.words if word in self._meant]
             says[number] = np.max([says[number], *rows], axis=0)
-        return _Steps(ways, says, np.array([_cost(sentence, name, other) for sentence, other in ways]))
+        costs = np.array([_cost(sentence, name, other) for sentence, other in ways])
+        return _Steps(ways, says, costs, np.array(begins, np.int64))
 
 
 def _cost(sentence: Sentence, here: str, there: str) -> float:
     if sentence.about[here] > NAMED:
-        return STEP
+        return 0.0
     return BACK if sentence.about[there] > NAMED else BESIDE
 
 
@@ -184,4 +249,4 @@ def _meant(known: Map, stems: Sequence[str]) -> dict[str, Array]:
     if not known.like:
         return {}
     likeness = np.array(list(known.like.values())) @ np.array([known.said[word] for word in stems]).T
-    return dict(zip(known.like, np.clip((likeness - NEAR) / (SAME - NEAR), 0.0, 1.0) * MEANT, strict=True))
+    return dict(zip(known.like, np.clip((likeness - NEAR) / (SAME - NEAR), 0.0, 1.0) ** 2 * MEANT, strict=True))

@@ -44,12 +44,15 @@ class Asked:
 
     words: Mapping[str, str]
     """Each stem with a word it is of."""
-    phrases: tuple[tuple[str, ...], ...] = ()
-    """The stems of words that stand side by side, as `home port` does."""
-    nearer: Mapping[str, Mapping[int, frozenset[int]]] = field(default_factory=dict[str, Mapping[int, frozenset[int]]])
-    """By linked entity and phrase, the phrases that stand between them: what is said first of an entity stands next to
-    it. A phrase behind another link is not in it.
+    beside: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(
+        default_factory=dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
+    )
+    """By linked entity, the stems before it and those behind it, the nearest first, as far as the next link: what is
+    said first of an entity stands next to it.
     """
+
+    phrases: int = 0
+    """Runs of words that stand together, as `home port` does."""
 
     @property
     def stems(self) -> frozenset[str]:
@@ -59,25 +62,18 @@ class Asked:
     @classmethod
     def of(cls, question: str, links: Sequence[Link]) -> "Asked":
         """What the question says beside the links."""
-        places: list[tuple[int, int]] = []
-        phrases: list[list[str]] = []
-        forms: dict[str, str] = {}
-        together = False
+        said: list[Word] = []
+        phrases, together = 0, False
         for word in words(question):
-            if word.common or any(link.start <= word.start < link.end for link in links):
-                together = False
-                continue
-            if not together:
-                phrases.append([])
-                places.append((word.start, word.start))
-            together = True
+            asks = not word.common and not any(link.start <= word.start < link.end for link in links)
+            phrases += asks and not together
+            together = asks
+            if asks:
+                said.append(word)
+        forms: dict[str, str] = {}
+        for word in said:
             forms.setdefault(stem(word.form), word.form)
-            phrases[-1].append(stem(word.form))
-            places[-1] = (places[-1][0], word.end)
-        nearer: dict[str, Mapping[int, frozenset[int]]] = {}
-        for link in links:
-            nearer |= {name: _between(link, links, places) for name in link.names}
-        return cls(forms, tuple(map(tuple, phrases)), nearer)
+        return cls(forms, {name: _beside(link, links, said) for link in links for name in link.names}, phrases)
 
     def weights(self, said: Iterable[frozenset[str]]) -> Mapping[str, float]:
         """What each word counts: the rarer in what was read the more; UNREAD of a usual one where it was not read."""
@@ -88,13 +84,13 @@ class Asked:
         return {word: raw.get(word, UNREAD * middle) for word in self.words}
 
 
-def _between(link: Link, links: Sequence[Link], places: Sequence[tuple[int, int]]) -> dict[int, frozenset[int]]:
-    """For each phrase between this link and the next ones, on either side, those that are nearer."""
+def _beside(link: Link, links: Sequence[Link], said: Sequence[Word]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The stems on either side of a link as far as the next one, the nearest first."""
     low = max((other.end for other in links if other.end <= link.start), default=0)
     high = min((other.start for other in links if other.start >= link.end), default=1 << 30)
-    before = [n for n, (start, end) in enumerate(places) if low <= start and end <= link.start][::-1]
-    behind = [n for n, (start, end) in enumerate(places) if link.end <= start and end <= high]
-    return {n: frozenset(side[:rank]) for side in (before, behind) for rank, n in enumerate(side)}
+    before = [stem(word.form) for word in said if low <= word.start and word.end <= link.start]
+    behind = [stem(word.form) for word in said if link.end <= word.start and word.end <= high]
+    return tuple(reversed(before)), tuple(behind)
 
 
 @lru_cache(maxsize=1 << 14)

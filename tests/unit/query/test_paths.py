@@ -65,9 +65,14 @@ def test_words_of_one_family_have_one_stem() -> None:
 
 def test_what_stands_next_to_a_name_is_asked_first() -> None:
     found = asked("Where was the founder of the studio born that produced Blue Harbour in colour?")
-    assert found.phrases == (("found",), ("studio", "born"), ("produc",), ("colour",))
-    nearer = found.nearer["Blue Harbour"]
-    assert nearer[2] == frozenset() and nearer[3] == frozenset() and nearer[0] == {1, 2}
+    assert found.beside["Blue Harbour"] == (("produc", "born", "studio", "found"), ("colour",))
+    assert found.phrases == 4
+
+
+def test_between_two_names_words_are_beside_both() -> None:
+    found = asked("Was the founder of Lowell Pictures taught by Iris Bell alone?")
+    assert found.beside["Lowell Pictures"] == (("found",), ("taught",))
+    assert found.beside["Iris Bell"] == (("taught",), ("alon",))
 
 
 def test_the_best_path_says_what_is_asked_in_order_and_ends_where_it_is_answered() -> None:

@@ -8,6 +8,7 @@ import pytest_asyncio
 from fastapi import FastAPI
 
 from runtime.bus.memory import MemoryBlobs
+from services.query import open as open_module
 from services.query.api import app as application
 from services.query.api.app import create_app
 from services.query.api.failures import answered
@@ -155,17 +156,18 @@ async def test_a_workspace_of_the_headers_counts_on_these_routes_too(world: Worl
             assert "1931" not in (await api.post(path, json={**asked, "model": model})).text
 
 
-def test_tokens_of_a_line_are_counted_once_and_those_of_a_whole_answer_are_not_kept() -> None:
+def test_tokens_of_a_text_are_counted_once_and_one_of_long_ago_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
 
     def count(text: str) -> int:
         seen.append(text)
         return len(text)
 
+    monkeypatch.setattr(open_module, "COUNTED", 2)
     counted = counter(count)
-    for text in ("a line", "x" * 5000) * 2:
+    for text in ("a line", "x" * 5000, "a line", "\ud800 lone", "x" * 5000, "a line"):
         assert counted(text) == len(text)
-    assert seen == ["a line", "x" * 5000, "x" * 5000]
+    assert seen == ["a line", "x" * 5000, "\ud800 lone", "x" * 5000, "a line"]
 
 
 async def test_every_route_is_described_with_an_example_that_works(world: World) -> None:
