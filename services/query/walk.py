@@ -80,7 +80,7 @@ async def walk(
     known = Map(said=dict(zip(quest.asked.words, said, strict=True)))
     starts |= await _explore(quest, known, starts, vector)
     found = await asyncio.to_thread(paths, known, quest.asked, list(starts))
-    telling = [path for path in found if path.telling]
+    telling = _once([path for path in found if path.telling])
     entities, relations = await _things(quest, starts, telling)
     hybrid = await asyncio.to_thread(_hybrid, quest, known, hits, near)
     ranked = await asyncio.to_thread(_ranked, quest, known, found, starts, hybrid)
@@ -173,6 +173,14 @@ def _ahead(quest: _Quest, known: Map, starts: Mapping[str, float], done: Collect
     entities, _ = known.walked(quest.asked, starts)
     often = [name for name in entities if name not in done]
     return list(dict.fromkeys([*ends[:OF_PATHS], *often]))[:FRONTIER]
+
+
+def _once(found: Sequence[Path]) -> list[Path]:
+    """The best of those that go the same way: there is one for each manner to come to the question's words."""
+    best: dict[tuple[object, ...], Path] = {}
+    for path in found:
+        best.setdefault((path.names, path.chunks), path)
+    return list(best.values())
 
 
 def _hybrid(quest: _Quest, known: Map, hits: Sequence[Hit], near: Mapping[str, Passage]) -> list[str]:

@@ -61,6 +61,22 @@ async def test_an_alias_leads_to_what_is_known_under_the_other_name() -> None:
     assert {"otto-brandt", "port-elm"} <= set(await top(await world(), "Who is mayor where the Tide Man was born?"))
 
 
+async def test_of_an_entity_that_many_passages_name_those_most_like_the_question_are_read_too() -> None:
+    made = World()
+    river, ties = entity("Gray River", "river"), [relation("Blue Harbour", "Gray River", "", "lies on")]
+    said = [("harbour", "Blue Harbour lies on the Gray River.", [entity("Blue Harbour", "town"), river], ties)]
+    said += [
+        (f"walk-{n}", f"Summer walk {n} led along the Gray River, past an old mill.", [river], []) for n in range(10)
+    ]
+    said += [("years", "In Moss Hills province the Gray River rises.", [entity("Moss Hills", "region"), river], [])]
+    for number, (name, text, entities, relations) in enumerate(said):
+        await made.index(name, text, says=((entities, relations),), version=1 + 1000 * number)
+    question = Question("In which province rises the river that Blue Harbour lies on?", "walk", chunk_top_k=4)
+    found = await retrieve(question, SPACES, made.library())
+    assert ["Blue Harbour", "Gray River", "Moss Hills"] in [path["entities"] for path in found.info["paths"]]
+    assert {"harbour.txt", "years.txt"} <= {passage.file_path for _, passage in found.passages}
+
+
 async def test_the_linked_entities_own_passages_come_first() -> None:
     assert (await top(await world(), "Which mayor has the town of Port Elm?"))[0] == "port-elm"
 
@@ -71,7 +87,7 @@ async def test_it_explains_which_names_were_linked_and_which_way_was_gone() -> N
     assert found.info["mode"] == "walk"
     assert found.info["linked"] == [{"said": "Blue Harbour", "entities": ["Blue Harbour"], "by": "name"}]
     steps = [path["entities"] for path in found.info["paths"]]
-    assert ["Blue Harbour", "Lowell Pictures", "Otto Brandt", "Port Elm"] in steps
+    assert steps.count(["Blue Harbour", "Lowell Pictures", "Otto Brandt", "Port Elm"]) == 1
     assert {"Blue Harbour", "Lowell Pictures", "Otto Brandt"} <= {entity.name for entity in found.entities}
     assert ("Lowell Pictures", "Otto Brandt") in {relation.key for relation in found.relations}
 
