@@ -167,7 +167,7 @@ def _ahead(quest: _Quest, known: Map, starts: Mapping[str, float], done: Collect
     """
     found = paths(known, quest.asked, list(starts))
     ahead = sorted((path for path in found if path.telling and path.names[-1] not in done), key=lambda p: -p.promise)
-    if found and not any(path.promise > found[0].value - MARGIN for path in ahead[:1]):
+    if found and (not ahead or ahead[0].promise <= found[0].value - MARGIN):
         return []
     ends = list(dict.fromkeys(path.names[-1] for path in ahead))
     entities, _ = known.walked(quest.asked, starts)
