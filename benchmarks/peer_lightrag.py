@@ -3,10 +3,11 @@
     PEER_PYTHON benchmarks/peer_lightrag.py FOLDER URL MODEL EMBEDDING_MODEL DIMENSION KEY CLIENT
 
 Each line on standard input is a step as JSON: `add` texts by name, `change` (delete, then add) texts by name, `delete`
-names, `count`, or `ask` questions. Each is answered with a line of JSON: seconds, CPU seconds of this process and its
-children, bytes written, megabytes resident; entities and relations; or how long the questions took. Storages and
-settings are LightRAG's defaults, but for four documents at once, as many as it may make model calls. CLIENT is `own`
-for its own functions for OpenAI's routes, which open a client for each call, or `shared` for one client of ours.
+names, `fill` with texts, files written once at the end, `count`, or `ask` questions. Each is answered with a line of
+JSON: seconds, CPU seconds of this process and its children, bytes written, megabytes resident; entities and relations;
+or how long the questions took. Storages and settings are LightRAG's defaults, but for four documents at once, as many
+as it may make model calls. CLIENT is `own` for its own functions for OpenAI's routes, which open a client for each
+call, or `shared` for one client of ours.
 """
 
 import asyncio
@@ -37,7 +38,7 @@ async def main() -> None:
     print("{}", file=answers, flush=True)
     while line := await asyncio.to_thread(sys.stdin.readline):
         step = json.loads(line)
-        done = await {"count": counts, "ask": asked}.get(step["do"], measured)(rag, step)
+        done = await {"count": counts, "ask": asked, "fill": filled}.get(step["do"], measured)(rag, step)
         print(json.dumps(done), file=answers, flush=True)
     await rag.finalize_storages()
 
@@ -97,6 +98,22 @@ async def measured(rag: LightRAG, step: dict[str, Any]) -> dict[str, float]:
     seconds = time.monotonic() - began
     spent = {name: value - before[name] for name, value in used().items()}
     return {"seconds": seconds, "summarised": seconds, **spent, "resident": resident()}
+
+
+async def filled(rag: LightRAG, step: dict[str, Any]) -> dict[str, float]:
+    """Add texts. It would write all its files anew after each document; here it does so once, after the last."""
+
+    async def later(*_: Any) -> None:
+        return
+
+    storages: list[Any] = [each for each in rag._index_storages() if each]  # noqa: SLF001
+    for storage in storages:
+        storage.index_done_callback = later
+    done = await measured(rag, step)
+    for storage in storages:
+        del storage.index_done_callback
+        await storage.index_done_callback()
+    return done
 
 
 def used() -> dict[str, float]:

@@ -41,7 +41,7 @@ def main() -> None:
     found: dict[str, dict[str, Any]] = {}
     if asked.peer_python:
         with model([]) as (url, _), lightrag(asked.peer_python, url, "shared") as (step, _):
-            step(do="add", texts=texts)
+            step(do="fill", texts=texts)
             peer = [mode for mode in MODES if mode != "walk"]
             found["LightRAG"] = {
                 f"{mode} {n}": step(do="ask", questions=questions(asked.asked), mode=mode, at_once=n)

@@ -20,7 +20,7 @@ from services.query.domain.held import told_by
 from services.query.domain.linking import Link, NameIndex, forms_left, linked
 from services.query.domain.map import Map
 from services.query.domain.passage import Passage
-from services.query.domain.paths import Path, bridge, paths
+from services.query.domain.paths import Path, bridge, paths, telling
 from services.query.domain.question import Keywords, Question
 from services.query.domain.reading import NAMED, Asked, Sentence, lexical, sentences
 from services.query.domain.retrieval import within
@@ -45,7 +45,7 @@ SEEDING = 3
 """Where nothing links, how many of them stand in for the linked entities, and for how many."""
 FIRST = 2
 """Passages about each linked entity that come before all others."""
-BRIDGE, WALKED, HYBRID = 8.0, 1.0, 0.5
+BRIDGE, WALKED, HYBRID = 12.0, 1.0, 0.5
 """What the three lists count,"""
 FLATTENING = 5
 """and how little their first places stand out: each list is good at its top only."""
@@ -80,11 +80,11 @@ async def walk(
     known = Map(said=dict(zip(quest.asked.words, said, strict=True)))
     starts |= await _explore(quest, known, starts, vector)
     found = await asyncio.to_thread(paths, known, quest.asked, list(starts))
-    telling = _once([path for path in found if path.telling])
-    entities, relations = await _things(quest, starts, telling)
+    ways = telling(found)
+    entities, relations = await _things(quest, starts, ways)
     hybrid = await asyncio.to_thread(_hybrid, quest, known, hits, near)
-    ranked = await asyncio.to_thread(_ranked, quest, known, found, starts, hybrid)
-    return Gathered(entities, relations, ranked, _info(quest, known, telling, entities, relations))
+    ranked = await asyncio.to_thread(_ranked, quest, known, ways, starts, hybrid)
+    return Gathered(entities, relations, ranked, _info(quest, known, ways, entities, relations))
 
 
 async def _links(question: Question, index: NameIndex, spaces: Spaces, library: Library) -> list[Link]:
@@ -175,14 +175,6 @@ def _ahead(quest: _Quest, known: Map, starts: Mapping[str, float], done: Collect
     return list(dict.fromkeys([*ends[:OF_PATHS], *often]))[:FRONTIER]
 
 
-def _once(found: Sequence[Path]) -> list[Path]:
-    """The best of those that go the same way: there is one for each manner to come to the question's words."""
-    best: dict[tuple[object, ...], Path] = {}
-    for path in found:
-        best.setdefault((path.names, path.chunks), path)
-    return list(best.values())
-
-
 def _hybrid(quest: _Quest, known: Map, hits: Sequence[Hit], near: Mapping[str, Passage]) -> list[str]:
     """By likeness and by words, without the graph."""
     by_words = lexical(quest.question.query, {**near, **known.passages})
@@ -190,13 +182,13 @@ def _hybrid(quest: _Quest, known: Map, hits: Sequence[Hit], near: Mapping[str, P
 
 
 def _ranked(
-    quest: _Quest, known: Map, found: Sequence[Path], starts: Mapping[str, float], hybrid: Sequence[str]
+    quest: _Quest, known: Map, ways: Sequence[Path], starts: Mapping[str, float], hybrid: Sequence[str]
 ) -> list[str]:
     """The passages about the linked entities first. Nothing is sorted by likeness to the question after this."""
     groups = [{*link.names, *known.same(link.names)} for link in quest.links] or [set(starts)]
     _, walked = known.walked(quest.asked, starts)
     first = [chunk for name in starts for chunk in known.defining(name)[:FIRST]] if quest.links else []
-    rest = fused((bridge(found, known, groups), BRIDGE), (walked, WALKED), (hybrid, HYBRID), flattening=FLATTENING)
+    rest = fused((bridge(ways, known, groups), BRIDGE), (walked, WALKED), (hybrid, HYBRID), flattening=FLATTENING)
     return list(dict.fromkeys([*first, *rest]))
 
 

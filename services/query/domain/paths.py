@@ -1,6 +1,7 @@
 """The ways from a linked entity that say what a question asks, each step a sentence that ties two entities."""
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,8 +29,8 @@ HOPE = 0.6
 """How much of a word that was not come to is expected to be said."""
 TELLS = 0.3
 """Words that a telling step says at least."""
-AHEAD = 1.0
-"""How much less than the passages of a path those count that are about an entity on it."""
+AHEAD = 2.0
+"""How much less likely than a path's own passages one is that is about an entity on it; a logarithm as well."""
 MEANT, NEAR, SAME = 0.9, 0.1, 0.7
 """How much a sentence says a word at most that it means by another, and the likeness, as a cosine, from which it does
 so a little, and in full: by the square of what lies between."""
@@ -40,7 +41,7 @@ WIDTH = 24
 DEPTH = 5
 """how often,"""
 MOST_PATHS = 200
-"""and paths from one link whose passages are listed."""
+"""and ways from one link whose passages are listed."""
 MOST_STEPS = 400
 """Steps from one entity that are looked at."""
 
@@ -109,21 +110,31 @@ def paths(known: Map, asked: Asked, starts: Sequence[str]) -> list[Path]:
     return sorted(found, key=lambda path: -path.value)
 
 
-def bridge(found: Sequence[Path], known: Map, groups: Sequence[Collection[str]]) -> list[str]:
-    """The passages on the best paths, and those that are about the entities on them, the best first.
+def telling(found: Sequence[Path]) -> list[Path]:
+    """Those whose last step says something of the question, each way once: there is one path for each manner to come
+    to the question's words, of which the best counts.
+    """
+    ways: dict[tuple[object, ...], Path] = {}
+    for path in found:
+        if path.telling:
+            ways.setdefault((path.names, path.chunks), path)
+    return list(ways.values())
 
-    `groups` are the names that each link of the question may mean: their passages are taken in turn, for a question
-    that compares two things needs both.
+
+def bridge(ways: Sequence[Path], known: Map, groups: Sequence[Collection[str]]) -> list[str]:
+    """The passages on these ways, and those that are about the entities on them, the likeliest to be needed first.
+
+    A way is as likely as its value says, and a passage as all the ways that it is on together: several that agree on
+    their first steps outweigh a better one that goes elsewhere. `groups` are the names that each link of the question
+    may mean: their passages are taken in turn, for a question that compares two things needs both.
     """
     lists: list[list[str]] = []
     for group in groups:
-        scores: dict[str, float] = {}
-        for path in [path for path in found if path.telling and path.names[0] in group][:MOST_PATHS]:
-            for chunk in path.chunks:
-                scores[chunk] = max(scores.get(chunk, -math.inf), path.value)
-            for name in path.names[1:]:
-                for chunk in known.defining(name)[:1]:
-                    scores[chunk] = max(scores.get(chunk, -math.inf), path.value - AHEAD)
+        scores: defaultdict[str, float] = defaultdict(float)
+        for path in [path for path in ways if path.names[0] in group][:MOST_PATHS]:
+            about = [chunk for name in path.names[1:] for chunk in known.defining(name)[:1]]
+            for chunk in dict.fromkeys([*path.chunks, *about]):
+                scores[chunk] += math.exp(path.value - (0.0 if chunk in path.chunks else AHEAD))
         lists.append(sorted(scores, key=lambda chunk: -scores[chunk]))
     return interleave(*lists, key=lambda chunk: chunk)
 
