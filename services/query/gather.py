@@ -17,7 +17,6 @@ from services.query.domain.question import Keywords, Question, Step
 from services.query.domain.retrieval import interleave, ranked
 from services.query.filling import filled
 from services.query.library import Library, Spaces
-from services.query.likeness import likeness
 from services.query.scoping import Documents, held_to
 
 By = Literal["query", "low", "high"]
@@ -80,7 +79,7 @@ async def gather(
 
 async def _refreshed(question: Question, spaces: Spaces, library: Library) -> None:
     if question.mode in ENTITIES_BY_NAME | RELATIONS_BY_THEME:
-        await library.around.refresh(spaces.graph)
+        await library.freshness.refresh(spaces.graph, spaces.vectors)
 
 
 async def _embedded(question: Question, keywords: Keywords, library: Library) -> Mapping[By, Vector]:
@@ -142,7 +141,7 @@ async def _behind(kept: Kept, asked: Vector, spaces: Spaces, library: Library) -
     scores: Mapping[str, float] = {}
     if library.pick == "VECTOR":
         candidates = {*round_robin(of_entities, COMPARED), *round_robin(of_relations, COMPARED)}
-        found = await likeness(candidates, asked, spaces, library.vectors)
+        found = await library.likenesses.likeness(spaces.vectors, candidates, asked)
         scores = found if len(found) == len(candidates) else {}
     by_entities = picked(of_entities, scores, library.related_chunks)
     left = sources(kept.relations, taken=by_entities)

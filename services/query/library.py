@@ -13,8 +13,10 @@ from services.query.ports import (
     Answers,
     Caches,
     Documents,
+    Freshness,
     KeywordFinders,
     KnownGraph,
+    Likenesses,
     Memories,
     Names,
     Passages,
@@ -54,6 +56,8 @@ class Library:
     around: KnownGraph
     """The graph for questions."""
     vectors: Vectors
+    likenesses: Likenesses
+    freshness: Freshness
     documents: Documents
     passages: Passages
     supports: Supports

@@ -20,7 +20,9 @@ from runtime.stores.documents.rows import Rows
 from runtime.stores.documents.supports import Supports
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.query.adapters import RowCaches, RowDocuments, RowPassages
+from services.query.kept import Kept
 from services.query.kept_graph import KeptGraph
+from services.query.kept_vectors import KeptVectors
 from services.query.library import Library
 from services.query.models import (
     ExtractiveAnswers,
@@ -54,7 +56,7 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
     chat = open_chat(settings, bus.guards, patience=PATIENCE)
     reranker = open_reranker(settings, bus.guards)
     rows, graph = open_documents(settings), open_graph(settings)
-    documents = RowDocuments(rows)
+    documents, kept = RowDocuments(rows), Kept(bus.log, settings.graph_cache_mb * 2**20)
     names = NameIndexes(graph, documents)
     vectors = open_vectors(settings, model=embedder.model, dimension=embedder.dimension)
     try:
@@ -63,8 +65,10 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
         await until_it_answers("the vector store", vectors.ping, health)
         yield Library(
             graph=graph,
-            around=KeptGraph(graph, bus.log, settings.graph_cache_mb * 2**20),
+            around=KeptGraph(graph, kept),
             vectors=vectors,
+            likenesses=KeptVectors(vectors, kept),
+            freshness=kept,
             documents=documents,
             passages=RowPassages(rows),
             supports=Supports(rows),

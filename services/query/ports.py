@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.graph import Entity, Extent, Relation, Space, Support
+from runtime.models.ports import Vector
 from runtime.stores.graph.port import Neighbourhood, Tie
 from services.query.domain.linking import NameIndex
 from services.query.domain.passage import Passage
@@ -23,12 +24,24 @@ class Page:
     total: int
 
 
-class KnownGraph(Protocol):
-    """What questions read of the graph store. It may be remembered, but after `refresh` nothing of it is older."""
+class Freshness(Protocol):
+    """Of what may be remembered of the projections, by `KnownGraph` and `Likenesses`."""
 
-    async def refresh(self, space: Space) -> None:
-        """From now on show nothing older than what the log says of this space at this moment."""
+    async def refresh(self, *spaces: Space) -> None:
+        """From now on show nothing older than what the log says of these spaces at this moment."""
         ...
+
+
+class Likenesses(Protocol):
+    """How like passages are to a question. Their vectors may be remembered."""
+
+    async def likeness(self, space: Space, chunks: Collection[str], asked: Vector) -> dict[str, float]:
+        """The cosine similarity of those of these chunks that have a vector; no call where there are none."""
+        ...
+
+
+class KnownGraph(Protocol):
+    """What questions read of the graph store. It may be remembered."""
 
     async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
         """See `Graph.entities`."""

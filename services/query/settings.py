@@ -45,7 +45,9 @@ class QuerySettings(Settings):
     summary_language: str = Field(default="English", description="language of keywords")
     force_llm_summary_on_merge: int = Field(default=8, ge=2, description="the merger's, which pages show")
     max_upload_size: int = Field(default=104857600, ge=1, description="bytes of a file; no more than 50 MiB are read")
-    graph_cache_mb: int = Field(default=64, ge=0, description="MB of the graph that questions keep in memory; 0: none")
+    graph_cache_mb: int = Field(
+        default=64, ge=0, description="MB of graph and vectors that questions keep in memory; 0: none"
+    )
     max_graph_nodes: int = Field(default=1000, ge=1, description="nodes that /graphs gives at most")
     input_dir: str = Field(default="", description="the folder that /documents/scan reads")
     edit_timeout: float = Field(default=10.0, ge=0, description="seconds an edit waits for its effect in the graph")

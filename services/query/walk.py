@@ -25,7 +25,6 @@ from services.query.domain.question import Keywords, Question
 from services.query.domain.reading import NAMED, Asked, Sentence, lexical, sentences
 from services.query.domain.retrieval import within
 from services.query.library import Library, Spaces
-from services.query.likeness import likeness
 from services.query.scoping import Documents, held_to
 
 HOPS = 6
@@ -70,7 +69,8 @@ async def walk(
     question: Question, keywords: Keywords, spaces: Spaces, library: Library, documents: Documents = None
 ) -> Gathered:
     """The passages along the ways from the linked entities, and what explains them. Keywords are not needed."""
-    index, _ = await asyncio.gather(library.names.of(spaces), library.around.refresh(spaces.graph))
+    fresh = library.freshness.refresh(spaces.graph, spaces.vectors)
+    index, _ = await asyncio.gather(library.names.of(spaces), fresh)
     links = await _links(question, index, spaces, library)
     quest = _Quest(question, spaces, library, index, links, Asked.of(question.query, links), documents)
     vector, *said = await library.embed([question.query, *quest.asked.words.values()])
@@ -132,7 +132,7 @@ async def _wanted(quest: _Quest, known: Map, frontier: Sequence[str], most: int,
     """
     unread = {name: known.unread(name) for name in frontier}
     rest = {chunk for chunks in unread.values() for chunk in chunks[most:]}
-    like = await likeness(rest, vector, quest.spaces, quest.library.vectors)
+    like = await quest.library.likenesses.likeness(quest.spaces.vectors, rest, vector)
     best = {name: sorted(chunks[most:], key=lambda chunk: -like.get(chunk, -1.0)) for name, chunks in unread.items()}
     return list(dict.fromkeys(chunk for name in frontier for chunk in [*unread[name][:most], *best[name][:LIKE]]))
 

@@ -20,7 +20,6 @@ from lightstream.errors import (
     Unavailable,
 )
 from lightstream.models import Document
-from services.query.kept_graph import KeptGraph
 from services.query.models import ModelAnswers
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, PASSWORD, READER, SEVERAL, behind, with_accounts
@@ -43,7 +42,7 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 async def both(kind: Kind) -> AsyncIterator[Both]:
     """A client of a service with an empty workspace, and all other services at work."""
     world = World()
-    library = world.library(around=KeptGraph(world.graph, world.log, 2**20))
+    library = world.library(most_kept=2**20)
     async with working(world), served(world.app(library=library)) as url, client(kind, url, workspace="w") as both:
         yield both
 

@@ -23,7 +23,9 @@ from services.query.adapters import RowCaches, RowDocuments, RowPassages
 from services.query.api.app import create_app
 from services.query.api.door import Door
 from services.query.api.routes import Context
+from services.query.kept import Kept
 from services.query.kept_graph import KeptGraph
+from services.query.kept_vectors import KeptVectors
 from services.query.library import Library
 from services.query.models import ExtractiveAnswers, OfflineKeywords, RememberedWords
 from services.query.names import NameIndexes
@@ -93,13 +95,15 @@ class World:
         """A durable over the log."""
         return MemoryConsumer(self.log, durable)
 
-    def library(self, **changes: Any) -> Library:
-        """What questions are answered from, offline."""
+    def library(self, most_kept: int = 0, **changes: Any) -> Library:
+        """What questions are answered from, offline. What is indexed here is not always in the log: nothing is kept."""
+        kept = Kept(self.log, most_kept)
         library = Library(
             graph=self.graph,
-            # What is indexed here is not always in the log: nothing may be kept.
-            around=KeptGraph(self.graph, self.log, 0),
+            around=KeptGraph(self.graph, kept),
             vectors=self.vectors,
+            likenesses=KeptVectors(self.vectors, kept),
+            freshness=kept,
             documents=self.documents,
             passages=self.passages,
             supports=Supports(self.rows),

@@ -12,7 +12,8 @@ from runtime.bus.memory import MemoryLog
 from runtime.errors import Unavailable
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.graph.port import Tie
-from services.query.kept_graph import BEHIND, KeptGraph
+from services.query.kept import BEHIND, Kept
+from services.query.kept_graph import KeptGraph
 from tests.support.facts import sealed
 
 SPACE, OTHER = Space("w", 1), Space("other", 1)
@@ -40,7 +41,8 @@ class World:
 
     def __init__(self, most: int = MEGABYTE) -> None:
         self.graph, self.log = Watched(), MemoryLog()
-        self.kept = KeptGraph(self.graph, self.log, most)
+        self.freshness = Kept(self.log, most)
+        self.kept = KeptGraph(self.graph, self.freshness)
         self.revision = 0
 
     async def put(self, *names: str, pairs: tuple[tuple[str, str], ...] = (), space: Space = SPACE) -> None:
@@ -56,7 +58,7 @@ class World:
         await self.log.publish(sealed(event, id=f"event-{self.revision}", workspace=space.workspace))
 
     async def said_of(self, *names: str, space: Space = SPACE) -> list[str]:
-        await self.kept.refresh(space)
+        await self.freshness.refresh(space)
         found = await self.kept.entities(space, names)
         return [found[name].description for name in names if name in found]
 
@@ -85,11 +87,11 @@ async def test_what_the_log_says_has_changed_is_read_again_and_nothing_else(worl
 
 async def test_relations_and_ties_follow_the_log(world: World) -> None:
     await world.put("a", "b", pairs=(("a", "b"),))
-    await world.kept.refresh(SPACE)
+    await world.freshness.refresh(SPACE)
     assert await world.kept.ties(SPACE, ["a", "c"], limit=9) == {"a": [Tie("a", "b", 1.0)]}
     assert set(await world.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b")}
     await world.put(pairs=(("a", "c"),))
-    await world.kept.refresh(SPACE)
+    await world.freshness.refresh(SPACE)
     both = [Tie("a", "b", 1.0), Tie("a", "c", 1.0)]
     assert await world.kept.ties(SPACE, ["a", "c"], limit=9) == {"a": both, "c": both[1:]}
     assert set(await world.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b"), ("a", "c")}
@@ -112,7 +114,7 @@ async def test_what_changes_while_it_is_read_is_not_kept(world: World) -> None:
     async def change() -> None:
         world.graph.meanwhile = None
         await world.put("a")
-        await world.kept.refresh(SPACE)
+        await world.freshness.refresh(SPACE)
 
     await world.said_of("other")
     world.graph.meanwhile = change
@@ -163,7 +165,7 @@ async def test_questions_that_come_together_share_a_look_at_the_log(
         return await look(after, subject)
 
     monkeypatch.setattr(world.log, "following", slowly)
-    await asyncio.gather(*(world.kept.refresh(SPACE) for _ in range(50)))
+    await asyncio.gather(*(world.freshness.refresh(SPACE) for _ in range(50)))
     assert 1 <= looks <= 2
 
 
