@@ -7,6 +7,7 @@ event ids are UUID version 5 (RFC 9562, section 5.5).
 import hashlib
 import posixpath
 import re
+from functools import lru_cache
 from uuid import UUID, uuid5
 
 EVENTS = UUID("6f1b7c1e-53a7-5e0b-9f5c-2d8a54b0c9d1")
@@ -72,6 +73,7 @@ def chunk_vector_id(document_id: str, order: int) -> str:
     return f"{chunk_vector_prefix(document_id)}{order:010d}"
 
 
+@lru_cache(1 << 14)
 def chunk_vector_prefix(document_id: str) -> str:
     """How the vector ids of a document's chunks begin."""
     return f"chunk-{sha256(document_id)[:40]}-"

@@ -13,7 +13,7 @@ from services.query.domain.status import LEAVING, SETTLED, STATUSES, STEPS, Docu
 from services.query.ports import Page
 
 _PAGE = 1000
-PASSAGE_FIELDS = {field.name for field in fields(Passage)}
+PASSAGE_FIELDS = tuple(field.name for field in fields(Passage))
 
 
 class RowDocuments:
@@ -114,7 +114,7 @@ class RowCaches:
 
 def _passage(row: Row) -> Passage:
     # Other versions of this code write more fields, or fewer.
-    values: dict[str, Any] = {name: row[name] for name in PASSAGE_FIELDS & row.keys()}
+    values: dict[str, Any] = {name: row[name] for name in PASSAGE_FIELDS if name in row}
     values["headings"] = tuple(row["headings"])
     return Passage(**values)
 

@@ -15,22 +15,24 @@ async def filled(
     read: Callable[[Sequence[K]], Awaitable[Mapping[K, T]]],
     budget: int,
     cost: Callable[[T], int],
-) -> list[T]:
+) -> tuple[list[T], int]:
     """What stands under the keys, in their order, as long as its cost stays within the budget: whole items or none.
 
-    A key under which nothing stands is passed over.
+    Also gives what they cost. A key under which nothing stands is passed over.
     """
     kept: list[T] = []
-    start, count = 0, FIRST
+    spent = start = 0
+    count = FIRST
     while start < len(keys):
         some = keys[start : start + count]
         found = await read(some)
         for key in some:
             if key not in found:
                 continue
-            budget -= cost(found[key])
-            if budget < 0:
-                return kept
+            costs = cost(found[key])
+            if spent + costs > budget:
+                return kept, spent
+            spent += costs
             kept.append(found[key])
         start, count = start + count, 2 * count
-    return kept
+    return kept, spent

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from contracts.graph import Entity, Hit, Relation, VectorKind
 from runtime.models.ports import Vector
-from services.query.domain.context import entity_line, relation_line
+from services.query.domain.context import entity_line, relation_line, tokens
 from services.query.domain.found import Gathered
 from services.query.domain.picking import picked, round_robin, sources
 from services.query.domain.question import Keywords, Question, Step
@@ -52,6 +52,8 @@ class Kept:
 
     entities: Sequence[Entity] = ()
     relations: Sequence[Relation] = ()
+    tokens: int = 0
+    """Of their lines."""
 
 
 async def gather(
@@ -66,15 +68,11 @@ async def gather(
         _search("chunks", by_question, question.chunk_top_k, spaces, library, documents),
     )
     found = await _named(entity_hits, relation_hits, spaces, library)
-    kept = await _within_budgets(question, found, spaces, library)
-    kept = Kept(
-        await held_to(kept.entities, documents, spaces, library),
-        await held_to(kept.relations, documents, spaces, library),
-    )
+    kept = await _held(await _within_budgets(question, found, spaces, library), documents, spaces, library)
     behind = await _behind(kept, asked["query"], spaces, library)
     direct = [hit.names[0] for hit in chunk_hits]
     merged = interleave(direct, *behind, key=lambda id: id)
-    return Gathered(kept.entities, kept.relations, merged, _info(question, found, kept, direct, merged))
+    return Gathered(kept.entities, kept.relations, merged, kept.tokens, _info(question, found, kept, direct, merged))
 
 
 async def _refreshed(question: Question, spaces: Spaces, library: Library) -> None:
@@ -118,7 +116,7 @@ async def _named(entities: Sequence[Hit], relations: Sequence[Hit], spaces: Spac
 async def _within_budgets(question: Question, found: Named, spaces: Spaces, library: Library) -> Kept:
     """What the budgets hold of them, read from the graph."""
     read_entities, read_relations = library.around.entities, library.around.relations
-    entities, relations = await asyncio.gather(
+    (entities, of_entities), (relations, of_relations) = await asyncio.gather(
         filled(
             found.names,
             lambda names: read_entities(spaces.graph, names),
@@ -132,7 +130,16 @@ async def _within_budgets(question: Question, found: Named, spaces: Spaces, libr
             lambda relation: library.count(relation_line(relation)),
         ),
     )
-    return Kept(entities, relations)
+    return Kept(entities, relations, of_entities + of_relations)
+
+
+async def _held(kept: Kept, documents: Documents, spaces: Spaces, library: Library) -> Kept:
+    """Of them what these documents say."""
+    if documents is None:
+        return kept
+    entities = await held_to(kept.entities, documents, spaces, library)
+    relations = await held_to(kept.relations, documents, spaces, library)
+    return Kept(entities, relations, tokens(entities, relations, library.count))
 
 
 async def _behind(kept: Kept, asked: Vector, spaces: Spaces, library: Library) -> tuple[list[str], list[str]]:

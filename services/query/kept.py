@@ -76,11 +76,6 @@ class Kept:
         mark = self._marks.get(space)
         return bool(self._things.maxsize and mark and mark.upto >= 0)
 
-    def holds(self, space: Space, kind: Kind, key: Hashable) -> bool:
-        """Whether it is known what stands there."""
-        mark = self._marks.get(space)
-        return mark is not None and (mark.shelf, *kind, key) in self._things
-
     async def refresh(self, *spaces: Space) -> None:
         """See `Freshness.refresh`. Questions that wait at the same time share one look at the log."""
         if self._things.maxsize:

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from cachetools import LRUCache
 from numpy.typing import NDArray
 
 from contracts.events import VectorsIndexed
@@ -21,7 +20,7 @@ from runtime.stores.vectors.rows import direction, similarities
 from services.query.kept import Kept
 
 MOST_SEEN = 100_000
-"""Passages of which is known that they were compared, about 15 MB."""
+"""Passages of which it is known that they were compared, before all of that is forgotten; about 20 MB."""
 
 KIND = ("vector",)
 
@@ -31,25 +30,27 @@ class KeptVectors:
 
     def __init__(self, vectors: Vectors, kept: Kept) -> None:
         self._vectors, self._kept = vectors, kept
-        self._seen: LRUCache[tuple[Space, str], bool] = LRUCache(MOST_SEEN)
+        self._seen: set[tuple[Space, str]] = set()
         kept.follow(VectorsIndexed.type_name(), _overtaken)
 
     async def likeness(self, space: Space, chunks: Collection[str], asked: Vector) -> dict[str, float]:
         """See `Likenesses.likeness`."""
         ids = {chunk_vector_id(*place): chunk for chunk in sorted(chunks) if (place := chunk_place(chunk))}
-        often = [id for id in ids if self._often(space, id)]
-        seldom = list(ids.keys() - set(often))
+        often, seldom = self._sorted(space, ids)
         compared, known = await asyncio.gather(self._compared(space, seldom, asked), self._known(space, often))
         scores = similarities(list(known.values()), direction(asked, self._vectors.dimension, "the question"))
         return {ids[id]: score for id, score in (compared | dict(zip(known, scores, strict=True))).items()}
 
-    def _often(self, space: Space, id: str) -> bool:
-        """Whether it is at hand, or compared for the second time at least."""
+    def _sorted(self, space: Space, ids: Collection[str]) -> tuple[list[str], list[str]]:
+        """Those that were compared before, and those that were not."""
         if not self._kept.keeps(space):
-            return False
-        seen = (space, id) in self._seen
-        self._seen[space, id] = True
-        return seen or self._kept.holds(space, KIND, id)
+            return [], list(ids)
+        if len(self._seen) > MOST_SEEN:
+            self._seen.clear()
+        often = [id for id in ids if (space, id) in self._seen]
+        seldom = [id for id in ids if (space, id) not in self._seen]
+        self._seen.update((space, id) for id in seldom)
+        return often, seldom
 
     async def _compared(self, space: Space, ids: Sequence[str], asked: Vector) -> dict[str, float]:
         return await self._vectors.likeness(space, "chunks", asked, ids) if ids else {}

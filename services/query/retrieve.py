@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from services.query.domain.choosing import chosen
-from services.query.domain.context import entity_line, passage_line, relation_line
+from services.query.domain.context import passage_line
 from services.query.domain.found import Found, Gathered
 from services.query.domain.linking import linked
 from services.query.domain.passage import Passage
@@ -85,6 +85,4 @@ async def _reranked(question: Question, passages: Sequence[Passage], library: Li
 
 def _used(question: Question, gathered: Gathered, library: Library) -> int:
     """Tokens of the prompt without its passages."""
-    lines = [*map(entity_line, gathered.entities), *map(relation_line, gathered.relations)]
-    fixed = answer_prompt(question, "")
-    return sum(map(library.count, lines)) + library.count(fixed.system) + library.count(question.query)
+    return gathered.tokens + library.count(answer_prompt(question, "").system) + library.count(question.query)

@@ -13,7 +13,7 @@ from typing import Any
 from contracts.graph import Entity, Hit, Relation
 from contracts.ids import pair
 from runtime.models.ports import Vector
-from services.query.domain.context import entity_line, relation_line
+from services.query.domain.context import entity_line, relation_line, tokens
 from services.query.domain.found import Gathered
 from services.query.domain.fusion import fused
 from services.query.domain.held import told_by
@@ -84,7 +84,8 @@ async def walk(
     entities, relations = await _things(quest, starts, ways)
     hybrid = await asyncio.to_thread(_hybrid, quest, known, hits, near)
     ranked = await asyncio.to_thread(_ranked, quest, known, ways, starts, hybrid)
-    return Gathered(entities, relations, ranked, _info(quest, known, ways, entities, relations))
+    spent = tokens(entities, relations, library.count)
+    return Gathered(entities, relations, ranked, spent, _info(quest, known, ways, entities, relations))
 
 
 async def _links(question: Question, index: NameIndex, spaces: Spaces, library: Library) -> list[Link]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from contracts.graph import Hit, VectorKind, VectorRow
@@ -168,7 +169,7 @@ def id_of(key: str) -> str:
 
 def hit(key: str, fields: Mapping[str, Any], similarity: float) -> Hit:
     """What the server gave back for a search."""
-    return Hit(id_of(key), tuple(json.loads(fields["names"])), score(similarity))
+    return Hit(id_of(key), tuple(orjson.loads(fields["names"])), score(similarity))
 
 
 def bare(row: VectorRow) -> VectorRow:
@@ -242,7 +243,9 @@ def score(similarity: float) -> float:
     return round(min(1.0, max(-1.0, similarity)), SCORE_DIGITS)
 
 
-def similarities(vectors: Sequence[Sequence[float]], direction: NDArray[np.float32]) -> list[float]:
+def similarities(
+    vectors: Sequence[Sequence[float] | NDArray[np.float32]], direction: NDArray[np.float32]
+) -> list[float]:
     """The cosine similarity of each vector with the direction, 0 where one of them has no length."""
     if not vectors:
         return []

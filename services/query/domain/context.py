@@ -1,7 +1,7 @@
 """What a language model gets to read: fenced JSON lines under four titles, as LightRAG's clients know them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from contracts.graph import Entity, Relation
@@ -20,6 +20,11 @@ def entity_line(entity: Entity) -> str:
 def relation_line(relation: Relation) -> str:
     """One relation as it stands in the context."""
     return _line(entity1=relation.source, entity2=relation.target, description=relation.description)
+
+
+def tokens(entities: Sequence[Entity], relations: Sequence[Relation], count: Callable[[str], int]) -> int:
+    """Of the lines of these entities and relations."""
+    return sum(map(count, [*map(entity_line, entities), *map(relation_line, relations)]))
 
 
 def passage_line(reference: str, passage: Passage) -> str:

@@ -17,6 +17,8 @@ class Gathered:
     relations: Sequence[Relation] = ()
     chunk_ids: Sequence[str] = ()
     """The best first."""
+    tokens: int = 0
+    """Of the lines of the entities and relations in the prompt."""
     info: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Counts for `processing_info`."""
 
