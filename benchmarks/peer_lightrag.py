@@ -106,7 +106,7 @@ async def filled(rag: LightRAG, step: dict[str, Any]) -> dict[str, float]:
     async def later(*_: Any) -> None:
         return
 
-    storages: list[Any] = [each for each in rag._index_storages() if each]  # noqa: SLF001
+    storages: list[Any] = [each for each in rag._index_storages() if each]
     for storage in storages:
         storage.index_done_callback = later
     done = await measured(rag, step)
