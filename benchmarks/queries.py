@@ -20,6 +20,7 @@ machine. The system counts it in hundredths of a second: to tell 0.1 ms apart ta
 """
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.queries_sides import GROUPS, Figures, Row, Task, embedded, peer, production
@@ -92,11 +93,12 @@ def costs(rows: dict[Row, Figures]) -> str:
     return table(GROUPS, {row: [f"{figures[group]:z.2f}" for group in GROUPS] for row, figures in rows.items()})
 
 
-def table(head: "tuple[str, ...] | list[str]", lines: dict[Row, list[str]]) -> str:
+def table(head: Sequence[str], lines: dict[Row, list[str]]) -> str:
     """A table in Markdown."""
     names = ["mode", "at once", *head]
     rows = [[mode, str(at_once), *cells] for (mode, at_once), cells in lines.items()]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [names, ["---"] * len(names), *rows])
+    first, *others = ["| " + " | ".join(row) + " |" for row in [names, *rows]]
+    return "\n".join([first, "|---" * len(names) + "|", *others])
 
 
 if __name__ == "__main__":
