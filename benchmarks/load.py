@@ -23,7 +23,7 @@ from typing import Any
 
 import httpx
 
-from benchmarks.queries import questions
+from benchmarks.questions import questions
 from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
 from runtime.bus.nats import NatsLog, connected

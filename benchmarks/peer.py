@@ -179,11 +179,11 @@ def answered(process: "subprocess.Popen[str]", line: str | None) -> str:
 
 
 @contextmanager
-def lightstream_stack(url: str) -> Generator[Stack]:
-    """An embedded stack that uses the mock model."""
+def lightstream_stack(url: str, **more: str) -> Generator[Stack]:
+    """An embedded stack that uses the mock model, and has `more` variables."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        running(Path(folder) / "data", **LanguageModel(url=url).environment()) as stack,
+        running(Path(folder) / "data", **{**LanguageModel(url=url).environment(), **more}) as stack,
     ):
         yield stack
 
@@ -227,12 +227,17 @@ async def delete(stack: Stack, names: list[str]) -> None:
 
 
 def used(stack: Stack) -> Figures:
-    """CPU seconds and bytes written until now, MB resident: of the supervisor and all that descend from it."""
+    """What its supervisor and all that descend from it used until now."""
     supervisor = stack.state.supervisor
     assert supervisor
+    return used_by(supervisor.pid)
+
+
+def used_by(pid: int) -> Figures:
+    """CPU seconds and bytes written until now, MB resident: of a process and all that descend from it."""
     total = {"cpu": 0.0, "written": 0.0, "resident": 0.0}
-    for pid in family(supervisor.pid):
-        folder = Path(f"/proc/{pid}")
+    for member in family(pid):
+        folder = Path(f"/proc/{member}")
         fields = (folder / "stat").read_text().rpartition(")")[2].split()
         total["cpu"] += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
         io = dict(line.split(": ") for line in (folder / "io").read_text().splitlines())

@@ -1,134 +1,104 @@
-"""How fast questions find their context: every mode, alone and eight at once, beside LightRAG over the same documents.
+"""How fast questions find their context: every mode, one and eight at once, beside LightRAG over the same documents.
 
-    python -m benchmarks.queries [--count 1000] [--asked 200] [--peer-python PYTHON]
+    python -m benchmarks.queries [--count 1000] [--asked 200] [--modes naive,mix] [--at-once 1,8] [--workers 1]
+        [--stack embedded production] [--peer-python PYTHON]
 
 Indexes texts of `tests/support/corpus.py` with the mock model of the tests, then asks for retrieval only (ours: `POST
 /query/data` over HTTP; LightRAG: `aquery_data` in its own process, without HTTP) with keywords given, so that no side
-calls a language model; both embed through the mock model's route. PYTHON is that of a virtual environment with
-`lightrag-hku==1.5.7`; without it our side runs alone. Prints tables in Markdown.
+calls a language model; all embed through the mock model's route. One side runs after the other.
+
+`--count` documents; `--asked` questions a row, after a few to warm up; `--modes` and `--at-once`, separated by commas:
+a row for each pair. `--stack`: `embedded` (what is measured when nothing is said), `production` (NATS, a server of
+MongoDB's protocol, Neo4j and Milvus, with the five services as processes; `tests/support/production.py`), or both.
+`--workers`: WORKERS of the query service, on both stacks. PYTHON is that of a virtual environment with
+`lightrag-hku==1.5.7`; without it our side runs alone, and LightRAG has no `walk`.
+
+Prints tables in Markdown. The first has latency and questions a second of each side, and how many times as many ours
+answers as LightRAG. The others, one for each stack of ours, say how many milliseconds of CPU a question cost in the
+query service, the vector store, the rest of the stack, the mock model, and the process that asks, which all share the
+machine. The system counts it in hundredths of a second: to tell 0.1 ms apart takes a hundred questions a row.
 """
 
 import argparse
-import asyncio
-import sys
-import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
 from pathlib import Path
-from random import Random
-from typing import Any
 
-import httpx
-
-from benchmarks.peer import lightrag, lightstream_stack, model
+from benchmarks.queries_sides import GROUPS, Figures, Row, Task, embedded, peer, production
+from benchmarks.questions import questions
 from tests.support import corpus
-from tests.support.stack import Stack
 
 MODES = ("naive", "local", "global", "hybrid", "mix", "walk")
-AT_ONCE = (1, 8)
-WARMING = 16
+STACKS = {"embedded": embedded, "production": production}
+PEER = "LightRAG"
+TIMES = {"p50": "p50 ms", "p95": "p95 ms", "rate": "per s"}
+NONE = "–"
 
-Ask = Callable[[int], Awaitable[None]]
+Found = dict[str, dict[Row, Figures]]
+"""The rows of each side."""
 
 
 def main() -> None:
     """Run the sides and print their tables."""
-    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--count", type=int, default=1000, help="documents")
     arguments.add_argument("--asked", type=int, default=200, help="questions per row")
+    arguments.add_argument("--modes", type=modes, default=",".join(MODES))
+    arguments.add_argument("--at-once", type=numbers, default="1,8")
+    arguments.add_argument("--workers", type=int, default=1, help="processes of the query service")
+    arguments.add_argument("--stack", action="extend", nargs="+", choices=STACKS)
     arguments.add_argument("--peer-python", type=Path)
     asked = arguments.parse_args()
-    texts = corpus.documents(asked.count)
-    found: dict[str, dict[str, Any]] = {}
-    if asked.peer_python:
-        with model([]) as (url, _), lightrag(asked.peer_python, url, "shared") as (step, _):
-            step(do="fill", texts=texts)
-            peer = [mode for mode in MODES if mode != "walk"]
-            found["LightRAG"] = {
-                f"{mode} {n}": step(do="ask", questions=questions(asked.asked), mode=mode, at_once=n)
-                for mode in peer
-                for n in AT_ONCE
-            }
-    with model([]) as (url, _), lightstream_stack(url) as stack:
-        stack.add(texts)
-        stack.settled(asked.count)
-        found["Lightstream"] = asyncio.run(measured(stack, asked.asked))
-    print(f"{asked.count} documents, {asked.asked} questions a row\n")
-    print(table(found))
+    task = Task(corpus.documents(asked.count), questions(asked.asked), asked.modes, asked.at_once, asked.workers)
+    found: Found = {PEER: peer(asked.peer_python, task)} if asked.peer_python else {}
+    ours = {f"Lightstream, {name}": STACKS[name](task) for name in dict.fromkeys(asked.stack or ["embedded"])}
+    print(f"{asked.count} documents, {asked.asked} questions a row, {asked.workers} query process(es)\n")
+    print(times({**found, **ours}))
+    for name, rows in ours.items():
+        print(f"\n{name}: milliseconds of CPU per question\n\n{costs(rows)}")
 
 
-def questions(count: int) -> list[dict[str, Any]]:
-    """Questions about the harbour's world with their keywords, the same for the same count."""
-    dice = Random(11)
-    made: list[dict[str, Any]] = []
-    for _ in range(count):
-        person, other = dice.sample(corpus.PEOPLE, 2)
-        town, ship, good = dice.choice(corpus.TOWNS), dice.choice(corpus.SHIPS), dice.choice(corpus.GOODS)
-        text, low, high = dice.choice(
-            [
-                (f"Who met {person} at the Customs House in {town}?", [person, "Customs House", town], ["meetings"]),
-                (f"Which captain brought the {ship} to {town}?", [ship, town], ["arrivals of ships"]),
-                (f"Did {person} sell {good} to {other}?", [person, other, good], ["trade"]),
-                (f"Who paid the dues of the {ship} in {good}?", [ship, good], ["payment of dues"]),
-            ]
-        )
-        made.append({"query": text, "ll_keywords": low, "hl_keywords": high})
-    return made
+def modes(text: str) -> list[str]:
+    """Names separated by commas. Raises ArgumentTypeError for one that is no mode."""
+    names = text.split(",")
+    if unknown := set(names) - set(MODES):
+        raise argparse.ArgumentTypeError(f"no mode: {', '.join(sorted(unknown))}; there are {', '.join(MODES)}")
+    return names
 
 
-async def measured(stack: Stack, count: int) -> dict[str, Any]:
-    """Milliseconds and questions a second of each mode."""
-    asked = questions(count)
-    found: dict[str, Any] = {}
-    for mode in MODES:
-        for at_once in AT_ONCE:
-            async with httpx.AsyncClient(base_url=stack.state.api, timeout=60, trust_env=False) as client:
-
-                async def ask(number: int, mode: str = mode, client: httpx.AsyncClient = client) -> None:
-                    answer = await client.post("/query/data", json={**asked[number % count], "mode": mode})
-                    answer.raise_for_status()
-
-                found[f"{mode} {at_once}"] = await timed(ask, count, at_once)
-                print(mode, at_once, found[f"{mode} {at_once}"], file=sys.stderr)
-    return found
+def numbers(text: str) -> list[int]:
+    """Numbers separated by commas."""
+    return [int(each) for each in text.split(",")]
 
 
-async def timed(ask: Ask, count: int, at_once: int) -> dict[str, float]:
-    """Ask `count` questions, so many at once."""
-    for number in range(WARMING):
-        await ask(number)
-    took: list[float] = []
-    numbers = iter(range(count))
-
-    async def one_after_the_other() -> None:
-        for number in numbers:
-            began = time.perf_counter()
-            await ask(number)
-            took.append((time.perf_counter() - began) * 1000)
-
-    began = time.perf_counter()
-    await asyncio.gather(*(one_after_the_other() for _ in range(at_once)))
-    seconds = time.perf_counter() - began
-    took.sort()
-    return {"p50": took[count // 2], "p95": took[int(count * 0.95)], "rate": count / seconds}
+def times(found: Found) -> str:
+    """A row for each mode and concurrency: p50 and p95 in ms and questions a second of each side, and their ratios."""
+    ours = [side for side in found if side != PEER]
+    compared = ours if PEER in found else []
+    head = [
+        *(f"{side}: {label}" for side in found for label in TIMES.values()),
+        *(f"{side}: times as many per s" for side in compared),
+    ]
+    lines: dict[Row, list[str]] = {}
+    for row in found[ours[0]]:
+        sides = {side: rows.get(row) for side, rows in found.items()}
+        cells = [f"{figures[name]:.1f}" if figures else NONE for figures in sides.values() for name in TIMES]
+        other = sides.get(PEER)
+        cells += [f"{found[side][row]['rate'] / other['rate']:.1f}" if other else NONE for side in compared]
+        lines[row] = cells
+    return table(head, lines)
 
 
-def table(found: dict[str, dict[str, Any]]) -> str:
-    """A row for each mode and concurrency: p50 and p95 in ms and questions a second of each side, and their ratio."""
-    sides = list(found)
-    head = ["mode", "at once", *(f"{side}: {figure}" for side in sides for figure in ("p50 ms", "p95 ms", "per s"))]
-    ours = found["Lightstream"]
-    lines = ["| " + " | ".join([*head, *(["times as many per s"] if len(sides) > 1 else [])]) + " |"]
-    lines.append("|---" * (lines[0].count("|") - 1) + "|")
-    for row, own in ours.items():
-        cells = row.split()
-        for side in sides:
-            figures = found[side].get(row)
-            cells += [f"{figures[name]:.1f}" for name in ("p50", "p95", "rate")] if figures else ["–"] * 3
-        if len(sides) > 1:
-            peer = found[sides[0]].get(row)
-            cells.append(f"{own['rate'] / peer['rate']:.1f}" if peer else "–")
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+def costs(rows: dict[Row, Figures]) -> str:
+    """A row for each mode and concurrency: CPU milliseconds per question of each group of processes."""
+    return table(GROUPS, {row: [f"{figures[group]:z.2f}" for group in GROUPS] for row, figures in rows.items()})
+
+
+def table(head: Sequence[str], lines: dict[Row, list[str]]) -> str:
+    """A table in Markdown."""
+    names = ["mode", "at once", *head]
+    rows = [[mode, str(at_once), *cells] for (mode, at_once), cells in lines.items()]
+    first, *others = ["| " + " | ".join(row) + " |" for row in [names, *rows]]
+    return "\n".join([first, "|---" * len(names) + "|", *others])
 
 
 if __name__ == "__main__":

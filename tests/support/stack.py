@@ -98,11 +98,8 @@ class Stack:
 
     def add(self, texts: Mapping[str, str], workspace: str = "default") -> None:
         """Publish documents through the API, a hundred a request."""
-        names = list(texts)
         with self.service(workspace) as service:
-            for start in range(0, len(names), 100):
-                part = names[start : start + 100]
-                service.add_texts([texts[name] for name in part], part)
+            add(service, texts)
 
     def counts(self, workspace: str = "default") -> dict[str, int]:
         """Documents by status; none while nobody answers."""
@@ -117,7 +114,7 @@ class Stack:
 
         def done() -> dict[str, int] | None:
             found = self.counts(workspace)
-            return found if sum(found.get(status, 0) for status in FINAL) == found.get("all") == count else None
+            return found if ended(found, count) else None
 
         return until(done, lambda: f"{self.counts(workspace)}\n{self.logs()}", seconds)
 
@@ -130,6 +127,19 @@ class Stack:
             f"== {log.name}\n" + "\n".join(log.read_text("utf-8", "replace").splitlines()[-6:])[:3000]
             for log in sorted(self.folder.rglob("*.log"))
         )
+
+
+def add(service: Lightstream, texts: Mapping[str, str]) -> None:
+    """Publish documents through the API, a hundred a request."""
+    names = list(texts)
+    for start in range(0, len(names), 100):
+        part = names[start : start + 100]
+        service.add_texts([texts[name] for name in part], part)
+
+
+def ended(counts: Mapping[str, int], count: int) -> bool:
+    """Whether `count` documents, by status, have come to an end and there are no others."""
+    return sum(counts.get(status, 0) for status in FINAL) == counts.get("all") == count
 
 
 def until(look: Callable[[], T | None], explain: Callable[[], str] = str, seconds: float = PATIENCE) -> T:
@@ -158,12 +168,13 @@ def running(folder: Path, **env: str) -> Generator[Stack]:
 
 
 def unacknowledged(stack: Stack) -> dict[str, tuple[int, int]]:
-    """Messages that wait, and that were delivered but not acknowledged, by durable."""
+    """`pending` of its bus."""
+    return asyncio.run(pending(stack.settings.nats_url))
 
-    async def ask() -> dict[str, tuple[int, int]]:
-        async with connected(stack.settings.nats_url, name="test") as client:
-            jetstream = client.jetstream()
-            infos = [await jetstream.consumer_info(durable.stream, durable.name) for durable in DURABLES]
-            return {info.name: (info.num_pending or 0, info.num_ack_pending or 0) for info in infos}
 
-    return asyncio.run(ask())
+async def pending(bus: str) -> dict[str, tuple[int, int]]:
+    """Messages that wait, and that were delivered but not acknowledged, by durable of the bus at that address."""
+    async with connected(bus, name="test") as client:
+        jetstream = client.jetstream()
+        infos = [await jetstream.consumer_info(durable.stream, durable.name) for durable in DURABLES]
+        return {info.name: (info.num_pending or 0, info.num_ack_pending or 0) for info in infos}
