@@ -89,8 +89,13 @@ class Kept:
         if mark is None or mark.upto < 0:
             return dict(await read(keys))
         shelf, forgotten = (mark.shelf, *kind), mark.forgotten
-        known = {key: self._things[*shelf, key] for key in keys if (*shelf, key) in self._things}
-        new = [key for key in keys if key not in known]
+        known: dict[K, Any] = {}
+        new: list[K] = []
+        for key in keys:
+            try:
+                known[key] = self._things[*shelf, key]
+            except KeyError:
+                new.append(key)
         if new:
             found = await read(new)
             known |= {key: found.get(key) for key in new}

@@ -5,6 +5,7 @@ every question, and most others once. Until then the vector store compares, whic
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -30,7 +31,7 @@ class KeptVectors:
 
     def __init__(self, vectors: Vectors, kept: Kept) -> None:
         self._vectors, self._kept = vectors, kept
-        self._seen: set[tuple[Space, str]] = set()
+        self._seen: defaultdict[Space, set[str]] = defaultdict(set)
         kept.follow(VectorsIndexed.type_name(), _overtaken)
 
     async def likeness(self, space: Space, chunks: Collection[str], asked: Vector) -> dict[str, float]:
@@ -45,11 +46,11 @@ class KeptVectors:
         """Those that were compared before, and those that were not."""
         if not self._kept.keeps(space):
             return [], list(ids)
-        if len(self._seen) > MOST_SEEN:
+        if sum(map(len, self._seen.values())) > MOST_SEEN:
             self._seen.clear()
-        often = [id for id in ids if (space, id) in self._seen]
-        seldom = [id for id in ids if (space, id) not in self._seen]
-        self._seen.update((space, id) for id in seldom)
+        seen = self._seen[space]
+        often, seldom = [id for id in ids if id in seen], [id for id in ids if id not in seen]
+        seen.update(seldom)
         return often, seldom
 
     async def _compared(self, space: Space, ids: Sequence[str], asked: Vector) -> dict[str, float]:

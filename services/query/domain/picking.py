@@ -2,19 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from contracts.graph import Entity, Relation
 
 
 def sources(objects: Sequence[Entity | Relation], taken: Iterable[str] = ()) -> list[list[str]]:
     """For each object its chunks: those that many objects name first, each chunk only with the first object."""
-    counts = Counter(chunk for item in objects for chunk in item.source_ids)
+    counts = Counter(chain.from_iterable(item.source_ids for item in objects))
     used = set(taken)
     lists: list[list[str]] = []
     for item in objects:
         own = [chunk for chunk in item.source_ids if chunk not in used]
         used.update(own)
-        lists.append(sorted(own, key=lambda chunk: -counts[chunk]))
+        lists.append(sorted(own, key=counts.__getitem__, reverse=True))
     return [own for own in lists if own]
 
 

@@ -1,4 +1,4 @@
-"""Likeness to a question: what is compared again and again is fetched once, and what was indexed anew is fetched anew."""
+"""Likeness to a question: compared again and again it is fetched once; indexed anew it is fetched anew."""
 
 from collections.abc import Collection, Sequence
 
