@@ -13,6 +13,7 @@ from typing import Any
 from contracts.graph import Entity, Hit, Relation
 from contracts.ids import pair
 from runtime.models.ports import Vector
+from runtime.stores.graph.port import MOST_SOURCES, Neighbourhood
 from services.query.domain.context import entity_line, relation_line, tokens
 from services.query.domain.found import Gathered
 from services.query.domain.fusion import fused
@@ -138,6 +139,21 @@ async def _wanted(quest: _Quest, known: Map, frontier: Sequence[str], most: int,
     return list(dict.fromkeys(chunk for name in frontier for chunk in [*unread[name][:most], *best[name][:LIKE]]))
 
 
+async def _around(quest: _Quest, frontier: Sequence[str]) -> Neighbourhood:
+    """What lies around these entities, as the quest's documents tell of it where it is held to some. The graph names
+    the first passages of an entity only: of a hub those of these documents are looked up one by one.
+    """
+    space, documents = quest.spaces.graph, quest.documents
+    around = await quest.library.around.neighbourhood(space, frontier, limit=TIES)
+    if documents is None:
+        return around
+    hubs = [name for name in frontier if name in around.nodes and around.nodes[name].support > MOST_SOURCES]
+    of, most = quest.library.supports.of, READ_OF_LINKED + COMPARED
+    found = await asyncio.gather(*(of(space, (name,), limit=most, among=documents) for name in hubs))
+    more = {name: tuple(support.chunk_id for support in some) for name, some in zip(hubs, found, strict=True)}
+    return told_by(around, documents, more)
+
+
 async def _explore(quest: _Quest, known: Map, starts: Mapping[str, float], vector: Vector) -> dict[str, float]:
     """Hop by hop, what lies around the starts. Returns other names of the starts, which the first hop finds."""
     library, spaces, frontier = quest.library, quest.spaces, list(starts)
@@ -145,8 +161,7 @@ async def _explore(quest: _Quest, known: Map, starts: Mapping[str, float], vecto
     for hop in range(HOPS):
         if not frontier:
             break
-        around = await library.around.neighbourhood(spaces.graph, frontier, limit=TIES)
-        known.add(around if quest.documents is None else told_by(around, quest.documents))
+        known.add(await _around(quest, frontier))
         wanted = await _wanted(quest, known, frontier, READ_OF_OTHERS if hop else READ_OF_LINKED, vector)
         passages = await library.passages.get(spaces.status, wanted)
         known.read(passages, await asyncio.to_thread(_said, quest, passages))

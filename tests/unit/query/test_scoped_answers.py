@@ -6,6 +6,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from runtime.stores.graph.port import MOST_SOURCES
 from services.query.domain.question import Mode
 from tests.support.facts import entity, relation
 from tests.support.querying import World
@@ -55,6 +56,24 @@ async def test_no_word_of_another_document_is_in_what_is_found(api: httpx.AsyncC
 @pytest.mark.parametrize("mode", MODES)
 async def test_a_filter_that_admits_nothing_finds_nothing(api: httpx.AsyncClient, mode: Mode) -> None:
     assert (await data(api, mode, file_path_prefix="elsewhere/"))["status"] == "failure"
+
+
+@pytest.mark.parametrize("mode", ["local", "mix", "walk"])
+async def test_of_a_hub_the_passage_of_the_document_asked_for_is_found_however_late_it_came(mode: Mode) -> None:
+    world = World()
+    for number in range(MOST_SOURCES + 3):
+        says = ([entity("Marie Curie", "person", "A chemist")], [])
+        await world.index(
+            f"talk-{number}", f"Marie Curie spoke in hall {number}.", says=(says,), version=1 + 900 * number
+        )
+    transport = httpx.ASGITransport(world.app(), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
+        found = await data(api, mode, document_ids=[f"talk-{MOST_SOURCES + 2}"])
+    assert [chunk["content"] for chunk in found["data"]["chunks"]] == [f"Marie Curie spoke in hall {MOST_SOURCES + 2}."]
+    assert [entity["entity_name"] for entity in found["data"]["entities"]] == ["Marie Curie"]
+    if mode == "walk":
+        linked = [{"said": "Marie Curie", "entities": ["Marie Curie"], "by": "name"}]
+        assert found["metadata"]["processing_info"]["linked"] == linked
 
 
 async def test_paths_and_times_admit_documents_too(api: httpx.AsyncClient) -> None:
