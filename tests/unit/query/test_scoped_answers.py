@@ -64,11 +64,11 @@ async def test_of_a_hub_the_passage_of_the_document_asked_for_is_found_however_l
     for number in range(MOST_SOURCES + 3):
         says = ([entity("Marie Curie", "person", "A chemist")], [])
         await world.index(
-            f"talk-{number}", f"Marie Curie spoke in hall {number}.", says=(says,), version=1 + 900 * number
+            f"talk-{number:02d}", f"Marie Curie spoke in hall {number}.", says=(says,), version=1 + 900 * number
         )
     transport = httpx.ASGITransport(world.app(), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
-        found = await data(api, mode, document_ids=[f"talk-{MOST_SOURCES + 2}"])
+        found = await data(api, mode, document_ids=[f"talk-{MOST_SOURCES + 2:02d}"])
     assert [chunk["content"] for chunk in found["data"]["chunks"]] == [f"Marie Curie spoke in hall {MOST_SOURCES + 2}."]
     assert [entity["entity_name"] for entity in found["data"]["entities"]] == ["Marie Curie"]
     if mode == "walk":
