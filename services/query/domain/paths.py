@@ -15,7 +15,7 @@ from services.query.domain.retrieval import interleave
 BACK, BESIDE = 4.0, 4.5
 """How much less likely a step is, as a logarithm, than one from what a sentence is about to what it names: the other
 way round, and between two that it only names."""
-SHARPNESS = 5.0
+SHARPNESS = 4.0
 """How much likelier a step is, as a logarithm, for each asked word that it says and the others from there do not."""
 MISS = 1.5
 """What each asked word costs that no step says,"""

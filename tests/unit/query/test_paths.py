@@ -1,12 +1,13 @@
 """What passages say of entities, and which ways through them say what is asked."""
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from services.query.domain.linking import NameIndex, linked
 from services.query.domain.map import Map
 from services.query.domain.passage import Passage
-from services.query.domain.paths import bridge, paths
+from services.query.domain.paths import Path, bridge, paths, telling
 from services.query.domain.reading import LED, NAMED, TITLED, Asked, lexical, sentences, stem
 
 NAMES = ("Blue Harbour", "Lowell Pictures", "Otto Brandt", "Port Elm", "Ada Marsh", "Iris Bell", "Old Mill")
@@ -111,3 +112,22 @@ def test_passages_that_share_rare_words_come_first() -> None:
 def test_any_passage_is_read_without_failing(text: str, question: str) -> None:
     for sentence in sentences(passage("x", text), index(), asked(question)):
         assert sentence.about and sentence.heard <= asked(question).stems
+
+
+def way(value: float, *chunks: str, start: str = "start", tells: bool = True) -> Path:
+    return Path((start, *chunks), chunks, np.zeros(1), value, telling=tells)
+
+
+def test_of_ways_that_come_to_the_words_differently_the_best_counts_and_of_those_that_tell_nothing_none() -> None:
+    best, other = way(-1.0, "a"), way(-2.0, "b")
+    assert telling([best, way(-1.5, "a"), way(-1.7, "c", tells=False), other]) == [best, other]
+
+
+def test_ways_that_agree_outweigh_a_better_one_that_goes_elsewhere() -> None:
+    ways = [way(-1.0, "alone"), way(-1.2, "first", "left"), way(-1.3, "first", "right")]
+    assert bridge(ways, Map(), [{"start"}]) == ["first", "alone", "left", "right"]
+
+
+def test_for_two_names_their_passages_come_in_turn_however_likely() -> None:
+    ways = [way(-1.0, "a", "b"), way(-9.0, "c", "d", start="other")]
+    assert bridge(ways, Map(), [{"start"}, {"other"}]) == ["a", "c", "b", "d"]
