@@ -1,4 +1,4 @@
-"""A worker's place: what one of several processes behind a listening socket has of the keeper that started it."""
+"""A worker's place: what one of several processes behind one port has of the keeper that started it."""
 
 import asyncio
 import os
@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 import structlog
 
+from runtime.dealing import taken
+
 logger = structlog.get_logger(__name__)
 
 PLACE = "LIGHTSTREAM_WORKER_PLACE"
-"""The variable that makes a process a worker: whether it is the first, and its descriptors: the line, then sockets."""
+"""The variable that makes a process a worker: whether it is the first (1 or 0), and the descriptor of its line."""
 
 READY = b"+"
 ALONE = 30.0
@@ -21,9 +23,8 @@ ALONE = 30.0
 
 @dataclass(frozen=True)
 class Place:
-    """What a worker has of its keeper. The `first` one answers from its start, to say what it waits for."""
+    """The line to the keeper. The `first` worker answers from its start, to say what it waits for."""
 
-    sockets: list[socket.socket]
     line: socket.socket
     first: bool
 
@@ -32,17 +33,18 @@ class Place:
         with suppress(OSError):  # a keeper that is gone is noticed by `attend`
             self.line.send(READY)
 
-    def attend(self, stop: Callable[[], None]) -> None:
-        """Call `stop` once the keeper is gone, and end the process when that takes too long."""
+    def attend(self, take: Callable[[socket.socket], object], stop: Callable[[], None]) -> None:
+        """Call `take` with each connection, and `stop` once the keeper is gone; end the process if that takes long."""
         loop = asyncio.get_running_loop()
 
-        def gone() -> None:
-            loop.remove_reader(self.line)
-            logger.error("the keeper of this worker is gone")
-            stop()
-            loop.call_later(ALONE, os._exit, 1)
+        def heard() -> None:
+            if not taken(self.line, take):
+                loop.remove_reader(self.line)
+                logger.error("the keeper of this worker is gone")
+                stop()
+                loop.call_later(ALONE, os._exit, 1)
 
-        loop.add_reader(self.line, gone)  # the keeper never says anything: there is only the end to read
+        loop.add_reader(self.line, heard)
 
 
 def is_worker() -> bool:
@@ -54,8 +56,8 @@ def found() -> Place | None:
     """This process's place among workers, to be asked for once; None when no keeper started it."""
     if not is_worker():
         return None
-    first, *numbers = map(int, os.environ[PLACE].split())
-    line, *shared = [socket.socket(fileno=number) for number in numbers]
-    for inherited in (line, *shared):
-        inherited.set_inheritable(False)  # what this process starts must not keep the port or the line open
-    return Place(shared, line, bool(first))
+    first, number = map(int, os.environ[PLACE].split())
+    line = socket.socket(fileno=number)
+    line.setblocking(False)
+    line.set_inheritable(False)  # what this process starts must not keep the line open
+    return Place(line, bool(first))

@@ -6,6 +6,8 @@ import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from socket import socket
 from typing import Any
 
 import structlog
@@ -134,7 +136,7 @@ async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette,
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     if here:
-        here.attend(stop)
+        here.attend(server.take, stop)
     if not here or here.first:
         turn.set()
     work = asyncio.create_task(_work(stage, settings, build, health, ready))
@@ -142,7 +144,7 @@ async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette,
     # Among others that answer already, one that is still starting would answer its share of the questions with 503.
     await turn.wait()
     if not server.should_exit:
-        await server.serve(here.sockets if here else None)
+        await server.serve([] if here else None)
     if not work.done():
         work.cancel()
     with suppress(asyncio.CancelledError):
@@ -262,6 +264,25 @@ def _progress(bus: Bus, edge: Edge) -> Callable[[], Awaitable[str | None]]:
 
 class _Server(uvicorn.Server):
     """uvicorn without its own signal handlers, which would end the process before its handlers have finished."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.opening: set[asyncio.Task[None]] = set()
+
+    def take(self, connection: socket) -> None:
+        """Answer on a connection that was accepted elsewhere."""
+        task = asyncio.create_task(self._open(connection))
+        self.opening.add(task)
+        task.add_done_callback(self.opening.discard)
+
+    async def _open(self, connection: socket) -> None:
+        if not self.config.loaded:
+            self.config.load()
+        protocol = partial(
+            self.config.http_protocol_class, config=self.config, server_state=self.server_state, app_state={}
+        )
+        with suppress(OSError):  # it has hung up already
+            await asyncio.get_running_loop().connect_accepted_socket(protocol, connection)
 
     @contextmanager
     def capture_signals(self):  # pyright: ignore

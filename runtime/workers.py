@@ -1,7 +1,7 @@
-"""Several processes that answer behind one listening socket: a keeper, which binds it, and workers, which inherit it.
+"""Several processes that answer behind one port: a keeper, which listens, and workers, to whom it deals connections.
 
 A worker is the same program again. Between it and its keeper lies one line, a pair of sockets: a byte from the worker
-says that it is ready, and the line's end tells the worker that its keeper is gone, however that ended.
+says that it is ready, connections go the other way, and the line's end tells the worker that its keeper is gone.
 """
 
 import asyncio
@@ -16,13 +16,10 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from runtime.errors import ConfigurationError
+from runtime.dealing import Dealer, bound
 from runtime.place import PLACE
 
 logger = structlog.get_logger(__name__)
-
-BACKLOG = 2048
-"""Connections that wait to be accepted, as in a process that answers alone."""
 
 FIRST_DELAY, LONGEST_DELAY = 0.2, 30.0
 """Seconds before a worker that ended is started again; doubled each time."""
@@ -38,21 +35,7 @@ def keep(host: str, port: int, count: int, lent: Mapping[str, str]) -> int:
     ends. The keeper ends with the code of a worker that ends before that: it would end the same way each time.
     Raises ConfigurationError when it cannot listen.
     """
-    return asyncio.run(_kept(_Crew(bound(host, port), {**os.environ, **lent}), count))
-
-
-def bound(host: str, port: int) -> list[socket.socket]:
-    """A listening socket for each address of the host. Raises ConfigurationError."""
-    sockets: list[socket.socket] = []
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, address in dict.fromkeys((family, address) for family, _, _, _, address in found):
-            sockets.append(socket.create_server(address, family=family, backlog=BACKLOG))
-    except OSError as error:
-        for one in sockets:
-            one.close()
-        raise ConfigurationError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
-    return sockets
+    return asyncio.run(_kept(_Crew(Dealer(bound(host, port)), {**os.environ, **lent}), count))
 
 
 def delay_before_restart(before: float, lived: float) -> float:
@@ -67,7 +50,7 @@ def exit_code(code: int) -> int:
 
 @dataclass
 class _Crew:
-    sockets: list[socket.socket]
+    dealer: Dealer
     environ: Mapping[str, str] = field(repr=False)
     workers: set[Process] = field(default_factory=set[Process])
     answering: asyncio.Event = field(default_factory=asyncio.Event)
@@ -81,8 +64,7 @@ class _Crew:
         self.code = code
         self.stopping.set()
         self.answering.set()
-        for shared in self.sockets:
-            shared.close()  # nobody would take new connections any more: they are refused, not left waiting
+        self.dealer.close()
         for worker in self.workers:
             _terminate(worker)
 
@@ -120,11 +102,11 @@ async def _worked(crew: _Crew, first: bool, served: asyncio.Event) -> int:
     loop = asyncio.get_running_loop()
     line, theirs = socket.socketpair()
     with line:
+        line.setblocking(False)
         with theirs:
-            numbers = [theirs.fileno(), *(shared.fileno() for shared in crew.sockets)]
             worker = await asyncio.create_subprocess_exec(
-                sys.executable, *sys.orig_argv[1:], pass_fds=numbers,
-                env={**crew.environ, PLACE: " ".join(map(str, (int(first), *numbers)))},
+                sys.executable, *sys.orig_argv[1:], pass_fds=[theirs.fileno()],
+                env={**crew.environ, PLACE: f"{int(first)} {theirs.fileno()}"},
             )  # fmt: skip
         crew.workers.add(worker)
         if crew.stopping.is_set():
@@ -135,9 +117,14 @@ async def _worked(crew: _Crew, first: bool, served: asyncio.Event) -> int:
             if line.recv(1):
                 served.set()
                 crew.answering.set()
+                if not first:
+                    crew.dealer.add(line)
 
         loop.add_reader(line, heard)
+        if first:
+            crew.dealer.add(line)
         code = await worker.wait()
+        crew.dealer.remove(line)
         loop.remove_reader(line)
         crew.workers.discard(worker)
         return code
