@@ -84,11 +84,13 @@ class Dealer:
 def taken(line: socket.socket, take: Callable[[socket.socket], object]) -> bool:
     """Read one connection from a line that does not block, for `take`. False when the dealer is gone."""
     try:
-        said, numbers, _, _ = socket.recv_fds(line, 1, 1, socket.MSG_CMSG_CLOEXEC)
+        said, numbers, _, _ = socket.recv_fds(line, 1, 1)
     except BlockingIOError:
         return True
     except OSError:
         return False
     for number in numbers:
-        take(socket.socket(fileno=number))
+        connection = socket.socket(fileno=number)
+        connection.set_inheritable(False)
+        take(connection)
     return bool(said)

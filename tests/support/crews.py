@@ -27,8 +27,8 @@ def alive(pid: int) -> bool:
         return False
 
 
-async def answered(process: Process, path: str, **headers: str) -> tuple[int, int]:
-    """One request on a connection of its own: its status, and the pid of the worker that has the other end (0: unknown)."""
+async def answered(process: Process, path: str, headers: dict[str, str] | None = None) -> tuple[int, int]:
+    """One request on a connection of its own: its status, and the pid of the worker that has it (0: not known)."""
     port = int(process.env["PORT"])
     async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
         request = client.build_request("GET", f"http://127.0.0.1:{port}{path}", headers=headers)
