@@ -114,11 +114,12 @@ async def _worked(crew: _Crew, first: bool, served: asyncio.Event) -> int:
 
         def heard() -> None:
             loop.remove_reader(line)
-            if line.recv(1):
-                served.set()
-                crew.answering.set()
-                if not first:
-                    crew.dealer.add(line)
+            with suppress(OSError):  # it ended, and left connections unread
+                if line.recv(1):
+                    served.set()
+                    crew.answering.set()
+                    if not first:
+                        crew.dealer.add(line)
 
         loop.add_reader(line, heard)
         if first:

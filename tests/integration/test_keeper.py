@@ -10,12 +10,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from standalone.processes import Process, free_port
-from tests.support.crews import workers
+from tests.support.crews import accepted, workers
 from tests.support.nats_server import until
 from tests.support.services import ROOT, logs
 
 PROGRAM = """
-import asyncio, os, sys
+import asyncio, os, sys, time
 from pathlib import Path
 from runtime import place, telemetry, workers
 
@@ -28,6 +28,8 @@ name = "first" if here.first else "other"
 told = (folder / name).read_text() if (folder / name).exists() else ""
 if told.startswith("exit"):
     sys.exit(int(told.split()[1]))
+if told == "sleep":
+    time.sleep(60)
 
 async def main():
     stop = asyncio.Event()
@@ -49,7 +51,7 @@ asyncio.run(main())
 
 @asynccontextmanager
 async def kept(folder: Path, **told: str) -> AsyncGenerator[Process]:
-    """A keeper of two workers that do what they are told: `hold` until the file is gone, or `exit` with a code."""
+    """A keeper of two workers, told to `hold` until the file is gone, to `sleep`, or to `exit` with a code."""
     for name, word in told.items():
         (folder / name).write_text(word)
     (folder / "program.py").write_text(PROGRAM)
@@ -140,3 +142,26 @@ async def test_a_worker_that_cannot_come_back_is_tried_again_later_and_later_whi
         process.signal(signal.SIGTERM)
         # It waits to start one again just now, and the other one ends by the signal.
         assert await asyncio.wait_for(process.wait(), 20) == 0
+
+
+async def test_a_first_worker_that_ends_with_connections_unread_ends_the_keeper_without_a_traceback(
+    tmp_path: Path,
+) -> None:
+    async with kept(tmp_path, first="sleep") as process:
+
+        async def started() -> bool:
+            return bool(workers(process))
+
+        await until(started, "the first worker")
+        (pid,) = workers(process)
+        port = int(process.env["PORT"])
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+            mine = client.getsockname()[1]
+
+            async def dealt() -> bool:
+                return bool(accepted(port, mine))
+
+            await until(dealt, "the connection accepted")
+            os.kill(pid, signal.SIGKILL)
+            assert await asyncio.wait_for(process.wait(), 20) == 137
+        assert "Traceback" not in process.log.read_text("utf-8")

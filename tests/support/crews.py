@@ -39,11 +39,15 @@ async def answered(process: Process, path: str, headers: dict[str, str] | None =
         return answer.status_code, pid
 
 
-def _holder(pids: set[int], local: int, remote: int) -> int:
-    """Which process holds the connection from 127.0.0.1:`remote` to port `local`: see proc(5), net/tcp."""
+def accepted(local: int, remote: int) -> set[str]:
+    """The socket at the end of the connection from 127.0.0.1:`remote` to port `local`, once it is accepted."""
     wanted = f":{local:04X}", f":{remote:04X}"
-    rows = [row.split() for row in (PROC / "net/tcp").read_text("ascii").splitlines()[1:]]
-    sockets = {f"socket:[{row[9]}]" for row in rows if (row[1][-5:], row[2][-5:]) == wanted}
+    rows = [row.split() for row in (PROC / "net/tcp").read_text("ascii").splitlines()[1:]]  # proc(5)
+    return {f"socket:[{row[9]}]" for row in rows if (row[1][-5:], row[2][-5:]) == wanted and row[9] != "0"}
+
+
+def _holder(pids: set[int], local: int, remote: int) -> int:
+    sockets = accepted(local, remote)
     return next((pid for pid in pids if sockets & _open(pid)), 0)
 
 
