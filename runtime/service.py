@@ -3,9 +3,11 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from socket import socket
 from typing import Any
 
 import structlog
@@ -20,7 +22,7 @@ from starlette.applications import Starlette
 
 from contracts.events import Stage
 from contracts.topology import durable
-from runtime import telemetry
+from runtime import place, telemetry, workers
 from runtime.bus import topology
 from runtime.bus.edge import Edge
 from runtime.bus.nats import NatsLog
@@ -30,6 +32,7 @@ from runtime.bus.port import Handle
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress
 from runtime.models.limits_shared import Guards
+from runtime.place import Place
 from runtime.settings import Settings
 
 logger = structlog.get_logger(__name__)
@@ -66,17 +69,32 @@ Build = Callable[[Bus, Health], AbstractAsyncContextManager[Sequence[Subscriptio
 """Opens a service's stores and models, wires its handlers, and closes all of it in the end."""
 
 
-def run(stage: Stage, settings: Settings, build: Build, app: Starlette | None = None) -> None:
-    """Run the service until SIGTERM or SIGINT. Exits with code 1 and the reason when it must not run."""
-    with starting(stage, settings), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(stage, settings, build, app or Starlette()))
+def run(
+    stage: Stage,
+    settings: Settings,
+    build: Build,
+    app: Starlette | None = None,
+    processes: int = 1,
+    lent: Mapping[str, str] | None = None,
+) -> None:
+    """Run the service until SIGTERM or SIGINT. Exits with code 1 and the reason when it must not run.
+
+    Several `processes` answer behind one port: each has the variables `lent` besides those of this process.
+    """
+    with starting(stage, settings):
+        here = place.found()
+        if processes > 1 and here is None:
+            raise SystemExit(workers.keep(settings.host, settings.port, processes, lent or {}))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_serve(stage, settings, build, app or Starlette(), here))
 
 
 @contextmanager
 def starting(stage: Stage, settings: Settings) -> Generator[None]:
     """Say which settings contradict each other, and end with code 1 and the reason when the process must not run."""
     telemetry.configure(stage, settings.log_level)
-    for contradiction in settings.contradictions:
+    # A worker's keeper has said them, of what people set and not of what it lends.
+    for contradiction in () if place.is_worker() else settings.contradictions:
         logger.warning("contradictory settings", what=contradiction)
     try:
         yield
@@ -98,25 +116,42 @@ async def until_it_answers(what: str, ping: Callable[[], Awaitable[None]], healt
             delay = min(delay * 2, 5.0)
 
 
-async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette) -> None:
-    health = Health(stage)
+async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette, here: Place | None) -> None:
+    health, turn = Health(stage), asyncio.Event()
     app.router.routes[:0] = health.routes()
     server = _Server(
         uvicorn.Config(app, settings.host, settings.port, log_config=None, lifespan="off", server_header=False)
     )
+
+    def stop() -> None:
+        server.should_exit = True
+        turn.set()
+
+    def ready() -> None:
+        turn.set()
+        if here:
+            here.ready()
+
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, setattr, server, "should_exit", True)
-    work = asyncio.create_task(_work(stage, settings, build, health))
-    work.add_done_callback(lambda _: setattr(server, "should_exit", True))
-    await server.serve()
+        loop.add_signal_handler(number, stop)
+    if here:
+        here.attend(server.take, stop)
+    if not here or here.first:
+        turn.set()
+    work = asyncio.create_task(_work(stage, settings, build, health, ready))
+    work.add_done_callback(lambda _: stop())
+    # Among others that answer already, one that is still starting would answer its share of the questions with 503.
+    await turn.wait()
+    if not server.should_exit:
+        await server.serve([] if here else None)
     if not work.done():
         work.cancel()
     with suppress(asyncio.CancelledError):
         await work
 
 
-async def _work(stage: Stage, settings: Settings, build: Build, health: Health) -> None:
+async def _work(stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]) -> None:
     async with _connection(stage, settings, health) as broker:
         health.stage = "waiting for the bus"
         jetstream = (await broker.connect()).jetstream()
@@ -131,6 +166,7 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health) 
                 _subscribe(broker, subscription, stage, bus, health)
             await broker.start()
             health.stage = None
+            ready()
             logger.info("ready", durables=[subscription.durable for subscription in subscriptions])
             try:
                 await asyncio.Event().wait()
@@ -228,6 +264,25 @@ def _progress(bus: Bus, edge: Edge) -> Callable[[], Awaitable[str | None]]:
 
 class _Server(uvicorn.Server):
     """uvicorn without its own signal handlers, which would end the process before its handlers have finished."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.opening: set[asyncio.Task[None]] = set()
+
+    def take(self, connection: socket) -> None:
+        """Answer on a connection that was accepted elsewhere."""
+        task = asyncio.create_task(self._open(connection))
+        self.opening.add(task)
+        task.add_done_callback(self.opening.discard)
+
+    async def _open(self, connection: socket) -> None:
+        if not self.config.loaded:
+            self.config.load()
+        protocol = partial(
+            self.config.http_protocol_class, config=self.config, server_state=self.server_state, app_state={}
+        )
+        with suppress(OSError):  # it has hung up already
+            await asyncio.get_running_loop().connect_accepted_socket(protocol, connection)
 
     @contextmanager
     def capture_signals(self):  # pyright: ignore

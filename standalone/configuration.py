@@ -46,7 +46,6 @@ INSTEAD = {
     "SSL": "a proxy with TLS in front of the API",
     "SSL_CERTFILE": "a proxy with TLS in front of the API",
     "SSL_KEYFILE": "a proxy with TLS in front of the API",
-    "WORKERS": "more processes of a service",
     "LIGHTRAG_KV_STORAGE": "DOCUMENTS_URL",
     "LIGHTRAG_DOC_STATUS_STORAGE": "DOCUMENTS_URL",
     "LIGHTRAG_GRAPH_STORAGE": "NEO4J_URI",

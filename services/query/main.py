@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from secrets import token_urlsafe
 
 from fastapi import FastAPI
 
@@ -20,8 +21,8 @@ from services.query.settings import QuerySettings
 
 def main() -> None:
     """Run the service."""
-    settings = QuerySettings()
-    app = closed()
+    settings, access = QuerySettings(), AccessSettings()
+    app = closed(access)
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
@@ -31,12 +32,16 @@ def main() -> None:
             app.state.context = Context(bus.log, bus.blobs, bus.pointers, documents, positions, library, settings)
             yield [Subscription("query-status", partial(on_facts, documents=documents, passages=passages))]
 
-    run("query", settings, build, app)
+    run("query", settings, build, app, settings.workers, same(access))
 
 
-def closed() -> FastAPI:
+def same(access: AccessSettings) -> dict[str, str]:
+    """Variables that all processes of one service must have alike though nobody set them: who signs a guest's token."""
+    return {} if access.token_secret.get_secret_value() else {"TOKEN_SECRET": token_urlsafe(32)}
+
+
+def closed(access: AccessSettings) -> FastAPI:
     """The application behind its door. Ends the process when the settings would let in who must not come in."""
-    access = AccessSettings()
     with starting("query", access):
         return create_app(door(access))
 

@@ -15,6 +15,7 @@ class QuerySettings(Settings):
     """LightRAG's names and defaults."""
 
     port: int = Field(default=9621, ge=0, le=65535, description="the API")
+    workers: int = Field(default=1, ge=1, le=64, description="processes that answer, behind one port")
     top_k: int = Field(default=40, ge=1, le=1000)
     chunk_top_k: int = Field(default=20, ge=1, le=1000)
     max_entity_tokens: int = Field(default=6000, ge=1)
