@@ -45,7 +45,7 @@ SEEDING = 3
 """Where nothing links, how many of them stand in for the linked entities, and for how many."""
 FIRST = 2
 """Passages about each linked entity that come before all others."""
-BRIDGE, WALKED, HYBRID = 12.0, 1.0, 0.5
+BRIDGE, WALKED, HYBRID = 24.0, 1.0, 0.5
 """What the three lists count,"""
 FLATTENING = 5
 """and how little their first places stand out: each list is good at its top only."""

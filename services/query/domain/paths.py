@@ -31,6 +31,8 @@ TELLS = 0.3
 """Words that a telling step says at least."""
 AHEAD = 2.0
 """How much less likely than a path's own passages one is that is about an entity on it; a logarithm as well."""
+OPEN = 0.5
+"""How much of what may still be hoped for of a path counts against its being all that is asked."""
 MEANT, NEAR, SAME = 0.9, 0.1, 0.7
 """How much a sentence says a word at most that it means by another, and the likeness, as a cosine, from which it does
 so a little, and in full: by the square of what lies between."""
@@ -124,17 +126,19 @@ def telling(found: Sequence[Path]) -> list[Path]:
 def bridge(ways: Sequence[Path], known: Map, groups: Sequence[Collection[str]]) -> list[str]:
     """The passages on these ways, and those that are about the entities on them, the likeliest to be needed first.
 
-    A way is as likely as its value says, and a passage as all the ways that it is on together: several that agree on
-    their first steps outweigh a better one that goes elsewhere. `groups` are the names that each link of the question
-    may mean: their passages are taken in turn, for a question that compares two things needs both.
+    A way is as likely as its value says, less so while words are left that it has not come to, and a passage as all the
+    ways that it is on together: several that agree on their first steps outweigh a better one that goes elsewhere.
+    `groups` are the names that each link of the question may mean: their passages are taken in turn, for a question
+    that compares two things needs both.
     """
     lists: list[list[str]] = []
     for group in groups:
         scores: defaultdict[str, float] = defaultdict(float)
         for path in [path for path in ways if path.names[0] in group][:MOST_PATHS]:
             about = [chunk for name in path.names[1:] for chunk in known.defining(name)[:1]]
+            likely = path.value - OPEN * (path.promise - path.value)
             for chunk in dict.fromkeys([*path.chunks, *about]):
-                scores[chunk] += math.exp(path.value - (0.0 if chunk in path.chunks else AHEAD))
+                scores[chunk] += math.exp(likely - (0.0 if chunk in path.chunks else AHEAD))
         lists.append(sorted(scores, key=lambda chunk: -scores[chunk]))
     return interleave(*lists, key=lambda chunk: chunk)
 

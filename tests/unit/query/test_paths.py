@@ -114,8 +114,8 @@ def test_any_passage_is_read_without_failing(text: str, question: str) -> None:
         assert sentence.about and sentence.heard <= asked(question).stems
 
 
-def way(value: float, *chunks: str, start: str = "start", tells: bool = True) -> Path:
-    return Path((start, *chunks), chunks, np.zeros(1), value, telling=tells)
+def way(value: float, *chunks: str, start: str = "start", tells: bool = True, hoped: float = 0.0) -> Path:
+    return Path((start, *chunks), chunks, np.zeros(1), value, value + hoped, telling=tells)
 
 
 def test_of_ways_that_come_to_the_words_differently_the_best_counts_and_of_those_that_tell_nothing_none() -> None:
@@ -126,6 +126,10 @@ def test_of_ways_that_come_to_the_words_differently_the_best_counts_and_of_those
 def test_ways_that_agree_outweigh_a_better_one_that_goes_elsewhere() -> None:
     ways = [way(-1.0, "alone"), way(-1.2, "first", "left"), way(-1.3, "first", "right")]
     assert bridge(ways, Map(), [{"start"}]) == ["first", "alone", "left", "right"]
+
+
+def test_a_way_that_came_to_all_words_is_likelier_than_one_with_words_left() -> None:
+    assert bridge([way(-1.0, "open", hoped=3.0), way(-2.0, "whole")], Map(), [{"start"}]) == ["whole", "open"]
 
 
 def test_for_two_names_their_passages_come_in_turn_however_likely() -> None:
