@@ -1,6 +1,6 @@
 """Of questions of two to four hops, how many have every passage they need among the first eight?
 
-    python -m benchmarks.multihop [--seed 1] [--distractors 300] [--modes walk,mix] [--embedder minilm|lexical]
+    python -m benchmarks.multihop [--seeds 1] [--distractors 300] [--modes walk,mix] [--embedder minilm|lexical]
 
 The world of `benchmarks/multihop_world.py` goes through the chunker, the offline extractor, the merger and the indexer,
 with stores in memory, and is asked in each mode with `chunk_top_k` 8. Embeddings are kept in a folder of the machine's
@@ -185,15 +185,19 @@ def table(rows: Sequence[Row], modes: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-async def measured(made: World, modes: Sequence[str], embedder: Embedder, failures: int) -> None:
-    """Fill, ask, print."""
+async def measured(made: World, modes: Sequence[str], embedder: Embedder) -> list[Row]:
+    """Fill, and ask every question in every mode."""
     began = time.perf_counter()
     stores = await filled(made.documents, embedder)
     space = Space("w", 1)
     counts = [await stores.vectors.count(space, kind) for kind in VECTOR_KINDS]
     print(f"{len(made.documents)} documents, {counts[0]} passages, {counts[1]} entities, {counts[2]} relations")
     print(f"(filled in {time.perf_counter() - began:.0f} s)\n")
-    rows = [row for mode in modes for row in await asked(stores, made.questions, mode)]
+    return [row for mode in modes for row in await asked(stores, made.questions, mode)]
+
+
+def told(rows: Sequence[Row], modes: Sequence[str], failures: int) -> None:
+    """Print what was found and how long it took."""
     print(table(rows, modes))
     for mode in modes:
         spent = sorted(row.seconds for row in rows if row.mode == mode)
@@ -205,7 +209,9 @@ async def measured(made: World, modes: Sequence[str], embedder: Embedder, failur
 def main() -> None:
     """Run it and print the tables."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument(
+        "--seeds", default="1", help="worlds, separated by commas; their questions are counted together"
+    )
     arguments.add_argument("--things", type=int, default=300)
     arguments.add_argument("--distractors", type=int, default=300)
     arguments.add_argument("--questions", type=int, default=300)
@@ -213,9 +219,15 @@ def main() -> None:
     arguments.add_argument("--embedder", default="minilm", choices=("minilm", "lexical"))
     arguments.add_argument("--failures", type=int, default=0, help="questions of `walk` to show")
     given = arguments.parse_args()
-    made = world(given.seed, things=given.things, distractors=given.distractors, questions=given.questions)
     embedder = KeptEmbedder(MiniLmEmbedder() if given.embedder == "minilm" else LexicalEmbedder(384))
-    asyncio.run(measured(made, given.modes.split(","), embedder, given.failures))
+    modes, rows = given.modes.split(","), list[Row]()
+    for seed in map(int, given.seeds.split(",")):
+        made = world(seed, things=given.things, distractors=given.distractors, questions=given.questions)
+        found = asyncio.run(measured(made, modes, embedder))
+        whole = [row.whole for row in found if row.mode == modes[0]]
+        print(f"seed {seed}: {100 * sum(whole) / len(whole):.1f} % by {modes[0]}\n")
+        rows += found
+    told(rows, modes, given.failures)
 
 
 if __name__ == "__main__":
