@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +66,11 @@ def peer(python: Path, task: Task) -> dict[Row, Figures]:
     """LightRAG's rows; it has no walk."""
     with model([]) as (url, _), lightrag(python, url, "shared") as (step, _):
         step(do="fill", texts=dict(task.texts))
-        return {
-            (mode, n): step(do="ask", questions=list(task.questions), mode=mode, at_once=n)
-            for mode in task.modes
-            if mode != "walk"
-            for n in task.at_once
-        }
+        found: dict[Row, Figures] = {}
+        for mode, n in product([mode for mode in task.modes if mode != "walk"], task.at_once):
+            found[mode, n] = step(do="ask", questions=list(task.questions), mode=mode, at_once=n)
+            print(mode, n, found[mode, n], file=sys.stderr)
+        return found
 
 
 def embedded(task: Task) -> dict[Row, Figures]:
