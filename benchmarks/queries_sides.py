@@ -128,7 +128,7 @@ def rows(side: Side, task: Task) -> dict[Row, Figures]:
 
 def fill(side: Side, texts: Mapping[str, str]) -> None:
     """Add documents through the API, and wait until all are processed and nobody has anything left to do."""
-    with Lightstream(side.api, timeout=PATIENCE, attempts=1) as service:
+    with Lightstream(side.api, timeout=PATIENCE) as service:
         add(service, texts)
         until(lambda: ended(service.status_counts(), len(texts)), side.logs, PATIENCE)
         counts = service.status_counts()
