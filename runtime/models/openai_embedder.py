@@ -63,7 +63,7 @@ class OpenAiEmbedder:
         # Only these models can shorten their vectors, and others refuse the parameter.
         options: dict[str, Any] = {"dimensions": self.dimension} if "text-embedding-3" in self.model else {}
         async with self._endpoint.call(estimated(texts)) as call:
-            # Read by us: the client looks at each number by itself, which takes it 2 microseconds for each.
+            # Read by us: the client looks at each number by itself: 7 ms for three texts of 1,536 numbers.
             answer = await self._endpoint.client.embeddings.with_raw_response.create(
                 model=self.model, input=texts, encoding_format="float", **options
             )  # fmt: skip
