@@ -76,6 +76,11 @@ class Kept:
         mark = self._marks.get(space)
         return bool(self._things.maxsize and mark and mark.upto >= 0)
 
+    def held(self, space: Space, kind: Kind, keys: Iterable[K]) -> set[K]:
+        """Those under which it is known what stands."""
+        mark = self._marks.get(space)
+        return {key for key in keys if (mark.shelf, *kind, key) in self._things} if mark else set()
+
     async def refresh(self, *spaces: Space) -> None:
         """See `Freshness.refresh`. Questions that wait at the same time share one look at the log."""
         if self._things.maxsize:

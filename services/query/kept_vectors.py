@@ -21,7 +21,7 @@ from runtime.stores.vectors.rows import direction, similarities
 from services.query.kept import Kept
 
 MOST_SEEN = 100_000
-"""Passages of which it is known that they were compared, before all of that is forgotten; about 20 MB."""
+"""Passages of which it is known that they were compared once, before all of that is forgotten; about 20 MB."""
 
 KIND = ("vector",)
 
@@ -43,13 +43,16 @@ class KeptVectors:
         return {ids[id]: score for id, score in (compared | dict(zip(known, scores, strict=True))).items()}
 
     def _sorted(self, space: Space, ids: Collection[str]) -> tuple[list[str], list[str]]:
-        """Those that were compared before, and those that were not."""
+        """Those whose vectors are kept, or were compared once since they were; and the others."""
         if not self._kept.keeps(space):
             return [], list(ids)
         if sum(map(len, self._seen.values())) > MOST_SEEN:
             self._seen.clear()
         seen = self._seen[space]
-        often, seldom = [id for id in ids if id in seen], [id for id in ids if id not in seen]
+        once = self._kept.held(space, KIND, ids) | (seen & set(ids))
+        often, seldom = [id for id in ids if id in once], [id for id in ids if id not in once]
+        # Where there is no room for all, one that had to go is compared once again before it is fetched again.
+        seen.difference_update(often)
         seen.update(seldom)
         return often, seldom
 

@@ -87,18 +87,19 @@ async def test_a_vector_is_fetched_when_it_is_compared_for_the_second_time() -> 
     assert world.vectors.fetched == [sorted([ID_A, ID_NONE])]
 
 
-async def test_what_is_indexed_anew_is_fetched_anew_and_nothing_else() -> None:
+async def test_what_is_indexed_anew_is_compared_anew_and_nothing_else() -> None:
     world = World()
     await world.put("a", EAST)
     await world.put("b", NORTH)
     for _ in range(2):
         assert await world.likeness(A, B, NONE) == {A: 1.0, B: 0.0}
     await world.put("a", NORTH)
-    assert await world.likeness(A, B, NONE) == {A: 0.0, B: 0.0}
-    assert world.vectors.fetched[1:] == [[ID_A]]
+    for _ in range(3):
+        assert await world.likeness(A, B, NONE) == {A: 0.0, B: 0.0}
     await world.put("none", EAST)
-    assert await world.likeness(A, B, NONE) == {A: 0.0, B: 0.0, NONE: 1.0}
-    assert world.vectors.fetched[2:] == [[ID_NONE]]
+    for _ in range(3):
+        assert await world.likeness(A, B, NONE) == {A: 0.0, B: 0.0, NONE: 1.0}
+    assert world.vectors.compared[1:] == world.vectors.fetched[1:] == [[ID_A], [ID_NONE]]
 
 
 @pytest.mark.parametrize("chunks", [(), ("no chunk's id",)])
@@ -115,3 +116,14 @@ async def test_without_room_the_store_always_compares() -> None:
         assert await world.likeness(A) == {A: 1.0}
     assert world.vectors.compared == [[ID_A]] * 3
     assert world.vectors.fetched == []
+
+
+async def test_where_there_is_no_room_for_all_the_store_compares_every_second_time_at_least() -> None:
+    world = World(most=600)  # one vector
+    await world.put("a", EAST)
+    await world.put("b", NORTH)
+    for _ in range(4):
+        assert await world.likeness(A) == {A: 1.0}
+        assert await world.likeness(B) == {B: 0.0}
+    assert world.vectors.compared == [[ID_A], [ID_B]] * 2
+    assert world.vectors.fetched == [[ID_A], [ID_B], [ID_A]]
