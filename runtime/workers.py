@@ -22,10 +22,10 @@ from runtime.place import PLACE
 logger = structlog.get_logger(__name__)
 
 FIRST_DELAY, LONGEST_DELAY = 0.2, 30.0
-"""Seconds before a worker that ended is started again; doubled each time."""
+"""Seconds before a process that ended is started again; doubled each time."""
 
 CALM = 60.0
-"""Seconds a worker must have lived for its next end to count as the first."""
+"""Seconds a process must have lived for its next end to count as the first."""
 
 
 def keep(host: str, port: int, count: int, lent: Mapping[str, str]) -> int:
@@ -39,7 +39,7 @@ def keep(host: str, port: int, count: int, lent: Mapping[str, str]) -> int:
 
 
 def delay_before_restart(before: float, lived: float) -> float:
-    """Seconds to wait: `before` is the last such time (0: none), `lived` the life of the worker that ended."""
+    """Seconds to wait: `before` is the last such time (0: none), `lived` the life of the process that ended."""
     return min(2 * before, LONGEST_DELAY) if before and lived < CALM else FIRST_DELAY
 
 

@@ -8,15 +8,10 @@ from dataclasses import dataclass, field
 from signal import SIGINT, SIGTERM
 
 from runtime.errors import ConfigurationError
+from runtime.workers import delay_before_restart
 from standalone.folder import Child
 from standalone.orphans import Identity
 from standalone.processes import Process
-
-FIRST_DELAY, LONGEST_DELAY = 0.2, 30.0
-"""Seconds before a process that ended is started again; doubled each time."""
-
-CALM = 60.0
-"""Seconds a process must have lived for its next end to count as the first."""
 
 Report = Callable[[str], None]
 """Takes one line about what happened."""
@@ -126,7 +121,7 @@ class _Keeper:
         while True:
             since = loop.time()
             code = await self.process.wait()
-            delay = min(2 * delay, LONGEST_DELAY) if delay and loop.time() - since < CALM else FIRST_DELAY
+            delay = delay_before_restart(delay, loop.time() - since)
             self.book.ended(self.process, code, delay)
             await asyncio.sleep(delay)
             with contextlib.suppress(ConfigurationError, OSError):  # ended again, or silent: the next round

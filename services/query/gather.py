@@ -47,7 +47,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Kept:
+class Budgeted:
     """Those that the budgets hold."""
 
     entities: Sequence[Entity] = ()
@@ -113,7 +113,7 @@ async def _named(entities: Sequence[Hit], relations: Sequence[Hit], spaces: Spac
     )
 
 
-async def _within_budgets(question: Question, found: Named, spaces: Spaces, library: Library) -> Kept:
+async def _within_budgets(question: Question, found: Named, spaces: Spaces, library: Library) -> Budgeted:
     """What the budgets hold of them, read from the graph."""
     read_entities, read_relations = library.around.entities, library.around.relations
     (entities, of_entities), (relations, of_relations) = await asyncio.gather(
@@ -130,19 +130,19 @@ async def _within_budgets(question: Question, found: Named, spaces: Spaces, libr
             lambda relation: library.count(relation_line(relation)),
         ),
     )
-    return Kept(entities, relations, of_entities + of_relations)
+    return Budgeted(entities, relations, of_entities + of_relations)
 
 
-async def _held(kept: Kept, documents: Documents, spaces: Spaces, library: Library) -> Kept:
+async def _held(kept: Budgeted, documents: Documents, spaces: Spaces, library: Library) -> Budgeted:
     """Of them what these documents say."""
     if documents is None:
         return kept
     entities = await held_to(kept.entities, documents, spaces, library)
     relations = await held_to(kept.relations, documents, spaces, library)
-    return Kept(entities, relations, tokens(entities, relations, library.count))
+    return Budgeted(entities, relations, tokens(entities, relations, library.count))
 
 
-async def _behind(kept: Kept, asked: Vector, spaces: Spaces, library: Library) -> tuple[list[str], list[str]]:
+async def _behind(kept: Budgeted, asked: Vector, spaces: Spaces, library: Library) -> tuple[list[str], list[str]]:
     """Passages of the entities, and of the relations without those, by likeness; by weight where a vector lacks."""
     of_entities, of_relations = sources(kept.entities), sources(kept.relations)
     scores: Mapping[str, float] = {}
@@ -155,7 +155,9 @@ async def _behind(kept: Kept, asked: Vector, spaces: Spaces, library: Library) -
     return by_entities, picked(left, scores, library.related_chunks)
 
 
-def _info(question: Question, found: Named, kept: Kept, direct: Sequence[str], merged: Sequence[str]) -> dict[str, Any]:
+def _info(
+    question: Question, found: Named, kept: Budgeted, direct: Sequence[str], merged: Sequence[str]
+) -> dict[str, Any]:
     if question.mode == "naive":
         return {"total_chunks_found": len(direct)}
     return {

@@ -26,7 +26,7 @@ from services.query.domain.question import Keywords, Question
 from services.query.domain.reading import NAMED, Asked, Sentence, lexical, sentences
 from services.query.domain.retrieval import within
 from services.query.library import Library, Spaces
-from services.query.scoping import Documents, held_to
+from services.query.scoping import MOST_SUPPORTS, Documents, held_to
 
 HOPS = 6
 FRONTIER, OF_PATHS = 16, 8
@@ -148,9 +148,9 @@ async def _around(quest: _Quest, frontier: Sequence[str]) -> Neighbourhood:
     if documents is None:
         return around
     hubs = [name for name in frontier if name in around.nodes and around.nodes[name].support > MOST_SOURCES]
-    of, most = quest.library.supports.of, READ_OF_LINKED + COMPARED
-    found = await asyncio.gather(*(of(space, (name,), limit=most, among=documents) for name in hubs))
-    more = {name: tuple(support.chunk_id for support in some) for name, some in zip(hubs, found, strict=True)}
+    of = quest.library.supports.of
+    found = await asyncio.gather(*(of(space, (name,), limit=MOST_SUPPORTS, among=documents) for name in hubs))
+    more = {name: [support.chunk_id for support in some] for name, some in zip(hubs, found, strict=True)}
     return told_by(around, documents, more)
 
 

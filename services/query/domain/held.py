@@ -1,8 +1,7 @@
 """An entity or relation as some documents alone speak of it, so that nothing of the others shows through."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import TypeVar
 
 from contracts.graph import Entity, Relation, Support
@@ -10,8 +9,6 @@ from contracts.ids import SEPARATOR, UNKNOWN_SOURCE, chunk_place
 from runtime.stores.graph.port import Neighbourhood
 
 T = TypeVar("T", Entity, Relation)
-
-NO_MORE: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 LONGEST = 6000
 """Characters of a description."""
@@ -38,22 +35,20 @@ def held(thing: T, supports: Sequence[Support]) -> T | None:
     return replace(said, keywords=(), weight=float(len(chunks))) if isinstance(said, Relation) else said
 
 
-def told_by(
-    around: Neighbourhood, documents: Collection[str], more: Mapping[str, tuple[str, ...]] = NO_MORE
-) -> Neighbourhood:
+def told_by(around: Neighbourhood, documents: Collection[str], more: Mapping[str, Sequence[str]]) -> Neighbourhood:
     """The part of a neighbourhood that these documents tell of, as far as its nodes and ties name their chunks; `more`
     names further ones of some nodes.
 
     How many relations there are altogether is left out, for the others count in it.
     """
 
-    def ours(chunks: Sequence[str]) -> tuple[str, ...]:
+    def ours(chunks: Iterable[str]) -> tuple[str, ...]:
         return tuple(chunk for chunk in chunks if (place := chunk_place(chunk)) and place[0] in documents)
 
     nodes = {
         name: replace(node, source_ids=chunks, file_paths=(), support=len(chunks))
         for name, node in around.nodes.items()
-        if (chunks := ours([*dict.fromkeys([*node.source_ids, *more.get(name, ())])]))
+        if (chunks := ours(dict.fromkeys([*node.source_ids, *more.get(name, ())])))
     }
     ties = [
         replace(tie, source_ids=chunks, keywords=(), weight=float(len(chunks)))
