@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from contracts import subjects
 
 KiB, MiB = 1024, 1024 * 1024
-DAY = 24 * 3600.0
+HOUR, DAY = 3600.0, 24 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,9 @@ GENERATIONS_BUCKET = "KB_GENERATIONS"
 LIMITS_BUCKET = "KB_LIMITS"
 """Key-value bucket in which all replicas agree on what they ask of a model's provider; it may be lost."""
 
+TURNS_BUCKET = "KB_TURNS"
+"""Key-value bucket in which replicas agree on who handles a message before its delivery; it may be lost."""
+
 
 @dataclass(frozen=True)
 class Bucket:
@@ -112,6 +115,7 @@ class Bucket:
 BUCKETS = (
     Bucket(GENERATIONS_BUCKET, "names the live generation of each projection", history=16),
     Bucket(LIMITS_BUCKET, "what all replicas together ask of a model's provider, and since when it is paused", ttl=DAY),
+    Bucket(TURNS_BUCKET, "which messages are handled before their delivery, and so by which replica", ttl=HOUR),
 )
 
 

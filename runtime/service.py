@@ -21,14 +21,16 @@ from nats.js import JetStreamContext
 from starlette.applications import Starlette
 
 from contracts.events import Stage
-from contracts.topology import durable
+from contracts.topology import TURNS_BUCKET, durable
 from runtime import place, telemetry, workers
 from runtime.bus import topology
 from runtime.bus.edge import Edge
 from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
+from runtime.bus.nats_lookahead import Lookahead
 from runtime.bus.nats_messages import NatsMessage
-from runtime.bus.port import Handle
+from runtime.bus.overtaking import OvertakingLane
+from runtime.bus.port import Handle, Values
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress
 from runtime.models.limits_shared import Guards
@@ -63,6 +65,7 @@ class Bus:
     pointers: NatsPointers
     jetstream: JetStreamContext
     guards: Guards
+    turns: Values
 
 
 Build = Callable[[Bus, Health], AbstractAsyncContextManager[Sequence[Subscription]]]
@@ -162,21 +165,24 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health, 
                 raise ConfigurationError(
                     f"the bus differs from its declaration; run `lightstream topology apply`: {'; '.join(problems)}"
                 )
-            for subscription in subscriptions:
-                _subscribe(broker, subscription, stage, bus, health)
+            lanes = [_subscribe(broker, subscription, stage, bus, health) for subscription in subscriptions]
             await broker.start()
             health.stage = None
             ready()
             logger.info("ready", durables=[subscription.durable for subscription in subscriptions])
             try:
-                await asyncio.Event().wait()
+                async with asyncio.TaskGroup() as overtaking:
+                    for lane in lanes:
+                        overtaking.create_task(lane.run())
+                    await asyncio.Event().wait()
             finally:
                 await _stop(broker, health)
 
 
 async def _bus(jetstream: JetStreamContext, health: Health) -> Bus:
     guards = Guards(await NatsValues.bind(jetstream), health.notes)
-    return Bus(NatsLog(jetstream), NatsBlobs(jetstream), await NatsPointers.bind(jetstream), jetstream, guards)
+    pointers, turns = await NatsPointers.bind(jetstream), await NatsValues.bind(jetstream, TURNS_BUCKET)
+    return Bus(NatsLog(jetstream), NatsBlobs(jetstream), pointers, jetstream, guards, turns)
 
 
 @asynccontextmanager
@@ -207,15 +213,19 @@ async def _stop(broker: NatsBroker, health: Health) -> None:
         await broker.stop()
 
 
-def _subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus: Bus, health: Health) -> None:
+def _subscribe(
+    broker: NatsBroker, subscription: Subscription, stage: Stage, bus: Bus, health: Health
+) -> OvertakingLane:
     declared = durable(subscription.durable)
     edge = Edge(stage, declared, subscription.handle, bus.log, bus.pointers)
+    look = Lookahead(bus.jetstream, declared.stream, declared.filters)
+    lane = OvertakingLane(edge, look, bus.turns, slots=subscription.workers)
 
     async def raw(message: Any) -> Any:
         # Decoding is the edge's work: one undecodable body must never keep its neighbours from being handled.
         return message.raw_message
 
-    consume = _gathered(edge)
+    consume = _gathered(lane)
     for _ in range(subscription.workers):
         # One fetch in flight per subscriber: `max_workers` would prefetch, and prefetched messages time out.
         broker.subscriber(
@@ -227,9 +237,10 @@ def _subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus
             decoder=raw,
         )(consume)
     health.probes[declared.name] = _progress(bus, edge)
+    return lane
 
 
-def _gathered(edge: Edge) -> Callable[[Msg], Awaitable[None]]:
+def _gathered(lane: OvertakingLane) -> Callable[[Msg], Awaitable[None]]:
     """Messages of one fetch, which FastStream hands over side by side, as one batch again.
 
     Its own batch mode loses messages: nats-py ends a fetch whose time is up with an error that FastStream lets
@@ -243,7 +254,7 @@ def _gathered(edge: Edge) -> Callable[[Msg], Awaitable[None]]:
         if waiting:
             batch = [NatsMessage(one) for one in waiting]
             waiting.clear()
-            await edge.process(batch)
+            await lane.process(batch)
 
     return consume
 
