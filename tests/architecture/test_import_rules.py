@@ -20,6 +20,7 @@ PORTS = {
     "runtime.bus.port",
     "runtime.models.ports",
     "runtime.models.borders",
+    "runtime.stores.checkpoints",
     "runtime.stores.documents.rows",
     "runtime.stores.graph.port",
     "runtime.stores.vectors.port",
