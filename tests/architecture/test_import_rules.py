@@ -17,9 +17,11 @@ RULES = ".importlinter"
 
 PORTS = {
     "runtime.errors",
+    "runtime.fair",
     "runtime.bus.port",
     "runtime.models.ports",
     "runtime.models.borders",
+    "runtime.models.scope",
     "runtime.stores.documents.rows",
     "runtime.stores.graph.port",
     "runtime.stores.vectors.port",
