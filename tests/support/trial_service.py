@@ -4,6 +4,7 @@
 Document `poison` can never be handled, `bug` raises an error nobody foresaw, `later` succeeds at the second delivery,
 `hang-up` closes the connection, `slow` takes a second, `brief-…` the fiftieth part of one. Any other one becomes a
 DocumentDeleted fact, once there is no file `FOLDER/hold`; `FOLDER/begun-<document>` says that one waits for that.
+For `stuck-…` some store does not answer while there is a file `FOLDER/down`.
 """
 
 import asyncio
@@ -93,6 +94,8 @@ def main() -> None:
                     raise Unavailable("not yet")
                 case "hang-up":
                     await bus.jetstream._nc.close()
+            if delivery.event.document_id.startswith("stuck-") and (folder / "down").exists():
+                raise Unavailable("a store of this workspace is down")
             while (folder / "hold").exists():
                 (folder / f"begun-{delivery.event.document_id}").touch()
                 await asyncio.sleep(0.02)
