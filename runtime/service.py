@@ -260,7 +260,7 @@ def _gathered(lane: OvertakingLane) -> Callable[[Msg], Awaitable[None]]:
 
 
 def _progress(bus: Bus, edge: Edge) -> Callable[[], Awaitable[str | None]]:
-    progress = Progress()
+    progress = Progress(edge.activity, public=edge.stage == "query")
 
     async def probe() -> str | None:
         try:

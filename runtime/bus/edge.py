@@ -21,6 +21,7 @@ from contracts.graph import Generations
 from contracts.ids import event_id
 from contracts.topology import Durable
 from contracts.values import ChunkRef, DocumentVersion
+from runtime.activity import Activity, progressed
 from runtime.bus.codec import decode, header_of
 from runtime.bus.port import BUG_ATTEMPTS, Delivery, Facts, GenerationPointers, Handle, Log, Message, version_added
 from runtime.errors import NewerVersion, Poison, RateLimited, Retryable, Unavailable
@@ -71,6 +72,7 @@ class Edge:
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     handled: int = 0
     busy: int = 0
+    activity: Activity = field(default_factory=Activity)
 
     async def process(self, messages: Sequence[Message]) -> None:
         """Bring these messages to an end: acknowledged, or to be delivered again."""
@@ -98,7 +100,7 @@ class Edge:
         if not batch:
             return
         try:
-            with handling(self.durable.name, [delivery.envelope for _, delivery in batch]):
+            with handling(self.durable.name, [d.envelope for _, d in batch]), self.activity.on([d for _, d in batch]):
                 # Apart: a driver that cancels the task it runs in would end the worker, and nobody would notice.
                 facts = await apart(self.handle([delivery for _, delivery in batch], await self.pointers.live()))
                 await self._publish(batch, facts)
@@ -124,6 +126,7 @@ class Edge:
             try:
                 async with aclosing(self._sealed_all(batch, facts)) as envelopes:
                     async for envelope in envelopes:
+                        progressed()
                         under_way = await _room_in(under_way)
                         under_way.add(asyncio.create_task(self.log.publish(envelope)))
                 await asyncio.gather(*under_way)
