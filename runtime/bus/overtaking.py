@@ -1,10 +1,10 @@
 """Fair turns between workspaces: what stands behind another workspace's backlog is handled before it is delivered.
 
 While a consumer has a backlog, or all its workers are long at what they have, its service looks ahead in the log and
-handles messages of the workspaces that would have to wait, each in its turn, beside ordinary delivery. When such a message
-is delivered at last it is acknowledged at once; where that is not known any more (a restart, another replica) it is
-handled twice, which every handler allows for. So overtaking keeps no state that matters: it can be lost, and only the
-waiting comes back.
+handles messages of the workspaces that would have to wait, each in its turn, beside ordinary delivery. When such a
+message is delivered at last it is acknowledged at once; where that is not known any more (a restart, another replica)
+it is handled twice, which every handler allows for. So overtaking keeps no state that matters: it can be lost, and
+only the waiting comes back.
 """
 
 import asyncio
