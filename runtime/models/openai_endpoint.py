@@ -17,7 +17,7 @@ import httpx2
 import openai
 
 from runtime.activity import waiting
-from runtime.errors import ConfigurationError, Poison, RateLimited, Retryable, ServiceError, Unavailable
+from runtime.errors import ConfigurationError, ModelRefused, RateLimited, Retryable, ServiceError, Unavailable
 from runtime.models.limits_guard import Call, Guard
 
 T = TypeVar("T")
@@ -119,8 +119,10 @@ class Endpoint:
         status, codes = error.status_code, _codes(error)
         wait = retry_after(error.response.headers.get("retry-after"))
         if codes & (_FILTERED | _TOO_LONG):
-            what = "refuses this content" if codes & _FILTERED else "takes no text of this length"
-            return Poison(f"{self._name} {what} (HTTP {status}): {self._reason(error)}")
+            filtered = bool(codes & _FILTERED)
+            what = "refuses this content" if filtered else "takes no text of this length"
+            reason = "content" if filtered else "length"
+            return ModelRefused(f"{self._name} {what} (HTTP {status}): {self._reason(error)}", reason)
         if status == 402 or codes & _NO_QUOTA:
             return Unavailable(
                 f"{self._name} has no quota left for this key (HTTP {status}): add some, "
@@ -140,7 +142,7 @@ class Endpoint:
             )
         if status in (408, 409) or status >= 500:
             return Unavailable(f"{self._name} answered HTTP {status}: {reason}", retry_after=wait)
-        return Poison(f"{self._name} refused the request (HTTP {status}): {reason}")
+        return ModelRefused(f"{self._name} refused the request (HTTP {status}): {reason}", "request")
 
     def _reason(self, error: Exception) -> str:
         """What the provider said, bounded, on one line, without secrets should they have been repeated there."""
