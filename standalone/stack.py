@@ -65,11 +65,6 @@ def sweep(folder: Folder, state: State) -> int:
     return len(left)
 
 
-def settings(folder: Folder, state: State) -> Settings:
-    """Where the parts of this stack are. The models are those of this process's environment."""
-    return Settings.model_validate(addresses(folder, state))
-
-
 def addresses(folder: Folder, state: State) -> dict[str, str]:
     """What every service of this stack is told of where its parts are, by the name of the setting."""
     return {
