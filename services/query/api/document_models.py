@@ -107,6 +107,7 @@ class InsertResponse(BaseModel):
     message: str
     track_id: str
     documents: list[Placed] = Field(default=[], description="in the order of the request")
+    warnings: list[str] = Field(default=[], description="what may be wrong with the text, as an encoding in doubt")
 
     @classmethod
     def of(cls, added: Sequence[Added], track_id: str, message: str) -> "InsertResponse":
