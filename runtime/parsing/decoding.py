@@ -183,11 +183,12 @@ def _guessed(data: bytes) -> Decoded:
     if _is_plausible(sample, "cp1252") and _has_signs_only(sample.decode("cp1252")):
         return _read(data, ["cp1252"], lambda _: 0.9)
     fitting = [name for name in CANDIDATES if _is_plausible(sample, name)]
-    scores = {
-        codecs.lookup(found["encoding"]).name: found["confidence"]
-        for found in (chardet.detect_all(sample, include_encodings=fitting) if fitting else ())
-        if found["encoding"]
-    }
+    if not fitting:
+        raise InvalidInput(BINARY)
+    # Where no language fits, it answers with the one to fall back to; Western if that is possible.
+    answers = chardet.detect_all(sample, include_encodings=fitting, no_match_encoding=fitting[0])
+    told = {answer["encoding"]: answer["confidence"] if answer["language"] else 0.0 for answer in answers}
+    scores = {codecs.lookup(name).name: score for name, score in told.items() if name}
     if not scores:
         raise InvalidInput(BINARY)
     likely = max(scores, key=lambda name: scores[name])
