@@ -226,7 +226,6 @@ def _subscribe(
         # Decoding is the edge's work: one undecodable body must never keep its neighbours from being handled.
         return message.raw_message
 
-    consume = _gathered(lane)
     for _ in range(subscription.workers):
         # One fetch in flight per subscriber: `max_workers` would prefetch, and prefetched messages time out.
         broker.subscriber(
@@ -236,7 +235,7 @@ def _subscribe(
             pull_sub=PullSub(declared.batch, BATCH_WINDOW if declared.batch > 1 else 5.0),
             ack_policy=AckPolicy.MANUAL,
             decoder=raw,
-        )(consume)
+        )(_gathered(lane))
     health.probes[declared.name] = _progress(bus, edge)
     return lane
 
@@ -244,6 +243,7 @@ def _subscribe(
 def _gathered(lane: OvertakingLane) -> Callable[[Msg], Awaitable[None]]:
     """Messages of one fetch, which FastStream hands over side by side, as one batch again.
 
+    Each subscriber has one of its own: messages of two fetches in one batch would be handled by one worker.
     Its own batch mode loses messages: nats-py ends a fetch whose time is up with an error that FastStream lets
     through, and what it had collected until then waits for `ack_wait`. Here nothing is collected across fetches.
     """

@@ -3,7 +3,7 @@
 `python -m tests.support.trial_service DURABLE WORKERS FOLDER` is the service; `trial_service` starts one.
 Document `poison` can never be handled, `bug` raises an error nobody foresaw, `later` succeeds at the second delivery,
 `hang-up` closes the connection, `slow` takes a second, `brief-…` the fiftieth part of one. Any other one becomes a
-DocumentDeleted fact, once there is no file `FOLDER/hold`.
+DocumentDeleted fact, once there is no file `FOLDER/hold`; `FOLDER/begun-<document>` says that one waits for that.
 """
 
 import asyncio
@@ -94,6 +94,7 @@ def main() -> None:
                 case "hang-up":
                     await bus.jetstream._nc.close()
             while (folder / "hold").exists():
+                (folder / f"begun-{delivery.event.document_id}").touch()
                 await asyncio.sleep(0.02)
             await asyncio.sleep(SECONDS.get(delivery.event.document_id.partition("-")[0], 0.0))
             return [DocumentDeleted(document_id=delivery.event.document_id)]
