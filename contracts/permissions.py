@@ -83,11 +83,19 @@ READS_BLOBS = Grant("long texts", (f"{API}.DIRECT.GET.KB_BLOBS.blob.*.*",))
 WRITES_BLOBS = Grant("long texts", ("blob.*.*",))
 READS_LOG = Grant("any event by its place: the server cannot narrow this call", (f"{API}.STREAM.MSG.GET.KB_EVENTS",))
 
+READS_NEWEST_VERSION = Grant(
+    "the newest version of a document that it can name, so that no work is paid for in vain",
+    tuple(
+        f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type(name)}"
+        for name in ("DocumentAdded", "DocumentDeleted", "ChunksCreated")
+    ),
+)
+
 FURTHER: Mapping[Service, tuple[Grant, ...]] = {
-    "chunker": (READS_BLOBS,),
-    "extractor": (SHARES_LIMITS,),
+    "chunker": (READS_BLOBS, READS_NEWEST_VERSION),
+    "extractor": (SHARES_LIMITS, READS_NEWEST_VERSION),
     "merger": (SHARES_LIMITS,),
-    "indexer": (SHARES_LIMITS,),
+    "indexer": (SHARES_LIMITS, READS_NEWEST_VERSION),
     "query": (SHARES_LIMITS, WRITES_BLOBS, READS_LOG),
 }
 """What a service needs beside its own events and durables."""

@@ -42,8 +42,7 @@ logger = structlog.get_logger(__name__)
 BATCH_WINDOW = 0.2
 """Seconds a consumer that may take several messages at once waits for more of them."""
 
-STOPPING = "stopping"
-GRACE = 20.0
+STOPPING, GRACE = "stopping", 20.0
 """Seconds a handler may go on after SIGTERM; what is not acknowledged by then is delivered again."""
 
 
@@ -198,8 +197,8 @@ async def _connection(stage: Stage, settings: Settings, health: Health) -> Async
 
     broker = NatsBroker(
         settings.nats_url, name=f"lightstream-{stage}", max_reconnect_attempts=-1, reconnect_time_wait=1,
-        closed_cb=closed, error_cb=on_error, graceful_timeout=GRACE, apply_types=False, logger=None,
-        js_options={"prefix": settings.nats_api_prefix},
+        closed_cb=closed, error_cb=on_error, graceful_timeout=GRACE, js_options={"prefix": settings.nats_api_prefix},
+        apply_types=False, logger=None,
     )  # fmt: skip
     try:
         yield broker

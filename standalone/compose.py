@@ -65,12 +65,8 @@ def dropped(environ: Mapping[str, str]) -> Dropped:
     mistakes |= configuration.unread(given)
     others = [name for name in given if name.upper() not in known and name not in mistakes and not _foreign(name)]
     # OPENAI_BASEURL: a slip in a name sends documents to another endpoint than the one that was meant.
-    near = {
-        name: found[0]
-        for name in set(others) - RETIRED
-        if (found := difflib.get_close_matches(name.upper(), known, 1, 0.85))
-    }
-    mistakes |= {name: f"{meant}?" for name, meant in near.items()}
+    near = {name: configuration.closest(name.upper(), known) for name in others if name not in RETIRED}
+    mistakes |= {name: meant for name, meant in near.items() if meant}
     return Dropped(dict(sorted(mistakes.items())), sorted(set(others) - set(mistakes)))
 
 

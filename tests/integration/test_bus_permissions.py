@@ -235,6 +235,7 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     assert await values.write("model", b"paused", 0)
     assert await others.read("model") == (b"paused", (await values.read("model"))[1])
     assert "model" in await others.keys()
+    assert (found := await NatsLog(read).newest("w", "d", "DocumentAdded", exact=False)) and found.sequence == first
     mine = [durable for durable in DURABLES if consumer(durable) == "chunker"]
     assert await topology.check(read, tuple(mine)) == []
     for client in (query, extractor, chunker):
