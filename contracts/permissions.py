@@ -96,7 +96,7 @@ FURTHER: Mapping[Service, tuple[Grant, ...]] = {
     "extractor": (SHARES_LIMITS, READS_NEWEST_VERSION),
     "merger": (SHARES_LIMITS,),
     "indexer": (SHARES_LIMITS, READS_NEWEST_VERSION),
-    "query": (SHARES_LIMITS, WRITES_BLOBS, READS_LOG),
+    "query": (SHARES_LIMITS, READS_BLOBS, WRITES_BLOBS, READS_LOG),
 }
 """What a service needs beside its own events and durables."""
 
