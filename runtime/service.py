@@ -21,16 +21,18 @@ from nats.js import JetStreamContext
 from starlette.applications import Starlette
 
 from contracts.events import Stage
-from contracts.topology import durable
+from contracts.topology import CHECKPOINTS_BUCKET, durable
 from runtime import place, telemetry, workers
 from runtime.bus import topology
 from runtime.bus.edge import Edge
+from runtime.bus.log_writes import LogWrites
 from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
 from runtime.bus.nats_messages import NatsMessage
 from runtime.bus.port import Handle
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress
+from runtime.integrity import Integrity
 from runtime.models.limits_shared import Guards
 from runtime.place import Place
 from runtime.settings import Settings
@@ -63,6 +65,7 @@ class Bus:
     pointers: NatsPointers
     jetstream: JetStreamContext
     guards: Guards
+    integrity: Integrity
 
 
 Build = Callable[[Bus, Health], AbstractAsyncContextManager[Sequence[Subscription]]]
@@ -152,12 +155,13 @@ async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette,
 
 
 async def _work(stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]) -> None:
-    async with _connection(stage, settings, health) as broker:
+    writes = LogWrites()
+    async with _connection(stage, settings, health, writes) as broker:
         health.stage = "waiting for the bus"
         jetstream = (await broker.connect()).jetstream()
         health.stage = "starting"
-        bus = await _bus(jetstream, health)
-        async with build(bus, health) as subscriptions:
+        bus = await _bus(jetstream, health, writes)
+        async with build(bus, health) as subscriptions, bus.integrity.watching(health):
             if problems := await topology.check(jetstream, tuple(durable(s.durable) for s in subscriptions)):
                 raise ConfigurationError(
                     f"the bus differs from its declaration; run `lightstream topology apply`: {'; '.join(problems)}"
@@ -174,13 +178,18 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health, 
                 await _stop(broker, health)
 
 
-async def _bus(jetstream: JetStreamContext, health: Health) -> Bus:
+async def _bus(jetstream: JetStreamContext, health: Health, writes: LogWrites) -> Bus:
     guards = Guards(await NatsValues.bind(jetstream), health.notes)
-    return Bus(NatsLog(jetstream), NatsBlobs(jetstream), await NatsPointers.bind(jetstream), jetstream, guards)
+    pointers = await NatsPointers.bind(jetstream)
+    values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
+    integrity = Integrity(health.service, jetstream, pointers, values, writes)
+    return Bus(NatsLog(jetstream, writes), NatsBlobs(jetstream, writes), pointers, jetstream, guards, integrity)
 
 
 @asynccontextmanager
-async def _connection(stage: Stage, settings: Settings, health: Health) -> AsyncGenerator[NatsBroker]:
+async def _connection(
+    stage: Stage, settings: Settings, health: Health, writes: LogWrites
+) -> AsyncGenerator[NatsBroker]:
     async def closed() -> None:
         # Without a connection FastStream's loops spin silently for ever: better to end, and be started again.
         if health.stage != STOPPING:
@@ -192,7 +201,8 @@ async def _connection(stage: Stage, settings: Settings, health: Health) -> Async
 
     broker = NatsBroker(
         settings.nats_url, name=f"lightstream-{stage}", max_reconnect_attempts=-1, reconnect_time_wait=1,
-        closed_cb=closed, error_cb=on_error, graceful_timeout=GRACE, apply_types=False, logger=None,
+        closed_cb=closed, error_cb=on_error,
+        disconnected_cb=writes.away, reconnected_cb=writes.back, graceful_timeout=GRACE, apply_types=False, logger=None,
     )  # fmt: skip
     try:
         yield broker
@@ -215,7 +225,7 @@ def _subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus
         # Decoding is the edge's work: one undecodable body must never keep its neighbours from being handled.
         return message.raw_message
 
-    consume = _gathered(edge)
+    consume = bus.integrity.gated(_gathered(edge), health)
     for _ in range(subscription.workers):
         # One fetch in flight per subscriber: `max_workers` would prefetch, and prefetched messages time out.
         broker.subscriber(

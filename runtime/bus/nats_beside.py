@@ -5,16 +5,17 @@ import hashlib
 import json
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nats.js import JetStreamContext
 from nats.js.errors import APIError, KeyNotFoundError, KeyWrongLastSequenceError, NotFoundError
 from nats.js.kv import KeyValue
 
 from contracts import subjects
-from contracts.graph import PROJECTIONS, Generations
+from contracts.graph import PROJECTIONS, Generations, Projection
 from contracts.topology import GENERATIONS_BUCKET, LIMITS_BUCKET, KiB
 from contracts.values import BlobRef
+from runtime.bus.log_writes import LogWrites
 from runtime.bus.nats import PUBLISH_TIMEOUT, SILENT, translated
 from runtime.bus.port import Pointer, Pointers
 from runtime.errors import ConfigurationError, Poison, Unavailable
@@ -28,6 +29,7 @@ class NatsBlobs:
     """`Blobs` on the stream KB_BLOBS: one immutable message per part."""
 
     jetstream: JetStreamContext
+    writes: LogWrites = field(default_factory=LogWrites)
 
     async def put(self, text: str) -> BlobRef:
         data = text.encode()
@@ -42,11 +44,15 @@ class NatsBlobs:
         try:
             await self.jetstream.publish(subject, part, stream="KB_BLOBS", timeout=PUBLISH_TIMEOUT)
         except APIError as error:
+            self.writes.confirmed("KB_BLOBS")
             # "Maximum messages per subject": the part is already there, and the same, for the subject is its hash.
             if error.err_code != 10077 or "per subject" not in (error.description or ""):
                 raise Unavailable(f"KB_BLOBS does not take the text: {error.description}", retry_after=30.0) from None
         except SILENT as error:
+            self.writes.silent("KB_BLOBS")
             raise Unavailable("KB_BLOBS did not confirm") from error
+        else:
+            self.writes.confirmed("KB_BLOBS")
 
     async def get(self, ref: BlobRef) -> str:
         return b"".join(await self.parts(ref)).decode("utf-8", "replace")
@@ -97,7 +103,7 @@ class NatsPointers:
         except KeyWrongLastSequenceError:
             raise Unavailable("somebody else switched generations meanwhile; start again") from None
 
-    async def live(self) -> Generations:
+    async def live(self, *needed: Projection) -> Generations:
         pointers, _ = await self.read()
         return Generations(**{name: pointer.live for name, pointer in pointers.items()})
 
@@ -108,11 +114,12 @@ class NatsValues:
 
     bucket: KeyValue
     jetstream: JetStreamContext
+    name: str = LIMITS_BUCKET
 
     @classmethod
-    async def bind(cls, jetstream: JetStreamContext) -> "NatsValues":
+    async def bind(cls, jetstream: JetStreamContext, name: str = LIMITS_BUCKET) -> "NatsValues":
         """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never run."""
-        return cls(await _bucket(jetstream, LIMITS_BUCKET), jetstream)
+        return cls(await _bucket(jetstream, name), jetstream, name)
 
     async def read(self, key: str) -> tuple[bytes, int]:
         with translated(), _gone():
@@ -132,8 +139,8 @@ class NatsValues:
 
     async def keys(self) -> list[str]:
         with translated(), _gone():
-            info = await self.jetstream.stream_info(f"KV_{LIMITS_BUCKET}", subjects_filter=f"$KV.{LIMITS_BUCKET}.>")
-        return sorted(subject.rpartition(".")[2] for subject in info.state.subjects or {})
+            info = await self.jetstream.stream_info(f"KV_{self.name}", subjects_filter=f"$KV.{self.name}.>")
+        return sorted(subject.removeprefix(f"$KV.{self.name}.") for subject in info.state.subjects or {})
 
 
 async def _bucket(jetstream: JetStreamContext, name: str) -> KeyValue:

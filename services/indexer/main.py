@@ -8,6 +8,7 @@ from runtime.health import Health
 from runtime.models.open import open_embedder
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.caches import CachedEmbeddings
+from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.indexer.handler import on_chunks, on_graph_merged
@@ -30,6 +31,9 @@ def main() -> None:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
             await until_it_answers("the vector store", vectors.ping, health)
+            parts = {"the document store": RowCheckpoints(rows, "vectors"), "the vector store": vectors}
+            bus.integrity.watch("vectors", parts, ("indexer-chunks", "indexer-graph"))
+            bus.integrity.watch("graph", {"the graph store": graph})
             embeddings = CachedEmbeddings(rows, embedder, CALLS_OF_A_GROUP * settings.embedding_batch_num)
             yield [
                 Subscription(

@@ -25,7 +25,7 @@ async def root(request: Request) -> RedirectResponse:
 async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, Any]:
     """Whether the service answers, and what it works with; a stranger hears the first only. Nothing of it is secret."""
     door: Door = request.app.state.door
-    counts = await ctx.documents.counts(Space(workspace, (await ctx.pointers.live()).status))
+    counts = await ctx.documents.counts(Space(workspace, (await ctx.pointers.live("status")).status))
     shown = public(door, counts)
     if not request.state.caller.signed_in:
         return shown
