@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from contracts import subjects
 
 KiB, MiB = 1024, 1024 * 1024
-DAY = 24 * 3600.0
+HOUR, DAY = 3600.0, 24 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,8 @@ LIMITS_BUCKET = "KB_LIMITS"
 
 CHECKPOINTS_BUCKET = "KB_CHECKPOINTS"
 """Key-value bucket that notes what the log and each projection's stores held: whoever holds less has lost it."""
+TURNS_BUCKET = "KB_TURNS"
+"""Key-value bucket in which replicas agree on who handles a message before its delivery; it may be lost."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,7 @@ BUCKETS = (
     Bucket(GENERATIONS_BUCKET, "names the live generation of each projection", history=16),
     Bucket(LIMITS_BUCKET, "what all replicas together ask of a model's provider, and since when it is paused", ttl=DAY),
     Bucket(CHECKPOINTS_BUCKET, "what the log and the stores of each projection held, and which of them lost it"),
+    Bucket(TURNS_BUCKET, "which messages are handled before their delivery, and so by which replica", ttl=HOUR),
 )
 
 

@@ -9,6 +9,7 @@ ServiceError
 │   └── ModelChanged     the vectors were made by another embedding model: a rebuild is asked for
 ├── Poison           can never succeed: the event is set aside as a StageFailed fact, with the reason
 │   └── Undecodable      not even an event; kept raw in KB_DEAD
+├── NotWanted        the document was deleted or replaced meanwhile: what was to be paid for it is not
 ├── InvalidInput     a caller gave what cannot be used (HTTP 4xx, exit code 2)
 └── ConfigurationError   this process must not start: the message says what to change
 
@@ -74,6 +75,10 @@ class Poison(ServiceError):
 
 class Undecodable(Poison):
     """The bytes are not an event of ours."""
+
+
+class NotWanted(ServiceError):
+    """Nobody waits for the result any more; nothing was paid."""
 
 
 class InvalidInput(ServiceError):

@@ -6,7 +6,7 @@ health page and, for the other services and the command line, on the bus.
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +23,7 @@ from runtime import checkpoints
 from runtime.bus import log_guard
 from runtime.bus.log_guard import Evidence
 from runtime.bus.log_writes import EVENTS, LogWrites
-from runtime.bus.port import GenerationPointers, Pointers, Values
+from runtime.bus.port import Delivery, Facts, GenerationPointers, Handle, Pointers, Values
 from runtime.checkpoints import Found, Watched
 from runtime.errors import Retryable, ServiceError, StoreBehind, Unavailable
 from runtime.health import Health
@@ -132,17 +132,17 @@ class Integrity:
         except Exception:
             logger.exception("could not look at the log")
 
-    def gated(self, consume: Callable[[Any], Awaitable[None]], health: Health) -> Callable[[Any], Awaitable[None]]:
-        """The consumer, which waits while the log is refused. What waits when the service ends is delivered again."""
+    def gated(self, handle: Handle, health: Health) -> Handle:
+        """The handler, which nothing reaches while the log is refused: what waited then is delivered again."""
 
-        async def consume_when_allowed(message: Any) -> None:
-            while self.writes.refused:
-                if health.stage:
-                    return
+        async def handle_when_allowed(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Facts]:
+            if not self.writes.refused:
+                return await handle(batch, generations)
+            while self.writes.refused and not health.stage:  # noqa: ASYNC110 - two things are waited for
                 await asyncio.sleep(0.2)
-            await consume(message)
+            raise Unavailable("the log was refused until now")
 
-        return consume_when_allowed
+        return handle_when_allowed
 
     async def look(self) -> None:
         """Compare, keep checkpoints, tell the others. Raises `Unavailable` when the bus does not answer."""

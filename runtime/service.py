@@ -6,8 +6,6 @@ import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
-from socket import socket
 from typing import Any
 
 import structlog
@@ -21,20 +19,23 @@ from nats.js import JetStreamContext
 from starlette.applications import Starlette
 
 from contracts.events import Stage
-from contracts.topology import CHECKPOINTS_BUCKET, durable
+from contracts.topology import CHECKPOINTS_BUCKET, TURNS_BUCKET, durable
 from runtime import place, telemetry, workers
 from runtime.bus import topology
 from runtime.bus.edge import Edge
 from runtime.bus.log_writes import LogWrites
 from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
+from runtime.bus.nats_lookahead import Lookahead
 from runtime.bus.nats_messages import NatsMessage
-from runtime.bus.port import Handle
+from runtime.bus.overtaking import OvertakingLane
+from runtime.bus.port import Handle, Values
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress
 from runtime.integrity import Integrity
 from runtime.models.limits_shared import Guards
 from runtime.place import Place
+from runtime.server import Server
 from runtime.settings import Settings
 
 logger = structlog.get_logger(__name__)
@@ -66,6 +67,7 @@ class Bus:
     jetstream: JetStreamContext
     guards: Guards
     integrity: Integrity
+    turns: Values
 
 
 Build = Callable[[Bus, Health], AbstractAsyncContextManager[Sequence[Subscription]]]
@@ -122,7 +124,7 @@ async def until_it_answers(what: str, ping: Callable[[], Awaitable[None]], healt
 async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette, here: Place | None) -> None:
     health, turn = Health(stage), asyncio.Event()
     app.router.routes[:0] = health.routes()
-    server = _Server(
+    server = Server(
         uvicorn.Config(app, settings.host, settings.port, log_config=None, lifespan="off", server_header=False)
     )
 
@@ -166,24 +168,27 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health, 
                 raise ConfigurationError(
                     f"the bus differs from its declaration; run `lightstream topology apply`: {'; '.join(problems)}"
                 )
-            for subscription in subscriptions:
-                _subscribe(broker, subscription, stage, bus, health)
+            lanes = [_subscribe(broker, subscription, stage, bus, health) for subscription in subscriptions]
             await broker.start()
             health.stage = None
             ready()
             logger.info("ready", durables=[subscription.durable for subscription in subscriptions])
             try:
-                await asyncio.Event().wait()
+                async with asyncio.TaskGroup() as overtaking:
+                    for lane in lanes:
+                        overtaking.create_task(lane.run())
+                    await asyncio.Event().wait()
             finally:
                 await _stop(broker, health)
 
 
 async def _bus(jetstream: JetStreamContext, health: Health, writes: LogWrites) -> Bus:
     guards = Guards(await NatsValues.bind(jetstream), health.notes)
-    pointers = await NatsPointers.bind(jetstream)
+    pointers, turns = await NatsPointers.bind(jetstream), await NatsValues.bind(jetstream, TURNS_BUCKET)
     values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
     integrity = Integrity(health.service, jetstream, pointers, values, writes)
-    return Bus(NatsLog(jetstream, writes), NatsBlobs(jetstream, writes), pointers, jetstream, guards, integrity)
+    log, blobs = NatsLog(jetstream, writes), NatsBlobs(jetstream, writes)
+    return Bus(log, blobs, pointers, jetstream, guards, integrity, turns)
 
 
 @asynccontextmanager
@@ -217,15 +222,18 @@ async def _stop(broker: NatsBroker, health: Health) -> None:
         await broker.stop()
 
 
-def _subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus: Bus, health: Health) -> None:
+def _subscribe(
+    broker: NatsBroker, subscription: Subscription, stage: Stage, bus: Bus, health: Health
+) -> OvertakingLane:
     declared = durable(subscription.durable)
-    edge = Edge(stage, declared, subscription.handle, bus.log, bus.pointers)
+    edge = Edge(stage, declared, bus.integrity.gated(subscription.handle, health), bus.log, bus.pointers)
+    look = Lookahead(bus.jetstream, declared.stream, declared.filters)
+    lane = OvertakingLane(edge, look, bus.turns, slots=subscription.workers)
 
     async def raw(message: Any) -> Any:
         # Decoding is the edge's work: one undecodable body must never keep its neighbours from being handled.
         return message.raw_message
 
-    consume = bus.integrity.gated(_gathered(edge), health)
     for _ in range(subscription.workers):
         # One fetch in flight per subscriber: `max_workers` would prefetch, and prefetched messages time out.
         broker.subscriber(
@@ -235,13 +243,15 @@ def _subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus
             pull_sub=PullSub(declared.batch, BATCH_WINDOW if declared.batch > 1 else 5.0),
             ack_policy=AckPolicy.MANUAL,
             decoder=raw,
-        )(consume)
+        )(_gathered(lane))
     health.probes[declared.name] = _progress(bus, edge)
+    return lane
 
 
-def _gathered(edge: Edge) -> Callable[[Msg], Awaitable[None]]:
+def _gathered(lane: OvertakingLane) -> Callable[[Msg], Awaitable[None]]:
     """Messages of one fetch, which FastStream hands over side by side, as one batch again.
 
+    Each subscriber has one of its own: messages of two fetches in one batch would be handled by one worker.
     Its own batch mode loses messages: nats-py ends a fetch whose time is up with an error that FastStream lets
     through, and what it had collected until then waits for `ack_wait`. Here nothing is collected across fetches.
     """
@@ -253,7 +263,7 @@ def _gathered(edge: Edge) -> Callable[[Msg], Awaitable[None]]:
         if waiting:
             batch = [NatsMessage(one) for one in waiting]
             waiting.clear()
-            await edge.process(batch)
+            await lane.process(batch)
 
     return consume
 
@@ -270,30 +280,3 @@ def _progress(bus: Bus, edge: Edge) -> Callable[[], Awaitable[str | None]]:
         return progress.stalled(handled=edge.handled, waiting=info.num_pending or 0, busy=edge.busy)
 
     return probe
-
-
-class _Server(uvicorn.Server):
-    """uvicorn without its own signal handlers, which would end the process before its handlers have finished."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.opening: set[asyncio.Task[None]] = set()
-
-    def take(self, connection: socket) -> None:
-        """Answer on a connection that was accepted elsewhere."""
-        task = asyncio.create_task(self._open(connection))
-        self.opening.add(task)
-        task.add_done_callback(self.opening.discard)
-
-    async def _open(self, connection: socket) -> None:
-        if not self.config.loaded:
-            self.config.load()
-        protocol = partial(
-            self.config.http_protocol_class, config=self.config, server_state=self.server_state, app_state={}
-        )
-        with suppress(OSError):  # it has hung up already
-            await asyncio.get_running_loop().connect_accepted_socket(protocol, connection)
-
-    @contextmanager
-    def capture_signals(self):  # pyright: ignore
-        yield

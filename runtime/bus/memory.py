@@ -95,7 +95,7 @@ class MemoryLog:
     async def bury(self, message: Message, durable: str, reason: str) -> None:
         self.dead[f"dead:{message.sequence}:{durable}"] = (message.data, reason)
 
-    async def newest(self, workspace: str, about: str, event_type: str) -> Message | None:
+    async def newest(self, workspace: str, about: str, event_type: str, *, exact: bool = True) -> Message | None:
         subject = names.subject(workspace, about, event_type)
         found = [stored for stored in self.messages if stored.subject == subject]
         return MemoryMessage(found[-1]) if found else None

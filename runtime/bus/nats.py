@@ -164,12 +164,12 @@ class NatsLog:
                 raise Unavailable(f"{stream} did not confirm within {PUBLISH_PATIENCE:.0f} s: {fault!r}") from fault
             await asyncio.sleep(0.5)
 
-    async def newest(self, workspace: str, about: str, event_type: str) -> Message | None:
+    async def newest(self, workspace: str, about: str, event_type: str, *, exact: bool = True) -> Message | None:
         try:
             with translated():
-                # Not a direct read: a replica that lags behind would show an older one.
+                # Of a direct read, a replica that lags behind would show an older one.
                 found = await self.jetstream.get_last_msg(
-                    "KB_EVENTS", subjects.subject(workspace, about, event_type), direct=False
+                    "KB_EVENTS", subjects.subject(workspace, about, event_type), direct=not exact
                 )
         except NotFoundError:
             return None

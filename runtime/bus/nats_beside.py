@@ -159,4 +159,4 @@ def _gone() -> Generator[None]:
     except KeyWrongLastSequenceError:
         raise
     except APIError as error:
-        raise Unavailable(f"{LIMITS_BUCKET} does not answer: {error.description}") from None
+        raise Unavailable(f"a key-value bucket does not answer: {error.description}") from None

@@ -17,10 +17,12 @@ RULES = ".importlinter"
 
 PORTS = {
     "runtime.errors",
+    "runtime.fair",
     "runtime.bus.port",
     "runtime.models.ports",
     "runtime.models.borders",
     "runtime.stores.checkpoints",
+    "runtime.models.scope",
     "runtime.stores.documents.rows",
     "runtime.stores.graph.port",
     "runtime.stores.vectors.port",

@@ -2,8 +2,8 @@
 
 `python -m tests.support.trial_service DURABLE WORKERS FOLDER` is the service; `trial_service` starts one.
 Document `poison` can never be handled, `bug` raises an error nobody foresaw, `later` succeeds at the second delivery,
-`hang-up` closes the connection, `slow` takes a second. Any other one becomes a DocumentDeleted fact, once there is no
-file `FOLDER/hold`.
+`hang-up` closes the connection, `slow` takes a second, `brief-…` the fiftieth part of one. Any other one becomes a
+DocumentDeleted fact, once there is no file `FOLDER/hold`; `FOLDER/begun-<document>` says that one waits for that.
 """
 
 import asyncio
@@ -27,6 +27,9 @@ from runtime.health import Health
 from runtime.service import Bus, Subscription, run
 from runtime.settings import Settings
 from standalone.processes import Process, free_port
+
+SECONDS = {"slow": 1.0, "brief": 0.02}
+"""How long a document takes, by what it is called up to a hyphen."""
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -91,9 +94,9 @@ def main() -> None:
                 case "hang-up":
                     await bus.jetstream._nc.close()
             while (folder / "hold").exists():
+                (folder / f"begun-{delivery.event.document_id}").touch()
                 await asyncio.sleep(0.02)
-            if delivery.event.document_id == "slow":
-                await asyncio.sleep(1.0)
+            await asyncio.sleep(SECONDS.get(delivery.event.document_id.partition("-")[0], 0.0))
             return [DocumentDeleted(document_id=delivery.event.document_id)]
 
         yield [Subscription(durable, each(handle), workers)]

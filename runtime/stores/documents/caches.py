@@ -12,6 +12,7 @@ from contracts.ids import sha256
 from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
 from runtime.locks import KeyLocks
 from runtime.models.ports import Embedder, Extraction, Vector
+from runtime.models.scope import calls_for
 from runtime.stores.documents.rows import Row, Rows, Table
 
 
@@ -106,7 +107,9 @@ class CachedEmbeddings:
             making = (self._make(table, keys, one) for one in groups)
             made: dict[str, Vector] = {}
             # All of them are waited for, so that none is paid for and forgotten because another failed.
-            for found in await asyncio.gather(*making, return_exceptions=True):
+            with calls_for(workspace):
+                results = await asyncio.gather(*making, return_exceptions=True)
+            for found in results:
                 if isinstance(found, BaseException):
                     raise found
                 made |= found
