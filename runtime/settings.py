@@ -8,6 +8,7 @@ from ipaddress import ip_network
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AliasChoices, Field, SecretStr, field_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -138,6 +139,12 @@ class Settings(BaseSettings):
 
 OFFLINE_EMBEDDERS = ("minilm", "lexical")
 """Values of EMBEDDING_MODEL that name an embedder of our own."""
+
+
+def variables(name: str, field: FieldInfo) -> tuple[str, ...]:
+    """The variables of a setting, the one that counts first."""
+    alias = field.validation_alias
+    return tuple(str(choice) for choice in alias.choices) if isinstance(alias, AliasChoices) else (name.upper(),)
 
 
 def without_secrets(url: str) -> str:

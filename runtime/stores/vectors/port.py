@@ -3,7 +3,8 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from contracts.graph import Hit, Space, VectorKind, VectorRow
+from contracts.graph import EmbeddingModel, Hit, Space, VectorKind, VectorRow
+from runtime.stores.checkpoints import Checkpoint
 
 
 class Vectors(Protocol):
@@ -76,12 +77,24 @@ class Vectors(Protocol):
         """The number of rows."""
         ...
 
+    async def model_of(self, generation: int) -> EmbeddingModel | None:
+        """The model that filled the generation, ours if it did; None while nobody has."""
+        ...
+
     async def generations(self) -> set[int]:
         """Every generation that has collections, of any model."""
         ...
 
     async def drop(self, generation: int) -> None:
         """Remove the generation's collections, all workspaces and models. Repeats change nothing."""
+        ...
+
+    async def checkpoint(self, generation: int) -> Checkpoint | None:
+        """See `CheckpointStore`. No search, scan or count shows a checkpoint. None when any collection lacks it."""
+        ...
+
+    async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
+        """See `CheckpointStore`. Collections that are missing are made; `drop` removes the checkpoint with them."""
         ...
 
     async def close(self) -> None:

@@ -63,7 +63,10 @@ def door(settings: AccessSettings) -> Door:
         keys=_keys(settings, local),
         accounts=known,
         tokens=Tokens(
-            secret or secrets.token_urlsafe(32), settings.token_expire_hours, settings.guest_token_expire_hours
+            secret or secrets.token_urlsafe(32),
+            settings.token_expire_hours,
+            settings.guest_token_expire_hours,
+            settings.token_renew_max_hours,
         ),
         renew_below=settings.token_renew_threshold if settings.token_auto_renew else 0.0,
         lockout=Lockout(settings.login_max_failed_attempts, settings.login_lockout_window_seconds),

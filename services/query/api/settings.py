@@ -27,6 +27,9 @@ class AccessSettings(Settings):
     guest_token_expire_hours: float = Field(default=24, gt=0, le=8760, description="life of a guest's token")
     token_auto_renew: bool = Field(default=True, description="send a new token in X-New-Token before one ends")
     token_renew_threshold: float = Field(default=0.5, ge=0, le=1, description="part of its life that is left then")
+    token_renew_max_hours: float = Field(
+        default=168, gt=0, le=8760, description="hours after a login for which tokens are renewed"
+    )
     jwt_algorithm: Literal["HS256"] = Field(default="HS256", description="no other is taken")
     login_max_failed_attempts: int = Field(default=5, ge=0, description="failures until a lock-out; 0: never")
     login_lockout_window_seconds: float = Field(default=300, gt=0, description="for so long they count")
