@@ -34,8 +34,7 @@ __all__ = ["Bus", "Subscription", "run", "starting", "until_it_answers"]
 
 logger = structlog.get_logger(__name__)
 
-STOPPING = "stopping"
-GRACE = 20.0
+STOPPING, GRACE = "stopping", 20.0
 """Seconds a handler may go on after SIGTERM; what is not acknowledged by then is delivered again."""
 
 
@@ -143,7 +142,7 @@ async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette,
 async def _work(stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]) -> None:
     async with _connection(stage, settings, health) as broker:
         health.stage = "waiting for the bus"
-        jetstream = (await broker.connect()).jetstream()
+        jetstream = (await broker.connect()).jetstream(prefix=settings.nats_api_prefix)
         health.stage = "starting"
         bus = await _bus(jetstream, health)
         async with build(bus, health) as subscriptions:
@@ -188,7 +187,8 @@ async def _connection(stage: Stage, settings: Settings, health: Health) -> Async
 
     broker = NatsBroker(
         settings.nats_url, name=f"lightstream-{stage}", max_reconnect_attempts=-1, reconnect_time_wait=1,
-        closed_cb=closed, error_cb=on_error, graceful_timeout=GRACE, apply_types=False, logger=None,
+        closed_cb=closed, error_cb=on_error, graceful_timeout=GRACE, js_options={"prefix": settings.nats_api_prefix},
+        apply_types=False, logger=None,
     )  # fmt: skip
     try:
         yield broker

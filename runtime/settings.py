@@ -20,6 +20,9 @@ class Settings(BaseSettings):
     )
 
     nats_url: str = Field(default="nats://127.0.0.1:4222", description="the bus", repr=False)
+    nats_api_prefix: str = Field(
+        default="$JS.API", description="what calls of JetStream begin with: another for a user of an account of its own"
+    )
     documents_url: SecretStr = Field(
         default=SecretStr("mongodb://127.0.0.1:27017"),
         validation_alias=AliasChoices("DOCUMENTS_URL", "MONGO_URI"),
