@@ -10,6 +10,7 @@ from nats.aio.client import Client
 from contracts.graph import PROJECTIONS, Projection
 from runtime.bus.nats import NatsLog, connected
 from runtime.bus.nats_beside import NatsPointers
+from runtime.bus.nats_parked import NatsParked
 from runtime.models.open import open_embedder
 from runtime.models.ports import Embedder
 from runtime.settings import Settings
@@ -88,4 +89,7 @@ async def _prepared(
         jetstream = stack.client.jetstream()
         pointers = await NatsPointers.bind(jetstream)
         limits = MergerSettings().limits
-        yield Rebuild(NatsLog(jetstream), pointers, stack.stores, stack.embedder, targets, report, limits)
+        yield Rebuild(
+            NatsLog(jetstream), pointers, stack.stores, stack.embedder, targets, report, limits,
+            parked=NatsParked(jetstream),
+        )  # fmt: skip
