@@ -208,7 +208,7 @@ async def _stop(broker: NatsBroker, health: Health) -> None:
 
 
 def _progress(bus: Bus, edge: Edge) -> Callable[[], Awaitable[str | None]]:
-    progress = Progress()
+    progress = Progress(edge.activity, public=edge.stage == "query")
 
     async def probe() -> str | None:
         try:

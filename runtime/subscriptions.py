@@ -58,7 +58,7 @@ def subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus:
     declared, parked = durable(subscription.durable), NatsParked(bus.jetstream)
     edge = Edge(stage, declared, subscription.handle, bus.log, bus.pointers, parking=Parking(declared, parked))
     look = Lookahead(bus.jetstream, declared.stream, declared.filters)
-    lane = OvertakingLane(edge, look, bus.turns, slots=subscription.workers)
+    lane = OvertakingLane(edge, look, bus.turns, subscription.workers)
 
     async def raw(message: Any) -> Any:
         # Decoding is the edge's work: one undecodable body must never keep its neighbours from being handled.

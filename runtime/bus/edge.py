@@ -19,6 +19,7 @@ from contracts.events import Event, Stage
 from contracts.graph import Generations
 from contracts.ids import event_id
 from contracts.topology import Durable
+from runtime.activity import Activity, progressed
 from runtime.bus.attempts import Attempts
 from runtime.bus.codec import decode
 from runtime.bus.failures import failure
@@ -82,6 +83,7 @@ class Edge:
     attempts: Attempts = field(default_factory=Attempts)
     handled: int = 0
     busy: int = 0
+    activity: Activity = field(default_factory=Activity)
 
     async def process(self, messages: Sequence[Message]) -> None:
         """Bring these messages to an end: acknowledged, or to be delivered again."""
@@ -109,7 +111,7 @@ class Edge:
         if not batch:
             return
         try:
-            with handling(self.durable.name, [delivery.envelope for _, delivery in batch]):
+            with handling(self.durable.name, [d.envelope for _, d in batch]), self.activity.on([d for _, d in batch]):
                 # Apart: a driver that cancels the task it runs in would end the worker, and nobody would notice.
                 facts = await apart(self.handle([delivery for _, delivery in batch], await self.pointers.live()))
                 await self._publish(batch, facts)
@@ -139,6 +141,7 @@ class Edge:
             try:
                 async with aclosing(self._sealed_all(batch, facts)) as envelopes:
                     async for envelope in envelopes:
+                        progressed()
                         under_way = await _room_in(under_way)
                         under_way.add(asyncio.create_task(self.log.publish(envelope)))
                 await asyncio.gather(*under_way)

@@ -32,6 +32,7 @@ from services.query.models import (
     OfflineKeywords,
     RememberedWords,
 )
+from services.query.named_models import NamedChat, NamedEmbedder
 from services.query.names import NameIndexes
 from services.query.ports import KeywordFinders, Memories, Rerankers
 from services.query.remembered import RowMemories
@@ -52,8 +53,9 @@ COUNTED = 50_000
 async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> AsyncGenerator[Library]:
     """Stores that answer, and models; closed in the end."""
     logger.info("instructions of every request", characters=len(settings.prompt_prefix))
-    embedder = open_embedder(settings, bus.guards, patience=PATIENCE)
-    chat = open_chat(settings, bus.guards, patience=PATIENCE)
+    embedder = NamedEmbedder(open_embedder(settings, bus.guards, patience=PATIENCE))
+    opened = open_chat(settings, bus.guards, patience=PATIENCE)
+    chat = NamedChat(opened) if opened else None
     reranker = open_reranker(settings, bus.guards)
     rows, graph = open_documents(settings), open_graph(settings)
     documents, kept = RowDocuments(rows), Kept(bus.log, settings.graph_cache_mb * 2**20)

@@ -60,7 +60,7 @@ class Readers:
 async def upload(shelf: Shelf, file: Received, wishes: Wishes, readers: Readers) -> tuple[Added, Track]:
     """Read the file and publish its text under its base name; the track to follow it by comes with it.
 
-    The same text under the same name is not added again: the track is then that of the request that added it. Raises
+    The same text under the same name is not added again, and what stands there comes back. Raises
     `NotTaken` for a name or a kind that is not taken, InvalidInput for a file without a text or that cannot be read,
     `Conflicts` when there is another text of that name, `Unavailable` when the log does not take it.
     """
@@ -71,10 +71,7 @@ async def upload(shelf: Shelf, file: Received, wishes: Wishes, readers: Readers)
     text = Text(parsed.text, name, metadata=parsed.metadata, pages=parsed.pages)
     if not wishes.replace:
         await _refuse_other(shelf, name, text)
-    added = await add_one(shelf, track, text)
-    if not track.key and not added.is_new and added.track_id:
-        track = Track(added.track_id)
-    return added, track
+    return await add_one(shelf, track, text), track
 
 
 def plain_name(name: str) -> str:
