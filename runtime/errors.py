@@ -65,7 +65,7 @@ class NewerVersion(Retryable):
 
 
 class ModelChanged(Retryable):
-    """The live vectors were made by another embedding model; `lightstream rebuild vectors` replaces them."""
+    """The live vectors were made by another embedding model; a rebuild with `--embedding-model` replaces them."""
 
 
 class Poison(ServiceError):

@@ -208,7 +208,7 @@ class Blobs(Protocol):
     """Immutable texts by their hash."""
 
     async def put(self, text: str) -> BlobRef:
-        """Keep the text. Twice is once."""
+        """Keep the text. Twice is once; other bytes under its name are replaced. Raises `Unavailable`."""
         ...
 
     async def get(self, ref: BlobRef) -> str:

@@ -58,7 +58,13 @@ FORM: dict[str, Any] = {
                 "schema": {
                     "type": "object",
                     "required": ["file"],
-                    "properties": {"file": {"type": "string", "format": "binary"}},
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        "encoding": {
+                            "type": "string",
+                            "description": "of a file that is text, as windows-1252; without it, it is detected",
+                        },
+                    },
                 }
             }
         },
@@ -78,8 +84,8 @@ async def upload_file(
     """Add a file. The answer comes once it is read and the log has its text durably."""
     shelf = Shelf(ctx.log, ctx.blobs, workspace)
     async with received(request, ctx.readers.refuse_larger) as file:
-        added, track = await upload(shelf, file, Wishes(key, replace), ctx.readers)
-    return await _answered(ctx, workspace, [added], track)
+        added, track, warning = await upload(shelf, file, Wishes(key, replace), ctx.readers)
+    return (await _answered(ctx, workspace, [added], track)).warning([warning] if warning else [])
 
 
 @router.post("/text", responses=ADDED)
@@ -147,7 +153,7 @@ async def scan_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> Scan
 
 @router.get("/supported_file_types")
 async def supported_file_types() -> FileTypes:
-    """Which files are read. A file without a suffix is read when it is UTF-8."""
+    """Which files are read. One of any other name is read when it is text."""
     engines: dict[str, list[str]] = {}
     for suffix, kind in KINDS.items():
         engines.setdefault(kind.parser or "text", []).append(suffix)
