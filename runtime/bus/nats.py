@@ -59,6 +59,7 @@ MOST_LISTED = 100_000
 """Subjects the server lists in one answer."""
 
 _TOO_LARGE = 10054  # JSStreamMessageExceedsMaximumErr
+_OF_ANOTHER_ACCOUNT = 10039  # JSNotEnabledForAccountErr
 _FULL = {10077, 10047, 10122}  # maximum bytes, messages or storage exceeded; insufficient resources
 
 
@@ -242,10 +243,15 @@ class NatsLog:
 
 
 class translated:
-    """What the server does not answer becomes `Unavailable`."""
+    """What the server does not answer becomes `Unavailable`, what the user may not ask ConfigurationError."""
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if isinstance(error, APIError) and error.err_code == _OF_ANOTHER_ACCOUNT:
+            raise ConfigurationError(
+                "the account of this user of NATS_URL has no JetStream of its own: set NATS_API_PREFIX to the name"
+                " under which it imports that of the log, or use a user who may read the log"
+            ) from error
         if isinstance(error, (*SILENT, ServerError, ServiceUnavailableError)):
             raise Unavailable(f"the bus does not answer: {error!r}") from error
