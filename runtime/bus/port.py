@@ -62,6 +62,8 @@ class Delivery(Generic[E]):
     sequence: int
     attempt: int
     published_at: datetime
+    bugs: int = 0
+    """How often handling it has raised what nobody foresaw; outages do not count."""
 
     @property
     def event(self) -> E:
