@@ -28,6 +28,9 @@ from contracts.values import (
 
 Stage = Literal["chunker", "extractor", "merger", "indexer", "query"]
 
+GRAPH, SUMMARY_PREFIX = "_graph", "_sum-"
+"""What events are about that no document caused: the graph, and the summaries of one entity or relation."""
+
 
 class Event(Value):
     """The body of one event."""
@@ -146,7 +149,7 @@ class GraphMerged(Event):
 
     @property
     def about(self) -> str:
-        return self.document.id if self.document else "_graph"
+        return self.document.id if self.document else GRAPH
 
     @property
     def ordinal(self) -> int:
@@ -168,7 +171,7 @@ class DescriptionSummarized(Event):
 
     @property
     def about(self) -> str:
-        return "_sum-" + sha256("\x1f".join(self.key))[:32]
+        return SUMMARY_PREFIX + sha256("\x1f".join(self.key))[:32]
 
     @property
     def ordinal(self) -> int:
@@ -189,7 +192,7 @@ class VectorsIndexed(Event):
 
     @property
     def about(self) -> str:
-        return self.document.id if self.document else "_graph"
+        return self.document.id if self.document else GRAPH
 
 
 class StageFailed(Event):
@@ -208,6 +211,14 @@ class StageFailed(Event):
     @property
     def about(self) -> str:
         return self.document_id
+
+    @property
+    def of_graph(self) -> bool:
+        """Whether what was given up is about the graph, not a document: an edit, a summary, or what follows of one."""
+        if self.document or self.cause_type in DOCUMENT_EVENTS:
+            return False
+        named = self.document_id == GRAPH or self.document_id.startswith(SUMMARY_PREFIX)
+        return named or self.cause_type in {"GraphEdited", "DescriptionSummarized"}
 
     @property
     def ordinal(self) -> int:
@@ -245,7 +256,7 @@ class GraphEdited(Event):
 
     @property
     def about(self) -> str:
-        return "_graph"
+        return GRAPH
 
 
 class RetryRequested(Event):
@@ -259,6 +270,9 @@ class RetryRequested(Event):
     def about(self) -> str:
         return self.document_id
 
+
+DOCUMENT_EVENTS = {"DocumentAdded", "DocumentDeleted", "ChunksCreated", "EntitiesExtracted", "RetryRequested"}
+"""Events that are always about a document, whatever its id."""
 
 EVENTS: dict[str, type[Event]] = {
     event.type_name(): event
