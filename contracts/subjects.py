@@ -44,6 +44,18 @@ def of_type_in(workspace: str, event_type: str) -> str:
     return f"{PREFIX}.{token(workspace)}.*.{event_type}"
 
 
+def narrowed(filter: str, workspace: str) -> str:
+    """A filter of all workspaces, as a filter of the workspace with this token."""
+    head, _, tail = filter.removeprefix(f"{PREFIX}.").partition(".")
+    assert head == "*", filter
+    return f"{PREFIX}.{workspace}.{tail}"
+
+
+def parked(durable: str = "*", workspace: str = "*", sequence: int | str = "*") -> str:
+    """Where the record of a parked event stands; what is not given is any. `workspace` is a token."""
+    return f"parked.{durable}.{workspace}.{sequence}"
+
+
 def split(subject: str) -> tuple[str, str, str]:
     """(workspace token, document token, event type). Raises ValueError on any other subject."""
     parts = subject.split(".")

@@ -4,11 +4,12 @@ ServiceError
 ├── Retryable        may succeed later: the event is redelivered with a growing delay, for as long as it takes
 │   ├── Unavailable      a store, the bus or a provider does not answer; the outcome of a write is unknown
 │   ├── RateLimited      the provider asks to wait (`retry_after` seconds)
-│   ├── NewerVersion     the event is newer than this code: a deployment is under way
+│   ├── NewerVersion     the event is newer than this code: it is parked until the code knows its version
 │   └── ModelChanged     the vectors were made by another embedding model: a rebuild is asked for
 ├── Poison           can never succeed: the event is set aside as a StageFailed fact, with the reason
 │   ├── ModelRefused     a model never takes this request
 │   └── Undecodable      not even an event; kept raw in KB_DEAD
+├── NotWanted        the document was deleted or replaced meanwhile: what was to be paid for it is not
 ├── InvalidInput     a caller gave what cannot be used (HTTP 4xx, exit code 2)
 └── ConfigurationError   this process must not start: the message says what to change
 
@@ -53,6 +54,10 @@ class RateLimited(Retryable):
 class NewerVersion(Retryable):
     """The event's version is newer than this code knows."""
 
+    def __init__(self, message: str, *, event_type: str = "", version: int = 0) -> None:
+        super().__init__(message)
+        self.event_type, self.version = event_type, version
+
 
 class ModelChanged(Retryable):
     """The live vectors were made by another embedding model; `lightstream rebuild vectors` replaces them."""
@@ -72,6 +77,10 @@ class ModelRefused(Poison):
 
 class Undecodable(Poison):
     """The bytes are not an event of ours."""
+
+
+class NotWanted(ServiceError):
+    """Nobody waits for the result any more; nothing was paid."""
 
 
 class InvalidInput(ServiceError):

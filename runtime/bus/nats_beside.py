@@ -108,11 +108,12 @@ class NatsValues:
 
     bucket: KeyValue
     jetstream: JetStreamContext
+    name: str = LIMITS_BUCKET
 
     @classmethod
-    async def bind(cls, jetstream: JetStreamContext) -> "NatsValues":
+    async def bind(cls, jetstream: JetStreamContext, name: str = LIMITS_BUCKET) -> "NatsValues":
         """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never run."""
-        return cls(await _bucket(jetstream, LIMITS_BUCKET), jetstream)
+        return cls(await _bucket(jetstream, name), jetstream, name)
 
     async def read(self, key: str) -> tuple[bytes, int]:
         with translated(), _gone():
@@ -132,7 +133,7 @@ class NatsValues:
 
     async def keys(self) -> list[str]:
         with translated(), _gone():
-            info = await self.jetstream.stream_info(f"KV_{LIMITS_BUCKET}", subjects_filter=f"$KV.{LIMITS_BUCKET}.>")
+            info = await self.jetstream.stream_info(f"KV_{self.name}", subjects_filter=f"$KV.{self.name}.>")
         return sorted(subject.rpartition(".")[2] for subject in info.state.subjects or {})
 
 
@@ -152,4 +153,4 @@ def _gone() -> Generator[None]:
     except KeyWrongLastSequenceError:
         raise
     except APIError as error:
-        raise Unavailable(f"{LIMITS_BUCKET} does not answer: {error.description}") from None
+        raise Unavailable(f"a key-value bucket does not answer: {error.description}") from None

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import httpx2
 import openai
 
+from runtime.activity import waiting
 from runtime.errors import ConfigurationError, ModelRefused, RateLimited, Retryable, ServiceError, Unavailable
 from runtime.models.limits_guard import Call, Guard
 
@@ -70,13 +71,14 @@ class Endpoint:
     @asynccontextmanager
     async def call(self, tokens: int, *, streaming: bool = False) -> AsyncGenerator[Call]:
         """A turn of about so many tokens, a time limit (a stream has one per read instead) and errors of ours."""
-        async with self._guard.call(tokens) as call:
-            with self._translated():
-                if streaming:
-                    yield call
-                    return
-                async with asyncio.timeout(self._timeout):
-                    yield call
+        with waiting():
+            async with self._guard.call(tokens) as call:
+                with self._translated():
+                    if streaming:
+                        yield call
+                        return
+                    async with asyncio.timeout(self._timeout):
+                        yield call
 
     async def tried(self, once: Callable[[], Awaitable[T]]) -> T:
         """The result of a call that is repeated a few times, unless the provider asks for a longer wait."""

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
+from runtime.bus.versions import LogVersions
 from runtime.health import Health
 from runtime.models.open import open_embedder
 from runtime.service import Bus, Subscription, run, until_it_answers
@@ -39,6 +40,7 @@ def main() -> None:
                         vectors=vectors,
                         embeddings=embeddings,
                         extents=RowExtents(rows, "vector_extents"),
+                        versions=LogVersions(bus.log),
                     ),
                 ),
                 Subscription(
