@@ -7,6 +7,7 @@ from contracts.envelope import Envelope
 from contracts.events import (
     ChunksCreated,
     DocumentAdded,
+    DocumentCancelled,
     EntitiesExtracted,
     Event,
     GraphEdited,
@@ -82,6 +83,8 @@ def gist(envelope: Envelope[Event]) -> str:
             return f"{event.kind}: {len(event.chunks)} chunks, {event.embedded} texts embedded ({event.model})"
         case StageFailed() as event:
             return f"{event.stage} gave up a {event.cause_type}: {event.error_type}: {event.message}"
+        case DocumentCancelled() as event:
+            return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
         case GraphEdited() as event:
             into = f" into {event.target!r}" if event.target else ""
             by = f" by {event.editor}" if event.editor else ""
