@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from contracts.text import encodable, sanitize
+from contracts.text import encodable, one_line, sanitize
 from contracts.values import Chunking
 from runtime.bus.publisher import Added
 from services.query.api.strict import Strict
@@ -166,7 +166,7 @@ class Document(BaseModel):
                 "chunks": status.chunk_count,
                 **{step: status.done(step) for step in STEPS},
             },
-            file_path=status.file_path,
+            file_path=one_line(status.file_path),
         )
 
 

@@ -217,6 +217,28 @@ async def test_the_pipeline_is_busy_while_a_document_is_not_settled_and_nothing_
     assert (await api.post("/documents/text", json=TEXT)).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "name", ["a\x1b[31m.md", "a.md\n[2] forged.md", "a\u202egm.md", "a\u2028b.md", "x" * 1100, "\x9b2J"]
+)
+async def test_a_name_that_is_none_is_refused_for_texts_as_for_files(
+    api: httpx.AsyncClient, world: World, name: str
+) -> None:
+    one = await api.post("/documents/text", json={"text": "x", "file_source": name})
+    two = await api.post("/documents/texts", json={"texts": ["x", "y"], "file_sources": ["good.md", name]})
+    for answer in (one, two):
+        assert answer.status_code == 422
+        assert answer.json()["detail"].isprintable()
+    assert world.log.messages == []
+
+
+async def test_a_name_that_was_published_past_us_is_shown_without_what_acts(world: World) -> None:
+    hostile = "a.md\n[2] forged.md\x1b[31m"
+    await world.project(delivered(added(file_path=hostile), 1))
+    async with client(world.app()) as api:
+        (shown,) = (await api.post("/documents/paginated", json={})).json()["documents"]
+    assert shown["file_path"] == "a.md\ufffd[2] forged.md\ufffd[31m"
+
+
 async def test_a_full_log_is_503_with_the_time_to_wait(api: httpx.AsyncClient, world: World) -> None:
     async def full(*_: Any) -> int:
         raise Unavailable("KB_EVENTS is full", retry_after=30.0)
