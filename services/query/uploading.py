@@ -73,7 +73,7 @@ class Uploaded(NamedTuple):
 async def upload(shelf: Shelf, file: Received, wishes: Wishes, readers: Readers) -> Uploaded:
     """Read the file and publish its text under its base name.
 
-    The same text under the same name is not added again: the track is then that of the request that added it. Raises
+    The same text under the same name is not added again, and what stands there comes back. Raises
     `NotTaken` for a name, a kind or an encoding that is not taken, InvalidInput for a file that has no text or cannot
     be read, `Conflicts` when there is another text of that name, `Unavailable` when the log does not take it.
     """
@@ -84,10 +84,7 @@ async def upload(shelf: Shelf, file: Received, wishes: Wishes, readers: Readers)
     text = Text(parsed.text, name, metadata=parsed.metadata, pages=parsed.pages)
     if not wishes.replace:
         await _refuse_other(shelf, name, text)
-    added = await add_one(shelf, track, text)
-    if not track.key and not added.is_new and added.track_id:
-        track = Track(added.track_id)
-    return Uploaded(added, track, parsed.warning)
+    return Uploaded(await add_one(shelf, track, text), track, parsed.warning)
 
 
 def plain_name(name: str) -> str:
