@@ -221,7 +221,7 @@ class Started(Done):
 
 
 class ScanStatus(BaseModel):
-    """How far a scan of INPUT_DIR is; times in seconds since 1970."""
+    """How far a scan is; times in seconds since 1970."""
 
     track_id: str
     status: Literal["running", "completed", "failed"]
