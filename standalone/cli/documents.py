@@ -20,6 +20,7 @@ from standalone.cli.common import (
     print_json,
     quiet_logs,
 )
+from standalone.cli.terminal import line
 
 if TYPE_CHECKING:
     from lightstream.models import Document
@@ -86,7 +87,7 @@ async def _add(
         report(outcome, found.skipped)
         for document in statuses:
             if document.status != "processed":
-                note(f"  {document.status}: {document.file_path}: {document.error_msg or 'see `status`'}")
+                note(f"  {document.status}: {line(document.file_path)}: {line(document.error_msg or 'see `status`')}")
     unfinished = [document for document in statuses if document.status != "processed"]
     return bool(outcome.refused or unfinished)
 
@@ -126,11 +127,11 @@ def report(outcome: "Outcome", skipped: int) -> None:
     parts += [f"{skipped} files skipped (hidden, or of a kind that is not read)"] if skipped else []
     echo(", ".join(parts))
     for refused in outcome.refused[:SHOWN]:
-        note(f"  refused {refused.name}: {refused.reason}")
+        note(f"  refused {line(refused.name)}: {line(refused.reason)}")
     if len(outcome.refused) > SHOWN:
         note(f"  … and {len(outcome.refused) - SHOWN} more")
     for doubt in outcome.warnings[:SHOWN]:
-        note(f"  warning {doubt.name}: {doubt.warning} (--encoding NAME)")
+        note(f"  warning {line(doubt.name)}: {line(doubt.warning)} (--encoding NAME)")
     if len(outcome.warnings) > SHOWN:
         note(f"  … and {len(outcome.warnings) - SHOWN} more warnings")
 
@@ -163,7 +164,7 @@ async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
         return
     for key, value in {**shown, **found[0].metadata}.items():
         if key != "metadata" and value not in (None, ""):
-            echo(f"{key:<16} {value}")
+            echo(f"{line(key):<16} {line(value)}")
 
 
 async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
@@ -185,7 +186,7 @@ async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
     for waiting in parked:
         echo(f"  parked         {waiting}")
     for each in unfinished[:SHOWN]:
-        echo(f"  {each.status}: {each.file_path} {_counts(each)} {each.error_msg or ''}".rstrip())
+        echo("  " + line(f"{each.status}: {each.file_path} {_counts(each)} {each.error_msg or ''}".rstrip()))
 
 
 def _counts(document: "Document") -> str:

@@ -36,6 +36,7 @@ from services.query.api.routes import Context, Ctx, Workspace
 from services.query.domain.status import STATUSES
 from services.query.refusals import NotThere
 from services.query.removing import delete, delete_all, reprocess
+from services.query.scanning import AlreadyRunning
 from services.query.uploading import Wishes, upload
 
 router = APIRouter(prefix="/documents", tags=["documents"])
@@ -123,10 +124,17 @@ async def _answered(ctx: Context, workspace: str, added: Sequence[Added], track:
     return InsertResponse.of(added, track.id, {id: state.status for id, (state, _) in found.items()})
 
 
-@router.post("/scan", responses={**SCANNED, **answering(501)})
+@router.post("/scan", responses={**SCANNED, **answering(404, 501)})
 async def scan(ctx: Ctx, workspace: Workspace) -> Started:
-    """Add every file below INPUT_DIR, in the background. 501 where that is not set."""
-    begun = ctx.scans.start(Shelf(ctx.log, ctx.blobs, workspace))
+    """Add every file of the workspace's folder in INPUT_DIR, in the background. 501 where that is not set.
+
+    While a scan of the workspace is running there is no second one: the answer then has the track id of the first.
+    """
+    try:
+        begun = ctx.scans.start(Shelf(ctx.log, ctx.blobs, workspace))
+    except AlreadyRunning as running:
+        message = "A scan of this workspace is running already; nothing was begun."
+        return Started(status="scanning_skipped_pipeline_busy", message=message, track_id=running.track_id)
     return Started(status="scanning_started", message="The folder is being read.", track_id=begun.track_id)
 
 
