@@ -54,6 +54,8 @@ class Wanted:
     targets: Sequence[Projection]
     embedding_model: str = ""
     embedding_dim: int = 0
+    lost: bool = False
+    """The stores were emptied before: there are no generations to go back to."""
 
 
 @asynccontextmanager
@@ -127,6 +129,7 @@ async def _prepared(target: Target, wanted: Wanted, report: Report, *, back: boo
                 report,
                 target.read(MergerSettings).limits,
                 compared=live,
+                lost=wanted.lost,
             )
 
 
