@@ -10,6 +10,8 @@ from contracts.ids import sha256
 
 PREFIX = "kb.v1"
 ALL = f"{PREFIX}.*.*.*"
+PROBE = "kb.probe"
+"""Where a process that was not answered tries whether the log takes anything. No durable hears it."""
 
 _TOKEN = re.compile(r"(?!x-)[a-z0-9_-]{1,64}")
 
@@ -42,6 +44,18 @@ def of_document(workspace: str, document_id: str) -> str:
 def of_type_in(workspace: str, event_type: str) -> str:
     """All events of one type of one workspace."""
     return f"{PREFIX}.{token(workspace)}.*.{event_type}"
+
+
+def narrowed(filter: str, workspace: str) -> str:
+    """A filter of all workspaces, as a filter of the workspace with this token."""
+    head, _, tail = filter.removeprefix(f"{PREFIX}.").partition(".")
+    assert head == "*", filter
+    return f"{PREFIX}.{workspace}.{tail}"
+
+
+def parked(durable: str = "*", workspace: str = "*", sequence: int | str = "*") -> str:
+    """Where the record of a parked event stands; what is not given is any. `workspace` is a token."""
+    return f"parked.{durable}.{workspace}.{sequence}"
 
 
 def split(subject: str) -> tuple[str, str, str]:

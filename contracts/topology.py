@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from contracts import subjects
 
 KiB, MiB = 1024, 1024 * 1024
-DAY = 24 * 3600.0
+HOUR, DAY = 3600.0, 24 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class Stream:
     max_msgs_per_subject: int = -1
     discard_new_per_subject: bool = False
     deny_delete: bool = False
+    message_ttl: bool = False
+    """Whether a message may say after how many seconds it vanishes."""
     work_queue: bool = False
     compressed: bool = True
 
@@ -44,10 +46,13 @@ class Durable:
     """Messages one call of the handler may take."""
 
 
+PARKED_STREAM = "KB_PARKED"
+"""The list of parked events: of each record the newest wins, and one that is done vanishes by itself."""
+
 STREAMS = (
     Stream(
         "KB_EVENTS",
-        (subjects.ALL,),
+        (subjects.ALL, subjects.PROBE),
         "the log, the only truth: never evicts, never deletes one event, refuses new ones when full",
         duplicate_window=DAY,
         deny_delete=True,
@@ -60,6 +65,13 @@ STREAMS = (
         discard_new_per_subject=True,
     ),
     Stream("KB_DEAD", ("dead.>",), "what could not be decoded, raw, with the reason in its headers"),
+    Stream(
+        PARKED_STREAM,
+        (subjects.parked(),),
+        "events that wait outside of their durable's window: a to-do list, one record per durable and event",
+        max_msgs_per_subject=1,
+        message_ttl=True,
+    ),
     Stream(
         "KB_ADVISORIES",
         ("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>", "$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.>"),
@@ -98,6 +110,11 @@ GENERATIONS_BUCKET = "KB_GENERATIONS"
 LIMITS_BUCKET = "KB_LIMITS"
 """Key-value bucket in which all replicas agree on what they ask of a model's provider; it may be lost."""
 
+CHECKPOINTS_BUCKET = "KB_CHECKPOINTS"
+"""Key-value bucket that notes what the log and each projection's stores held: whoever holds less has lost it."""
+TURNS_BUCKET = "KB_TURNS"
+"""Key-value bucket in which replicas agree on who handles a message before its delivery; it may be lost."""
+
 
 @dataclass(frozen=True)
 class Bucket:
@@ -112,6 +129,8 @@ class Bucket:
 BUCKETS = (
     Bucket(GENERATIONS_BUCKET, "names the live generation of each projection", history=16),
     Bucket(LIMITS_BUCKET, "what all replicas together ask of a model's provider, and since when it is paused", ttl=DAY),
+    Bucket(CHECKPOINTS_BUCKET, "what the log and the stores of each projection held, and which of them lost it"),
+    Bucket(TURNS_BUCKET, "which messages are handled before their delivery, and so by which replica", ttl=HOUR),
 )
 
 

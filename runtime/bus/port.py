@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from contracts.envelope import Envelope
 from contracts.events import ChunksCreated, DocumentAdded, DocumentDeleted, Event
@@ -12,7 +12,7 @@ from contracts.graph import Extent, Generations, Projection
 from contracts.values import BlobRef, DocumentVersion
 
 BUG_ATTEMPTS = 5
-"""Deliveries after which an error that is neither Retryable nor Poison is set aside."""
+"""Times that an error which is neither Retryable nor Poison may come, before its message is set aside."""
 
 E = TypeVar("E", bound=Event, covariant=True)
 
@@ -139,8 +139,11 @@ class Log(Protocol):
         """Keep a message raw in KB_DEAD with the reason; twice is once."""
         ...
 
-    async def newest(self, workspace: str, about: str, event_type: str) -> Message | None:
-        """The newest event of this type about this document; it is not a delivery and is never acknowledged."""
+    async def newest(self, workspace: str, about: str, event_type: str, *, exact: bool = True) -> Message | None:
+        """The newest event of this type about this document; it is not a delivery and is never acknowledged.
+
+        Not `exact`: any replica of the log may answer, which may be a moment behind.
+        """
         ...
 
     async def following(self, after: int, subject: str) -> Message | None:
@@ -158,13 +161,45 @@ class Log(Protocol):
         """The sequence of the newest event of this workspace, 0 for none. Raises `Unavailable`."""
         ...
 
-    async def handled(self, *durables: str) -> int:
-        """A sequence up to which these durables (none named: all) have acknowledged everything; 0: not known."""
+    async def handled(self, *durables: str, workspace: str | None = None) -> int:
+        """A sequence up to which these durables (none named: all) have handled everything; 0: not known.
+
+        What is acknowledged and parked is not handled; with a `workspace` only its own parked events count.
+        """
         ...
 
     def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncIterator[list[Message]]:
         """Pages of messages behind `after`, in order, up to the end of the log at the time of the call."""
         ...
+
+
+Obsolete = Literal["deleted", "superseded"]
+"""Why nobody waits for the work on a version of a document any more.
+
+`superseded` as soon as the log holds chunks of a newer version: from then on those replace all that this one says.
+"""
+
+
+class DocumentVersions(Protocol):
+    """Which versions of documents are still wanted: asked before anything is paid for one."""
+
+    async def obsolete(self, workspace: str, document: DocumentVersion) -> Obsolete | None:
+        """Why this version is not wanted any more; None while it is, or while that cannot be found out.
+
+        Cheap: may be asked before each call of a model. What it says may be a second or two behind the log.
+        """
+        ...
+
+
+class AllWanted:
+    """`DocumentVersions` for who pays nothing, such as a rebuild: every version is wanted."""
+
+    async def obsolete(self, workspace: str, document: DocumentVersion) -> Obsolete | None:
+        """None."""
+        return None
+
+
+ALL_WANTED: DocumentVersions = AllWanted()
 
 
 class Blobs(Protocol):
@@ -212,8 +247,11 @@ class GenerationPointers(Protocol):
         """Replace them if they still have that revision, else raise `Unavailable`."""
         ...
 
-    async def live(self) -> Generations:
-        """The generations to read from and write to now."""
+    async def live(self, *needed: Projection) -> Generations:
+        """The generations to read from and write to now.
+
+        `needed`: those that will be read, none named: all. Whoever watches the stores raises `StoreBehind` for them.
+        """
         ...
 
 

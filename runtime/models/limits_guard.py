@@ -19,9 +19,11 @@ from pydantic import ValidationError
 
 from contracts.ids import sha256
 from runtime.bus.port import Values
-from runtime.errors import Poison, RateLimited, Retryable, Unavailable
+from runtime.errors import NotWanted, Poison, RateLimited, Retryable, Unavailable
+from runtime.fair import FairSemaphore
 from runtime.models import limits as rules
 from runtime.models.limits import Block, Limits, Need, State
+from runtime.models.scope import call_scope
 
 logger = structlog.get_logger(__name__)
 
@@ -61,7 +63,7 @@ class Guard:
         self._name, self._counted = name, bool(limits.requests or limits.tokens)
         self.key = sha256(key or name)[:32]
         self._me = uuid4().hex[:12]
-        self._door, self._turn, self._left = asyncio.Lock(), asyncio.Lock(), asyncio.Event()
+        self._door, self._turn, self._left = FairSemaphore(1), asyncio.Lock(), asyncio.Event()
         self._beating: asyncio.Task[None] | None = None
         self._running = self._waiting = self._allowed = 0
         self._served = self._seen = self._short_until = self._alone_until = 0.0
@@ -75,6 +77,9 @@ class Guard:
         """A turn of about so many tokens. What is raised inside tells how the provider is."""
         call = await self._admitted(tokens)
         try:
+            # What others wait for to see whether the provider is back is sent in any case.
+            if not (call.probing or await call_scope().wanted()):
+                raise NotWanted(f"a call to {self._name} is not wanted any more")
             yield call
         except Poison:
             await self._well(call)
@@ -115,7 +120,8 @@ class Guard:
         if self._beating is None or self._beating.done():
             self._beating = asyncio.create_task(self._beat())
         try:
-            async with asyncio.timeout(None if self._patience == math.inf else self._patience), self._door:
+            wait = None if self._patience == math.inf else self._patience
+            async with asyncio.timeout(wait), self._door.hold(call_scope().workspace):
                 while (call := await self._let_in(tokens)) is None:
                     self._left.clear()
                     with suppress(TimeoutError):

@@ -2,7 +2,7 @@
 
 import asyncio
 import codecs
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 
 from pydantic import ValidationError
 
@@ -10,7 +10,7 @@ from contracts.events import ChunksCreated, DocumentAdded, Event
 from contracts.graph import Generations
 from contracts.text import INLINE_LIMIT
 from contracts.values import Chunk, Chunking
-from runtime.bus.port import Blobs, Delivery, version_added
+from runtime.bus.port import ALL_WANTED, Blobs, Delivery, DocumentVersions, version_added
 from runtime.errors import Poison
 from services.chunker.domain import document, given
 from services.chunker.domain.parts import facts, parts
@@ -25,24 +25,30 @@ async def on_document_added(
     tokens: Tokens,
     chunking: Chunking,
     max_bytes: int,
+    versions: DocumentVersions = ALL_WANTED,
 ) -> AsyncGenerator[Event]:
-    """Cut the document; `chunking` is how, where the document itself does not say.
+    """Cut the document, unless it is deleted by now; `chunking` is how, where the document itself does not say.
 
+    A superseded version is cut all the same: where it ends tells the projections what to look for behind the end of
+    the next one.
     Raises Poison for a text that is empty, too long, or cannot be cut as it asks; the generator does too.
     """
-    event = delivery.event
+    event, version = delivery.event, version_added(delivery, delivery.event)
+    if await versions.obsolete(delivery.workspace, version) == "deleted":
+        return _made(())
     try:
         how = event.chunking.over(chunking) if event.chunking else chunking
     except ValidationError as error:
         reasons = "; ".join(fault["msg"] for fault in error.errors())
         raise Poison(f"the document's `chunking` does not go with the service's settings: {reasons}") from None
     chunks = await _chunks(event, blobs, tokens, how, max_bytes)
-    return _made(facts(version_added(delivery, event), parts(chunks, INLINE_LIMIT)))
+    return _made(facts(version, parts(chunks, INLINE_LIMIT)))
 
 
-async def _made(events: Iterator[ChunksCreated]) -> AsyncGenerator[Event]:
+async def _made(events: Iterable[ChunksCreated]) -> AsyncGenerator[Event]:
     """Each event is cut in a thread: others go on meanwhile, heartbeats above all."""
-    while (event := await asyncio.to_thread(next, events, None)) is not None:
+    left = iter(events)
+    while (event := await asyncio.to_thread(next, left, None)) is not None:
         yield event
 
 

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from runtime.bus.edge import each
+from runtime.bus.versions import LogVersions
 from runtime.health import Health
 from runtime.models.open import open_tokenizer
 from runtime.service import Bus, Subscription, run
@@ -24,6 +25,7 @@ def main() -> None:
             tokens=open_tokenizer(),
             chunking=settings.chunking,
             max_bytes=settings.max_text_bytes,
+            versions=LogVersions(bus.log),
         )
         yield [Subscription("chunker", each(handle), workers=2)]
 

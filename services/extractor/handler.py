@@ -9,9 +9,10 @@ from contracts.graph import UNKNOWN_TYPE, Generations
 from contracts.ids import sha256
 from contracts.names import clean_name, clean_text
 from contracts.values import Chunk, ChunkRef, ExtractedEntity, ExtractedRelation, Given
-from runtime.bus.port import BUG_ATTEMPTS, Delivery
-from runtime.errors import Poison, Retryable, Unavailable
+from runtime.bus.port import ALL_WANTED, BUG_ATTEMPTS, Delivery, DocumentVersions
+from runtime.errors import NotWanted, Poison, Retryable, Unavailable
 from runtime.models.ports import Extraction
+from runtime.models.scope import calls_for
 from services.extractor.ports import Extractions, Extractor
 
 GIVEN = "given"
@@ -31,24 +32,36 @@ async def on_chunks_created(
     extractor: Extractor,
     extractions: Extractions,
     clock: Callable[[], float],
+    versions: DocumentVersions = ALL_WANTED,
 ) -> list[Event]:
     """Extract every chunk of this part, but for those that came with what they say.
 
-    `clock` gives seconds, for durations. A chunk that can never be extracted, or has raised an error nobody foresaw
+    `clock` gives seconds, for durations. Once the version is obsolete, nothing more is asked: chunks that are left
+    give no event, for nobody waits for one. A chunk that can never be extracted, or has raised an error nobody foresaw
     too often, fails alone. When some chunk may succeed later, what its siblings said is published with the Retryable
     that is raised.
     """
     chunks = delivery.event.chunks
     unread = [chunk for chunk in chunks if chunk.given is None]
+
+    async def wanted() -> bool:
+        return await versions.obsolete(delivery.workspace, delivery.event.document) is None
+
+    if not await wanted():
+        return []
     known = await extractions.get(delivery.workspace, [cache_key(extractor, chunk) for chunk in unread])
-    results = await asyncio.gather(
-        *(_extract(delivery, chunk, known, extractor, extractions, clock) for chunk in chunks), return_exceptions=True
-    )
+    with calls_for(delivery.workspace, wanted):
+        results = await asyncio.gather(
+            *(_extract(delivery, chunk, known, extractor, extractions, clock) for chunk in chunks),
+            return_exceptions=True,
+        )
     facts: list[Event] = []
     waiting: list[Retryable] = []
     for chunk, result in zip(chunks, results, strict=True):
         if isinstance(result, Event):
             facts.append(result)
+        elif isinstance(result, NotWanted):
+            continue
         elif isinstance(result, Retryable):
             waiting.append(result)
         elif isinstance(result, Exception) and (isinstance(result, Poison) or delivery.attempt >= BUG_ATTEMPTS):

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from runtime.bus.edge import each
+from runtime.bus.versions import LogVersions
 from runtime.health import Health
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.ports import Chat
@@ -29,7 +30,11 @@ def main() -> None:
         chat = open_chat(settings, bus.guards)
         extractor = _asking(chat, settings) if chat else OfflineExtractor()
         handle = partial(
-            on_chunks_created, extractor=extractor, extractions=ExtractionCache(rows), clock=time.monotonic
+            on_chunks_created,
+            extractor=extractor,
+            extractions=ExtractionCache(rows),
+            clock=time.monotonic,
+            versions=LogVersions(bus.log),
         )
         try:
             await until_it_answers("the document store", rows.prepare, health)

@@ -9,7 +9,7 @@ from contracts.events import ChunksCreated, DocumentDeleted, Event, GraphMerged,
 from contracts.graph import Generations, Space, VectorKind, VectorRow
 from contracts.ids import chunk_vector_id, chunk_vector_prefix, entity_vector_id, relation_vector_id
 from contracts.values import ChunkRef, DocumentVersion
-from runtime.bus.port import Delivery, version_deleted
+from runtime.bus.port import ALL_WANTED, Delivery, DocumentVersions, version_deleted
 from runtime.bus.port import extents as reaches
 from runtime.errors import Retryable
 from runtime.stores.graph.port import Graph
@@ -32,26 +32,33 @@ async def on_chunks(
     vectors: Vectors,
     embeddings: Embeddings,
     extents: Extents,
+    versions: DocumentVersions = ALL_WANTED,
 ) -> list[list[VectorsIndexed]]:
-    """Index passages at once, so that they can be found before anything is extracted; remove those that are gone."""
-    indexed: dict[int, VectorsIndexed] = {}
+    """Index passages at once, so that they can be found before anything is extracted; remove those that are gone.
+
+    Passages of an obsolete version are not embedded and give no event: nobody waits for one.
+    """
+    indexed: dict[int, list[VectorsIndexed]] = {}
     for workspace, deliveries in by_workspace(batch).items():
         space = Space(workspace, generations.vectors)
-        created = [delivery.event for delivery in deliveries if isinstance(delivery.event, ChunksCreated)]
+        created = {delivery.sequence: e for delivery in deliveries if isinstance(e := delivery.event, ChunksCreated)}
+        wanted = {place: e for place, e in created.items() if not await versions.obsolete(workspace, e.document)}
         rows: dict[str, VectorRow] = {}
-        for event in sorted(created, key=lambda e: e.document.version):
+        for event in sorted(wanted.values(), key=lambda e: e.document.version):
             rows |= {row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)}
         changed = await _put_changed(space, "chunks", rows, vectors, embeddings)
         await _remove_ended(space, deliveries, vectors, extents)
         for delivery in deliveries:
             event = delivery.event
-            if isinstance(event, ChunksCreated):
+            if isinstance(event, DocumentDeleted):
+                facts = [_indexed(version_deleted(delivery, event), "chunks", (), 0, embeddings)]
+            elif delivery.sequence in wanted:
                 ours = changed & {chunk_vector_id(event.document.id, chunk.order) for chunk in event.chunks}
-                fact = _indexed(event.document, "chunks", event.chunks, len(ours), embeddings)
+                facts = [_indexed(event.document, "chunks", event.chunks, len(ours), embeddings)]
             else:
-                fact = _indexed(version_deleted(delivery, event), "chunks", (), 0, embeddings)
-            indexed[delivery.sequence] = fact
-    return [[indexed[delivery.sequence]] for delivery in batch]
+                facts = []
+            indexed[delivery.sequence] = facts
+    return [indexed[delivery.sequence] for delivery in batch]
 
 
 async def _remove_ended(

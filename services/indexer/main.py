@@ -5,11 +5,13 @@ from contextlib import asynccontextmanager
 
 from contracts.events import ChunksCreated, DocumentDeleted, GraphMerged
 from contracts.graph import EmbeddingModel, Generations
-from runtime.bus.port import Delivery, Facts
+from runtime.bus.port import Delivery, DocumentVersions, Facts
+from runtime.bus.versions import LogVersions
 from runtime.embedding import Embedding, Embeddings
 from runtime.health import Health
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.caches import CachedEmbeddings
+from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.rows import Rows
 from runtime.stores.graph.port import Graph
@@ -24,8 +26,11 @@ CALLS_OF_A_GROUP = 8
 class Indexing:
     """The handlers, each batch with the embedding model of the generation that it goes to."""
 
-    def __init__(self, embeddings: Embeddings, rows: Rows, graph: Graph, group: int) -> None:
+    def __init__(
+        self, embeddings: Embeddings, rows: Rows, graph: Graph, versions: DocumentVersions, group: int
+    ) -> None:
         self._embeddings, self._rows, self._graph, self._group = embeddings, rows, graph, group
+        self._versions = versions
         self._extents = RowExtents(rows, "vector_extents")
         self._caches: dict[EmbeddingModel, CachedEmbeddings] = {}
 
@@ -35,7 +40,12 @@ class Indexing:
         """See `on_chunks`."""
         async with self._embeddings.of(generations.vectors) as found:
             return await on_chunks(
-                batch, generations, vectors=found.vectors, embeddings=self._cached(found), extents=self._extents
+                batch,
+                generations,
+                vectors=found.vectors,
+                embeddings=self._cached(found),
+                extents=self._extents,
+                versions=self._versions,
             )
 
     async def graph_merged(self, batch: Sequence[Delivery[GraphMerged]], generations: Generations) -> Sequence[Facts]:
@@ -59,11 +69,16 @@ def main() -> None:
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
         embeddings = Embeddings(settings, bus.guards)
         rows, graph = open_documents(settings), open_graph(settings)
-        indexing = Indexing(embeddings, rows, graph, CALLS_OF_A_GROUP * settings.embedding_batch_num)
+        versions = LogVersions(bus.log)
+        indexing = Indexing(embeddings, rows, graph, versions, CALLS_OF_A_GROUP * settings.embedding_batch_num)
         try:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
             await until_it_answers("the vector store", embeddings.configured.vectors.ping, health)
+            vectors = embeddings.configured.vectors
+            parts = {"the document store": RowCheckpoints(rows, "vectors"), "the vector store": vectors}
+            bus.integrity.watch("vectors", parts, ("indexer-chunks", "indexer-graph"))
+            bus.integrity.watch("graph", {"the graph store": graph})
             yield [
                 Subscription("indexer-chunks", indexing.chunks),
                 Subscription("indexer-graph", indexing.graph_merged),

@@ -4,12 +4,16 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from contracts.graph import Entity, Relation, Space
+from runtime.errors import Retryable
 from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.descriptions import Described, Limits, describe
 from services.merger.domain.edits import Edits, applied
 from services.merger.domain.fold import Tally, fold, fragments, standing, tally
 from services.merger.domain.hub import Hub
 from services.merger.ports import Merging, Summaries
+
+MOST_TURNS = 100
+"""Reads of summaries for one batch. A level of groups takes one, and so does each change that others make meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -129,14 +133,17 @@ async def _described(space: Space, found: _Found, summaries: Summaries, limits: 
     texts = {key: fragments(contributions) for key, contributions in found.ordered.items()}
     known: dict[str, str] = {}
     asked: set[str] = set()
-    while True:
+    for _ in range(MOST_TURNS):
         described = {key: describe(key, some, known, limits) for key, some in texts.items()}
         lacking = {group.hash for one in described.values() for group in one.lacking} - asked
         asking = [(hub, hub.revision, hub.fragments, hub.fragments.unasked()) for hub in found.hubs.values()]
         if not (wanted := lacking.union(*(hashes for *_, hashes in asking))):
             return described | {key: hub.fragments.described() for key, hub in found.hubs.items()}
-        known |= await summaries.get(space, wanted)
+        new = await summaries.get(space, wanted)
+        known |= new
         asked |= wanted
         for hub, revision, tree, hashes in asking:
-            # Another task may have put a summary while we asked: then that there was none is no news any more.
-            tree.learn(known, hashes if hub.revision == revision else ())
+            # Another task may have put a summary while we asked: then this is no news any more, and is asked again.
+            if hub.revision == revision:
+                tree.learn(new, hashes)
+    raise Retryable("the summaries of a thing change faster than they can be read")

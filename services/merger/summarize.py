@@ -5,17 +5,19 @@ hub that a bulk load touches a thousand times is summarised when the load is don
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from contracts.events import DescriptionSummarized, Event, GraphMerged
 from contracts.graph import Generations, Space
 from runtime.bus.port import Delivery
-from runtime.errors import Poison, Retryable
+from runtime.errors import NotWanted, Poison, Retryable
+from runtime.models.scope import calls_for
 from services.merger.domain.contributions import Key
 from services.merger.domain.descriptions import Group
 from services.merger.domain.edits import applied
-from services.merger.ports import Merging, Summarizer
+from services.merger.ports import Merging, Summarizer, Summary
 from services.merger.refold import accounts_at
 
 
@@ -41,16 +43,30 @@ async def on_graph_merged(
         workspace, space = delivery.workspace, Space(delivery.workspace, generations.graph)
         groups = [g for g in await _lacking(space, delivery.event, merging) if (workspace, g.hash) not in taken]
         taken |= {(workspace, group.hash) for group in groups}
-        facts[delivery.sequence] = await _summarized(workspace, groups, summarizer)
+        current = partial(_current, space, _revisions(delivery.event), merging=merging)
+        facts[delivery.sequence] = await _summarized(workspace, groups, summarizer, current)
     return [facts[delivery.sequence] for delivery in batch]
+
+
+def _revisions(event: GraphMerged) -> dict[Key, int]:
+    said: dict[Key, int] = {(entity.name,): entity.revision for entity in event.entities}
+    return said | {(relation.source, relation.target): relation.revision for relation in event.relations}
+
+
+async def _newest(space: Space, said: Mapping[Key, int], merging: Merging) -> dict[Key, int]:
+    """The revisions of those keys for which no newer GraphMerged is on its way."""
+    counted = await merging.said.counted(space, said)
+    return {key: now for key, revision in said.items() if (now := counted.get(key, 0)) <= revision}
+
+
+async def _current(space: Space, said: Mapping[Key, int], key: Key, *, merging: Merging) -> bool:
+    """Whether a key still is at the revision that was said; once it is not, its next GraphMerged asks again."""
+    return bool(await _newest(space, {key: said[key]}, merging))
 
 
 async def _lacking(space: Space, event: GraphMerged, merging: Merging) -> list[Group]:
     """The groups without a summary, of those keys for which no newer GraphMerged is on its way."""
-    said: dict[Key, int] = {(entity.name,): entity.revision for entity in event.entities}
-    said |= {(relation.source, relation.target): relation.revision for relation in event.relations}
-    counted = await merging.said.counted(space, said)
-    newest = {key: now for key, revision in said.items() if (now := counted.get(key, 0)) <= revision}
+    newest = await _newest(space, _revisions(event), merging)
     if not newest:
         return []
     edits = applied(await merging.said.edits(space))
@@ -58,17 +74,22 @@ async def _lacking(space: Space, event: GraphMerged, merging: Merging) -> list[G
     return [group for key in newest for group in accounts[key].described.lacking]
 
 
-async def _summarized(workspace: str, groups: Sequence[Group], summarizer: Summarizer) -> list[Event]:
-    results = await asyncio.gather(
-        *(summarizer.summarize(workspace, group) for group in groups), return_exceptions=True
-    )
+async def _summarized(
+    workspace: str, groups: Sequence[Group], summarizer: Summarizer, current: Callable[[Key], Awaitable[bool]]
+) -> list[Event]:
+    async def summarized(group: Group) -> Summary:
+        # While a call waits for its turn, a document of the group may be deleted: then it is not made.
+        with calls_for(workspace, partial(current, group.key)):
+            return await summarizer.summarize(workspace, group)
+
+    results = await asyncio.gather(*map(summarized, groups), return_exceptions=True)
     facts: list[Event] = []
     waiting: list[Retryable] = []
     for group, result in zip(groups, results, strict=True):
         if isinstance(result, Retryable):
             waiting.append(result)
-        elif isinstance(result, Poison):
-            continue  # refused for its content: the fragments themselves stay the description
+        elif isinstance(result, (Poison, NotWanted)):
+            continue  # refused for its content, or out of date: the fragments themselves stay the description
         elif isinstance(result, BaseException):
             raise result
         else:

@@ -11,6 +11,7 @@ from services.query.kept import Kept
 from services.query.kept_vectors import KeptVectors
 from services.query.library import Embed
 from services.query.models import RememberedWords
+from services.query.named_models import NamedEmbedder
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class ModelSearches:
 
     def _by(self, found: Embedding) -> ModelSearch:
         if found.model not in self._by_model:
-            embedder, vectors = found.embedder, found.vectors
+            embedder, vectors = NamedEmbedder(found.embedder), found.vectors
             self._by_model[found.model] = ModelSearch(
                 vectors, KeptVectors(vectors, self._kept), embedder.embed, RememberedWords(embedder).embed
             )

@@ -17,9 +17,14 @@ RULES = ".importlinter"
 
 PORTS = {
     "runtime.errors",
+    "runtime.fair",
+    "runtime.bus.attempts",
+    "runtime.bus.parked",
     "runtime.bus.port",
     "runtime.models.ports",
     "runtime.models.borders",
+    "runtime.stores.checkpoints",
+    "runtime.models.scope",
     "runtime.stores.documents.rows",
     "runtime.stores.graph.port",
     "runtime.stores.vectors.port",

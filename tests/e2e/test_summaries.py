@@ -73,3 +73,17 @@ def test_deleted_documents_leave_no_word_in_a_summary(
     assert model.calls["extract"] == COUNT + len(KEPT), "deleting extracts nothing"
     # What is summarised anew are the descriptions that had a part in what is gone.
     assert model.calls["summary"] - before <= loaded["counts"]["graph"]["entities"]
+
+
+def test_a_merger_that_starts_again_reads_a_hub_of_a_hundred_descriptions_and_goes_on(stack: Stack) -> None:
+    texts = {f"mill-{number}.txt": f"The Tide Mill ground sack number {number}." for number in range(101)}
+    last = dict([texts.popitem()])
+    stack.add(texts, "hub")
+    settled(stack, len(texts), "hub")
+    stack.kill("merger")
+    stack.add(last, "hub")
+    # Others wait behind a batch that never ends.
+    stack.add({"other.txt": "The Corn Mill stood still."}, "quiet")
+    assert stack.settled(1, "quiet")["processed"] == 1
+    digest = settled(stack, len(texts) + 1, "hub")
+    assert digest["counts"]["graph"]["entities"] == 1

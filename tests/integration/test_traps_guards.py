@@ -6,6 +6,7 @@ below). T14 and T20 stand with the declarations and names in test_traps_declarat
 accounts, which the embedded server has none of.
 """
 
+import asyncio
 import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -145,6 +146,24 @@ async def test_a_service_takes_only_what_it_works_on(
         (tmp_path / "hold").unlink()
         await until_acknowledged(jetstream, "chunker")
     assert await count(jetstream, "KB_EVENTS") == 40
+
+
+async def test_workers_whose_messages_come_at_the_same_moment_handle_them_side_by_side(
+    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+) -> None:
+    """Messages of several fetches are several batches: one worker's batch would be handled one after the other."""
+    (tmp_path / "hold").touch()
+    begun = [tmp_path / f"begun-doc-{number}" for number in range(16)]
+    for number in range(16):
+        await NatsLog(jetstream).publish(document(f"doc-{number}"))
+    async with trial_service(server.url, tmp_path, workers=16):
+
+        async def all_begun() -> bool:
+            return all(await asyncio.gather(*(asyncio.to_thread(file.exists) for file in begun)))
+
+        await until(all_begun, "sixteen handlers at work", seconds=60)
+        (tmp_path / "hold").unlink()
+        await until_acknowledged(jetstream, "chunker")
 
 
 async def test_a_deleted_durable_makes_the_service_unready_but_not_dead(

@@ -17,7 +17,7 @@ from contracts.topology import durable
 from contracts.values import Chunking
 from runtime.bus.edge import Edge, each
 from runtime.bus.memory import MemoryConsumer, MemoryLog
-from runtime.bus.port import Handle
+from runtime.bus.port import ALL_WANTED, DocumentVersions, Handle
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.models.open import open_tokenizer
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
@@ -40,7 +40,7 @@ class FollowedLog(MemoryLog):
     settled: int = 0
     """Up to here every durable is done."""
 
-    async def handled(self, *durables: str) -> int:
+    async def handled(self, *durables: str, workspace: str | None = None) -> int:
         return self.folded
 
 
@@ -59,19 +59,32 @@ class Worker:
         return bool(messages)
 
 
-def workers(world: World) -> list[Worker]:
+def workers(world: World, versions: DocumentVersions = ALL_WANTED) -> list[Worker]:
     """Every durable that works without a language model, over the stores of this world."""
     embeddings = CachedEmbeddings(world.rows, world.embedder)
     merger = merging(world.rows, world.graph)
     chunking = Chunking(size=1200, overlap=100)
     cut = partial(
-        on_document_added, blobs=world.blobs, tokens=open_tokenizer(), chunking=chunking, max_bytes=MAX_TEXT_BYTES
+        on_document_added,
+        blobs=world.blobs,
+        tokens=open_tokenizer(),
+        chunking=chunking,
+        max_bytes=MAX_TEXT_BYTES,
+        versions=versions,
     )
     extract = partial(
-        on_chunks_created, extractor=OfflineExtractor(), extractions=ExtractionCache(world.rows), clock=time.monotonic
+        on_chunks_created,
+        extractor=OfflineExtractor(),
+        extractions=ExtractionCache(world.rows),
+        clock=time.monotonic,
+        versions=versions,
     )
     passages = partial(
-        on_chunks, vectors=world.vectors, embeddings=embeddings, extents=RowExtents(world.rows, "vector_extents")
+        on_chunks,
+        vectors=world.vectors,
+        embeddings=embeddings,
+        extents=RowExtents(world.rows, "vector_extents"),
+        versions=versions,
     )
     things = partial(on_graph_merged, graph=world.graph, vectors=world.vectors, embeddings=embeddings)
     status = partial(on_facts, documents=world.documents, passages=world.passages)

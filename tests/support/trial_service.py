@@ -2,8 +2,10 @@
 
 `python -m tests.support.trial_service DURABLE WORKERS FOLDER` is the service; `trial_service` starts one.
 Document `poison` can never be handled, `bug` raises an error nobody foresaw, `later` succeeds at the second delivery,
-`hang-up` closes the connection, `slow` takes a second. Any other one becomes a DocumentDeleted fact, once there is no
-file `FOLDER/hold`.
+`hang-up` closes the connection, `slow` takes a second, `brief-…` the fiftieth part of one. Any other one becomes a
+DocumentDeleted fact, once there is no file `FOLDER/hold`; `FOLDER/begun-<document>` says that one waits for that.
+For `stuck-…` some store does not answer while there is a file `FOLDER/down`.
+A handler counts as stuck after `TRIAL_STALLED` seconds.
 """
 
 import asyncio
@@ -20,6 +22,7 @@ import httpx
 from contracts.envelope import Envelope, seal
 from contracts.events import DocumentAdded, DocumentDeleted, Event
 from contracts.graph import Generations
+from runtime import health as health_pages
 from runtime.bus.edge import each
 from runtime.bus.port import Delivery
 from runtime.errors import Poison, Unavailable
@@ -27,6 +30,9 @@ from runtime.health import Health
 from runtime.service import Bus, Subscription, run
 from runtime.settings import Settings
 from standalone.processes import Process, free_port
+
+SECONDS = {"slow": 1.0, "brief": 0.02}
+"""How long a document takes, by what it is called up to a hyphen."""
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,7 +45,7 @@ def document(name: str, *, id: str | None = None, workspace: str = "trial") -> E
 
 @asynccontextmanager
 async def trial_service(
-    nats_url: str, folder: Path, durable: str = "chunker", workers: int = 1, *, wait: bool = True
+    nats_url: str, folder: Path, durable: str = "chunker", workers: int = 1, *, wait: bool = True, **env: str
 ) -> AsyncGenerator[Process]:
     """The service as a child process, ready unless told not to `wait`. Its health page is at `env["PORT"]`."""
     port = str(free_port())
@@ -52,7 +58,7 @@ async def trial_service(
         [sys.executable, "-m", "tests.support.trial_service", durable, str(workers), str(folder)],
         folder,
         probe,
-        env={"NATS_URL": nats_url, "PORT": port, "PYTHONPATH": str(ROOT), "OTEL_TRACES_EXPORTER": "none"},
+        env={"NATS_URL": nats_url, "PORT": port, "PYTHONPATH": str(ROOT), "OTEL_TRACES_EXPORTER": "none", **env},
     )
     await process.spawn()
     try:
@@ -75,6 +81,7 @@ async def health(process: Process, page: str) -> int:
 def main() -> None:
     """Run the service."""
     durable, workers, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+    health_pages.STALLED = float(os.environ.get("TRIAL_STALLED", health_pages.STALLED))
 
     @asynccontextmanager
     async def build(bus: Bus, _: Health) -> AsyncGenerator[Sequence[Subscription]]:
@@ -90,10 +97,12 @@ def main() -> None:
                     raise Unavailable("not yet")
                 case "hang-up":
                     await bus.jetstream._nc.close()
+            if delivery.event.document_id.startswith("stuck-") and (folder / "down").exists():
+                raise Unavailable("a store of this workspace is down")
             while (folder / "hold").exists():
+                (folder / f"begun-{delivery.event.document_id}").touch()
                 await asyncio.sleep(0.02)
-            if delivery.event.document_id == "slow":
-                await asyncio.sleep(1.0)
+            await asyncio.sleep(SECONDS.get(delivery.event.document_id.partition("-")[0], 0.0))
             return [DocumentDeleted(document_id=delivery.event.document_id)]
 
         yield [Subscription(durable, each(handle), workers)]

@@ -10,8 +10,10 @@ from contextlib import AbstractAsyncContextManager
 from contracts.graph import Space
 from contracts.ids import sha256
 from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
+from runtime.activity import progressed
 from runtime.locks import KeyLocks
 from runtime.models.ports import Embedder, Extraction, Vector
+from runtime.models.scope import calls_for
 from runtime.stores.documents.rows import Row, Rows, Table
 
 
@@ -106,7 +108,9 @@ class CachedEmbeddings:
             making = (self._make(table, keys, one) for one in groups)
             made: dict[str, Vector] = {}
             # All of them are waited for, so that none is paid for and forgotten because another failed.
-            for found in await asyncio.gather(*making, return_exceptions=True):
+            with calls_for(workspace):
+                results = await asyncio.gather(*making, return_exceptions=True)
+            for found in results:
                 if isinstance(found, BaseException):
                     raise found
                 made |= found
@@ -114,5 +118,6 @@ class CachedEmbeddings:
 
     async def _make(self, table: Table, keys: Mapping[str, str], texts: Sequence[str]) -> dict[str, Vector]:
         made = dict(zip(texts, await self._embedder.embed(texts), strict=True))
+        progressed()
         await self._rows.put(table, {keys[text]: {"vector": list(vector)} for text, vector in made.items()})
         return made

@@ -29,6 +29,7 @@ INDEXES: Mapping[str, tuple[str, ...]] = {
     "keywords": (),
     "answers": (),
     "schema": (),
+    "checkpoints": (),
 }
 """Every table and the fields that `find` and `count` may name: str or int, the same type in all rows."""
 

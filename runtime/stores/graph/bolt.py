@@ -19,11 +19,13 @@ from neo4j.exceptions import ConfigurationError as DriverConfigurationError
 
 from contracts.graph import Entity, Relation, Space
 from runtime.errors import ConfigurationError, Unavailable
-from runtime.stores.graph import cypher
+from runtime.stores.checkpoints import Checkpoint
+from runtime.stores.graph import cypher, cypher_checkpoints
 from runtime.stores.graph.port import Neighbourhood, Tie
 from runtime.stores.graph.rows import (
     SCANNED_TIES,
     batches,
+    by_smaller_end,
     can_be_stored,
     newest_entities,
     newest_relations,
@@ -103,7 +105,7 @@ class BoltGraph:
             if missing:
                 ends = [cypher.end_row(name) for name in missing]
                 await _run(transaction, cypher.PUT_MISSING_ENDS, **_key(space), rows=ends)
-            from_source, from_target = _by_smaller_end(rows, sizes)
+            from_source, from_target = by_smaller_end(rows, sizes)
             if from_source:
                 await _run(transaction, cypher.PUT_RELATIONS_FROM_SOURCE, **_key(space), rows=from_source)
             if from_target:
@@ -131,7 +133,7 @@ class BoltGraph:
             sizes = await _sizes_of_ends(transaction, space, rows)
             statements = (cypher.RELATIONS_FROM_SOURCE, cypher.RELATIONS_FROM_TARGET)
             records: Records = []
-            for statement, some in zip(statements, _by_smaller_end(rows, sizes), strict=True):
+            for statement, some in zip(statements, by_smaller_end(rows, sizes), strict=True):
                 records += await _run(transaction, statement, **_key(space), rows=some) if some else []
             return records
 
@@ -191,6 +193,17 @@ class BoltGraph:
     async def spaces(self) -> set[Space]:
         records = await self._query(cypher.SPACES)
         return {Space(record["workspace"], record["generation"]) for record in records}
+
+    async def checkpoint(self, generation: int) -> Checkpoint | None:
+        found = await self._query(cypher_checkpoints.CHECKPOINT, generation=generation)
+        return Checkpoint(found[0]["sequence"], found[0]["log"]) if found else None
+
+    async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
+        values = {"sequence": checkpoint.sequence, "log": checkpoint.log}
+        await self._query(cypher_checkpoints.PUT_CHECKPOINT, generation=generation, **values)
+
+    async def drop_checkpoint(self, generation: int) -> None:
+        await self._query(cypher_checkpoints.DROP_CHECKPOINT, generation=generation)
 
     async def close(self) -> None:
         with contextlib.suppress(TimeoutError, DriverError, Neo4jError):
@@ -280,15 +293,3 @@ async def _sizes_of_ends(
     names = sorted({name for row in rows for name in (row["source"], row["target"])})
     records = await _run(transaction, cypher.ENDS, **_key(space), names=names)
     return {record["name"]: record["relations"] for record in records}
-
-
-def _by_smaller_end(
-    rows: Sequence[dict[str, Any]], sizes: Mapping[str, int]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The rows whose source has no more relations than their target, and the others."""
-    from_source: list[dict[str, Any]] = []
-    from_target: list[dict[str, Any]] = []
-    for row in rows:
-        smaller_first = sizes.get(row["source"], 0) <= sizes.get(row["target"], 0)
-        (from_source if smaller_first else from_target).append(row)
-    return from_source, from_target

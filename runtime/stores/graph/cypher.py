@@ -30,10 +30,17 @@ SCHEMA = {
         "CREATE CONSTRAINT ent_name IF NOT EXISTS FOR (n:Ent) REQUIRE (n.workspace, n.generation, n.name) IS UNIQUE"
     ),
     "ent_page": "CREATE INDEX ent_page IF NOT EXISTS FOR (n:Ent) ON (n.workspace, n.generation, n.page)",
+    "checkpoint_generation": (
+        "CREATE CONSTRAINT checkpoint_generation IF NOT EXISTS FOR (c:Checkpoint) REQUIRE c.generation IS UNIQUE"
+    ),
 }
 """What `prepare` runs, by the name of what it makes."""
 
-ALIASES = {"Ent[workspace,generation,name]": "ent_name", "Ent[workspace,generation,page]": "ent_page"}
+ALIASES = {
+    "Ent[workspace,generation,name]": "ent_name",
+    "Ent[workspace,generation,page]": "ent_page",
+    "Checkpoint[generation]": "checkpoint_generation",
+}
 """ArcadeDB names an index after its properties."""
 
 INDEXES = "SHOW INDEXES YIELD name RETURN name"

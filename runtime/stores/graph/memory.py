@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from contracts.graph import Entity, Relation, Space
+from runtime.stores.checkpoints import Checkpoint
 from runtime.stores.graph.port import Neighbourhood, Tie
 from runtime.stores.graph.rows import newest_entities, newest_relations, node_of, tie_of
 
@@ -31,6 +32,7 @@ class MemoryGraph:
 
     def __init__(self) -> None:
         self._spaces: dict[Space, _Content] = {}
+        self._checkpoints: dict[int, Checkpoint] = {}
 
     async def prepare(self) -> None:
         pass
@@ -109,6 +111,17 @@ class MemoryGraph:
 
     async def spaces(self) -> set[Space]:
         return set(self._spaces)
+
+    async def checkpoint(self, generation: int) -> Checkpoint | None:
+        return self._checkpoints.get(generation)
+
+    async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
+        before = self._checkpoints.get(generation)
+        if before is None or before.sequence < checkpoint.sequence:
+            self._checkpoints[generation] = checkpoint
+
+    async def drop_checkpoint(self, generation: int) -> None:
+        self._checkpoints.pop(generation, None)
 
     async def close(self) -> None:
         pass

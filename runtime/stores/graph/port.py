@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.graph import UNKNOWN_TYPE, Entity, Relation, Space
+from runtime.stores.checkpoints import Checkpoint
 
 MOST_SOURCES = 12
 """Chunks that a node or a tie names at most: the first ones of its list."""
@@ -136,6 +137,18 @@ class Graph(Protocol):
 
     async def spaces(self) -> set[Space]:
         """Every space that holds anything."""
+        ...
+
+    async def checkpoint(self, generation: int) -> Checkpoint | None:
+        """See `CheckpointStore`. No read, list, count or digest of a graph shows a checkpoint."""
+        ...
+
+    async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
+        """See `CheckpointStore`."""
+        ...
+
+    async def drop_checkpoint(self, generation: int) -> None:
+        """Forget the checkpoint of that generation. Repeats change nothing."""
         ...
 
     async def close(self) -> None:

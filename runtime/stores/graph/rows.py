@@ -1,9 +1,9 @@
 """What every adapter does with rows before they are written: check, strip tombstones, keep the newest, sort, batch."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from contracts.graph import Entity, Relation
 from runtime.errors import Poison
@@ -138,3 +138,15 @@ def _stripped_relation(relation: Relation) -> Relation:
     if relation.gone:
         return Relation(source, target, relation.revision, gone=True)
     return replace(relation, source=source, target=target)
+
+
+def by_smaller_end(
+    rows: Sequence[dict[str, Any]], sizes: Mapping[str, int]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows whose source has no more relations than their target, and the others."""
+    from_source: list[dict[str, Any]] = []
+    from_target: list[dict[str, Any]] = []
+    for row in rows:
+        smaller_first = sizes.get(row["source"], 0) <= sizes.get(row["target"], 0)
+        (from_source if smaller_first else from_target).append(row)
+    return from_source, from_target

@@ -1,12 +1,18 @@
 """Vectors in this process: for tests, and for trying things out. Nothing is kept when the process ends."""
 
 from collections.abc import Collection, Sequence
+from functools import partial
 
 from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Space, VectorKind, VectorRow
+from runtime.stores.checkpoints import Checkpoint
 from runtime.stores.vectors import rows as stored
+from runtime.stores.vectors.checkpoint_rows import CHECKPOINT
 
 Tables = dict[int, dict[str, dict[tuple[str, VectorKind], dict[str, VectorRow]]]]
 """Generation → the model that filled it → (workspace, kind) → the rows by id."""
+
+_NOBODY = partial(Space, "")
+"""The space of a workspace that none can be called."""
 
 
 class MemoryVectors:
@@ -101,6 +107,18 @@ class MemoryVectors:
     async def drop(self, generation: int) -> None:
         """See `Vectors`."""
         self._tables.pop(generation, None)
+
+    async def checkpoint(self, generation: int) -> Checkpoint | None:
+        """See `Vectors`."""
+        row = self._table(_NOBODY(generation), "chunks").get(CHECKPOINT)
+        return Checkpoint(row.version, row.text) if row else None
+
+    async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
+        """See `Vectors`."""
+        before = await self.checkpoint(generation)
+        if before is None or before.sequence < checkpoint.sequence:
+            row = VectorRow(CHECKPOINT, checkpoint.log, "", checkpoint.sequence)
+            self._table(_NOBODY(generation), "chunks", create=True)[row.id] = row
 
     async def close(self) -> None:
         """See `Vectors`. Nothing to let go of."""

@@ -12,6 +12,8 @@ from typing import Any
 
 from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Space, VectorKind, VectorRow
 from runtime.errors import Unavailable
+from runtime.stores.checkpoints import Checkpoint
+from runtime.stores.vectors import checkpoint_rows
 from runtime.stores.vectors import rows as stored
 from runtime.stores.vectors.milvus_collections import Collections
 
@@ -159,6 +161,22 @@ class MilvusVectors:
             place = stored.place(name)
             if place and place.generation == generation:
                 await self._collections.drop(name)
+
+    async def checkpoint(self, generation: int) -> Checkpoint | None:
+        """See `Vectors`. The least of the three collections."""
+        space, wanted = Space("", generation), [*checkpoint_rows.READ]
+        found = await asyncio.gather(*(self._query(space, kind, checkpoint_rows.ALL, wanted) for kind in VECTOR_KINDS))
+        of_each = [checkpoint_rows.greatest(rows) for rows in found]
+        there = [checkpoint for checkpoint in of_each if checkpoint]
+        return min(there, key=lambda one: one.sequence) if len(there) == len(of_each) else None
+
+    async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
+        """See `Vectors`."""
+        space, row = Space("", generation), checkpoint_rows.to_fields(checkpoint, self.dimension)
+        for kind in VECTOR_KINDS:
+            await self._upsert(space, kind, [row])
+            await self._delete(space, kind, checkpoint_rows.before(checkpoint))
+            await self._settle(space, kind)
 
     async def close(self) -> None:
         """See `Vectors`."""

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from contracts.graph import EmbeddingModel, Hit, Space, VectorKind, VectorRow
+from runtime.stores.checkpoints import Checkpoint
 
 
 class Vectors(Protocol):
@@ -86,6 +87,14 @@ class Vectors(Protocol):
 
     async def drop(self, generation: int) -> None:
         """Remove the generation's collections, all workspaces and models. Repeats change nothing."""
+        ...
+
+    async def checkpoint(self, generation: int) -> Checkpoint | None:
+        """See `CheckpointStore`. No search, scan or count shows a checkpoint. None when any collection lacks it."""
+        ...
+
+    async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
+        """See `CheckpointStore`. Collections that are missing are made; `drop` removes the checkpoint with them."""
         ...
 
     async def close(self) -> None:

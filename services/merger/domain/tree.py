@@ -47,7 +47,10 @@ class Tree:
         return set(self._unasked)
 
     def learn(self, known: Mapping[str, str], asked: Collection[str]) -> None:
-        """These summaries stand, by hash of group, in place of any before; of all `asked` for there are no others."""
+        """These summaries stand, by hash of group, in place of any before; of all `asked` for there are no others.
+
+        Idempotent: what is known already changes nothing, and leaves nothing unasked.
+        """
         for hash in known.keys() & self._named.keys():
             for level, place in self._named[hash]:
                 self._open[level].pop(place, None)
@@ -112,13 +115,11 @@ class Tree:
 
     def _work(self, node: Node) -> None:
         level, place = node
-        if old := self._groups[level].pop(place, None):
-            self._open[level].pop(place, None)
-            self._named[old.hash].remove(node)
-            if not self._named[old.hash]:
-                del self._named[old.hash]
-                self._unasked.discard(old.hash)
         inputs = self._inputs(node)
+        if old := self._groups[level].get(place):
+            if old.texts == tuple(inputs):
+                return  # what is known of its summary holds
+            self._forget(node, old)
         if not self._limits.exceeded(inputs):
             self._stand(node, inputs)
         else:
@@ -128,6 +129,16 @@ class Tree:
             self._named[group.hash].add(node)
             self._unasked.add(group.hash)
 
+    def _forget(self, node: Node, group: Group) -> None:
+        """The node is no longer this group."""
+        level, place = node
+        del self._groups[level][place]
+        self._open[level].pop(place, None)
+        self._named[group.hash].remove(node)
+        if not self._named[group.hash]:
+            del self._named[group.hash]
+            self._unasked.discard(group.hash)
+
     def _inputs(self, node: Node) -> list[str]:
         level, place = node
         if level == self._depth:
@@ -136,8 +147,13 @@ class Tree:
         return [text for digit in DIGITS for text in below.get(place + digit, ())]
 
     def _stand(self, node: Node, texts: list[str]) -> None:
-        """These texts now stand for the group, none for one without fragments."""
+        """These texts now stand for the group, none for one without fragments.
+
+        Only other texts than before concern the group above: else two that learn in turn would never come to an end.
+        """
         level, place = node
+        if self._texts[level].get(place) == texts:
+            return
         self._texts[level][place] = texts
         if level:
             self._stale[level - 1].add(place[:-1])

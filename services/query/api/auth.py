@@ -144,7 +144,7 @@ class Gate:
         if account is None or left >= self._door.renew_below * (token.ends - token.issued):
             return ""
         due = self._door.renewed.take(token.name, time.monotonic())
-        return self._door.tokens.make(token.name, "user", account.mark) if due else ""
+        return self._door.tokens.renewed(token) if due else ""
 
 
 def address(scope: Scope) -> str:

@@ -28,6 +28,9 @@ COST = 10
 AT_ONCE = 2
 """Passwords compared side by side: each costs a processor a tenth of a second or more."""
 
+LONGEST_READ = 72
+"""Bytes of a password that bcrypt reads."""
+
 _BCRYPT = re.compile(r"\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}")
 
 
@@ -51,32 +54,40 @@ class Keys:
 
 @dataclass(frozen=True)
 class Account:
-    """A user. `mark` changes with the password: tokens carry it, so that an old token ends with an old password."""
+    """A user. `mark` changes with the password: tokens carry it, so that an old token ends with an old password.
+
+    `password` is a bcrypt hash of `cost` rounds, as a power of two.
+    """
 
     caller: Caller
     password: bytes
     plain: bool
     mark: str
+    cost: int
 
 
 class Accounts:
     """Users and their passwords, of which only bcrypt hashes are held. Raises ValueError without any password in it."""
 
     def __init__(self, users: Mapping[str, tuple[str, Grant]], secret: str) -> None:
-        costs = [_cost(name, given) for name, (given, _) in users.items() if given.startswith(HASHED)]
-        # The same cost for all, the unknown user's too: the time of a refusal must not tell who exists.
-        salt = bcrypt.gensalt(max([COST, *costs]))
-        self._nobody = bcrypt.hashpw(b"-", salt)
-        self._turn = asyncio.Semaphore(AT_ONCE)
+        costs = {name: _cost(name, given) for name, (given, _) in users.items() if given.startswith(HASHED)}
+        own = max([COST, *costs.values()])
+        salt = bcrypt.gensalt(own)
         self._users = {
             name: Account(
                 Caller(f"user:{name}", grant),
-                given.removeprefix(HASHED).encode() if given.startswith(HASHED) else bcrypt.hashpw(_short(given), salt),
-                not given.startswith(HASHED),
+                given.removeprefix(HASHED).encode() if name in costs else bcrypt.hashpw(_short(given), salt),
+                name not in costs,
                 hmac.digest(secret.encode(), f"{name}\0{given}".encode(), "sha256").hex()[:16],
+                costs.get(name, own),
             )
             for name, (given, grant) in users.items()
         }
+        self._dummies = {
+            cost: bcrypt.hashpw(b"-", bcrypt.gensalt(cost)) for cost in {user.cost for user in self._users.values()}
+        }
+        """A hash of each cost that a user's has: every attempt costs one comparison of each, whoever is named."""
+        self._turn = asyncio.Semaphore(AT_ONCE)
 
     def __bool__(self) -> bool:
         return bool(self._users)
@@ -86,23 +97,39 @@ class Accounts:
         return self._users.get(name)
 
     async def verified(self, name: str, password: str) -> Account | None:
-        """The user, when it is the password. It takes as long for a user who does not exist."""
+        """The user, when it is the password.
+
+        It takes as long for a user who does not exist, and for every user however costly the own hash is.
+        """
         account = self._users.get(name)
-        given = password.encode("utf-8", "surrogatepass") if account and not account.plain else _short(password)
         async with self._turn:
-            right = await asyncio.to_thread(_matches, given, account.password if account else self._nobody)
+            right = await asyncio.to_thread(self._compared, account, password)
         return account if right else None
+
+    def _compared(self, account: Account | None, password: str) -> bool:
+        raw = bool(account and not account.plain)
+        given = password.encode("utf-8", "surrogatepass") if raw else _short(password)
+        right = False
+        for cost, dummy in self._dummies.items():
+            own = account is not None and account.cost == cost
+            matches = _matches(given, account.password if account and own else dummy)
+            right = matches if own else right
+        return right
 
 
 @dataclass(frozen=True)
 class Token:
-    """What a token says that was signed here and has not ended. Times in seconds since 1970."""
+    """What a token says that was signed here and has not ended. Times in seconds since 1970.
+
+    `login`: when its user gave a password; a renewed token keeps it.
+    """
 
     name: str
     role: Role
     mark: str
     issued: float
     ends: float
+    login: float
 
 
 @dataclass(frozen=True)
@@ -112,19 +139,33 @@ class Tokens:
     secret: str
     hours: float = 48
     guest_hours: float = 24
+    max_hours: float = 168
+    """Hours after the login for which its token and those that renew it hold."""
 
-    def make(self, name: str, role: Role, mark: str = "") -> str:
-        """A signed token."""
+    def make(self, name: str, role: Role, mark: str = "", login: float | None = None) -> str:
+        """A signed token. `login` is that of the token it renews; without one it is now."""
         now = int(time.time())
+        since = now if login is None else int(login)
         claims: dict[str, Any] = {
             "sub": name,
             "iat": now,
-            "exp": now + int(3600 * (self.hours if role == "user" else self.guest_hours)),
+            "auth_time": since,
+            "exp": self._end(role, now, since),
             "iss": ISSUER,
             "role": role,
             "metadata": {"auth_mode": "enabled" if role == "user" else "disabled", "mark": mark},
         }
         return jwt.encode(claims, self.secret, ALGORITHM)
+
+    def renewed(self, token: Token) -> str:
+        """A token that holds longer for the same login; empty where none could."""
+        if self._end(token.role, int(time.time()), int(token.login)) <= token.ends:
+            return ""
+        return self.make(token.name, token.role, token.mark, token.login)
+
+    def _end(self, role: Role, now: int, login: int) -> int:
+        life = int(3600 * (self.hours if role == "user" else self.guest_hours))
+        return min(now + life, login + int(3600 * self.max_hours)) if role == "user" else now + life
 
     def read(self, token: str) -> Token | None:
         """What it says; None for anything but a token of ours that holds now. What its header asks for is not done."""
@@ -138,9 +179,15 @@ class Tokens:
             )
             mark = str(found["metadata"]["mark"])
             role: Role = "user" if found["role"] == "user" else "guest"
-        except (jwt.InvalidTokenError, KeyError, TypeError):
+            # A token of an older version does not tell its login: it counts from when it was issued.
+            issued, ends = float(found["iat"]), float(found["exp"])
+            login = float(found.get("auth_time", issued))
+        except (jwt.InvalidTokenError, KeyError, TypeError, ValueError):
             return None
-        return Token(str(found["sub"]), role, mark, float(found["iat"]), float(found["exp"]))
+        # The setting may be shorter than when the token was made.
+        if role == "user" and time.time() >= login + 3600 * self.max_hours:
+            return None
+        return Token(str(found["sub"]), role, mark, issued, ends, login)
 
 
 def _digest(key: str) -> bytes:
@@ -159,7 +206,6 @@ def _cost(name: str, given: str) -> int:
 
 
 def _matches(password: bytes, known: bytes) -> bool:
-    try:
-        return bcrypt.checkpw(password, known)
-    except ValueError:  # longer than bcrypt reads
-        return False
+    # What bcrypt cannot read never matches; a stand-in is compared all the same, for a quick refusal would tell.
+    readable = len(password) <= LONGEST_READ and b"\0" not in password
+    return bcrypt.checkpw(password if readable else b"-", known) and readable

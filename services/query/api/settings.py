@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field, SecretStr
 
 from runtime.settings import Settings
+from services.query.api.bodies import MAX_BODY, MAX_LOGIN, MAX_REQUEST
 
 
 class AccessSettings(Settings):
@@ -26,6 +27,9 @@ class AccessSettings(Settings):
     guest_token_expire_hours: float = Field(default=24, gt=0, le=8760, description="life of a guest's token")
     token_auto_renew: bool = Field(default=True, description="send a new token in X-New-Token before one ends")
     token_renew_threshold: float = Field(default=0.5, ge=0, le=1, description="part of its life that is left then")
+    token_renew_max_hours: float = Field(
+        default=168, gt=0, le=8760, description="hours after a login for which tokens are renewed"
+    )
     jwt_algorithm: Literal["HS256"] = Field(default="HS256", description="no other is taken")
     login_max_failed_attempts: int = Field(default=5, ge=0, description="failures until a lock-out; 0: never")
     login_lockout_window_seconds: float = Field(default=300, gt=0, description="for so long they count")
@@ -38,6 +42,11 @@ class AccessSettings(Settings):
     rate_limit_queries_per_minute: int = Field(
         default=240, ge=0, description="questions among them; 0: no limit; on loopback only if set"
     )
+    max_login_body: int = Field(default=MAX_LOGIN, ge=256, description="bytes of a request to /login; else 413")
+    max_request_body: int = Field(
+        default=MAX_REQUEST, ge=1024, description="bytes of a question, an edit and all that has no limit of its own"
+    )
+    max_document_body: int = Field(default=MAX_BODY, ge=1024, description="bytes of a request that adds documents")
     enable_api_docs: bool = Field(default=True, description="show /docs and /openapi.json")
     webui_dir: str = Field(default="", description="the folder of a web page that is served at /webui; empty: none")
 

@@ -1,25 +1,21 @@
 """Descriptions that grow long: groups that depend on the set only, one summary per group, merging never waits."""
 
-from datetime import datetime
 from random import Random
 from typing import Any
 
 import pytest
 
-from contracts.events import DescriptionSummarized, GraphMerged
+from contracts.events import DescriptionSummarized
 from contracts.graph import Generations
 from contracts.ids import SEPARATOR
-from contracts.values import TokenUsage
 from runtime.errors import Poison, Retryable, Unavailable
 from runtime.models.scripted import ScriptedChat
 from runtime.stores.documents.memory import MemoryRows
 from services.merger.domain.descriptions import Group, Limits, depth_of, describe, estimated_tokens
-from services.merger.handler import on_description_summarized
 from services.merger.models import ModelSummarizer
-from services.merger.ports import Summary
 from services.merger.summarize import on_graph_merged
 from tests.support.facts import delivered, document, entity, extracted
-from tests.support.merging import Merger
+from tests.support.summarizing import Desk
 
 KEY = ("A",)
 LIMITS = Limits()
@@ -84,54 +80,6 @@ def test_a_summary_of_one_thing_is_not_taken_for_another() -> None:
     assert Group(("A", "x"), ("y",)).hash != Group(("A",), ("x", "y")).hash
 
 
-class Condenser:
-    """Counts what it is asked, and makes a text that names how much it read."""
-
-    model, prompt_version = "condenser", "1"
-
-    def __init__(self) -> None:
-        self.asked: list[Group] = []
-        self.error: Exception | None = None
-
-    async def summarize(self, workspace: str, group: Group) -> Summary:
-        self.asked.append(group)
-        if self.error:
-            raise self.error
-        return Summary(f"summary of {len(group.texts)} texts", TokenUsage(prompt=5, completion=2))
-
-
-class Desk:
-    """A merger and its summariser, with the log between them."""
-
-    def __init__(self) -> None:
-        self.merger, self.condenser, self.place = Merger(), Condenser(), 0
-        self.waits: list[datetime] = []
-
-    async def says(self, count: int, first: int = 0) -> list[GraphMerged]:
-        events = [extracted(document(f"d{n}", n + 1), 0, [entity("A", "t", f"text {n}")]) for n in range(first, count)]
-        return [fact for (fact,) in await self.merger.merge(*events)]
-
-    async def condense(self, *facts: GraphMerged) -> list[Any]:
-        """What the summariser says to these; it is told of them in one batch."""
-
-        async def quiet(since: datetime) -> None:
-            self.waits.append(since)
-
-        batch = [delivered(fact, 1000 + n) for n, fact in enumerate(facts)]
-        made = await on_graph_merged(
-            batch, Generations(), merging=self.merger.merging, summarizer=self.condenser, quiet=quiet
-        )
-        return [fact for of_one in made for fact in of_one]
-
-    async def keep(self, *facts: DescriptionSummarized, first: int = 2000) -> list[GraphMerged]:
-        batch = [delivered(fact, first + n) for n, fact in enumerate(facts)]
-        made = await on_description_summarized(batch, Generations(), merging=self.merger.merging)
-        return [fact for of_one in made for fact in of_one]
-
-    async def description(self) -> str:
-        return (await self.merger.entities())["A"].description
-
-
 async def test_a_long_description_is_joined_at_once_and_summarised_later() -> None:
     desk = Desk()
     facts = await desk.says(8)
@@ -166,24 +114,15 @@ async def test_levels_follow_each_other_until_nothing_lacks() -> None:
     assert (await desk.description()).startswith("summary of ")
 
 
-async def settle(desk: Desk, facts: list[GraphMerged], first: int) -> int:
-    """The calls until nothing lacks."""
-    before = len(desk.condenser.asked)
-    while facts:
-        summaries = await desk.condense(*facts)
-        facts = await desk.keep(*summaries, first=first + len(desk.condenser.asked))
-    return len(desk.condenser.asked) - before
-
-
 @pytest.mark.parametrize("count", [40, 1000])
 async def test_a_bulk_load_costs_a_call_for_four_chunks_at_most_and_a_later_chunk_one_per_level(count: int) -> None:
     desk = Desk()
     facts = [fact for start in range(0, count, 100) for fact in await desk.says(min(start + 100, count), start)]
-    assert 0 < await settle(desk, facts, 2000) <= count / 4
+    assert 0 < await desk.settle(facts, 2000) <= count / 4
     levels = depth_of(count + 1) + 1
     for later in range(3):
         one = await desk.says(count + later + 1, count + later)
-        assert 1 <= await settle(desk, one, 9000 + 100 * later) <= levels
+        assert 1 <= await desk.settle(one, 9000 + 100 * later) <= levels
 
 
 async def test_of_two_summaries_for_the_same_texts_the_first_in_the_log_stands() -> None:

@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from runtime.models.minilm import MODEL_SHA256, WINDOW, MiniLmEmbedder
 from runtime.models.ports import Embedder, Vector
+from runtime.models.scope import calls_for
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -66,6 +67,22 @@ async def test_the_event_loop_stays_free(embedder: Embedder) -> None:
         turns += 1
     assert len(work.result()) == 20
     assert turns > 20
+
+
+async def test_a_text_of_one_workspace_does_not_wait_for_the_many_of_another(embedder: MiniLmEmbedder) -> None:
+    ended: list[str] = []
+
+    async def embed(workspace: str, text: str) -> None:
+        with calls_for(workspace):
+            await embedder.embed([text])
+        ended.append(workspace)
+
+    flood = [asyncio.create_task(embed("flood", f"passage {number} " + "of some words " * 60)) for number in range(40)]
+    await asyncio.sleep(0)
+    await embed("quiet", "a question")
+    assert ended.count("flood") < 10, "it waited for its turn, not for all of them"
+    await asyncio.gather(*flood)
+    assert (ended.count("flood"), ended.count("quiet")) == (40, 1)
 
 
 async def test_the_model_name_holds_the_hash_of_the_weights(embedder: Embedder) -> None:

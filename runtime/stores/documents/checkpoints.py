@@ -1,0 +1,64 @@
+"""Checkpoints of projections and the mark of the log in the document store."""
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+
+from contracts.graph import Space
+from runtime.stores.checkpoints import Checkpoint, LogMark
+from runtime.stores.documents.rows import Row, Rows, Table
+
+TABLE = Table("checkpoints", Space("lightstream", 0))
+LOG_KEY = "log"
+
+
+@dataclass(frozen=True)
+class RowCheckpoints:
+    """`CheckpointStore` in the document store, for the part of a projection that lives there."""
+
+    rows: Rows
+    projection: str
+
+    async def checkpoint(self, generation: int) -> Checkpoint | None:
+        """See `CheckpointStore`."""
+        key = self._key(generation)
+        row = (await self.rows.get(TABLE, [key])).get(key)
+        return Checkpoint(row["sequence"], row["log"]) if row else None
+
+    async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
+        """See `CheckpointStore`."""
+        await self.rows.put_newer(TABLE, {self._key(generation): asdict(checkpoint)}, "sequence")
+
+    async def drop_checkpoint(self, generation: int) -> None:
+        """Forget the checkpoint of that generation. Repeats change nothing."""
+        await self.rows.delete(TABLE, [self._key(generation)])
+
+    async def drop_others(self, kept: Collection[int | None]) -> None:
+        """Forget the checkpoints of all generations but these."""
+        prefix = f"{self.projection}."
+        keys = {self._key(generation) for generation in kept if generation is not None}
+        rows = await self.rows.scan(TABLE)
+        await self.rows.delete(TABLE, [key for key, _ in rows if key.startswith(prefix) and key not in keys])
+
+    def _key(self, generation: int) -> str:
+        return f"{self.projection}.{generation}"
+
+
+async def read_mark(rows: Rows) -> LogMark | None:
+    """The mark of the log that the document store keeps."""
+    row: Row | None = (await rows.get(TABLE, [LOG_KEY])).get(LOG_KEY)
+    return LogMark(**row) if row else None
+
+
+async def write_mark(rows: Rows, mark: LogMark) -> None:
+    """Keep a mark of the log outside of the bus, where damage to the bus leaves it alone."""
+    await rows.put(TABLE, {LOG_KEY: asdict(mark)})
+
+
+async def newest_version(rows: Rows, generation: int) -> int:
+    """The greatest log sequence that a document's status in this generation was made from, 0 for none."""
+    versions = [0]
+    for space in await rows.spaces("documents"):
+        if space.generation == generation:
+            found = await rows.find(Table("documents", space), {}, order="version", descending=True, limit=1)
+            versions += [row["version"] for _, row in found]
+    return max(versions)

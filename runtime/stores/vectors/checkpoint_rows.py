@@ -1,0 +1,40 @@
+"""Checkpoints among the rows of a collection: rows of a tenant that no workspace can be.
+
+Each is a row of its own, keyed by its sequence, and takes the place of lesser ones: so of two writers at once the
+greater sequence always stands in the end, on a server that compares nothing before it writes.
+"""
+
+from collections.abc import Iterable
+
+from runtime.stores.checkpoints import Checkpoint
+from runtime.stores.vectors.rows import NUMBERS, STRINGS, Fields, same
+
+CHECKPOINT = "checkpoint"
+"""The tenant of these rows. That of a workspace is 32 hexadecimal digits."""
+READ = ("version", "text")
+ALL = same("tenant", CHECKPOINT)
+
+
+def to_fields(checkpoint: Checkpoint, dimension: int) -> Fields:
+    """The row as the server takes it. Its vector has a length, which a comparison by angle asks for."""
+    return {
+        **dict.fromkeys(STRINGS, ""),
+        **dict.fromkeys(NUMBERS, 0),
+        "key": f"{CHECKPOINT}-{checkpoint.sequence}",
+        "tenant": CHECKPOINT,
+        "id": CHECKPOINT,
+        "text": checkpoint.log,
+        "version": checkpoint.sequence,
+        "vector": [1.0] * dimension,
+    }
+
+
+def before(checkpoint: Checkpoint) -> str:
+    """The filter for those that it takes the place of."""
+    return f"{ALL} and version < {checkpoint.sequence}"
+
+
+def greatest(found: Iterable[Fields]) -> Checkpoint | None:
+    """The one that stands, None for none."""
+    checkpoints = [Checkpoint(int(fields["version"]), fields["text"]) for fields in found]
+    return max(checkpoints, key=lambda checkpoint: checkpoint.sequence, default=None)

@@ -1,0 +1,184 @@
+"""One workspace's flood does not hold up another: real services on a real server."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest_asyncio
+from nats.js import JetStreamContext
+
+from contracts import subjects
+from contracts.events import Event
+from contracts.graph import Generations
+from contracts.topology import TURNS_BUCKET, durable
+from runtime.bus import topology
+from runtime.bus.edge import Edge, each
+from runtime.bus.nats import NatsLog
+from runtime.bus.nats_beside import NatsPointers, NatsValues
+from runtime.bus.nats_lookahead import Lookahead
+from runtime.bus.nats_messages import NatsMessage
+from runtime.bus.overtaking import OvertakingLane
+from runtime.bus.port import Delivery
+from runtime.errors import Unavailable
+from tests.support.nats_server import RunningNats, connected, running_nats, until
+from tests.support.trial_service import document, trial_service
+
+FLOOD = 600
+
+
+@pytest_asyncio.fixture
+async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
+    async with running_nats(tmp_path) as running:
+        yield running
+
+
+@pytest_asyncio.fixture
+async def jetstream(server: RunningNats) -> AsyncIterator[JetStreamContext]:
+    async with connected(server) as client:
+        context = client.jetstream(timeout=5)
+        await topology.apply(context)
+        yield context
+
+
+async def publish(log: NatsLog, workspace: str, names: Sequence[str]) -> None:
+    for start in range(0, len(names), 100):
+        part = names[start : start + 100]
+        await asyncio.gather(
+            *(log.publish(document(name, id=f"{workspace}-{name}", workspace=workspace)) for name in part)
+        )
+
+
+async def done(log: NatsLog, workspace: str) -> int:
+    """Documents of this workspace that the service has handled."""
+    pages = [page async for page in log.read(0, [subjects.of_type_in(workspace, "DocumentDeleted")])]
+    return sum(map(len, pages))
+
+
+async def test_a_document_of_a_quiet_workspace_overtakes_the_flood_of_another(
+    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+) -> None:
+    log = NatsLog(jetstream)
+    await publish(log, "flood", [f"brief-{number}" for number in range(FLOOD)])
+    await publish(log, "quiet", ["a", "b"])
+    async with trial_service(server.url, tmp_path):
+
+        async def quiet_is_done() -> bool:
+            return await done(log, "quiet") == 2
+
+        await until(quiet_is_done, "the quiet workspace's documents")
+        assert await done(log, "flood") < FLOOD / 2, "they waited for the flood"
+
+        await publish(log, "late", ["c"])
+
+        async def late_is_done() -> bool:
+            return await done(log, "late") == 1
+
+        await until(late_is_done, "a document that came while the flood was handled")
+        assert await done(log, "flood") < FLOOD * 0.9
+
+        async def all_is_done() -> bool:
+            info = await jetstream.consumer_info("KB_EVENTS", "chunker")
+            return (info.num_pending, info.num_ack_pending) == (0, 0)
+
+        await until(all_is_done, "the flood")
+    assert (await done(log, "flood"), await done(log, "quiet"), await done(log, "late")) == (FLOOD, 2, 1)
+
+
+class Recorder:
+    """A handler that counts what it is given, and refuses a document's first delivery when told to."""
+
+    def __init__(self, refuse: set[str] | None = None) -> None:
+        self.handled = Counter[str]()
+        self.refuse = refuse or set()
+
+    async def __call__(self, delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
+        name = delivery.event.document_id
+        if name in self.refuse:
+            self.refuse.discard(name)
+            raise Unavailable("not yet")
+        self.handled[name] += 1
+        return []
+
+
+async def lane(jetstream: JetStreamContext, handler: Recorder) -> OvertakingLane:
+    """A lane on the chunker's consumer, as one replica has it."""
+    declared = durable("chunker")
+    edge = Edge(
+        "chunker", declared, each(handler), NatsLog(jetstream), await NatsPointers.bind(jetstream),
+        delay=lambda *_: 0.1,
+    )  # fmt: skip
+    look = Lookahead(jetstream, declared.stream, declared.filters)
+    return OvertakingLane(edge, look, await NatsValues.bind(jetstream, TURNS_BUCKET))
+
+
+async def delivered(jetstream: JetStreamContext, count: int) -> list[NatsMessage]:
+    """The next messages that the chunker's consumer delivers."""
+    reader = await jetstream.pull_subscribe_bind(consumer="chunker", stream="KB_EVENTS")
+    found: list[NatsMessage] = []
+    while len(found) < count:
+        found += [NatsMessage(raw) for raw in await reader.fetch(count - len(found), timeout=5)]
+    await reader.unsubscribe()
+    return found
+
+
+async def test_replicas_do_not_take_the_same_turn_and_what_was_taken_is_not_handled_again(
+    jetstream: JetStreamContext,
+) -> None:
+    log = NatsLog(jetstream)
+    await publish(log, "flood", [f"flood-{number}" for number in range(100)])
+    await publish(log, "quiet", [f"quiet-{number}" for number in range(40)])
+    handlers = [Recorder(), Recorder(refuse={"quiet-7"})]
+    lanes = [await lane(jetstream, handler) for handler in handlers]
+    for one in lanes:
+        await one.process(await delivered(jetstream, 1))
+    tasks = [asyncio.create_task(one.run()) for one in lanes]
+
+    def handled() -> Counter[str]:
+        return handlers[0].handled + handlers[1].handled
+
+    async def all_taken() -> bool:
+        return len(handled()) == 42
+
+    await until(all_taken, "every document of the quiet workspace")
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert set(handled().values()) == {1}
+    assert all(handler.handled for handler in handlers), "both replicas took turns"
+
+    taken = set(handlers[0].handled)
+    await lanes[0].process(await delivered(jetstream, 138))
+    assert {name for name in handled() if name.startswith("flood-")} == {f"flood-{number}" for number in range(100)}
+    assert {handlers[0].handled[name] for name in taken} == {1}, "what was taken ahead is only acknowledged"
+
+
+async def test_who_stands_behind_one_long_batch_does_not_wait_for_its_end(jetstream: JetStreamContext) -> None:
+    log, release = NatsLog(jetstream), asyncio.Event()
+
+    class Long(Recorder):
+        async def __call__(self, delivery: Delivery[Any], generations: Generations) -> Sequence[Event]:
+            if delivery.workspace == "busy":
+                await release.wait()
+            return await super().__call__(delivery, generations)
+
+    handler = Long()
+    one = await lane(jetstream, handler)
+    await publish(log, "busy", ["long"])
+    turns = asyncio.create_task(one.run())
+    ordinary = asyncio.create_task(one.process(await delivered(jetstream, 1)))
+    await publish(log, "busy", ["later"])
+    await publish(log, "quiet", ["a"])
+
+    async def quiet_is_done() -> bool:
+        return handler.handled["a"] == 1
+
+    await until(quiet_is_done, "the document behind the long one")
+    assert set(handler.handled) == {"a"}, "who has its turn in ordinary delivery has no second one"
+    release.set()
+    await ordinary
+    await one.process(await delivered(jetstream, 2))
+    turns.cancel()
+    await asyncio.gather(turns, return_exceptions=True)
+    assert handler.handled == {"long": 1, "later": 1, "a": 1}

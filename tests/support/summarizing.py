@@ -1,0 +1,83 @@
+"""A merger with its summariser over stores in memory, and the log between them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from contracts.events import DescriptionSummarized, EntitiesExtracted, GraphMerged
+from contracts.graph import Generations
+from contracts.values import TokenUsage
+from services.merger.domain.descriptions import Group
+from services.merger.handler import on_description_summarized
+from services.merger.ports import Summary
+from services.merger.summarize import on_graph_merged
+from tests.support.facts import delivered, document, entity, extracted
+from tests.support.merging import Merger
+
+
+class Condenser:
+    """Counts what it is asked, and makes a text that names how much it read."""
+
+    model, prompt_version = "condenser", "1"
+
+    def __init__(self) -> None:
+        self.asked: list[Group] = []
+        self.error: Exception | None = None
+
+    async def summarize(self, workspace: str, group: Group) -> Summary:
+        self.asked.append(group)
+        if self.error:
+            raise self.error
+        return Summary(f"summary of {len(group.texts)} texts", TokenUsage(prompt=5, completion=2))
+
+
+def says(number: int) -> EntitiesExtracted:
+    """What document `number` says of A: a description of its own."""
+    return extracted(document(f"d{number}", number + 1), 0, [entity("A", "t", f"text {number}")])
+
+
+class Desk:
+    """A merger and its summariser, with the log between them."""
+
+    def __init__(self, merger: Merger | None = None) -> None:
+        self.merger, self.condenser, self.place = merger or Merger(), Condenser(), 0
+        self.waits: list[datetime] = []
+        self.summaries: list[DescriptionSummarized] = []
+        """What it kept, in the order of the log."""
+
+    async def says(self, count: int, first: int = 0) -> list[GraphMerged]:
+        """Merge what documents `first` up to `count` say, in one batch."""
+        return [fact for (fact,) in await self.merger.merge(*map(says, range(first, count)))]
+
+    async def condense(self, *facts: GraphMerged) -> list[Any]:
+        """What the summariser says to these; it is told of them in one batch."""
+
+        async def quiet(since: datetime) -> None:
+            self.waits.append(since)
+
+        batch = [delivered(fact, 1000 + n) for n, fact in enumerate(facts)]
+        made = await on_graph_merged(
+            batch, Generations(), merging=self.merger.merging, summarizer=self.condenser, quiet=quiet
+        )
+        return [fact for of_one in made for fact in of_one]
+
+    async def keep(
+        self, *facts: DescriptionSummarized, first: int = 2000, generations: Generations | None = None
+    ) -> list[GraphMerged]:
+        """Keep these summaries, which stand in the log from `first` on."""
+        self.summaries += facts
+        batch = [delivered(fact, first + n) for n, fact in enumerate(facts)]
+        made = await on_description_summarized(batch, generations or Generations(), merging=self.merger.merging)
+        return [fact for of_one in made for fact in of_one]
+
+    async def settle(self, facts: Sequence[GraphMerged], first: int = 2000) -> int:
+        """Condense and keep until nothing lacks. Returns the calls that took."""
+        before = len(self.condenser.asked)
+        while facts:
+            summaries = await self.condense(*facts)
+            facts = await self.keep(*summaries, first=first + len(self.condenser.asked))
+        return len(self.condenser.asked) - before
+
+    async def description(self) -> str:
+        """What the graph says of A."""
+        return (await self.merger.entities())["A"].description

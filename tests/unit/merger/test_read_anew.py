@@ -1,0 +1,138 @@
+"""A hub that is read anew, with summaries of it in the store: reading comes to an end, and it says the same as ever."""
+
+from collections.abc import Collection
+
+import pytest
+
+from contracts.events import DescriptionSummarized
+from contracts.graph import Generations, Space
+from runtime.errors import Retryable
+from runtime.stores.documents.memory import MemoryRows
+from runtime.stores.documents.rows import Row, Table
+from services.merger.adapters import RowContributions, RowSummaries
+from services.merger.domain.descriptions import LEVELS, Limits
+from services.merger.domain.hub import Hub
+from services.merger.handler import on_entities_extracted
+from services.merger.hubs import LEAST, Hubs
+from services.merger.ports import Merging
+from services.merger.refold import MOST_TURNS
+from tests.support.facts import delivered
+from tests.support.merging import SPACE, Merger
+from tests.support.summarizing import Desk, says
+
+COUNTS = [40, 100, 200, 400]
+
+
+class CountingRows(MemoryRows):
+    """Counts how often summaries are read."""
+
+    reads = 0
+
+    async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
+        self.reads += table.name == "summaries"
+        return await super().get(table, keys)
+
+
+async def leaves_summarised(count: int, share: float = 1.0) -> tuple[Desk, CountingRows]:
+    """A hub of so many descriptions, of whose groups on the lowest level that share has a summary."""
+    rows = CountingRows()
+    desk = Desk(Merger(rows, hubs=Hubs()))
+    summaries = await desk.condense(*await desk.says(count))
+    await desk.keep(*summaries[: max(1, round(share * len(summaries)))])
+    return desk, rows
+
+
+async def hub_settled(count: int) -> tuple[Desk, CountingRows]:
+    """A hub of so many descriptions that lacks nothing."""
+    rows = CountingRows()
+    desk = Desk(Merger(rows, hubs=Hubs()))
+    await desk.settle(await desk.says(count))
+    return desk, rows
+
+
+async def ends(merger: Merger, rows: CountingRows, number: int) -> None:
+    """One more document is merged, with a look per level at most."""
+    before = rows.reads
+    await merger.merge(says(number))
+    assert 1 <= rows.reads - before <= LEVELS + 2
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+@pytest.mark.parametrize("count", COUNTS)
+async def test_a_restarted_merger_reads_a_hub_whose_leaves_are_summarised(count: int, share: float) -> None:
+    desk, rows = await leaves_summarised(count, share)
+    restarted = desk.merger.replica(LEAST)
+    await ends(restarted, rows, count)
+    assert (await restarted.entities())["A"].support == count + 1
+    desk.merger = restarted
+    assert await desk.condense(*await desk.says(count + 2, count + 1)), "the summariser reads it too, and goes on"
+
+
+@pytest.mark.parametrize("count", COUNTS)
+async def test_a_restarted_merger_reads_a_hub_that_lacks_nothing(count: int) -> None:
+    desk, rows = await hub_settled(count)
+    text = await desk.description()
+    restarted = desk.merger.replica(LEAST)
+    await ends(restarted, rows, 0)
+    assert (await restarted.entities())["A"].description == text
+    await ends(restarted, rows, count)
+
+
+@pytest.mark.parametrize("count", [100, 400])
+async def test_a_hub_that_finds_no_room_in_memory_is_read_at_each_document(count: int) -> None:
+    desk, rows = await hub_settled(count)
+    forgetful = Merger(rows, desk.merger.graph, Hubs(most=0))
+    for number in range(3):
+        await ends(forgetful, rows, count + number)
+
+
+@pytest.mark.parametrize("count", [100, 400])
+async def test_replicas_that_take_turns_read_each_others_hub(count: int) -> None:
+    desk, rows = await hub_settled(count)
+    other = desk.merger.replica(LEAST)
+    for number in range(2):
+        await ends(other, rows, count + 2 * number)
+        await ends(desk.merger, rows, count + 2 * number + 1)
+    assert await other.picture() == await desk.merger.picture()
+
+
+@pytest.mark.parametrize("summaries_first", [True, False])
+@pytest.mark.parametrize("count", [100, 400])
+async def test_a_rebuild_reads_the_summaries_of_the_log(count: int, summaries_first: bool) -> None:
+    desk, rows = await hub_settled(count)
+    live, anew = await desk.merger.picture(), Space("w", 2)
+    rebuilt = Desk(Merger(rows, desk.merger.graph, Hubs()))
+    generations = Generations(graph=2)
+    events = [delivered(says(number), number + 1) for number in range(count)]
+    steps: list[DescriptionSummarized] = desk.summaries
+    if summaries_first:
+        await rebuilt.keep(*steps, generations=generations)
+    for start in range(0, count, 64):
+        await on_entities_extracted(events[start : start + 64], generations, merging=rebuilt.merger.merging)
+    if not summaries_first:
+        await rebuilt.keep(*steps, generations=generations)
+    assert await rebuilt.merger.picture(anew) == live
+
+
+class Restless(RowSummaries):
+    """Summaries that somebody changes whenever they are read."""
+
+    hub: Hub | None = None
+
+    async def get(self, space: Space, hashes: Collection[str]) -> dict[str, str]:
+        if self.hub:
+            self.hub.revision += 1
+        return await super().get(space, hashes)
+
+
+async def test_summaries_that_change_at_every_look_give_the_others_a_turn() -> None:
+    rows = CountingRows()
+    hubs, summaries = Hubs(), Restless(rows)
+    merging = Merging(RowContributions(rows), summaries, Merger().graph, Limits(), hubs)
+    batch = [delivered(says(number), number + 1) for number in range(40)]
+    await on_entities_extracted(batch, Generations(), merging=merging)
+    (summaries.hub,) = hubs.at(SPACE, {("A",): 1}).values()
+    before = rows.reads
+    with pytest.raises(Retryable, match="change faster"):
+        await on_entities_extracted([delivered(says(40), 41)], Generations(), merging=merging)
+    assert rows.reads - before == MOST_TURNS

@@ -1,0 +1,146 @@
+"""Whatever is known of a tree's summaries, a few looks lead to its end, and to what the pure function says."""
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from services.merger.domain.descriptions import LEVELS, Described, Limits, depth_of, describe
+from services.merger.domain.fold import Place
+from services.merger.domain.tree import Tree
+
+KEY = ("A",)
+ALL_LIMITS = [Limits(), Limits(fragments=2), Limits(fragments=3, tokens=12), Limits(fragments=1000, tokens=150)]
+
+
+def place(number: int) -> Place:
+    """Where fragment `number` stands."""
+    return (number, "d", 0, "entity", KEY, f"chunk-{number}")
+
+
+def fragment(number: int) -> str:
+    """The text of fragment `number`; some are long."""
+    return f"fragment {number}" + " long" * (30 if number % 7 == 0 else 0)
+
+
+def planted(numbers: list[int], limits: Limits) -> Tree:
+    """A tree of these fragments, that was never told of a summary."""
+    tree = Tree(KEY, limits)
+    for number in numbers:
+        tree.add(fragment(number), place(number))
+    return tree
+
+
+def pure(numbers: list[int], known: dict[str, str], limits: Limits) -> Described:
+    """What the same fragments and summaries make at once."""
+    return describe(KEY, [fragment(number) for number in sorted(numbers)], known, limits)
+
+
+def all_summaries(numbers: list[int], limits: Limits) -> dict[str, str]:
+    """Every summary that is made until nothing lacks, leaves first."""
+    known: dict[str, str] = {}
+    while lacking := pure(numbers, known, limits).lacking:
+        known |= {group.hash: f"summary {group.hash[:6]} of {len(group.texts)}" for group in lacking}
+    return known
+
+
+def walk(tree: Tree, known: dict[str, str]) -> int:
+    """Look for summaries until none is left to ask for, and tell the tree all it ever found each time."""
+    found: dict[str, str] = {}
+    for turn in range(LEVELS + 2):
+        if not (hashes := tree.unasked()):
+            return turn
+        found |= {hash: known[hash] for hash in hashes & known.keys()}
+        tree.learn(found, hashes)
+    raise AssertionError("the tree asks for ever")
+
+
+@st.composite
+def states(draw: st.DrawFn) -> tuple[list[int], Limits, dict[str, str]]:
+    """Fragments, limits, and which of all their summaries are known."""
+    count = draw(st.one_of(st.integers(1, 40), st.integers(33, 150), st.sampled_from([512, 513, 560])))
+    dice = draw(st.randoms(use_true_random=False))
+    numbers = dice.sample(range(5 * count), count)
+    limits = draw(st.sampled_from(ALL_LIMITS))
+    every = all_summaries(numbers, limits)
+    share = draw(st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0]))
+    return numbers, limits, {hash: text for hash, text in every.items() if dice.random() < share}
+
+
+@settings(deadline=None, max_examples=100)
+@given(states())
+def test_from_every_state_of_knowledge_a_look_per_level_leads_to_the_end(
+    state: tuple[list[int], Limits, dict[str, str]],
+) -> None:
+    numbers, limits, known = state
+    tree = planted(numbers, limits)
+    assert walk(tree, known) <= depth_of(len(numbers)) + 1
+    assert tree.described() == pure(numbers, known, limits)
+    every = all_summaries(numbers, limits)
+    for _ in range(LEVELS + 2):
+        if not (lacking := tree.described().lacking):
+            break
+        known = known | {group.hash: every[group.hash] for group in lacking if group.hash in every}
+        tree.learn(known, ())
+        walk(tree, known)
+        assert tree.described() == pure(numbers, known, limits)
+    assert tree.described() == pure(numbers, every, limits)
+
+
+@settings(deadline=None, max_examples=50)
+@given(states(), st.randoms(use_true_random=False))
+def test_a_tree_that_grows_and_shrinks_comes_to_its_end_after_every_step(
+    state: tuple[list[int], Limits, dict[str, str]], dice: Random
+) -> None:
+    numbers, limits, known = state
+    tree, here = Tree(KEY, limits), list[int]()
+    for _ in range(6):
+        for number in dice.sample(numbers, dice.randint(1, len(numbers))):
+            if number in here:
+                here.remove(number)
+                tree.remove(fragment(number), place(number))
+            else:
+                here.append(number)
+                tree.add(fragment(number), place(number))
+        new = all_summaries(here, limits) if dice.random() < 0.5 else {}
+        known = known | new
+        tree.learn(new, ())
+        walk(tree, known)
+        assert tree.described() == pure(here, known, limits)
+
+
+@pytest.mark.parametrize("count", [1, 31, 40, 100, 200, 400, 600])
+def test_learning_again_what_is_known_leaves_nothing_unasked(count: int) -> None:
+    numbers, limits = list(range(count)), Limits()
+    tree, every = planted(numbers, limits), all_summaries(numbers, limits)
+    walk(tree, every)
+    end = tree.described()
+    for known in (every, every, dict(list(every.items())[:3]), {}):
+        tree.learn(known, ())
+        assert tree.unasked() == set()
+        assert tree.described() == end
+
+
+def test_two_that_learn_in_turn_do_not_undo_each_other() -> None:
+    numbers, limits = list(range(200)), Limits()
+    tree, every = planted(numbers, limits), all_summaries(numbers, limits)
+    leaves = {group.hash: every[group.hash] for group in pure(numbers, {}, limits).lacking}
+    for _ in range(LEVELS + 2):
+        for _ in range(2):
+            hashes = tree.unasked()
+            tree.learn({hash: every[hash] for hash in hashes} | leaves, hashes)
+    assert tree.unasked() == set()
+    assert tree.described() == pure(numbers, every, limits)
+
+
+def test_a_newer_text_for_a_known_group_reaches_the_top() -> None:
+    numbers, limits = list(range(100)), Limits()
+    tree, every = planted(numbers, limits), all_summaries(numbers, limits)
+    walk(tree, every)
+    leaf = pure(numbers, {}, limits).lacking[0].hash
+    changed = {**every, leaf: "another text, earlier in the log"}
+    tree.learn({leaf: changed[leaf]}, ())
+    walk(tree, changed)
+    assert tree.described() == pure(numbers, changed, limits)
+    assert tree.described().lacking, "the group above reads another text now"

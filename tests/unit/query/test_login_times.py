@@ -1,0 +1,78 @@
+"""What a login gives away by its cost, and how long it holds: passwords and tokens against the clock."""
+
+import time
+
+import bcrypt
+import jwt
+import pytest
+from fastapi import FastAPI
+
+from services.query.api.credentials import Tokens
+from tests.support.access import PASSWORD, SECRET, bearing, client, with_accounts
+from tests.support.querying import World, library_of_two
+
+COUNTS = "/documents/status_counts"
+HOUR = 3600.0
+
+
+async def _seconds_of_processor(app: FastAPI, user: str, password: str) -> float:
+    """What one refused login costs; other processes of the machine do not count."""
+    async with client(app) as api:
+        before = time.process_time()
+        answer = await api.post("/login", data={"username": user, "password": password})
+        spent = time.process_time() - before
+    assert answer.status_code == 401
+    return spent
+
+
+async def test_a_refused_login_costs_the_same_for_every_user_and_for_nobody() -> None:
+    cheap, dear = (bcrypt.hashpw(b"secret", bcrypt.gensalt(cost)).decode() for cost in (4, 11))
+    accounts = f"cheap:{{bcrypt}}{cheap},dear:{{bcrypt}}{dear},plain:a password"
+    app = World().app(with_accounts(auth_accounts=accounts, lightstream_account_rights="", login_max_failed_attempts=0))
+    spent = {
+        who: min([await _seconds_of_processor(app, who, given) for _ in range(2)])
+        for who, given in [("nobody", "x"), ("cheap", "x"), ("dear", "x"), ("plain", "x")]
+    }
+    spent["too long to be read"] = await _seconds_of_processor(app, "dear", "x" * 100)
+    assert max(spent.values()) < 2 * min(spent.values()), spent
+
+
+@pytest.mark.parametrize("user", ["ada", "bob"])
+async def test_the_right_password_still_opens(user: str) -> None:
+    app = World().app(with_accounts())
+    async with client(app) as api:
+        given = {"username": user, "password": PASSWORD if user == "ada" else "stable battery"}
+        assert (await api.post("/login", data=given)).status_code == 200
+
+
+async def test_a_token_is_renewed_until_its_login_is_too_long_ago() -> None:
+    world = await library_of_two()
+    door = with_accounts(token_expire_hours=10, token_renew_max_hours=24)
+    app, now = world.app(door), time.time()
+    account = door.accounts.get("ada")
+    assert account is not None
+
+    def token(login: float, issued: float, ends: float) -> str:
+        made = jwt.decode(door.tokens.make("ada", "user", account.mark, login), options={"verify_signature": False})
+        return jwt.encode({**made, "iat": int(issued), "exp": int(ends)}, SECRET, "HS256")
+
+    # A login of 20 hours ago: what is renewed ends with the 24th hour, and says so in the new token.
+    async with bearing(app, token(now - 20 * HOUR, now - 8 * HOUR, now + 2 * HOUR)) as api:
+        new = (await api.get(COUNTS)).headers["X-New-Token"]
+    claims = jwt.decode(new, SECRET, ["HS256"], issuer="lightstream")
+    assert claims["auth_time"] == int(now - 20 * HOUR)
+    assert claims["exp"] == pytest.approx(now + 4 * HOUR, abs=5)
+    # Nothing could hold longer than this one does: it is not renewed.
+    async with bearing(app, token(now - 23 * HOUR, now - 9 * HOUR, now + HOUR)) as api:
+        answer = await api.get(COUNTS)
+    assert (answer.status_code, "X-New-Token" in answer.headers) == (200, False)
+    # A token that was made to hold longer, before the setting was shortened, holds no longer either.
+    async with bearing(app, token(now - 25 * HOUR, now - HOUR, now + 9 * HOUR)) as api:
+        assert (await api.get(COUNTS)).status_code == 401
+
+
+def test_a_login_never_holds_longer_than_it_may_be_renewed() -> None:
+    tokens = Tokens(SECRET, hours=48, max_hours=12)
+    read = tokens.read(tokens.make("ada", "user"))
+    assert read is not None
+    assert read.ends - read.issued == 12 * HOUR
