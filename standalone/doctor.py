@@ -16,7 +16,7 @@ from runtime.bus import topology
 from runtime.bus.nats_beside import NatsValues
 from runtime.errors import ConfigurationError, ServiceError
 from runtime.models.limits_shared import paused
-from standalone import orphans, stores
+from standalone import damage, orphans, stores
 from standalone.folder import Folder, State
 from standalone.parked_events import counted
 from standalone.publishing import jetstream
@@ -57,6 +57,8 @@ async def examine(folder: Folder, workspace: str) -> AsyncIterator[Finding]:
     except ConfigurationError as error:
         yield Finding("fault", str(error), "stop what still runs by its pid, then remove the file")
         return
+    for finding in _damaged(folder, state):
+        yield finding
     if not folder.running():
         for finding in _resting(folder, state):
             yield finding
@@ -129,6 +131,16 @@ def _available_memory() -> int | None:
     except OSError:
         return None
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def _damaged(folder: Folder, state: State) -> Iterator[Finding]:
+    """Stores that cannot open their data."""
+    known = {"graph": "arcadedb", "vectors": "milvus-lite"}
+    for store in damage.REBUILT:
+        child = state.children.get(known.get(store, ""))
+        why = damage.told(folder, store, damage.fault(folder.path, store)) or (child.fault if child else "")
+        if why:
+            yield Finding("fault", why, "the log has everything, and no language model is paid again")
 
 
 def _resting(folder: Folder, state: State) -> Iterator[Finding]:
