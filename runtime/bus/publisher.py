@@ -67,8 +67,8 @@ async def add_document(
     Raises InvalidInput for what is blank, too long or contradicts itself and for a name that is none, `Unavailable`
     when the log does not take it.
     """
-    if chunking and cut_by_default:
-        _taken(lambda: chunking.over(cut_by_default))
+    if chunking:
+        _taken(lambda: chunking.over(cut_by_default).bounded() if cut_by_default else chunking.bounded())
     content = knowledge.model_dump_json() if knowledge else encodable(text)
     _check(text, content, knowledge)
     file_path = checked_name(encodable(file_path)) or UNKNOWN_SOURCE
@@ -205,6 +205,8 @@ def _taken(make: Callable[[], V]) -> V:
         return make()
     except ValidationError as error:
         raise InvalidInput(explain(error)) from None
+    except ValueError as error:
+        raise InvalidInput(str(error)) from None
 
 
 def _check(text: str, content: str, knowledge: Knowledge | None) -> None:

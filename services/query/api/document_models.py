@@ -41,7 +41,7 @@ class ChunkingOption(Strict):
 
     @model_validator(mode="after")
     def _can_be_done(self) -> Self:
-        self.chunking()
+        self.chunking().bounded()
         return self
 
     def chunking(self) -> Chunking:

@@ -131,6 +131,7 @@ async def test_how_a_text_is_cut_stands_in_its_event(
         {"strategy": "fixed_token", "novelty": 1},
         {"strategy": "fixed_token", "params": {"novelty": 1}},
         {"strategy": "fixed_token", "params": {"size": 5, "overlap": 5}},
+        {"strategy": "fixed_token", "params": {"size": 1000, "overlap": 999}},
         {"strategy": "fixed_token", "params": {"split_by_character_only": True}},
         {"strategy": "recursive_character", "params": {"split_by_character": "#"}},
     ],
