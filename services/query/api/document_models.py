@@ -102,8 +102,8 @@ class PaginatedRequest(Strict):
 
 
 class Document(BaseModel):
-    """The state of one document. `metadata` also counts the chunks each step has done, and says where in the log the
-    text stands that this is the state of (`added_sequence`).
+    """The state of one document. `metadata` also counts the chunks each step has done, and says when the text was added
+    that this is the state of (`added_sequence`, in microseconds since 1970).
     """
 
     id: str
@@ -134,7 +134,7 @@ class Document(BaseModel):
             error_msg="; ".join(f"{failure.stage}: {failure.message}" for failure in failures[:5]) or None,
             metadata={
                 **status.metadata,
-                "added_sequence": status.version,
+                "added_sequence": status.added,
                 "chunks": status.chunk_count,
                 **{step: status.done(step) for step in STEPS},
             },
