@@ -6,13 +6,14 @@ So a rebuild may switch to vectors of another model while services run, and nobo
 import asyncio
 import math
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 import structlog
 
 from contracts.graph import EmbeddingModel
-from runtime.errors import ConfigurationError, ModelChanged
+from runtime.bus.port import GenerationPointers
+from runtime.errors import ConfigurationError, ModelChanged, Retryable
 from runtime.models.limits_shared import Guards
 from runtime.models.open import ALONE, open_embedder, open_embedder_of
 from runtime.models.ports import Embedder
@@ -73,6 +74,15 @@ class Embeddings:
         """See `CheckpointStore`. Raises ModelChanged."""
         async with self.of(generation) as found:
             await found.vectors.put_checkpoint(generation, checkpoint)
+
+    async def note(self, pointers: GenerationPointers) -> str | None:
+        """Why nothing can be added to the live vectors; None where it can, or where nobody answers within a second."""
+        with suppress(Retryable, TimeoutError):
+            async with asyncio.timeout(1.0):
+                generation = (await pointers.live()).vectors
+                async with self.of(generation) as found:
+                    return await found.vectors.outdated(generation)
+        return None
 
     async def close(self) -> None:
         """Let go of connections and threads."""

@@ -168,11 +168,13 @@ def _processes(folder: Folder, state: State) -> Iterator[Finding]:
 async def _services(state: State) -> AsyncIterator[Finding]:
     for name in SERVICES:
         try:
-            await ready(name, state.ports["api" if name == "query" else name])
+            notes = await ready(name, state.ports["api" if name == "query" else name])
         except ServiceError as error:
             yield Finding("fault", f"{name} is not ready: {error}", "wait a moment; if it stays so, read its log")
         else:
             yield Finding("well", f"{name} is ready")
+            if name == "indexer" and "vectors" in notes:
+                yield Finding("fault", notes["vectors"], "`lightstream rebuild vectors`")
 
 
 async def _documents(base: str, workspace: str) -> AsyncIterator[Finding]:

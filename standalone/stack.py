@@ -185,8 +185,8 @@ def _service(name: Stage, folder: Folder, state: State) -> Process:
     )
 
 
-async def ready(name: Stage, port: int) -> None:
-    """Ask a service's health page. Raises `Unavailable` with what keeps it from being ready."""
+async def ready(name: Stage, port: int) -> dict[str, str]:
+    """Ask a service's health page; returns its notes. Raises `Unavailable` with what keeps it from being ready."""
     async with httpx.AsyncClient(timeout=4.0, trust_env=False) as client:
         try:
             answer = await client.get(f"http://127.0.0.1:{port}/health/ready")
@@ -197,3 +197,4 @@ async def ready(name: Stage, port: int) -> None:
         raise Unavailable(f"another program answers on port {port}")
     if problems := found.get("problems"):
         raise Unavailable("; ".join(f"{part}: {problem}" for part, problem in problems.items()))
+    return found.get("notes", {})

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 from contracts.events import ChunksCreated, DocumentDeleted, GraphMerged
 from contracts.graph import EmbeddingModel, Generations
@@ -70,6 +71,7 @@ def main() -> None:
         embeddings = Embeddings(settings, bus.guards)
         rows, graph = open_documents(settings), open_graph(settings)
         versions = LogVersions(bus.log)
+        health.notes["vectors"] = partial(embeddings.note, bus.pointers)
         indexing = Indexing(embeddings, rows, graph, versions, CALLS_OF_A_GROUP * settings.embedding_batch_num)
         try:
             await until_it_answers("the document store", rows.prepare, health)
