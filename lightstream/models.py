@@ -82,6 +82,8 @@ class Added(Answered):
     message: str
     track_id: str
     documents: list[AddedDocument]
+    warnings: list[str] = []
+    """What may be wrong with the text, as an encoding in doubt."""
 
     @property
     def new(self) -> list[AddedDocument]:

@@ -10,6 +10,7 @@ from runtime.bus.nats import NatsLog, connected
 from runtime.bus.nats_beside import NatsBlobs
 from runtime.bus.publisher import add_document
 from runtime.errors import InvalidInput
+from runtime.parsing.files import Parsed
 from runtime.parsing.names import shown
 from standalone.documents import Refused, Source, read
 
@@ -30,6 +31,14 @@ class Added:
     """Microseconds since 1970; the state of this text has at least this `added_sequence`."""
 
 
+@dataclass(frozen=True)
+class Doubt:
+    """A document that was added, and what may be wrong with its text."""
+
+    name: str
+    warning: str
+
+
 @dataclass
 class Outcome:
     """What became of the documents."""
@@ -37,6 +46,7 @@ class Outcome:
     added: list[Added] = field(default_factory=list[Added])
     unchanged: list[Added] = field(default_factory=list[Added])
     refused: list[Refused] = field(default_factory=list[Refused])
+    warnings: list[Doubt] = field(default_factory=list[Doubt])
 
     @property
     def times(self) -> dict[str, int]:
@@ -57,14 +67,26 @@ async def jetstream(url: str) -> AsyncGenerator[JetStreamContext]:
 
 
 async def add(
-    bus: JetStreamContext, workspace: str, sources: Sequence[Source], *, track_id: str, done: Callable[[str], None]
+    bus: JetStreamContext,
+    workspace: str,
+    sources: Sequence[Source],
+    *,
+    track_id: str,
+    done: Callable[[str], None],
+    encoding: str = "",
 ) -> Outcome:
-    """Read and publish each document. What cannot be read is reported and the rest goes on; `done` gets each name."""
+    """Read and publish each document. What cannot be read is reported and the rest goes on; `done` gets each name.
+
+    `encoding` is what text in files is in, empty to detect it.
+    """
     outcome = Outcome()
     for source in sources:
         try:
-            document, new = await _add(bus, workspace, source, track_id)
+            parsed = await read(source, encoding)
+            document, new = await _add(bus, workspace, source, track_id, parsed)
             (outcome.added if new else outcome.unchanged).append(document)
+            if parsed.warning:
+                outcome.warnings.append(Doubt(document.name, parsed.warning))
         except InvalidInput as error:
             name = shown(source.name)
             outcome.refused.append(Refused(name, str(error).removeprefix(f"{name}: ")))
@@ -72,17 +94,17 @@ async def add(
     return outcome
 
 
-async def handled_by_status(bus: JetStreamContext, sequence: int) -> bool:
-    """Whether the status of documents shows everything up to that place of the log.
+async def handled_by_status(bus: JetStreamContext, workspace: str, sequence: int) -> bool:
+    """Whether the status of the workspace's documents shows everything up to that place of the log.
 
     One event that has to be tried again keeps this False for what came after it, though that is long shown.
     """
-    found = await bus.consumer_info("KB_EVENTS", STATUS_DURABLE)
-    return found.ack_floor is not None and found.ack_floor.stream_seq >= sequence
+    return await NatsLog(bus).handled(STATUS_DURABLE, workspace=workspace) >= sequence
 
 
-async def _add(bus: JetStreamContext, workspace: str, source: Source, track_id: str) -> tuple[Added, bool]:
-    parsed = await read(source)
+async def _add(
+    bus: JetStreamContext, workspace: str, source: Source, track_id: str, parsed: Parsed
+) -> tuple[Added, bool]:
     added = await add_document(
         NatsLog(bus),
         NatsBlobs(bus),

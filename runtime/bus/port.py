@@ -62,6 +62,8 @@ class Delivery(Generic[E]):
     sequence: int
     attempt: int
     published_at: datetime
+    bugs: int = 0
+    """How often handling it has raised what nobody foresaw; outages do not count."""
 
     @property
     def event(self) -> E:
@@ -207,7 +209,7 @@ class Blobs(Protocol):
     """Immutable texts by their hash."""
 
     async def put(self, text: str) -> BlobRef:
-        """Keep the text. Twice is once."""
+        """Keep the text. Twice is once; other bytes under its name are replaced. Raises `Unavailable`."""
         ...
 
     async def get(self, ref: BlobRef) -> str:
@@ -248,8 +250,11 @@ class GenerationPointers(Protocol):
         """Replace them if they still have that revision, else raise `Unavailable`."""
         ...
 
-    async def live(self) -> Generations:
-        """The generations to read from and write to now."""
+    async def live(self, *needed: Projection) -> Generations:
+        """The generations to read from and write to now.
+
+        `needed`: those that will be read, none named: all. Whoever watches the stores raises `StoreBehind` for them.
+        """
         ...
 
 

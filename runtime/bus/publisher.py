@@ -17,6 +17,7 @@ from contracts.values import Chunking, DocumentVersion, Knowledge, Scalar
 from runtime.bus.codec import decode, explain
 from runtime.bus.port import Blobs, Log
 from runtime.errors import InvalidInput, ServiceError
+from runtime.parsing.names import checked_name
 from runtime.telemetry import traceparent_for
 
 MAX_TEXT_BYTES = 64 * 1024 * 1024
@@ -66,13 +67,14 @@ async def add_document(
     `cut_by_default` is how the chunker cuts where `chunking` does not say, if the caller knows: then what the two
     together cannot mean is refused here, and not by the chunker.
 
-    Raises InvalidInput for what is blank, too long or contradicts itself, `Unavailable` when the log does not take it.
+    Raises InvalidInput for what is blank, too long or contradicts itself and for a name that is none, `Unavailable`
+    when the log does not take it.
     """
     if chunking and cut_by_default:
         _taken(lambda: chunking.over(cut_by_default))
     content = knowledge.model_dump_json() if knowledge else encodable(text)
     _check(text, content, knowledge)
-    file_path = encodable(file_path) or UNKNOWN_SOURCE
+    file_path = checked_name(encodable(file_path)) or UNKNOWN_SOURCE
     name = encodable(id) if id else document_id(content if knowledge else sanitize(content), file_path)
     before, there, at = await _standing(log, workspace, name)
     if there and _hash(there) == sha256(content):

@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,6 +20,7 @@ from standalone.cli.common import (
     print_json,
     quiet_logs,
 )
+from standalone.cli.terminal import line
 
 if TYPE_CHECKING:
     from lightstream.models import Document
@@ -38,31 +39,47 @@ def add(
     paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="Files, folders, or - for standard input.")],
     wait: Annotated[bool, typer.Option("--wait", help="Wait until the documents can be asked about.")] = False,
     name: Annotated[str, typer.Option("--name", help="Name of what comes from standard input.")] = "",
+    encoding: Annotated[
+        str, typer.Option("--encoding", metavar="NAME", help="What text files are in, as windows-1252; else detected.")
+    ] = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Add documents: .md .txt .rst .html .htm .pdf .docx .pptx .xlsx .csv .tsv .json .jsonl, and UTF-8 text
-    without a suffix.
+    """Add documents: .html .htm .pdf .docx .pptx .xlsx .csv .tsv .json .jsonl .odt .epub .rtf, and text of any other
+    name.
 
     Folders are read with all below them, hidden files are not. What the log has already is not sent again; a document
     with a new text replaces the old one. Ends with code 1 when any document was refused or failed.
     """
     with errors(as_json):
         quiet_logs()
+        from runtime.parsing.encodings import checked_encoding
         from standalone.target import target
 
-        failed = asyncio.run(_add(target(data), paths, name, wait, as_json, workspace))
+        encoding = checked_encoding(encoding) if encoding else ""
+        failed = asyncio.run(_add(target(data), paths, Reading(name, encoding), wait, as_json, workspace))
         if failed:
             raise typer.Exit(1)
 
 
-async def _add(stack: "Target", paths: Sequence[str], name: str, wait: bool, as_json: bool, workspace: str) -> bool:
+@dataclass(frozen=True)
+class Reading:
+    """How documents are read."""
+
+    stdin_name: str = ""
+    encoding: str = ""
+    """Of text files; empty to detect it."""
+
+
+async def _add(
+    stack: "Target", paths: Sequence[str], reading: Reading, wait: bool, as_json: bool, workspace: str
+) -> bool:
     from contracts.ids import UNKNOWN_SOURCE
     from standalone.documents import find
 
-    found = find(paths, stdin_name=name or UNKNOWN_SOURCE)
-    outcome, statuses = await publish(stack, workspace, found, wait=wait, hidden=as_json)
+    found = find(paths, stdin_name=reading.stdin_name or UNKNOWN_SOURCE)
+    outcome, statuses = await publish(stack, workspace, found, wait=wait, hidden=as_json, encoding=reading.encoding)
     if as_json:
         shown = [document.model_dump(exclude_unset=True) for document in statuses]
         print_json({**asdict(outcome), "skipped": found.skipped, "documents": shown})
@@ -70,13 +87,13 @@ async def _add(stack: "Target", paths: Sequence[str], name: str, wait: bool, as_
         report(outcome, found.skipped)
         for document in statuses:
             if document.status != "processed":
-                note(f"  {document.status}: {document.file_path}: {document.error_msg or 'see `status`'}")
+                note(f"  {document.status}: {line(document.file_path)}: {line(document.error_msg or 'see `status`')}")
     unfinished = [document for document in statuses if document.status != "processed"]
     return bool(outcome.refused or unfinished)
 
 
 async def publish(
-    stack: "Target", workspace: str, found: "Found", *, wait: bool, hidden: bool
+    stack: "Target", workspace: str, found: "Found", *, wait: bool, hidden: bool, encoding: str = ""
 ) -> tuple["Outcome", list["Document"]]:
     """Add what was found, and with `wait` follow it; gives what became of it and the statuses of those in the log."""
     from standalone import progress, publishing
@@ -92,13 +109,13 @@ async def publish(
                 names.append(name)
                 show([progress.Stage("added", len(names), total)])
 
-            outcome = await publishing.add(bus, workspace, found.sources, track_id=track, done=done)
+            outcome = await publishing.add(bus, workspace, found.sources, track_id=track, done=done, encoding=encoding)
             outcome.refused[:0] = found.refused
             if not (wait and (times := outcome.times)):
                 return outcome, []
 
             async def caught_up() -> bool:
-                return await publishing.handled_by_status(bus, outcome.last)
+                return await publishing.handled_by_status(bus, workspace, outcome.last)
 
             return outcome, await progress.follow(client, times, caught_up, show)
 
@@ -110,9 +127,13 @@ def report(outcome: "Outcome", skipped: int) -> None:
     parts += [f"{skipped} files skipped (hidden, or of a kind that is not read)"] if skipped else []
     echo(", ".join(parts))
     for refused in outcome.refused[:SHOWN]:
-        note(f"  refused {refused.name}: {refused.reason}")
+        note(f"  refused {line(refused.name)}: {line(refused.reason)}")
     if len(outcome.refused) > SHOWN:
         note(f"  … and {len(outcome.refused) - SHOWN} more")
+    for doubt in outcome.warnings[:SHOWN]:
+        note(f"  warning {line(doubt.name)}: {line(doubt.warning)} (--encoding NAME)")
+    if len(outcome.warnings) > SHOWN:
+        note(f"  … and {len(outcome.warnings) - SHOWN} more warnings")
 
 
 def status(
@@ -125,8 +146,8 @@ def status(
     with errors(as_json):
         from standalone.target import target
 
-        base = target(data).api
-        asyncio.run(_one(base, document, as_json, workspace) if document else _all(base, as_json, workspace))
+        stack = target(data)
+        asyncio.run(_one(stack.api, document, as_json, workspace) if document else _all(stack, as_json, workspace))
 
 
 async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
@@ -143,25 +164,29 @@ async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
         return
     for key, value in {**shown, **found[0].metadata}.items():
         if key != "metadata" and value not in (None, ""):
-            echo(f"{key:<16} {value}")
+            echo(f"{line(key):<16} {line(value)}")
 
 
-async def _all(base: str, as_json: bool, workspace: str) -> None:
+async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
+    from standalone.parked_events import counted_if_told
     from standalone.target import service
 
-    async with service(base, workspace) as client:
+    async with service(stack.api, workspace) as client:
         numbers = await client.status_counts()
         unfinished = [each for each in await client.all_documents() if each.status != "processed"]
+    parked = await counted_if_told(stack.settings.nats_url, workspace)
     if as_json:
         shown = [each.model_dump(exclude_unset=True) for each in unfinished]
-        print_json({"status_counts": numbers, "unfinished": shown})
+        print_json({"status_counts": numbers, "unfinished": shown, "parked": [asdict(each) for each in parked]})
         return
     echo(f"{numbers.get('all', 0)} documents in workspace {workspace}")
     for name, number in numbers.items():
         if number and name != "all":
             echo(f"  {name:<14} {number}")
+    for waiting in parked:
+        echo(f"  parked         {waiting}")
     for each in unfinished[:SHOWN]:
-        echo(f"  {each.status}: {each.file_path} {_counts(each)} {each.error_msg or ''}".rstrip())
+        echo("  " + line(f"{each.status}: {each.file_path} {_counts(each)} {each.error_msg or ''}".rstrip()))
 
 
 def _counts(document: "Document") -> str:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from contracts.text import encodable, sanitize
+from contracts.text import encodable, one_line, sanitize
 from contracts.values import Chunking
 from services.query.api.strict import Strict
 from services.query.domain.status import STATUSES, STEPS, DocumentStatus
@@ -138,7 +138,7 @@ class Document(BaseModel):
                 "chunks": status.chunk_count,
                 **{step: status.done(step) for step in STEPS},
             },
-            file_path=status.file_path,
+            file_path=one_line(status.file_path),
         )
 
 
@@ -221,7 +221,7 @@ class Started(Done):
 
 
 class ScanStatus(BaseModel):
-    """How far a scan of INPUT_DIR is; times in seconds since 1970."""
+    """How far a scan is; times in seconds since 1970."""
 
     track_id: str
     status: Literal["running", "completed", "failed", "cancelled"]

@@ -36,6 +36,7 @@ from services.query.api.routes import Context, Ctx, Workspace
 from services.query.domain.status import STATUSES
 from services.query.refusals import NotThere
 from services.query.removing import delete, delete_all, reprocess
+from services.query.scanning import AlreadyRunning
 from services.query.uploading import Wishes, upload
 
 router = APIRouter(prefix="/documents", tags=["documents"])
@@ -57,7 +58,13 @@ FORM: dict[str, Any] = {
                 "schema": {
                     "type": "object",
                     "required": ["file"],
-                    "properties": {"file": {"type": "string", "format": "binary"}},
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        "encoding": {
+                            "type": "string",
+                            "description": "of a file that is text, as windows-1252; without it, it is detected",
+                        },
+                    },
                 }
             }
         },
@@ -77,8 +84,8 @@ async def upload_file(
     """Add a file. The answer comes once it is read and the log has its text durably."""
     shelf = Shelf(ctx.log, ctx.blobs, workspace)
     async with received(request, ctx.readers.refuse_larger) as file:
-        added, track = await upload(shelf, file, Wishes(key, replace), ctx.readers)
-    return await _answered(ctx, workspace, [added], track)
+        added, track, warning = await upload(shelf, file, Wishes(key, replace), ctx.readers)
+    return (await _answered(ctx, workspace, [added], track)).warning([warning] if warning else [])
 
 
 @router.post("/text", responses=ADDED)
@@ -117,10 +124,17 @@ async def _answered(ctx: Context, workspace: str, added: Sequence[Added], track:
     return InsertResponse.of(added, track.id, {id: state.status for id, (state, _) in found.items()})
 
 
-@router.post("/scan", responses={**SCANNED, **answering(501)})
+@router.post("/scan", responses={**SCANNED, **answering(404, 501)})
 async def scan(ctx: Ctx, workspace: Workspace) -> Started:
-    """Add every file below INPUT_DIR, in the background. 501 where that is not set."""
-    begun = ctx.scans.start(Shelf(ctx.log, ctx.blobs, workspace))
+    """Add every file of the workspace's folder in INPUT_DIR, in the background. 501 where that is not set.
+
+    While a scan of the workspace is running there is no second one: the answer then has the track id of the first.
+    """
+    try:
+        begun = ctx.scans.start(Shelf(ctx.log, ctx.blobs, workspace))
+    except AlreadyRunning as running:
+        message = "A scan of this workspace is running already; nothing was begun."
+        return Started(status="scanning_skipped_pipeline_busy", message=message, track_id=running.track_id)
     return Started(status="scanning_started", message="The folder is being read.", track_id=begun.track_id)
 
 
@@ -146,7 +160,7 @@ async def scan_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> Scan
 
 @router.get("/supported_file_types")
 async def supported_file_types() -> FileTypes:
-    """Which files are read. A file without a suffix is read when it is UTF-8."""
+    """Which files are read. One of any other name is read when it is text."""
     engines: dict[str, list[str]] = {}
     for suffix, kind in KINDS.items():
         engines.setdefault(kind.parser or "text", []).append(suffix)
@@ -250,4 +264,4 @@ async def status_counts(ctx: Ctx, workspace: Workspace) -> StatusCounts:
 
 
 async def _space(ctx: Context, workspace: str) -> Space:
-    return Space(workspace, (await ctx.pointers.live()).status)
+    return Space(workspace, (await ctx.pointers.live("status")).status)

@@ -32,6 +32,12 @@ class InsertResponse(BaseModel):
     message: str
     track_id: str = Field(description="track_status has the documents of this id, also where nothing was added")
     documents: list[Placed] = Field(default=[], description="in the order of the request")
+    warnings: list[str] = Field(default=[], description="what may be wrong with the text, as an encoding in doubt")
+
+    def warning(self, warnings: Sequence[str]) -> "InsertResponse":
+        """The same answer, with these warnings."""
+        said = "".join(f" Warning: {one}." for one in warnings)
+        return self.model_copy(update={"message": self.message + said, "warnings": list(warnings)})
 
     @classmethod
     def of(cls, added: Sequence[Added], track_id: str, states: Mapping[str, str]) -> "InsertResponse":

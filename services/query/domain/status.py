@@ -155,7 +155,7 @@ def apply(status: DocumentStatus | None, fact: Fact) -> DocumentStatus | None:
         changed = _added(known, event, fact)
     elif isinstance(event, DocumentDeleted):
         changed = _deleted(known, fact.sequence)
-    elif isinstance(event, StageFailed):
+    elif isinstance(event, StageFailed) and not event.of_graph:
         changed = _failed(known, event, fact)
     elif isinstance(event, DocumentCancelled):
         changed = _cancelled(known, event, fact)
