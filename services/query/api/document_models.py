@@ -13,6 +13,10 @@ Said = Annotated[str, AfterValidator(encodable)]
 """A text without lone surrogates, which JSON can carry and UTF-8 cannot."""
 
 
+MOST_AT_ONCE = 1000
+"""Texts, or ids, of one request; more go into further ones."""
+
+
 class ChunkingParams(Strict):
     """How large the chunks are; what is null is the service's setting. LightRAG's names, and ours."""
 
@@ -73,7 +77,7 @@ class InsertText(Strict):
 class InsertTexts(Strict):
     """Several texts to add."""
 
-    texts: list[Said] = Field(min_length=1, examples=[["First.", "Second."]])
+    texts: list[Said] = Field(min_length=1, max_length=MOST_AT_ONCE, examples=[["First.", "Second."]])
     file_sources: list[Said] = Field(default=[], examples=[["a.md", "b.md"]])
     chunking: ChunkingOption | None = None
 
@@ -94,7 +98,7 @@ class PaginatedRequest(Strict):
     model_config = ConfigDict(json_schema_extra={"examples": [{"page": 1, "page_size": 50, "status_filter": "failed"}]})
 
     status_filter: str | None = None
-    status_filters: list[str] | None = None
+    status_filters: list[str] | None = Field(default=None, max_length=64)
     page: int = Field(default=1, ge=1, le=1_000_000_000)
     page_size: int = Field(default=50, ge=10, le=200)
     sort_field: Literal["updated_at", "created_at", "id", "file_path"] = "updated_at"
@@ -184,7 +188,9 @@ def all_counts(counts: dict[str, int]) -> dict[str, int]:
 class DeleteRequest(Strict):
     """Which documents leave. The two flags are LightRAG's: no files are kept here, and caches are cleared apart."""
 
-    doc_ids: list[Said] = Field(min_length=1, examples=[["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"]])
+    doc_ids: list[Said] = Field(
+        min_length=1, max_length=MOST_AT_ONCE, examples=[["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"]]
+    )
     delete_file: bool = False
     delete_llm_cache: bool = False
 
