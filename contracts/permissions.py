@@ -14,7 +14,16 @@ from dataclasses import dataclass
 
 from contracts import subjects
 from contracts.registry import PRODUCERS, SERVICES, Producer, Service, consumer
-from contracts.topology import BUCKETS, DURABLES, GENERATIONS_BUCKET, LIMITS_BUCKET, STREAMS, TURNS_BUCKET, Durable
+from contracts.topology import (
+    BUCKETS,
+    DURABLES,
+    GENERATIONS_BUCKET,
+    LIMITS_BUCKET,
+    PARKED_STREAM,
+    STREAMS,
+    TURNS_BUCKET,
+    Durable,
+)
 
 ACCOUNT = "lightstream"
 """The account of the bus in which the streams are."""
@@ -114,6 +123,10 @@ def _takes(durable: Durable) -> tuple[Grant, ...]:
         Grant(
             f"durable {name}",
             (f"{API}.CONSUMER.INFO.{stream}.{name}", f"$JS.ACK.{stream}.{name}.>", f"dead.{name}"),
+        ),
+        Grant(
+            "its parked events: records without text, of which it can write its own and read any by its place",
+            (subjects.parked(name), f"{API}.STREAM.MSG.GET.{PARKED_STREAM}"),
         ),
         Grant(
             "looking ahead by readers of its own, of the subjects it consumes; durables are nobody's to change",

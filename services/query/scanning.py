@@ -46,7 +46,7 @@ class Scan:
 
     track_id: str
     workspace: str
-    status: Literal["running", "completed", "failed"] = "running"
+    status: Literal["running", "completed", "failed", "cancelled"] = "running"
     message: str = "the folder is being read"
     counts: dict[str, int] = field(
         default_factory=lambda: dict.fromkeys(("found", "processed", "unchanged", "error", "warning"), 0)
@@ -122,11 +122,21 @@ class Scans:
         known = (scan for scan, _ in self._known.values())
         return [scan for scan in known if scan.workspace == workspace and scan.status == "running"]
 
+    def cancel(self, workspace: str) -> int:
+        """Let the scans of the workspace end with the file they are at; how many there were."""
+        found = self.running(workspace)
+        for scan in found:
+            scan.status, scan.message = "cancelled", "cancelled; what was added by then is in the log"
+            scan.changed()
+        return len(found)
+
     async def _run(self, folder: Path, shelf: Shelf, track: Track, scan: Scan) -> None:
         try:
             for path in await asyncio.to_thread(lambda: sorted(_files(folder))):
                 scan.counts["found"] += 1
                 await self._add(folder, path, shelf, track, scan)
+                if scan.status == "cancelled":
+                    return
             scan.status, scan.message = "completed", f"{scan.counts['found']} files found"
         except (OSError, Retryable) as error:
             scan.message = f"the scan ended early ({type(error).__name__}): start it again"
@@ -145,7 +155,7 @@ class Scans:
         name = path.relative_to(folder).as_posix()
         try:
             checked(name)
-            async with self._readers.slots:
+            async with self._readers.turns.hold(shelf.workspace):
                 parsed = await parse(await asyncio.to_thread(self._read, path), name)
             # A name with folders is an id of its own, as on the command line.
             id = "doc-" + md5(name) if "/" in name else None

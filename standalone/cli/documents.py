@@ -115,7 +115,7 @@ async def publish(
                 return outcome, []
 
             async def caught_up() -> bool:
-                return await publishing.handled_by_status(bus, max(places.values()))
+                return await publishing.handled_by_status(bus, workspace, max(places.values()))
 
             return outcome, await progress.follow(client, places, caught_up, show)
 
@@ -146,8 +146,8 @@ def status(
     with errors(as_json):
         from standalone.target import target
 
-        base = target(data).api
-        asyncio.run(_one(base, document, as_json, workspace) if document else _all(base, as_json, workspace))
+        stack = target(data)
+        asyncio.run(_one(stack.api, document, as_json, workspace) if document else _all(stack, as_json, workspace))
 
 
 async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
@@ -167,20 +167,24 @@ async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
             echo(f"{line(key):<16} {line(value)}")
 
 
-async def _all(base: str, as_json: bool, workspace: str) -> None:
+async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
+    from standalone.parked_events import counted_if_told
     from standalone.target import service
 
-    async with service(base, workspace) as client:
+    async with service(stack.api, workspace) as client:
         numbers = await client.status_counts()
         unfinished = [each for each in await client.all_documents() if each.status != "processed"]
+    parked = await counted_if_told(stack.settings.nats_url, workspace)
     if as_json:
         shown = [each.model_dump(exclude_unset=True) for each in unfinished]
-        print_json({"status_counts": numbers, "unfinished": shown})
+        print_json({"status_counts": numbers, "unfinished": shown, "parked": [asdict(each) for each in parked]})
         return
     echo(f"{numbers.get('all', 0)} documents in workspace {workspace}")
     for name, number in numbers.items():
         if number and name != "all":
             echo(f"  {name:<14} {number}")
+    for waiting in parked:
+        echo(f"  parked         {waiting}")
     for each in unfinished[:SHOWN]:
         echo("  " + line(f"{each.status}: {each.file_path} {_counts(each)} {each.error_msg or ''}".rstrip()))
 
