@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from typing import Any
 
 import httpx
 
@@ -186,7 +187,15 @@ def _service(name: Stage, folder: Folder, state: State) -> Process:
 
 
 async def ready(name: Stage, port: int) -> dict[str, str]:
-    """Ask a service's health page; returns its notes. Raises `Unavailable` with what keeps it from being ready."""
+    """Ask a service's health page, and return its notes. Raises `Unavailable` with what keeps it from being ready."""
+    found = await health(name, port)
+    if problems := found.get("problems"):
+        raise Unavailable("; ".join(f"{part}: {problem}" for part, problem in problems.items()))
+    return found.get("notes", {})
+
+
+async def health(name: Stage, port: int) -> dict[str, Any]:
+    """What a service's health page says. Raises `Unavailable` when it does not answer."""
     async with httpx.AsyncClient(timeout=4.0, trust_env=False) as client:
         try:
             answer = await client.get(f"http://127.0.0.1:{port}/health/ready")
@@ -195,6 +204,4 @@ async def ready(name: Stage, port: int) -> dict[str, str]:
             raise Unavailable(f"{name} does not answer on port {port} ({type(error).__name__})") from None
     if found.get("service") != name:
         raise Unavailable(f"another program answers on port {port}")
-    if problems := found.get("problems"):
-        raise Unavailable("; ".join(f"{part}: {problem}" for part, problem in problems.items()))
-    return found.get("notes", {})
+    return found
