@@ -96,6 +96,20 @@ class DocumentDeleted(Event):
         return self.document_id
 
 
+class DocumentCancelled(Event):
+    """Work on this version of the document is to stop where it stands; a later version is worked on as usual.
+
+    What was done by then stays and can be found, until the document is deleted or has a new version.
+    """
+
+    document: DocumentVersion
+    editor: str = Field(default="", max_length=256, description="who asked for it")
+
+    @property
+    def about(self) -> str:
+        return self.document.id
+
+
 class ChunksCreated(Event):
     """One part of a document's chunks."""
 
@@ -274,19 +288,9 @@ class RetryRequested(Event):
 DOCUMENT_EVENTS = {"DocumentAdded", "DocumentDeleted", "ChunksCreated", "EntitiesExtracted", "RetryRequested"}
 """Events that are always about a document, whatever its id."""
 
-EVENTS: dict[str, type[Event]] = {
-    event.type_name(): event
-    for event in (
-        DocumentAdded,
-        DocumentDeleted,
-        ChunksCreated,
-        EntitiesExtracted,
-        GraphMerged,
-        DescriptionSummarized,
-        VectorsIndexed,
-        StageFailed,
-        GraphEdited,
-        RetryRequested,
-    )
-}
+_TYPES: tuple[type[Event], ...] = (
+    DocumentAdded, DocumentDeleted, DocumentCancelled, ChunksCreated, EntitiesExtracted, GraphMerged,
+    DescriptionSummarized, VectorsIndexed, StageFailed, GraphEdited, RetryRequested,
+)  # fmt: skip
+EVENTS = {event.type_name(): event for event in _TYPES}
 """Every event of the system by name."""

@@ -145,19 +145,24 @@ def contradictions() -> list[str]:
 
 def unread(environ: Mapping[str, str]) -> dict[str, str]:
     """Variables that look like settings and are read by nobody, with what may be meant."""
-    known = {
-        name for group in ALL.values() for key, field in group.model_fields.items() for name in variables(key, field)
-    }
+    known = known_names()
     found = {name: name.upper() for name in environ if environ[name]}
     strange = {name: upper for name, upper in found.items() if upper not in known and _looks(upper)}
-    return {name: INSTEAD.get(upper) or _close(upper, known) for name, upper in sorted(strange.items())}
+    return {name: INSTEAD.get(upper) or closest(upper, known) for name, upper in sorted(strange.items())}
+
+
+def known_names() -> set[str]:
+    """The variables of all settings."""
+    fields = (item for group in ALL.values() for item in group.model_fields.items())
+    return {name for key, field in fields for name in variables(key, field)}
 
 
 def _looks(name: str) -> bool:
     return name in INSTEAD or bool(LOOKS.fullmatch(name))
 
 
-def _close(name: str, known: set[str]) -> str:
+def closest(name: str, known: set[str]) -> str:
+    """The variable that may be meant, with a question mark; empty when none is near."""
     near = difflib.get_close_matches(name, sorted(known), 1, 0.85)
     return f"{near[0]}?" if near else ""
 

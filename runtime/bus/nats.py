@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 import structlog
@@ -34,6 +34,7 @@ from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.topology import DURABLES, PARKED_STREAM, KiB, stream
 from runtime.bus.codec import attributes_in, encode
+from runtime.bus.log_writes import LogWrites
 from runtime.bus.nats_messages import NatsMessage, StoredMessage
 from runtime.bus.port import Message
 from runtime.errors import ConfigurationError, Poison, Unavailable
@@ -59,6 +60,7 @@ MOST_LISTED = 100_000
 """Subjects the server lists in one answer."""
 
 _TOO_LARGE = 10054  # JSStreamMessageExceedsMaximumErr
+_OF_ANOTHER_ACCOUNT = 10039  # JSNotEnabledForAccountErr
 _FULL = {10077, 10047, 10122}  # maximum bytes, messages or storage exceeded; insufficient resources
 
 
@@ -109,6 +111,7 @@ class NatsLog:
     """`Log` on the stream KB_EVENTS."""
 
     jetstream: JetStreamContext
+    writes: LogWrites = field(default_factory=LogWrites)
 
     async def publish(self, envelope: Envelope[Event]) -> int:
         subject = subjects.subject(envelope.workspace, envelope.data.about, envelope.data.type_name())
@@ -133,6 +136,8 @@ class NatsLog:
     ) -> int:
         end = asyncio.get_running_loop().time() + PUBLISH_PATIENCE
         while True:
+            await self.writes.allow(stream, end - asyncio.get_running_loop().time())
+            before = self.writes.seen
             try:
                 ack = await self.jetstream.publish(
                     subject,
@@ -144,14 +149,19 @@ class NatsLog:
             except MaxPayloadError:
                 raise Poison(f"{len(data)} bytes are more than the bus takes in one message") from None
             except APIError as error:
+                self.writes.confirmed(stream)
                 if error.err_code == _TOO_LARGE:
                     raise Poison(f"{len(data)} bytes are more than {stream} takes in one message") from None
                 if error.err_code in _FULL:
                     raise Unavailable(f"{stream} is full: {error.description}", retry_after=30.0) from None
                 fault: Exception = error
             except SILENT as error:
+                self.writes.silent(stream)
                 fault = error
             else:
+                self.writes.confirmed(stream)
+                if stream == "KB_EVENTS" and not ack.duplicate:
+                    self.writes.appended(ack.seq, before)
                 return ack.seq
             # A timeout says nothing about the outcome: only the same id makes trying again harmless.
             if asyncio.get_running_loop().time() > end:
@@ -237,15 +247,22 @@ class NatsLog:
                     left -= len(messages)
                     yield [NatsMessage(message) for message in messages]
             finally:
-                await reader.unsubscribe()
-                await self.jetstream.delete_consumer("KB_EVENTS", info.name)
+                # One that the server has lost, or that cannot be removed now, ends by itself.
+                with suppress(NatsError):
+                    await reader.unsubscribe()
+                    await self.jetstream.delete_consumer("KB_EVENTS", info.name)
 
 
 class translated:
-    """What the server does not answer becomes `Unavailable`."""
+    """What the server does not answer becomes `Unavailable`, what the user may not ask ConfigurationError."""
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if isinstance(error, APIError) and error.err_code == _OF_ANOTHER_ACCOUNT:
+            raise ConfigurationError(
+                "the account of this user of NATS_URL has no JetStream of its own: set NATS_API_PREFIX to the name"
+                " under which it imports that of the log, or use a user who may read the log"
+            ) from error
         if isinstance(error, (*SILENT, ServerError, ServiceUnavailableError)):
             raise Unavailable(f"the bus does not answer: {error!r}") from error

@@ -45,6 +45,8 @@ class Provider:
     """Texts that hold this are embedded as the modes `picky:…` say."""
     pieces_sent: int = 0
     """Pieces of streamed answers that the client's side has taken."""
+    text: str = ""
+    """What every answer says, where it is given; streamed a few characters at a time."""
     running: int = 0
     most_running: int = 0
     disconnected: asyncio.Event = field(default_factory=asyncio.Event)
@@ -111,7 +113,10 @@ class Provider:
         if body.get("stream"):
             return StreamingResponse(self.pieces(body["model"]), media_type="text/event-stream")
         mode = body["model"]
-        message = {"role": "assistant", "content": {"empty": " ", "null": None, "used-up": ""}.get(mode, "the answer")}
+        message = {
+            "role": "assistant",
+            "content": {"empty": " ", "null": None, "used-up": ""}.get(mode, self.text or "the answer"),
+        }
         if mode == "refusal":
             message = {"role": "assistant", "content": None, "refusal": "I will not"}
         reason = {"cut": "length", "used-up": "length", "filter": "content_filter"}.get(mode, "stop")
@@ -140,7 +145,8 @@ class Provider:
             if mode == "broken":
                 yield 'data: {"error": {"message": "overloaded"}}\n\n'
             if mode != "silent":
-                for word in ("the ", "whole ", "answer"):
+                parts = [self.text[at : at + 7] for at in range(0, len(self.text), 7)]
+                for word in parts or ("the ", "whole ", "answer"):
                     yield event({"content": word})
             while mode == "flood":
                 yield event({"content": "more " * 2000})

@@ -11,6 +11,7 @@ from datetime import datetime
 from contracts.events import (
     ChunksCreated,
     DocumentAdded,
+    DocumentCancelled,
     DocumentDeleted,
     EntitiesExtracted,
     Event,
@@ -19,6 +20,7 @@ from contracts.events import (
     VectorsIndexed,
 )
 from contracts.ids import UNKNOWN_SOURCE
+from contracts.moments import microseconds
 from contracts.values import ChunkRef, DocumentVersion, Scalar
 
 SUMMARY_LENGTH = 250
@@ -74,6 +76,8 @@ class DocumentStatus:
     created_at: str = ""
     updated_at: str = ""
     version: int = 0
+    added: int = 0
+    """When this version was added, in microseconds since 1970: what callers know of its place in the log."""
     added_id: str = ""
     """Event id of the DocumentAdded of this version."""
     chunk_count: int = 0
@@ -153,6 +157,8 @@ def apply(status: DocumentStatus | None, fact: Fact) -> DocumentStatus | None:
         changed = _deleted(known, fact.sequence)
     elif isinstance(event, StageFailed) and not event.of_graph:
         changed = _failed(known, event, fact)
+    elif isinstance(event, DocumentCancelled):
+        changed = _cancelled(known, event, fact)
     elif isinstance(event, (GraphMerged, VectorsIndexed)) and event.document and event.document.deleted:
         changed = _erased(known, event, event.document.version)
     elif isinstance(event, (ChunksCreated, EntitiesExtracted, GraphMerged, VectorsIndexed)) and event.document:
@@ -182,6 +188,7 @@ def _added(known: DocumentStatus, event: DocumentAdded, fact: Fact) -> DocumentS
     same = fact.id == known.added_id or fact.sequence == known.version
     return replace(
         known if same else _renewed(known, fact.sequence),
+        added=microseconds(fact.at),
         added_id=fact.id,
         file_path=event.file_path,
         track_id=event.track_id or "",
@@ -226,7 +233,8 @@ def _at(known: DocumentStatus, document: DocumentVersion, fact: Fact) -> Documen
         return known
     if document.version < known.version:
         return None
-    return replace(_renewed(known, document.version), file_path=document.file_path)
+    added = microseconds(document.added_at)
+    return replace(_renewed(known, document.version), added=added, file_path=document.file_path)
 
 
 def _progressed(
@@ -258,7 +266,18 @@ def _failed(known: DocumentStatus, event: StageFailed, fact: Fact) -> DocumentSt
     step = _STEP_OF.get((event.stage, event.cause_type), "extracted")
     cause = "" if event.document else fact.correlation
     orders = [chunk.order for chunk in event.chunks] or [None]
-    failures = {*base.failures, *(Failure(event.stage, step, order, event.message, cause) for order in orders)}
+    return _noted(base, [Failure(event.stage, step, order, event.message, cause) for order in orders])
+
+
+def _cancelled(known: DocumentStatus, event: DocumentCancelled, fact: Fact) -> DocumentStatus:
+    """Whatever is not done by now counts as failed, unless all of it is done nevertheless."""
+    base = _at(known, event.document, fact)
+    said = f"cancelled by {event.editor}" if event.editor else "cancelled"
+    return _noted(base, [Failure("query", STEPS[-1], None, said)]) if base else known
+
+
+def _noted(base: DocumentStatus, new: Sequence[Failure]) -> DocumentStatus:
+    failures = {*base.failures, *new}
     named = sorted(
         (f for f in failures if not f.cause),
         key=lambda f: (-1 if f.order is None else f.order, f.stage, f.step, f.message),
