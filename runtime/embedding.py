@@ -65,15 +65,6 @@ class Embeddings:
             self._of.pop(generation, None)
             raise
 
-    async def note(self, pointers: GenerationPointers) -> str | None:
-        """Why nothing can be added to the live vectors; None where it can, or where nobody answers within a second."""
-        with suppress(Retryable, TimeoutError):
-            async with asyncio.timeout(1.0):
-                generation = (await pointers.live()).vectors
-                async with self.of(generation) as found:
-                    return await found.vectors.outdated(generation)
-        return None
-
     async def checkpoint(self, generation: int) -> Checkpoint | None:
         """See `CheckpointStore`: in the collections of the model that made the generation. Raises ModelChanged."""
         async with self.of(generation) as found:
@@ -83,6 +74,15 @@ class Embeddings:
         """See `CheckpointStore`. Raises ModelChanged."""
         async with self.of(generation) as found:
             await found.vectors.put_checkpoint(generation, checkpoint)
+
+    async def note(self, pointers: GenerationPointers) -> str | None:
+        """Why nothing can be added to the live vectors; None where it can, or where nobody answers within a second."""
+        with suppress(Retryable, TimeoutError):
+            async with asyncio.timeout(1.0):
+                generation = (await pointers.live()).vectors
+                async with self.of(generation) as found:
+                    return await found.vectors.outdated(generation)
+        return None
 
     async def close(self) -> None:
         """Let go of connections and threads."""

@@ -96,13 +96,11 @@ Workspace = Annotated[str, Depends(workspace)]
 
 
 POSITION = "X-Log-Position"
-"""Every answer names the place in the log up to which all documents are in it."""
+"""Every answer names the time, in microseconds since 1970, up to which all documents are in it."""
 
 
-STANDING: Responses = {
-    **answering(502),
-    200: {"headers": {POSITION: {"description": "the place in the log", "schema": {"type": "integer", "minimum": 0}}}},
-}
+UP_TO = {"description": "up to when, in microseconds since 1970", "schema": {"type": "integer", "minimum": 0}}
+STANDING: Responses = {**answering(502), 200: {"headers": {POSITION: UP_TO}}}
 LINES = {"application/x-ndjson": {"example": '{"response": "Ada Marsh leads it. [1]", "llm_generated": false}\n'}}
 
 
