@@ -140,6 +140,7 @@ def make_outdated(stack: Stack) -> None:
         for kind in VECTOR_KINDS:
             ids = [row.id for row in await vectors.scan(space, kind)]
             rows[kind] = list((await vectors.get(space, kind, ids, vectors=True)).values())
+        checkpoint = await vectors.checkpoint(generation)
         await vectors.drop(generation)
         with pytest.MonkeyPatch.context() as older:
             older.setattr(milvus_collections, "VECTOR_FORMAT", 1)
@@ -147,6 +148,8 @@ def make_outdated(stack: Stack) -> None:
             await before.prepare(generation)
             for kind, some in rows.items():
                 await before.put(space, kind, [replace(row, id=f"old-{row.id[-40:]}") for row in some])
+            if checkpoint:
+                await before.put_checkpoint(generation, checkpoint)
             await before.close()
 
     asyncio.run(change())
@@ -154,6 +157,8 @@ def make_outdated(stack: Stack) -> None:
 
 def test_vectors_with_ids_of_an_older_version_are_searched_and_wait_for_a_rebuild(stack: Stack) -> None:
     make_outdated(stack)
+    stack.down()
+    stack.up()
     count = stack.counts()["all"] + 1
     question = {**QUESTION, "mode": "mix"}
     with stack.client() as client:
