@@ -221,6 +221,7 @@ class StageFailed(Event):
     message: str = Field(max_length=2000)
     attempt: int = Field(ge=1)
     retry_may_help: bool
+    file_path: str = Field(default="", max_length=4096, description="of a document that could not be read, if it said")
 
     @property
     def about(self) -> str:

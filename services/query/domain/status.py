@@ -266,6 +266,8 @@ def _failed(known: DocumentStatus, event: StageFailed, fact: Fact) -> DocumentSt
     step = _STEP_OF.get((event.stage, event.cause_type), "extracted")
     cause = "" if event.document else fact.correlation
     orders = [chunk.order for chunk in event.chunks] or [None]
+    if event.file_path and not known.version:  # nothing else is known of it than that it cannot be read
+        base = replace(base, file_path=min({known.file_path, event.file_path} - {UNKNOWN_SOURCE}))
     return _noted(base, [Failure(event.stage, step, order, event.message, cause) for order in orders])
 
 
