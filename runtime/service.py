@@ -8,14 +8,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from dataclasses import dataclass
 from functools import partial
 from socket import socket
-from typing import Any
 
 import structlog
 import uvicorn
 import uvloop
-from faststream import AckPolicy
-from faststream.nats import JStream, NatsBroker, PullSub
-from nats.aio.msg import Msg
+from faststream.nats import NatsBroker
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from starlette.applications import Starlette
@@ -27,32 +24,20 @@ from runtime.bus import topology
 from runtime.bus.edge import Edge
 from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
-from runtime.bus.nats_lookahead import Lookahead
-from runtime.bus.nats_messages import NatsMessage
-from runtime.bus.overtaking import OvertakingLane
-from runtime.bus.port import Handle, Values
+from runtime.bus.port import Values
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress
 from runtime.models.limits_shared import Guards
 from runtime.place import Place
 from runtime.settings import Settings
+from runtime.subscriptions import Connection, Subscription, subscribe
+
+__all__ = ["Bus", "Subscription", "run", "starting", "until_it_answers"]
 
 logger = structlog.get_logger(__name__)
 
-BATCH_WINDOW = 0.2
-"""Seconds a consumer that may take several messages at once waits for more of them."""
-
 STOPPING, GRACE = "stopping", 20.0
 """Seconds a handler may go on after SIGTERM; what is not acknowledged by then is delivered again."""
-
-
-@dataclass(frozen=True)
-class Subscription:
-    """A handler on a durable of `contracts/topology.py`; `workers` messages (or batches) at a time."""
-
-    durable: str
-    handle: Handle
-    workers: int = 1
 
 
 @dataclass(frozen=True)
@@ -65,6 +50,11 @@ class Bus:
     jetstream: JetStreamContext
     guards: Guards
     turns: Values
+
+    @property
+    def subscribing(self) -> Connection:
+        """What subscriptions need of it."""
+        return Connection(self.log, self.pointers, self.jetstream, self.turns)
 
 
 Build = Callable[[Bus, Health], AbstractAsyncContextManager[Sequence[Subscription]]]
@@ -164,15 +154,19 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health, 
                 raise ConfigurationError(
                     f"the bus differs from its declaration; run `lightstream topology apply`: {'; '.join(problems)}"
                 )
-            lanes = [_subscribe(broker, subscription, stage, bus, health) for subscription in subscriptions]
+            subscribed = [subscribe(broker, each, stage, bus.subscribing) for each in subscriptions]
+            for one in subscribed:
+                health.probes[one.edge.durable.name] = _progress(bus, one.edge)
+                health.notes[f"{one.edge.durable.name}: parked"] = one.parked.note
             await broker.start()
             health.stage = None
             ready()
             logger.info("ready", durables=[subscription.durable for subscription in subscriptions])
             try:
-                async with asyncio.TaskGroup() as overtaking:
-                    for lane in lanes:
-                        overtaking.create_task(lane.run())
+                async with asyncio.TaskGroup() as beside:
+                    for one in subscribed:
+                        beside.create_task(one.lane.run())
+                        beside.create_task(one.parked.run())
                     await asyncio.Event().wait()
             finally:
                 await _stop(broker, health)
@@ -213,54 +207,8 @@ async def _stop(broker: NatsBroker, health: Health) -> None:
         await broker.stop()
 
 
-def _subscribe(
-    broker: NatsBroker, subscription: Subscription, stage: Stage, bus: Bus, health: Health
-) -> OvertakingLane:
-    declared = durable(subscription.durable)
-    edge = Edge(stage, declared, subscription.handle, bus.log, bus.pointers)
-    look = Lookahead(bus.jetstream, declared.stream, declared.filters)
-    lane = OvertakingLane(edge, look, bus.turns, slots=subscription.workers)
-
-    async def raw(message: Any) -> Any:
-        # Decoding is the edge's work: one undecodable body must never keep its neighbours from being handled.
-        return message.raw_message
-
-    for _ in range(subscription.workers):
-        # One fetch in flight per subscriber: `max_workers` would prefetch, and prefetched messages time out.
-        broker.subscriber(
-            declared.filters[0],
-            stream=JStream(declared.stream, declare=False),
-            durable=declared.name,
-            pull_sub=PullSub(declared.batch, BATCH_WINDOW if declared.batch > 1 else 5.0),
-            ack_policy=AckPolicy.MANUAL,
-            decoder=raw,
-        )(_gathered(lane))
-    health.probes[declared.name] = _progress(bus, edge)
-    return lane
-
-
-def _gathered(lane: OvertakingLane) -> Callable[[Msg], Awaitable[None]]:
-    """Messages of one fetch, which FastStream hands over side by side, as one batch again.
-
-    Each subscriber has one of its own: messages of two fetches in one batch would be handled by one worker.
-    Its own batch mode loses messages: nats-py ends a fetch whose time is up with an error that FastStream lets
-    through, and what it had collected until then waits for `ack_wait`. Here nothing is collected across fetches.
-    """
-    waiting: list[Msg] = []
-
-    async def consume(message: Msg) -> None:
-        waiting.append(message)
-        await asyncio.sleep(0)  # let the others of this fetch arrive; the first to go on takes them all
-        if waiting:
-            batch = [NatsMessage(one) for one in waiting]
-            waiting.clear()
-            await lane.process(batch)
-
-    return consume
-
-
 def _progress(bus: Bus, edge: Edge) -> Callable[[], Awaitable[str | None]]:
-    progress = Progress()
+    progress = Progress(edge.activity, public=edge.stage == "query")
 
     async def probe() -> str | None:
         try:

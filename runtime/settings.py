@@ -7,6 +7,7 @@ Read from the environment only, where an empty variable is the same as none. Eac
 from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AliasChoices, Field, SecretStr
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -109,6 +110,12 @@ class Settings(BaseSettings):
 
 OFFLINE_EMBEDDERS = ("minilm", "lexical")
 """Values of EMBEDDING_MODEL that name an embedder of our own."""
+
+
+def variables(name: str, field: FieldInfo) -> tuple[str, ...]:
+    """The variables of a setting, the one that counts first."""
+    alias = field.validation_alias
+    return tuple(str(choice) for choice in alias.choices) if isinstance(alias, AliasChoices) else (name.upper(),)
 
 
 def without_secrets(url: str) -> str:

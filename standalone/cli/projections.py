@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from runtime.errors import InvalidInput
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
 
 # `--help` answers at once: the stores' drivers are loaded by the command that needs them.
@@ -30,6 +31,10 @@ def digest(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORK
 def rebuild(
     projection: Annotated[Projections, typer.Argument(help="Which one.")],
     rollback: Annotated[bool, typer.Option("--rollback", help="Go back to the generation before the last.")] = False,
+    embedding_model: Annotated[
+        str, typer.Option(metavar="NAME", help="Make the vectors by this model. Only so is the model ever changed.")
+    ] = "",
+    embedding_dim: Annotated[int, typer.Option(min=0, help="Its dimension, where that is not known.")] = 0,
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
@@ -38,6 +43,9 @@ def rebuild(
 
     The live generation serves on meanwhile. Nothing is published and no language model is called. Killed half way, it
     can simply be started again. All workspaces are rebuilt; the digests compared are those of the one named.
+
+    Vectors are made by the model that the stack runs with. Where another one made the live vectors, or is to make the
+    new ones, say which with --embedding-model: the running services then embed with that.
     """
     with errors(as_json):
         quiet_logs()
@@ -46,12 +54,15 @@ def rebuild(
         from standalone.target import target
 
         targets = PROJECTIONS if projection == "all" else (projection,)
+        if embedding_model and "vectors" not in targets:
+            raise InvalidInput(f"--embedding-model says what makes vectors, and {projection} has none")
+        wanted = projections.Wanted(targets, embedding_model, embedding_dim)
         stack, report = target(data), _ignore if as_json else _step
         with stack.rebuilding():
             if rollback:
-                result = asyncio.run(projections.rollback(stack.settings, targets, report))
+                result = asyncio.run(projections.rollback(stack, wanted, report))
             else:
-                result = asyncio.run(projections.rebuild(stack.settings, targets, report, workspace))
+                result = asyncio.run(projections.rebuild(stack, wanted, report, workspace))
         if as_json:
             print_json(result)
         else:

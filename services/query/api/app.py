@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.text import encodable
 from runtime.bus.publisher import MAX_TEXT_BYTES
-from runtime.errors import InvalidInput, ModelChanged, Retryable
+from runtime.errors import InvalidInput, ModelChanged, Poison, Retryable
 from services.query.api import data, documents, graph, login, ollama, openai, pages, system, webpage
 from services.query.api.auth import Gate, Refused
 from services.query.api.door import Door
@@ -97,6 +97,7 @@ def _explain(app: FastAPI) -> None:
     """Errors as answers."""
     for kind, code in REFUSALS.items():
         app.add_exception_handler(kind, _refusing(code))
+    app.add_exception_handler(Poison, _poisoned)
 
     @app.exception_handler(InvalidInput)
     async def refused(request: Request, error: InvalidInput) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
@@ -138,6 +139,11 @@ def _refusing(code: int) -> Callable[[Request, Exception], JSONResponse]:
         return answered(request.url.path, code, str(error))
 
     return refuse
+
+
+async def _poisoned(request: Request, error: Exception) -> JSONResponse:
+    status, detail = told(error, request.url.path)
+    return answered(request.url.path, status, detail)
 
 
 class Described(FastAPI):
