@@ -6,11 +6,8 @@ import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
-from socket import socket
 
 import structlog
-import uvicorn
 import uvloop
 from faststream.nats import NatsBroker
 from nats.errors import Error as NatsError
@@ -27,6 +24,7 @@ from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
 from runtime.bus.port import Values
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress
+from runtime.http_server import Server, server_config
 from runtime.models.limits_shared import Guards
 from runtime.place import Place
 from runtime.settings import Settings
@@ -111,9 +109,7 @@ async def until_it_answers(what: str, ping: Callable[[], Awaitable[None]], healt
 async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette, here: Place | None) -> None:
     health, turn = Health(stage), asyncio.Event()
     app.router.routes[:0] = health.routes()
-    server = _Server(
-        uvicorn.Config(app, settings.host, settings.port, log_config=None, lifespan="off", server_header=False)
-    )
+    server = Server(server_config(app, settings, host=settings.host, port=settings.port))
 
     def stop() -> None:
         server.should_exit = True
@@ -219,30 +215,3 @@ def _progress(bus: Bus, edge: Edge) -> Callable[[], Awaitable[str | None]]:
         return progress.stalled(handled=edge.handled, waiting=info.num_pending or 0, busy=edge.busy)
 
     return probe
-
-
-class _Server(uvicorn.Server):
-    """uvicorn without its own signal handlers, which would end the process before its handlers have finished."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.opening: set[asyncio.Task[None]] = set()
-
-    def take(self, connection: socket) -> None:
-        """Answer on a connection that was accepted elsewhere."""
-        task = asyncio.create_task(self._open(connection))
-        self.opening.add(task)
-        task.add_done_callback(self.opening.discard)
-
-    async def _open(self, connection: socket) -> None:
-        if not self.config.loaded:
-            self.config.load()
-        protocol = partial(
-            self.config.http_protocol_class, config=self.config, server_state=self.server_state, app_state={}
-        )
-        with suppress(OSError):  # it has hung up already
-            await asyncio.get_running_loop().connect_accepted_socket(protocol, connection)
-
-    @contextmanager
-    def capture_signals(self):  # pyright: ignore
-        yield
