@@ -14,7 +14,16 @@ from dataclasses import dataclass
 
 from contracts import subjects
 from contracts.registry import PRODUCERS, SERVICES, Producer, Service, consumer
-from contracts.topology import BUCKETS, DURABLES, GENERATIONS_BUCKET, LIMITS_BUCKET, STREAMS, TURNS_BUCKET, Durable
+from contracts.topology import (
+    BUCKETS,
+    DURABLES,
+    GENERATIONS_BUCKET,
+    LIMITS_BUCKET,
+    PARKED_STREAM,
+    STREAMS,
+    TURNS_BUCKET,
+    Durable,
+)
 
 ACCOUNT = "lightstream"
 """The account of the bus in which the streams are."""
@@ -79,6 +88,9 @@ CHECKS_STREAMS = Grant(
         for name in (*(stream.name for stream in STREAMS), *(f"KV_{bucket.name}" for bucket in BUCKETS))
     ),
 )
+READS_PARKED = Grant(
+    "which events are parked: the server cannot narrow this call", (f"{API}.STREAM.MSG.GET.{PARKED_STREAM}",)
+)
 READS_BLOBS = Grant("long texts", (f"{API}.DIRECT.GET.KB_BLOBS.blob.*.*",))
 WRITES_BLOBS = Grant("long texts", ("blob.*.*",))
 READS_LOG = Grant("any event by its place: the server cannot narrow this call", (f"{API}.STREAM.MSG.GET.KB_EVENTS",))
@@ -113,7 +125,12 @@ def _takes(durable: Durable) -> tuple[Grant, ...]:
     return (
         Grant(
             f"durable {name}",
-            (f"{API}.CONSUMER.INFO.{stream}.{name}", f"$JS.ACK.{stream}.{name}.>", f"dead.{name}"),
+            (
+                f"{API}.CONSUMER.INFO.{stream}.{name}",
+                f"$JS.ACK.{stream}.{name}.>",
+                f"dead.{name}",
+                subjects.parked(name),
+            ),
         ),
         Grant(
             "looking ahead by readers of its own, of the subjects it consumes; durables are nobody's to change",
@@ -132,7 +149,7 @@ def _takes(durable: Durable) -> tuple[Grant, ...]:
 
 def _service(name: Service) -> User:
     durables = (grant for durable in DURABLES if consumer(durable) == name for grant in _takes(durable))
-    grants = (_says(name), *durables, CHECKS_STREAMS, READS_GENERATIONS, *FURTHER[name])
+    grants = (_says(name), *durables, CHECKS_STREAMS, READS_GENERATIONS, READS_PARKED, *FURTHER[name])
     return User(name, f"the {name} service" if name == "query" else f"the {name}", grants)
 
 

@@ -52,7 +52,8 @@ def required() -> set[str]:
 def opened(service: str) -> set[str]:
     """What a service's wiring opens."""
     wiring = "".join(path.read_text("utf-8") for path in (REPOSITORY / "services" / service).glob("*.py"))
-    return {name for name in OPENED_WITH if f"{name}(" in wiring}
+    followed = {"open_vectors", "open_embedder"} if re.search(r"\bEmbeddings\(", wiring) else set[str]()
+    return {name for name in OPENED_WITH if f"{name}(" in wiring} | followed
 
 
 def test_there_are_the_five_services_and_the_four_servers() -> None:
