@@ -10,6 +10,8 @@ from contracts.ids import sha256
 
 PREFIX = "kb.v1"
 ALL = f"{PREFIX}.*.*.*"
+PROBE = "kb.probe"
+"""Where a process that was not answered tries whether the log takes anything. No durable hears it."""
 
 _TOKEN = re.compile(r"(?!x-)[a-z0-9_-]{1,64}")
 

@@ -52,7 +52,7 @@ PARKED_STREAM = "KB_PARKED"
 STREAMS = (
     Stream(
         "KB_EVENTS",
-        (subjects.ALL,),
+        (subjects.ALL, subjects.PROBE),
         "the log, the only truth: never evicts, never deletes one event, refuses new ones when full",
         duplicate_window=DAY,
         deny_delete=True,
@@ -110,6 +110,8 @@ GENERATIONS_BUCKET = "KB_GENERATIONS"
 LIMITS_BUCKET = "KB_LIMITS"
 """Key-value bucket in which all replicas agree on what they ask of a model's provider; it may be lost."""
 
+CHECKPOINTS_BUCKET = "KB_CHECKPOINTS"
+"""Key-value bucket that notes what the log and each projection's stores held: whoever holds less has lost it."""
 TURNS_BUCKET = "KB_TURNS"
 """Key-value bucket in which replicas agree on who handles a message before its delivery; it may be lost."""
 
@@ -127,6 +129,7 @@ class Bucket:
 BUCKETS = (
     Bucket(GENERATIONS_BUCKET, "names the live generation of each projection", history=16),
     Bucket(LIMITS_BUCKET, "what all replicas together ask of a model's provider, and since when it is paused", ttl=DAY),
+    Bucket(CHECKPOINTS_BUCKET, "what the log and the stores of each projection held, and which of them lost it"),
     Bucket(TURNS_BUCKET, "which messages are handled before their delivery, and so by which replica", ttl=HOUR),
 )
 

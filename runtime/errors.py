@@ -3,6 +3,7 @@
 ServiceError
 ├── Retryable        may succeed later: the event is redelivered with a growing delay, for as long as it takes
 │   ├── Unavailable      a store, the bus or a provider does not answer; the outcome of a write is unknown
+│   │   └── NotServing       the log or a store has lost what it held: an operator is told what to do
 │   ├── RateLimited      the provider asks to wait (`retry_after` seconds)
 │   ├── NewerVersion     the event is newer than this code: it is parked until the code knows its version
 │   └── ModelChanged     the vectors were made by another embedding model: a rebuild is asked for
@@ -45,6 +46,18 @@ class Retryable(ServiceError):
 
 class Unavailable(Retryable):
     """A store, the bus or a provider does not answer."""
+
+
+class NotServing(Unavailable):
+    """Somebody has to do something first; the message is for callers and says what."""
+
+
+class LogDamaged(NotServing):
+    """The log has lost messages: nothing is written to it until somebody has looked at it."""
+
+
+class StoreBehind(NotServing):
+    """A store holds less than it once held: it was lost, or is an older copy."""
 
 
 class RateLimited(Retryable):

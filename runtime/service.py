@@ -5,7 +5,7 @@ import os
 import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 import uvloop
@@ -15,16 +15,18 @@ from nats.js import JetStreamContext
 from starlette.applications import Starlette
 
 from contracts.events import Stage
-from contracts.topology import TURNS_BUCKET, durable
+from contracts.topology import CHECKPOINTS_BUCKET, TURNS_BUCKET, durable
 from runtime import place, telemetry, workers
 from runtime.bus import topology
 from runtime.bus.edge import Edge
+from runtime.bus.log_writes import LogWrites
 from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
 from runtime.bus.port import Values
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress
 from runtime.http_server import Server, server_config
+from runtime.integrity import Integrity
 from runtime.models.limits_shared import Guards
 from runtime.place import Place
 from runtime.settings import Settings
@@ -47,6 +49,7 @@ class Bus:
     pointers: NatsPointers
     jetstream: JetStreamContext
     guards: Guards
+    integrity: Integrity
     turns: Values
 
     @property
@@ -140,17 +143,19 @@ async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette,
 
 
 async def _work(stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]) -> None:
-    async with _connection(stage, settings, health) as broker:
+    writes = LogWrites()
+    async with _connection(stage, settings, health, writes) as broker:
         health.stage = "waiting for the bus"
         jetstream = (await broker.connect()).jetstream(prefix=settings.nats_api_prefix)
         health.stage = "starting"
-        bus = await _bus(jetstream, health)
-        async with build(bus, health) as subscriptions:
+        bus = await _bus(jetstream, health, writes)
+        async with build(bus, health) as subscriptions, bus.integrity.watching(health):
             if problems := await topology.check(jetstream, tuple(durable(s.durable) for s in subscriptions)):
                 raise ConfigurationError(
                     f"the bus differs from its declaration; run `lightstream topology apply`: {'; '.join(problems)}"
                 )
-            subscribed = [subscribe(broker, each, stage, bus.subscribing) for each in subscriptions]
+            gated = [replace(each, handle=bus.integrity.gated(each.handle, health)) for each in subscriptions]
+            subscribed = [subscribe(broker, each, stage, bus.subscribing) for each in gated]
             for one in subscribed:
                 health.probes[one.edge.durable.name] = _progress(bus, one.edge)
                 health.notes[f"{one.edge.durable.name}: parked"] = one.parked.note
@@ -168,14 +173,19 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health, 
                 await _stop(broker, health)
 
 
-async def _bus(jetstream: JetStreamContext, health: Health) -> Bus:
+async def _bus(jetstream: JetStreamContext, health: Health, writes: LogWrites) -> Bus:
     guards = Guards(await NatsValues.bind(jetstream), health.notes)
     pointers, turns = await NatsPointers.bind(jetstream), await NatsValues.bind(jetstream, TURNS_BUCKET)
-    return Bus(NatsLog(jetstream), NatsBlobs(jetstream), pointers, jetstream, guards, turns)
+    values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
+    integrity = Integrity(health.service, jetstream, pointers, values, writes)
+    log, blobs = NatsLog(jetstream, writes), NatsBlobs(jetstream, writes)
+    return Bus(log, blobs, pointers, jetstream, guards, integrity, turns)
 
 
 @asynccontextmanager
-async def _connection(stage: Stage, settings: Settings, health: Health) -> AsyncGenerator[NatsBroker]:
+async def _connection(
+    stage: Stage, settings: Settings, health: Health, writes: LogWrites
+) -> AsyncGenerator[NatsBroker]:
     async def closed() -> None:
         # Without a connection FastStream's loops spin silently for ever: better to end, and be started again.
         if health.stage != STOPPING:
@@ -187,8 +197,8 @@ async def _connection(stage: Stage, settings: Settings, health: Health) -> Async
 
     broker = NatsBroker(
         settings.nats_url, name=f"lightstream-{stage}", max_reconnect_attempts=-1, reconnect_time_wait=1,
-        closed_cb=closed, error_cb=on_error, graceful_timeout=GRACE, js_options={"prefix": settings.nats_api_prefix},
-        apply_types=False, logger=None,
+        closed_cb=closed, error_cb=on_error, disconnected_cb=writes.away, reconnected_cb=writes.back,
+        graceful_timeout=GRACE, js_options={"prefix": settings.nats_api_prefix}, apply_types=False, logger=None,
     )  # fmt: skip
     try:
         yield broker

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from contracts import subjects as names
 from contracts.envelope import Envelope
 from contracts.events import Event
-from contracts.graph import PROJECTIONS, Generations
+from contracts.graph import PROJECTIONS, Generations, Projection
 from contracts.topology import Durable, stream
 from contracts.values import BlobRef
 from runtime.bus.codec import NO_HEADERS, encode
@@ -244,7 +244,7 @@ class MemoryPointers:
             raise Unavailable("somebody else switched generations meanwhile; start again")
         self.pointers, self.revision = dict(pointers), revision + 1
 
-    async def live(self) -> Generations:
+    async def live(self, *needed: Projection) -> Generations:
         return Generations(**{name: pointer.live for name, pointer in self.pointers.items()})
 
 

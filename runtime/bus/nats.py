@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 import structlog
@@ -34,6 +34,7 @@ from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.topology import DURABLES, PARKED_STREAM, KiB, stream
 from runtime.bus.codec import attributes_in, encode
+from runtime.bus.log_writes import LogWrites
 from runtime.bus.nats_messages import NatsMessage, StoredMessage
 from runtime.bus.port import Message
 from runtime.errors import ConfigurationError, Poison, Unavailable
@@ -110,6 +111,7 @@ class NatsLog:
     """`Log` on the stream KB_EVENTS."""
 
     jetstream: JetStreamContext
+    writes: LogWrites = field(default_factory=LogWrites)
 
     async def publish(self, envelope: Envelope[Event]) -> int:
         subject = subjects.subject(envelope.workspace, envelope.data.about, envelope.data.type_name())
@@ -134,6 +136,8 @@ class NatsLog:
     ) -> int:
         end = asyncio.get_running_loop().time() + PUBLISH_PATIENCE
         while True:
+            await self.writes.allow(stream, end - asyncio.get_running_loop().time())
+            before = self.writes.seen
             try:
                 ack = await self.jetstream.publish(
                     subject,
@@ -145,14 +149,19 @@ class NatsLog:
             except MaxPayloadError:
                 raise Poison(f"{len(data)} bytes are more than the bus takes in one message") from None
             except APIError as error:
+                self.writes.confirmed(stream)
                 if error.err_code == _TOO_LARGE:
                     raise Poison(f"{len(data)} bytes are more than {stream} takes in one message") from None
                 if error.err_code in _FULL:
                     raise Unavailable(f"{stream} is full: {error.description}", retry_after=30.0) from None
                 fault: Exception = error
             except SILENT as error:
+                self.writes.silent(stream)
                 fault = error
             else:
+                self.writes.confirmed(stream)
+                if stream == "KB_EVENTS" and not ack.duplicate:
+                    self.writes.appended(ack.seq, before)
                 return ack.seq
             # A timeout says nothing about the outcome: only the same id makes trying again harmless.
             if asyncio.get_running_loop().time() > end:

@@ -5,7 +5,7 @@ import hashlib
 import json
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import structlog
 from nats.js import JetStreamContext
@@ -13,9 +13,10 @@ from nats.js.errors import APIError, KeyNotFoundError, KeyWrongLastSequenceError
 from nats.js.kv import KeyValue
 
 from contracts import subjects
-from contracts.graph import PROJECTIONS, Generations
+from contracts.graph import PROJECTIONS, Generations, Projection
 from contracts.topology import GENERATIONS_BUCKET, LIMITS_BUCKET, KiB
 from contracts.values import BlobRef
+from runtime.bus.log_writes import LogWrites
 from runtime.bus.nats import PUBLISH_TIMEOUT, SILENT, translated
 from runtime.bus.port import Pointer, Pointers
 from runtime.errors import ConfigurationError, Poison, Unavailable
@@ -34,6 +35,7 @@ class NatsBlobs:
     """`Blobs` on the stream KB_BLOBS: one immutable message per part."""
 
     jetstream: JetStreamContext
+    writes: LogWrites = field(default_factory=LogWrites)
 
     async def put(self, text: str) -> BlobRef:
         data = text.encode()
@@ -55,12 +57,15 @@ class NatsBlobs:
         try:
             await self.jetstream.publish(subject, part, stream="KB_BLOBS", timeout=PUBLISH_TIMEOUT)
         except APIError as error:
+            self.writes.confirmed("KB_BLOBS")
             # "Maximum messages per subject"
             if error.err_code == 10077 and "per subject" in (error.description or ""):
                 return False
             raise Unavailable(f"KB_BLOBS does not take the text: {error.description}", retry_after=30.0) from None
         except SILENT as error:
+            self.writes.silent("KB_BLOBS")
             raise Unavailable("KB_BLOBS did not confirm") from error
+        self.writes.confirmed("KB_BLOBS")
         return True
 
     async def _holds(self, subject: str, part: bytes) -> bool:
@@ -137,7 +142,7 @@ class NatsPointers:
         except KeyWrongLastSequenceError:
             raise Unavailable("somebody else switched generations meanwhile; start again") from None
 
-    async def live(self) -> Generations:
+    async def live(self, *needed: Projection) -> Generations:
         pointers, _ = await self.read()
         return Generations(**{name: pointer.live for name, pointer in pointers.items()})
 
@@ -174,7 +179,7 @@ class NatsValues:
     async def keys(self) -> list[str]:
         with translated(), _gone():
             info = await self.jetstream.stream_info(f"KV_{self.name}", subjects_filter=f"$KV.{self.name}.>")
-        return sorted(subject.rpartition(".")[2] for subject in info.state.subjects or {})
+        return sorted(subject.removeprefix(f"$KV.{self.name}.") for subject in info.state.subjects or {})
 
 
 async def _bucket(jetstream: JetStreamContext, name: str) -> KeyValue:

@@ -247,8 +247,11 @@ class GenerationPointers(Protocol):
         """Replace them if they still have that revision, else raise `Unavailable`."""
         ...
 
-    async def live(self) -> Generations:
-        """The generations to read from and write to now."""
+    async def live(self, *needed: Projection) -> Generations:
+        """The generations to read from and write to now.
+
+        `needed`: those that will be read, none named: all. Whoever watches the stores raises `StoreBehind` for them.
+        """
         ...
 
 

@@ -38,7 +38,3 @@ class CheckpointStore(Protocol):
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
         """Keep it, unless one with a greater sequence stands there: the greatest always stands in the end."""
         ...
-
-    async def drop_checkpoint(self, generation: int) -> None:
-        """Forget the checkpoint of that generation. Repeats change nothing."""
-        ...

@@ -11,6 +11,7 @@ from runtime.embedding import Embedding, Embeddings
 from runtime.health import Health
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.caches import CachedEmbeddings
+from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.rows import Rows
 from runtime.stores.graph.port import Graph
@@ -74,6 +75,10 @@ def main() -> None:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
             await until_it_answers("the vector store", embeddings.configured.vectors.ping, health)
+            vectors = embeddings.configured.vectors
+            parts = {"the document store": RowCheckpoints(rows, "vectors"), "the vector store": vectors}
+            bus.integrity.watch("vectors", parts, ("indexer-chunks", "indexer-graph"))
+            bus.integrity.watch("graph", {"the graph store": graph})
             yield [
                 Subscription("indexer-chunks", indexing.chunks),
                 Subscription("indexer-graph", indexing.graph_merged),

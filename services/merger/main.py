@@ -11,6 +11,7 @@ from runtime.health import Health
 from runtime.models.open import open_chat
 from runtime.models.ports import Chat
 from runtime.service import Bus, Subscription, run, until_it_answers
+from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.rows import Rows
 from runtime.stores.open import open_documents, open_graph
 from services.merger.adapters import RowContributions, RowSummaries
@@ -34,6 +35,8 @@ def main() -> None:
         try:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
+            parts = {"the document store": RowCheckpoints(rows, "graph"), "the graph store": graph}
+            bus.integrity.watch("graph", parts, ("merger", "merger-extents", "merger-edits", "merger-summarized"))
             yield [
                 Subscription("merger", partial(on_entities_extracted, merging=merging)),
                 Subscription("merger-extents", partial(on_extents, merging=merging)),

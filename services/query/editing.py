@@ -37,7 +37,7 @@ class Desk:
 
     async def space(self) -> Space:
         """Where the graph is now."""
-        return Space(self.workspace, (await self.pointers.live()).graph)
+        return Space(self.workspace, (await self.pointers.live("graph")).graph)
 
     async def entity(self, name: str) -> Entity:
         """The entity of that name. Raises `NotThere`."""

@@ -8,6 +8,7 @@ from secrets import token_urlsafe
 from fastapi import FastAPI
 
 from runtime.health import Health
+from runtime.integrity import WatchedPointers
 from runtime.service import Bus, Subscription, run, starting
 from services.query.api.app import create_app
 from services.query.api.door import door
@@ -29,7 +30,8 @@ def main() -> None:
         async with opened_library(settings, bus, health) as library:
             documents, passages = library.documents, library.passages
             positions = LogPositions(bus.log, documents)
-            app.state.context = Context(bus.log, bus.blobs, bus.pointers, documents, positions, library, settings)
+            pointers = WatchedPointers(bus.pointers, bus.integrity)
+            app.state.context = Context(bus.log, bus.blobs, pointers, documents, positions, library, settings)
             yield [Subscription("query-status", partial(on_facts, documents=documents, passages=passages))]
 
     run("query", settings, build, app, settings.workers, same(access))

@@ -8,8 +8,10 @@ from threading import Lock
 import structlog
 from cachetools import LRUCache, cached
 
+from contracts.graph import PROJECTIONS
 from runtime.embedding import Embeddings
 from runtime.health import Health
+from runtime.integrity import Integrity
 from runtime.models.cutting import cutter
 from runtime.models.limits import Limits
 from runtime.models.limits_shared import Guards
@@ -17,9 +19,12 @@ from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.ports import Chat, Reranker
 from runtime.service import Bus, until_it_answers
 from runtime.stores.documents.caches import RowCache
+from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.rows import Rows
 from runtime.stores.documents.supports import Supports
+from runtime.stores.graph.port import Graph
 from runtime.stores.open import open_documents, open_graph
+from runtime.stores.vectors.port import Vectors
 from services.query.adapters import RowCaches, RowDocuments, RowPassages
 from services.query.kept import Kept
 from services.query.kept_graph import KeptGraph
@@ -66,6 +71,7 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
         await until_it_answers("the document store", rows.prepare, health)
         await until_it_answers("the graph store", graph.prepare, health)
         await until_it_answers("the vector store", configured.vectors.ping, health)
+        watch(bus.integrity, rows, graph, configured.vectors)
         yield Library(
             graph=graph,
             around=KeptGraph(graph, kept),
@@ -94,6 +100,15 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
     finally:
         for part in (names, embeddings, graph, rows, *(model for model in (chat, reranker) if model)):
             await part.close()
+
+
+def watch(integrity: Integrity, rows: Rows, graph: Graph, vectors: Vectors) -> None:
+    """Have all that is read here watched, and the checkpoints of what this service fills kept."""
+    here = {name: RowCheckpoints(rows, name) for name in PROJECTIONS}
+    integrity.keeper = rows
+    integrity.watch("status", {"the document store": here["status"]}, ("query-status",))
+    integrity.watch("graph", {"the document store": here["graph"], "the graph store": graph})
+    integrity.watch("vectors", {"the document store": here["vectors"], "the vector store": vectors})
 
 
 def counter(count: Callable[[str], int]) -> Callable[[str], int]:

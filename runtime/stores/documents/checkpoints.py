@@ -29,7 +29,7 @@ class RowCheckpoints:
         await self.rows.put_newer(TABLE, {self._key(generation): asdict(checkpoint)}, "sequence")
 
     async def drop_checkpoint(self, generation: int) -> None:
-        """See `CheckpointStore`."""
+        """Forget the checkpoint of that generation. Repeats change nothing."""
         await self.rows.delete(TABLE, [self._key(generation)])
 
     async def drop_others(self, kept: Collection[int | None]) -> None:

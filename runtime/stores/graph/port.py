@@ -148,7 +148,7 @@ class Graph(Protocol):
         ...
 
     async def drop_checkpoint(self, generation: int) -> None:
-        """See `CheckpointStore`."""
+        """Forget the checkpoint of that generation. Repeats change nothing."""
         ...
 
     async def close(self) -> None:

@@ -282,4 +282,4 @@ async def status_counts(ctx: Ctx, workspace: Workspace) -> StatusCounts:
 
 
 async def _space(ctx: Context, workspace: str) -> Space:
-    return Space(workspace, (await ctx.pointers.live()).status)
+    return Space(workspace, (await ctx.pointers.live("status")).status)

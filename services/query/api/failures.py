@@ -10,7 +10,7 @@ import structlog
 from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
-from runtime.errors import InvalidInput, ModelChanged, ModelRefused, Poison, RateLimited, Retryable
+from runtime.errors import InvalidInput, ModelChanged, ModelRefused, NotServing, Poison, RateLimited, Retryable
 
 logger = structlog.get_logger(__name__)
 
@@ -81,7 +81,7 @@ def told(error: Exception, path: str) -> tuple[int, str]:
         logger.error("internal error", error_id=id, path=path, exc_info=error)
         return 500, f"Internal server error (error_id: {id})"
     logger.warning("unavailable", error_id=id, path=path, error=f"{type(error).__name__}: {error}")
-    if isinstance(error, ModelChanged):
+    if isinstance(error, ModelChanged | NotServing):
         return 503, f"{error} (error_id: {id})"
     return 503, f"{_silent(error)} (error_id: {id})"
 

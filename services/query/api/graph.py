@@ -161,4 +161,4 @@ def _coded(edited: Edited[Any], response: Response) -> Edited[Any]:
 
 
 async def _space(ctx: Context, workspace: str) -> Space:
-    return Space(workspace, (await ctx.pointers.live()).graph)
+    return Space(workspace, (await ctx.pointers.live("graph")).graph)

@@ -26,7 +26,7 @@ async def root(request: Request) -> RedirectResponse:
 async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, Any]:
     """Whether the service answers, and what it works with; a stranger hears the first only. Nothing of it is secret."""
     door: Door = request.app.state.door
-    live = await ctx.pointers.live()
+    live = await ctx.pointers.live("status")
     counts = await ctx.documents.counts(Space(workspace, live.status))
     shown = public(door, counts)
     if not request.state.caller.signed_in:
