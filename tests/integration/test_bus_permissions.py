@@ -64,7 +64,9 @@ async def bus(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deploye
             assert await topology.apply(jetstream)
             assert await topology.check(jetstream) == []
             await NatsPointers(await jetstream.key_value("KB_GENERATIONS")).write({}, 0)
-            await (await jetstream.key_value("KB_LIMITS")).put("provider", b"{}")
+            for bucket in BUCKETS:
+                await (await jetstream.key_value(bucket.name)).put("seed", b"{}")
+            await jetstream.publish("parked.a.a.a", b"{}")
             await jetstream.publish("blob.a.a", b"text")
         yield bus
 
@@ -103,7 +105,7 @@ async def answer(client: Client, subject: str) -> Msg | None:
     if ".MSG.NEXT." in subject:
         body = b'{"batch":1,"no_wait":true}'
     if ".STREAM.MSG.GET." in subject:
-        body = json.dumps({"seq": 1}).encode()
+        body = b'{"last_by_subj": ">"}'
     if ".CONSUMER.CREATE." in subject:
         stream, _, rest = subject.partition(".CREATE.")[2].partition(".")
         name, _, wanted = rest.partition(".")
@@ -195,6 +197,21 @@ async def test_no_answer_can_be_sent_where_the_user_may_not_write(bus: DeployedB
         await until(taken, "the event")
     assert (await state(bus))["streams"]["KV_KB_GENERATIONS"] == before["streams"]["KV_KB_GENERATIONS"]
     await client.close()
+
+
+@pytest.mark.parametrize("name", [bucket.name for bucket in BUCKETS])
+async def test_who_may_write_one_key_cannot_empty_the_bucket(bus: DeployedBus, name: str) -> None:
+    async with connected(bus.operator, name="test") as operator:
+        bucket = await operator.jetstream().key_value(name)
+        await bucket.put("other", b"kept")
+        for user in NARROW:
+            client = await opened(bus, user.name)
+            for subject in user.allowed:
+                if subject.startswith(f"$KV.{name}."):
+                    said = await client.request(example(subject), b"", timeout=5, headers={"Nats-Rollup": "all"})
+                    assert b"error" in said.data
+            await client.close()
+        assert (await bucket.get("other")).value == b"kept"
 
 
 async def test_nobody_hears_what_others_say_or_are_answered(bus: DeployedBus) -> None:

@@ -246,7 +246,7 @@ def test_a_service_may_say_its_events_and_take_from_its_durables_and_may_change_
     assert {"operator", "publisher", *SERVICES} == set(users)
     for name in SERVICES:
         allowed = users[name].allowed
-        said = {subject.rpartition(".")[2] for subject in allowed if subject.startswith("kb.")}
+        said = {subject.rpartition(".")[2] for subject in allowed if subject.startswith("kb.v1.")}
         assert said == {event for event, producers in PRODUCERS.items() if name in producers}
         taken = {subject.rpartition(".")[2] for subject in allowed if ".CONSUMER.INFO." in subject}
         assert taken == {durable.name for durable in DURABLES if consumer(durable) == name}
