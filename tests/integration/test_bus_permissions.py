@@ -16,6 +16,7 @@ from nats.js import JetStreamContext
 
 from contracts import permissions, subjects
 from contracts.events import EVENTS
+from contracts.ids import sha256
 from contracts.permissions import API, IMPORTED_API, USERS, User, imported
 from contracts.registry import consumer
 from contracts.topology import BUCKETS, DURABLES, STREAMS
@@ -23,7 +24,7 @@ from runtime.bus import topology
 from runtime.bus.nats import NatsLog, connected
 from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
 from runtime.bus.publisher import add_document
-from runtime.errors import ConfigurationError
+from runtime.errors import ConfigurationError, Unavailable
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
 from tests.support.facts import added, sealed
 from tests.support.nats_server import until
@@ -256,6 +257,19 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     mine = [durable for durable in DURABLES if consumer(durable) == "chunker"]
     assert await topology.check(read, tuple(mine)) == []
     for client in (query, extractor, chunker):
+        await client.close()
+
+
+async def test_a_service_that_may_not_remove_wrong_bytes_says_so(bus: DeployedBus) -> None:
+    text = "a text under whose name somebody has put other bytes"
+    publisher, query = await opened(bus, "publisher"), await opened(bus, "query")
+    await publisher.jetstream().publish(subjects.blob(sha256(text), 0), b"other")
+    with pytest.raises(Unavailable, match="may not remove them"):
+        await NatsBlobs(query.jetstream(prefix=IMPORTED_API)).put(text)
+    async with connected(bus.operator, name="test") as operator:
+        blobs = NatsBlobs(operator.jetstream())
+        assert await blobs.get(await blobs.put(text)) == text
+    for client in (publisher, query):
         await client.close()
 
 
