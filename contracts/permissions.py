@@ -89,9 +89,6 @@ CHECKS_STREAMS = Grant(
         for name in (*(stream.name for stream in STREAMS), *(f"KV_{bucket.name}" for bucket in BUCKETS))
     ),
 )
-READS_PARKED = Grant(
-    "which events are parked: the server cannot narrow this call", (f"{API}.STREAM.MSG.GET.{PARKED_STREAM}",)
-)
 READS_CHECKPOINTS = Grant(
     "what the log and the stores held, and what each service found", (f"{API}.STREAM.MSG.GET.KV_{CHECKPOINTS_BUCKET}",)
 )
@@ -134,12 +131,11 @@ def _takes(durable: Durable) -> tuple[Grant, ...]:
     return (
         Grant(
             f"durable {name}",
-            (
-                f"{API}.CONSUMER.INFO.{stream}.{name}",
-                f"$JS.ACK.{stream}.{name}.>",
-                f"dead.{name}",
-                subjects.parked(name),
-            ),
+            (f"{API}.CONSUMER.INFO.{stream}.{name}", f"$JS.ACK.{stream}.{name}.>", f"dead.{name}"),
+        ),
+        Grant(
+            "its parked events: records without text, of which it can write its own and read any by its place",
+            (subjects.parked(name), f"{API}.STREAM.MSG.GET.{PARKED_STREAM}"),
         ),
         Grant(
             "looking ahead by readers of its own, of the subjects it consumes; durables are nobody's to change",
@@ -162,7 +158,7 @@ def _service(name: Service) -> User:
         "what it found of the log, and whether that takes anything",
         (f"$KV.{CHECKPOINTS_BUCKET}.verdict.{name}", subjects.PROBE),
     )
-    shared = (CHECKS_STREAMS, READS_GENERATIONS, READS_PARKED, READS_CHECKPOINTS)
+    shared = (CHECKS_STREAMS, READS_GENERATIONS, READS_CHECKPOINTS)
     grants = (_says(name), *durables, *shared, found, *FURTHER[name])
     return User(name, f"the {name} service" if name == "query" else f"the {name}", grants)
 

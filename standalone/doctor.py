@@ -16,8 +16,9 @@ from runtime.bus import topology
 from runtime.bus.nats_beside import NatsValues
 from runtime.errors import ConfigurationError, ServiceError
 from runtime.models.limits_shared import paused
-from standalone import orphans, stores
+from standalone import damage, orphans, stores
 from standalone.folder import Folder, State
+from standalone.parked_events import counted
 from standalone.publishing import jetstream
 from standalone.servers import milvus_lite, nats
 from standalone.stack import SERVICES, bus_url, models, ready
@@ -56,6 +57,8 @@ async def examine(folder: Folder, workspace: str) -> AsyncIterator[Finding]:
     except ConfigurationError as error:
         yield Finding("fault", str(error), "stop what still runs by its pid, then remove the file")
         return
+    for finding in _damaged(folder, state):
+        yield finding
     if not folder.running():
         for finding in _resting(folder, state):
             yield finding
@@ -130,6 +133,16 @@ def _available_memory() -> int | None:
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
 
 
+def _damaged(folder: Folder, state: State) -> Iterator[Finding]:
+    """Stores that cannot open their data."""
+    known = {"graph": "arcadedb", "vectors": "milvus-lite"}
+    for store in damage.REBUILT:
+        child = state.children.get(known.get(store, ""))
+        why = damage.told(folder, store, damage.fault(folder.path, store)) or (child.fault if child else "")
+        if why:
+            yield Finding("fault", why, "the log has everything, and no language model is paid again")
+
+
 def _resting(folder: Folder, state: State) -> Iterator[Finding]:
     left = [name for name, child in state.children.items() if orphans.belongs(child.identity, folder.path)]
     if left:
@@ -201,6 +214,11 @@ async def _backlog(bus: JetStreamContext) -> AsyncIterator[Finding]:
                           "a store or a model may be down; they are tried until it is back")  # fmt: skip
         if found.num_pending:
             yield Finding("note", f"{durable.name}: {found.num_pending} events wait")
+    for parked in await counted(bus):
+        newer = parked.reason == "newer-version"
+        yield Finding("fault" if newer else "note", f"workspace {parked.workspace}: {parked}; parked, others go on",
+                      "run the release that knows them: they are handled then" if newer else
+                      "they are tried now and then; the error names the cause")  # fmt: skip
     dead = (await bus.stream_info("KB_DEAD")).state.messages
     if dead:
         yield Finding("fault", f"{dead} messages could not be read as events", "see stream KB_DEAD")

@@ -10,6 +10,7 @@ from nats.aio.client import Client
 from contracts.graph import PROJECTIONS, Projection
 from runtime.bus.nats import NatsLog, connected
 from runtime.bus.nats_beside import NatsPointers
+from runtime.bus.nats_parked import NatsParked
 from runtime.bus.port import Pointer
 from runtime.embedding import Embedding, Embeddings
 from runtime.errors import InvalidInput
@@ -54,6 +55,8 @@ class Wanted:
     targets: Sequence[Projection]
     embedding_model: str = ""
     embedding_dim: int = 0
+    lost: bool = False
+    """The stores were emptied before: there are no generations to go back to."""
 
 
 @asynccontextmanager
@@ -127,6 +130,8 @@ async def _prepared(target: Target, wanted: Wanted, report: Report, *, back: boo
                 report,
                 target.read(MergerSettings).limits,
                 compared=live,
+                parked=NatsParked(stack.client.jetstream()),
+                lost=wanted.lost,
             )
 
 

@@ -3,17 +3,14 @@
 Nothing is published and no language model is asked: what it said is in the log. The live services go on meanwhile.
 They read the live generations anew for every batch, so whatever enters the log after the switch goes to the new ones;
 what was in the log at the switch, the rebuild itself has handled. A rebuild that was killed is simply started again:
-its half-built generation is never used, and dropped.
+its half-built generation is never used, and dropped. A server that is started again meanwhile delays it, no more.
 """
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
-
-import structlog
 
 from contracts import subjects
 from contracts.events import (
@@ -27,8 +24,9 @@ from contracts.events import (
 )
 from contracts.graph import Generations, Projection
 from runtime.bus.codec import decode
+from runtime.bus.parked import Parked
 from runtime.bus.port import Delivery, GenerationPointers, Log, Message, Pointer, Pointers
-from runtime.errors import ConfigurationError, InvalidInput, Poison, Retryable
+from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison, Retryable
 from runtime.models.ports import Embedder
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from runtime.stores.documents.extents import RowExtents
@@ -44,14 +42,16 @@ from services.query.adapters import RowDocuments, RowPassages
 from services.query.project import on_facts
 from standalone.digest import Stores, digest
 from standalone.generations import drop_unused
-
-logger = structlog.get_logger(__name__)
+from standalone.newer_events import NewerEvent, newer_event, park
+from standalone.patience import patiently
 
 PAGE = 200
 KEYS = 500
 """Entities or relations indexed at once."""
 
-TRIES = 8
+LIVE_PATIENCE = 30.0
+"""Seconds for which the live generation may be silent: it is only compared with, and may be what was lost."""
+
 Report = Callable[[dict[str, Any]], None]
 Handle = Callable[[Sequence[Delivery[Any]], Generations], Awaitable[Sequence[Sequence[Event]]]]
 """A handler whose facts are few enough for a list. The chunker, whose may not be, is not run: its facts are in the log.
@@ -62,7 +62,8 @@ Handle = Callable[[Sequence[Delivery[Any]], Generations], Awaitable[Sequence[Seq
 class Rebuild:
     """One rebuild under way. `keys`: entities and relations whose vectors are still to be made, by workspace.
 
-    `begun`: the pointers it started from; it switches only while they are still the same.
+    `begun`: the pointers it started from; it switches only while they are still the same. `newer`: the events that it
+    left out because their version is newer than this code; `parked` is where they wait for the live services.
     """
 
     log: Log
@@ -74,12 +75,16 @@ class Rebuild:
     limits: Limits
     compared: Stores | None = None
     """The stores as the live generations see them, where another embedding model made their vectors."""
+    lost: bool = False
+    """The live generations were moved aside with their store: there is no way back to them."""
     hubs: Hubs = field(default_factory=Hubs)
     generations: Generations = field(default_factory=Generations)
     begun: Pointers = field(default_factory=dict[Projection, Pointer])
     position: int = 0
     events: int = 0
     skipped: int = 0
+    parked: Parked | None = None
+    newer: list[NewerEvent] = field(default_factory=list[NewerEvent])
     keys: dict[str, set[tuple[str, ...]]] = field(default_factory=dict[str, set[tuple[str, ...]]])
     started: float = field(default_factory=time.monotonic)
 
@@ -90,11 +95,12 @@ class Rebuild:
         seconds = time.monotonic() - self.started
         digests = {target: await self._compare(target, workspace, before) for target in self.targets}
         await self._switch()
-        await drop_unused(self.pointers, self.stores, self.targets)
+        await self._drop_unused()
         return {
             "targets": list(self.targets),
             "events": self.events,
             "skipped": self.skipped,
+            "newer": [asdict(event) for event in self.newer],
             "seconds": round(seconds, 2),
             "events_per_second": round(self.events / seconds, 1) if seconds else 0.0,
             "language_model_calls": 0,
@@ -121,12 +127,19 @@ class Rebuild:
         return {
             "targets": list(self.targets),
             "events": self.events,
+            "newer": [asdict(event) for event in self.newer],
             "generations": {target: self.generations.of(target) for target in self.targets},
         }
 
     async def _begin(self) -> Generations:
         """Take new generation numbers, remove what an unfinished rebuild left, and return the live generations."""
-        await drop_unused(self.pointers, self.stores, self.targets)
+        await self._drop_unused()
+        before = await patiently(self._number)
+        if "vectors" in self.targets:
+            await patiently(lambda: self.stores.vectors.prepare(self.generations.vectors))
+        return before
+
+    async def _number(self) -> Generations:
         pointers, revision = await self.pointers.read()
         before = Generations(**{name: pointer.live for name, pointer in pointers.items()})
         self.generations = before
@@ -136,13 +149,14 @@ class Rebuild:
             self.generations = self.generations.having(target, number)
         await self.pointers.write(pointers, revision)
         self.begun = dict(pointers)
-        if "vectors" in self.targets:
-            await self.stores.vectors.prepare(self.generations.vectors)
         return before
+
+    async def _drop_unused(self) -> None:
+        await patiently(lambda: drop_unused(self.pointers, self.stores, self.targets))
 
     async def _catch_up(self) -> None:
         """Handle the log to its end, and make the vectors that asks for."""
-        while await self._follow():
+        while await patiently(self._follow, progress=lambda: self.position):
             pass
         await self._index()
 
@@ -192,6 +206,9 @@ class Rebuild:
     def _open(self, message: Message) -> Delivery[Event] | None:
         try:
             envelope = decode(message.data, message.subject, message.headers)
+        except NewerVersion as error:
+            self.newer.append(newer_event(message, error))
+            return None
         except Poison:
             # It was set aside when it came; there is nothing of it in any projection.
             self.skipped += 1
@@ -214,21 +231,12 @@ class Rebuild:
         if not batch:
             return []
         try:
-            return await self._patiently(lambda: handle(batch, self.generations))
+            return await patiently(lambda: handle(batch, self.generations))
         except Poison:
             if len(batch) == 1:
                 self.skipped += 1
                 return [[]]
             return [facts for one in batch for facts in await self._handle(handle, [one])]
-
-    async def _patiently(self, work: Callable[[], Awaitable[Sequence[Sequence[Event]]]]) -> Sequence[Sequence[Event]]:
-        for attempt in range(TRIES):
-            try:
-                return await work()
-            except Retryable as error:
-                logger.warning("will be tried again", error=f"{type(error).__name__}: {error}")
-                await asyncio.sleep(error.retry_after or min(0.5 * 2**attempt, 10.0))
-        return await work()
 
     async def _index(self) -> None:
         """Make the vectors of the noted keys."""
@@ -237,7 +245,8 @@ class Rebuild:
             ordered = sorted(keys)
             for start in range(0, len(ordered), KEYS):
                 part = ordered[start : start + KEYS]
-                await index_graph(
+                index = partial(
+                    index_graph,
                     workspace,
                     {key[0] for key in part if len(key) == 1},
                     {(key[0], key[1]) for key in part if len(key) == 2},
@@ -246,13 +255,15 @@ class Rebuild:
                     self.stores.vectors,
                     embeddings,
                 )
+                await patiently(index)
                 self.report({"vectors": start + len(part), "of": len(ordered)})
         self.keys.clear()
 
     async def _compare(self, target: Projection, workspace: str, before: Generations) -> dict[str, Any]:
-        new = await digest(target, workspace, self.generations, self.stores)
+        new = await patiently(lambda: digest(target, workspace, self.generations, self.stores))
+        stores = self.compared or self.stores
         try:
-            live = await digest(target, workspace, before, self.compared or self.stores)
+            live = await patiently(lambda: digest(target, workspace, before, stores), seconds=LIVE_PATIENCE)
         except Retryable as error:
             # The live one may be what was lost.
             return {"same": False, "rebuilt": asdict(new), "live": None, "why": str(error)}
@@ -264,15 +275,25 @@ class Rebuild:
         Raises ConfigurationError when another rebuild has begun or switched meanwhile: it may have dropped what this
         one made, so its generations must never serve.
         """
-        complete_to = await self.log.handled()
+        complete_to = await patiently(self.log.handled)
+        wanted: Pointers = {target: self._pointer(self.begun[target], target, complete_to) for target in self.targets}
+        await patiently(partial(self._point, wanted))
+        await self._catch_up()
+        if self.parked:
+            # Now, for the live services write to the new generation from here on.
+            await park(self.parked, self.newer, self.targets)
+
+    async def _point(self, wanted: Pointers) -> None:
         pointers, revision = await self.pointers.read()
+        if all(pointers[target] == pointer for target, pointer in wanted.items()):
+            return  # written by an attempt whose answer was lost
         if any(pointers[target] != self.begun[target] for target in self.targets):
             raise ConfigurationError("another rebuild overtook this one: nothing was switched, see how that one ends")
-        for target in self.targets:
-            old = pointers[target]
-            pointers[target] = Pointer(self.generations.of(target), old.live, old.highest, complete_to)
-        await self.pointers.write(pointers, revision)
-        await self._catch_up()
+        await self.pointers.write({**pointers, **wanted}, revision)
+
+    def _pointer(self, old: Pointer, target: Projection, complete_to: int) -> Pointer:
+        previous = None if self.lost else old.live
+        return Pointer(self.generations.of(target), previous, old.highest, complete_to)
 
 
 def _only(deliveries: Sequence[Delivery[Any]], *kinds: type[Event]) -> list[Delivery[Any]]:

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 import httpx
 
@@ -14,7 +15,7 @@ from runtime.bus.nats import connected
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
 from runtime.settings import Settings
-from standalone import orphans, ports
+from standalone import damage, orphans, ports
 from standalone.folder import Folder, Phase, State, new_password
 from standalone.orphans import Identity
 from standalone.permissions import private_files
@@ -105,6 +106,8 @@ def processes(folder: Folder, state: State) -> dict[str, Process]:
         password=state.password,
     )
     vectors = milvus_lite.milvus_lite(folder.path / "vectors", port=state.ports["vectors"])
+    for store, server in (("graph", graph), ("vectors", vectors)):
+        server.diagnosis = partial(damage.diagnosis, folder, store)
     services = [_service(name, folder, state) for name in SERVICES]
     return {process.name: process for process in (bus, graph, vectors, *services)}
 
@@ -137,6 +140,8 @@ async def _started(folder: Folder, state: State, report: Report, api: int | None
 @asynccontextmanager
 async def _parts(folder: Folder, state: State, report: Report) -> AsyncGenerator[None]:
     (folder.path / "documents").mkdir(exist_ok=True)
+    if why := damage.fault(folder.path, "documents"):
+        raise ConfigurationError(damage.told(folder, "documents", why))
     book = Book(changed=lambda: _record(folder, state), report=report, children=state.children)
     parts = processes(folder, state)
     services = [parts.pop(name) for name in SERVICES]

@@ -75,8 +75,7 @@ def main() -> None:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
             await until_it_answers("the vector store", embeddings.configured.vectors.ping, health)
-            vectors = embeddings.configured.vectors
-            parts = {"the document store": RowCheckpoints(rows, "vectors"), "the vector store": vectors}
+            parts = {"the document store": RowCheckpoints(rows, "vectors"), "the vector store": embeddings}
             bus.integrity.watch("vectors", parts, ("indexer-chunks", "indexer-graph"))
             bus.integrity.watch("graph", {"the graph store": graph})
             yield [

@@ -18,13 +18,13 @@ from runtime.models.limits_shared import Guards
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.ports import Chat, Reranker
 from runtime.service import Bus, until_it_answers
+from runtime.stores.checkpoints import CheckpointStore
 from runtime.stores.documents.caches import RowCache
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.rows import Rows
 from runtime.stores.documents.supports import Supports
 from runtime.stores.graph.port import Graph
 from runtime.stores.open import open_documents, open_graph
-from runtime.stores.vectors.port import Vectors
 from services.query.adapters import RowCaches, RowDocuments, RowPassages
 from services.query.kept import Kept
 from services.query.kept_graph import KeptGraph
@@ -71,7 +71,7 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
         await until_it_answers("the document store", rows.prepare, health)
         await until_it_answers("the graph store", graph.prepare, health)
         await until_it_answers("the vector store", configured.vectors.ping, health)
-        watch(bus.integrity, rows, graph, configured.vectors)
+        watch(bus.integrity, rows, graph, embeddings)
         yield Library(
             graph=graph,
             around=KeptGraph(graph, kept),
@@ -102,7 +102,7 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
             await part.close()
 
 
-def watch(integrity: Integrity, rows: Rows, graph: Graph, vectors: Vectors) -> None:
+def watch(integrity: Integrity, rows: Rows, graph: Graph, vectors: CheckpointStore) -> None:
     """Have all that is read here watched, and the checkpoints of what this service fills kept."""
     here = {name: RowCheckpoints(rows, name) for name in PROJECTIONS}
     integrity.keeper = rows

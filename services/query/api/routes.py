@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, FastAPI, Header, HTTPException, Request,
 from contracts.envelope import WORKSPACE_PATTERN
 from contracts.envelope import Header as Attributes
 from runtime.bus.port import Blobs, GenerationPointers, Log
+from runtime.models.scope import set_call_scope
 from services.query.api.models import QueryRequest, QueryResponse, references_of
 from services.query.api.problems import Responses, answering
 from services.query.api.streaming import Ndjson, answer_lines
@@ -107,6 +108,7 @@ LINES = {"application/x-ndjson": {"example": '{"response": "Ada Marsh leads it. 
 
 async def standing(body: QueryRequest, ctx: Context, workspace: str, response: Response) -> Spaces:
     """Where to look, once the position that was asked for is reached; the answer's header says which one is."""
+    set_call_scope(workspace)
     spaces = Spaces.of(workspace, await ctx.pointers.live())
     if body.min_position is None:
         position = await ctx.positions.of(spaces.status)

@@ -174,8 +174,12 @@ async def test_pages_that_go_back_are_refused(shelf: Shelf) -> None:
 
 
 async def test_cutting_that_cannot_be_done_is_refused_where_the_service_s_own_is_known(shelf: Shelf) -> None:
-    with pytest.raises(InvalidInput, match="overlap 100 must be smaller than size 50"):
-        await shelf.add("text", chunking=Chunking(size=50), cut_by_default=Chunking(size=1200, overlap=100))
+    with pytest.raises(InvalidInput, match="overlap 1200 must be smaller than size 1200"):
+        await shelf.add("text", chunking=Chunking(overlap=1200), cut_by_default=Chunking(size=1200, overlap=100))
+    with pytest.raises(InvalidInput, match="overlap 601 is more than half of size 1200: give at most 600"):
+        await shelf.add("text", chunking=Chunking(overlap=601), cut_by_default=Chunking(size=1200, overlap=100))
+    with pytest.raises(InvalidInput, match="overlap 999 is more than half of size 1000: give at most 500"):
+        await shelf.add("text", chunking=Chunking(size=1000, overlap=999))
     assert shelf.log.messages == []
     assert (await shelf.add("text", chunking=Chunking(size=50), cut_by_default=Chunking(size=1200, overlap=9))).is_new
     assert shelf.events[0].chunking == Chunking(size=50), "the service's own is not published"
