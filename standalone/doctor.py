@@ -14,9 +14,11 @@ from nats.js import JetStreamContext
 from contracts.topology import DURABLES
 from runtime.bus import topology
 from runtime.bus.nats_beside import NatsValues
+from runtime.checkpoints import command
 from runtime.errors import ConfigurationError, ServiceError
 from runtime.models.limits_shared import paused
 from standalone import orphans, stores
+from standalone.checkpoints import RESTORE, verdicts
 from standalone.folder import Folder, State
 from standalone.publishing import jetstream
 from standalone.servers import milvus_lite, nats
@@ -185,12 +187,22 @@ async def _bus(url: str, way_out: str) -> AsyncIterator[Finding]:
         async with jetstream(url) as bus:
             for problem in await topology.check(bus):
                 yield Finding("fault", problem, "`lightstream topology apply`")
+            async for finding in _losses(bus):
+                yield finding
             for note in await paused(await NatsValues.bind(bus)):
                 yield Finding("fault", note, "amend what the reason names; documents wait, none fails")
             async for finding in _backlog(bus):
                 yield finding
     except (ServiceError, NatsError) as error:
         yield Finding("fault", f"the bus does not answer: {error}", way_out)
+
+
+async def _losses(bus: JetStreamContext) -> AsyncIterator[Finding]:
+    found = await verdicts(bus)
+    if found.log:
+        yield Finding("fault", f"the log has lost messages: {found.log}", RESTORE)
+    for projection, reason in found.stores.items():
+        yield Finding("fault", reason, f"`{command([projection])}` makes it anew from the log")
 
 
 async def _backlog(bus: JetStreamContext) -> AsyncIterator[Finding]:

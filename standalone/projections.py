@@ -10,11 +10,14 @@ from nats.aio.client import Client
 from contracts.graph import PROJECTIONS, Projection
 from runtime.bus.nats import NatsLog, connected
 from runtime.bus.nats_beside import NatsPointers
+from runtime.integrity import Verdict
 from runtime.models.open import open_embedder
 from runtime.models.ports import Embedder
 from runtime.settings import Settings
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.merger.settings import MergerSettings
+from standalone import checkpoints
+from standalone.checkpoints import Checkpoints
 from standalone.digest import Stores, digest
 from standalone.rebuild import Rebuild
 
@@ -80,12 +83,40 @@ async def rollback(
         return await work.roll_back()
 
 
+async def accept_loss(
+    settings: Settings, report: Callable[[dict[str, Any]], None], workspace: str = "default"
+) -> dict[str, Any]:
+    """Take the log as it is although it lost events: make every projection anew from it, then let services write again.
+
+    Raises InvalidInput when the log lost nothing.
+    """
+    async with opened(settings) as stack:
+        jetstream, rows = stack.client.jetstream(), stack.stores.rows
+        loss = await checkpoints.require_damage(jetstream, rows)
+        await checkpoints.rewind(jetstream)
+        work = await _work(stack, PROJECTIONS, report)
+        result = await work.run(workspace)
+        await checkpoints.accept(jetstream, rows)
+        added = await checkpoints.add_unfinished(work.log, work.pointers, rows)
+    return {**result, "loss": loss, "added_again": added}
+
+
+async def losses(settings: Settings) -> Verdict:
+    """What the services found lost of the log and of the stores."""
+    async with connected(settings.nats_url, name="lightstream-cli") as client:
+        return await checkpoints.verdicts(client.jetstream())
+
+
 @asynccontextmanager
 async def _prepared(
     settings: Settings, targets: Sequence[Projection], report: Callable[[dict[str, Any]], None]
 ) -> AsyncGenerator[Rebuild]:
     async with opened(settings) as stack:
-        jetstream = stack.client.jetstream()
-        pointers = await NatsPointers.bind(jetstream)
-        limits = MergerSettings().limits
-        yield Rebuild(NatsLog(jetstream), pointers, stack.stores, stack.embedder, targets, report, limits)
+        yield await _work(stack, targets, report)
+
+
+async def _work(stack: Stack, targets: Sequence[Projection], report: Callable[[dict[str, Any]], None]) -> Rebuild:
+    jetstream = stack.client.jetstream()
+    pointers, kept = await NatsPointers.bind(jetstream), await Checkpoints.of(jetstream, stack.stores)
+    limits = MergerSettings().limits
+    return Rebuild(NatsLog(jetstream), pointers, stack.stores, stack.embedder, targets, report, limits, kept)

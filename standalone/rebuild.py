@@ -42,6 +42,7 @@ from services.merger.hubs import Hubs
 from services.merger.ports import Merging
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.project import on_facts
+from standalone.checkpoints import Checkpoints
 from standalone.digest import Stores, digest
 from standalone.generations import drop_unused
 
@@ -72,6 +73,7 @@ class Rebuild:
     targets: Sequence[Projection]
     report: Report
     limits: Limits
+    checkpoints: Checkpoints | None = None
     hubs: Hubs = field(default_factory=Hubs)
     generations: Generations = field(default_factory=Generations)
     begun: Pointers = field(default_factory=dict[Projection, Pointer])
@@ -112,6 +114,8 @@ class Rebuild:
             if previous is None:
                 raise InvalidInput(f"{target} has no previous generation: it was never rebuilt")
             self.generations = self.generations.having(target, previous)
+            if self.checkpoints:
+                await self.checkpoints.require(target, previous)
         self.begun = pointers
         self.position = min(pointers[target].complete_to for target in self.targets)
         await self._catch_up()
@@ -267,6 +271,8 @@ class Rebuild:
         if any(pointers[target] != self.begun[target] for target in self.targets):
             raise ConfigurationError("another rebuild overtook this one: nothing was switched, see how that one ends")
         for target in self.targets:
+            if self.checkpoints:
+                await self.checkpoints.enter(target, self.generations.of(target), self.position)
             old = pointers[target]
             pointers[target] = Pointer(self.generations.of(target), old.live, old.highest, complete_to)
         await self.pointers.write(pointers, revision)

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from runtime.errors import InvalidInput
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
 
 # `--help` answers at once: the stores' drivers are loaded by the command that needs them.
@@ -30,6 +31,9 @@ def digest(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORK
 def rebuild(
     projection: Annotated[Projections, typer.Argument(help="Which one.")],
     rollback: Annotated[bool, typer.Option("--rollback", help="Go back to the generation before the last.")] = False,
+    accept_loss: Annotated[
+        bool, typer.Option("--accept-loss", help="With all: the log lost events; go on with those that it has.")
+    ] = False,
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
@@ -45,10 +49,14 @@ def rebuild(
         from standalone import projections
         from standalone.target import target
 
+        if accept_loss and (projection != "all" or rollback):
+            raise InvalidInput("a loss of the log concerns all projections: `lightstream rebuild all --accept-loss`")
         targets = PROJECTIONS if projection == "all" else (projection,)
         stack, report = target(data), _ignore if as_json else _step
         with stack.rebuilding():
-            if rollback:
+            if accept_loss:
+                result = asyncio.run(projections.accept_loss(stack.settings, report, workspace))
+            elif rollback:
                 result = asyncio.run(projections.rollback(stack.settings, targets, report))
             else:
                 result = asyncio.run(projections.rebuild(stack.settings, targets, report, workspace))
