@@ -60,8 +60,9 @@ lock: $(VENV)/.dev ## Pin all requirements anew, within what pyproject.toml allo
 	$(COMPILE) pyproject.toml --extra dev -o requirements/dev.lock.txt
 	$(COMPILE) --no-deps requirements/webui.in -o requirements/webui.lock.txt
 
-schemas: $(VENV)/.dev ## Write the JSON Schemas and the AsyncAPI document from the events
+schemas: $(VENV)/.dev ## Write the JSON Schemas, the AsyncAPI document and the users of the bus from the contracts
 	$(BIN)/python -m contracts.generate
+	$(BIN)/python -m contracts.permissions > deploy/nats/users.conf
 
 clean: ## Remove the environment; data and caches stay
 	rm -rf $(VENV)

@@ -1,5 +1,6 @@
 """The shapes that merger, indexer and query share: where a projection lives, a node, an edge, a vector row."""
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -129,6 +130,23 @@ class VectorRow:
     document_id: str = ""
     file_path: str = ""
     order: int = 0
+
+
+@dataclass(frozen=True)
+class EmbeddingModel:
+    """What makes vectors comparable: the name an embedder gives itself, and how many numbers a vector has."""
+
+    name: str
+    dimension: int
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.dimension} dimensions)"
+
+    @classmethod
+    def named(cls, text: str) -> "EmbeddingModel | None":
+        """The model that a text names as `str` writes it, None for any other text."""
+        match = re.fullmatch(r"(.+) \(([0-9]+) dimensions\)", text, re.DOTALL)
+        return cls(match[1], int(match[2])) if match else None
 
 
 @dataclass(frozen=True)

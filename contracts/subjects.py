@@ -53,6 +53,11 @@ def narrowed(filter: str, workspace: str) -> str:
     return f"{PREFIX}.{workspace}.{tail}"
 
 
+def parked(durable: str = "*", workspace: str = "*", sequence: int | str = "*") -> str:
+    """Where the record of a parked event stands; what is not given is any. `workspace` is a token."""
+    return f"parked.{durable}.{workspace}.{sequence}"
+
+
 def split(subject: str) -> tuple[str, str, str]:
     """(workspace token, document token, event type). Raises ValueError on any other subject."""
     parts = subject.split(".")

@@ -25,6 +25,8 @@ class Stream:
     max_msgs_per_subject: int = -1
     discard_new_per_subject: bool = False
     deny_delete: bool = False
+    message_ttl: bool = False
+    """Whether a message may say after how many seconds it vanishes."""
     work_queue: bool = False
     compressed: bool = True
 
@@ -44,6 +46,9 @@ class Durable:
     """Messages one call of the handler may take."""
 
 
+PARKED_STREAM = "KB_PARKED"
+"""The list of parked events: of each record the newest wins, and one that is done vanishes by itself."""
+
 STREAMS = (
     Stream(
         "KB_EVENTS",
@@ -60,6 +65,13 @@ STREAMS = (
         discard_new_per_subject=True,
     ),
     Stream("KB_DEAD", ("dead.>",), "what could not be decoded, raw, with the reason in its headers"),
+    Stream(
+        PARKED_STREAM,
+        (subjects.parked(),),
+        "events that wait outside of their durable's window: a to-do list, one record per durable and event",
+        max_msgs_per_subject=1,
+        message_ttl=True,
+    ),
     Stream(
         "KB_ADVISORIES",
         ("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>", "$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.>"),

@@ -126,7 +126,7 @@ def request_of(call: Call[Any]) -> Generator[Mapping[str, Any]]:
         yield {**given, "json": call.json, "data": call.form or None}
         return
     with call.upload.opened() as file:
-        yield {**given, "files": {"file": (call.upload.name, file)}}
+        yield {**given, "data": call.form or None, "files": {"file": (call.upload.name, file)}}
 
 
 @contextmanager

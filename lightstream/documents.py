@@ -57,12 +57,18 @@ def add_text(text: str, name: str = "", *, chunking: Chunking | None = None, ide
 
 
 def upload(
-    file: str | PathLike[str] | BinaryIO, name: str = "", *, replace: bool = False, idempotency_key: str = ""
+    file: str | PathLike[str] | BinaryIO,
+    name: str = "",
+    *,
+    replace: bool = False,
+    encoding: str = "",
+    idempotency_key: str = "",
 ) -> Flow[Added]:
     """Add a file under its base name, or the one that is given. It is sent in pieces, never held in memory.
 
     `file` is a path, or something open for bytes that can be rewound. Another text under a name that is there needs
-    `replace`. Raises OSError for a file that cannot be read.
+    `replace`. `encoding` is what a file that is text is in; without it, the server detects it. Raises OSError for a
+    file that cannot be read.
     """
     call = Call(
         "POST",
@@ -70,6 +76,7 @@ def upload(
         into(Added),
         params={"replace": replace},
         headers=_key(idempotency_key),
+        form={"encoding": encoding} if encoding else {},
         upload=_upload(file, name),
         repeatable=True,
     )

@@ -64,25 +64,31 @@ class Evidence(Answered):
 class AddedDocument(Answered):
     """A document that the log has.
 
-    `sequence` is the place of the text in the log; `track_id` names the request that brought it there, if any did.
+    `sequence` is the place of the text in the log; `track_id` names the request that brought it there. `is_new` is
+    False, and `status` how it is, where the text stood there already.
     """
 
     id: str
     sequence: int
     track_id: str
+    is_new: bool = True
+    status: str | None = None
 
 
 class Added(Answered):
-    """What became of a request that adds documents."""
+    """What became of a request that adds documents. `status`: `duplicated` where nothing was added."""
 
+    status: str = "success"
     message: str
     track_id: str
     documents: list[AddedDocument]
+    warnings: list[str] = []
+    """What may be wrong with the text, as an encoding in doubt."""
 
     @property
     def new(self) -> list[AddedDocument]:
         """Those whose text did not stand there already."""
-        return [document for document in self.documents if document.track_id == self.track_id]
+        return [document for document in self.documents if document.is_new]
 
 
 class Document(Answered):

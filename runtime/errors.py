@@ -5,9 +5,10 @@ ServiceError
 │   ├── Unavailable      a store, the bus or a provider does not answer; the outcome of a write is unknown
 │   │   └── NotServing       the log or a store has lost what it held: an operator is told what to do
 │   ├── RateLimited      the provider asks to wait (`retry_after` seconds)
-│   ├── NewerVersion     the event is newer than this code: a deployment is under way
+│   ├── NewerVersion     the event is newer than this code: it is parked until the code knows its version
 │   └── ModelChanged     the vectors were made by another embedding model: a rebuild is asked for
 ├── Poison           can never succeed: the event is set aside as a StageFailed fact, with the reason
+│   ├── ModelRefused     a model never takes this request
 │   └── Undecodable      not even an event; kept raw in KB_DEAD
 ├── NotWanted        the document was deleted or replaced meanwhile: what was to be paid for it is not
 ├── InvalidInput     a caller gave what cannot be used (HTTP 4xx, exit code 2)
@@ -19,14 +20,16 @@ Anything else is a bug: it is redelivered a few times and then set aside like Po
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:  # the command line shows its help without loading the contracts
     from contracts.events import Event
 
 
 class ServiceError(Exception):
-    """Root of every error this project raises on purpose."""
+    """Root of every error this project raises on purpose. `model`: the one whose provider is its cause, if any is."""
+
+    model: str = ""
 
 
 class Retryable(ServiceError):
@@ -64,13 +67,25 @@ class RateLimited(Retryable):
 class NewerVersion(Retryable):
     """The event's version is newer than this code knows."""
 
+    def __init__(self, message: str, *, event_type: str = "", version: int = 0) -> None:
+        super().__init__(message)
+        self.event_type, self.version = event_type, version
+
 
 class ModelChanged(Retryable):
-    """The live vectors were made by another embedding model; `lightstream rebuild vectors` replaces them."""
+    """The live vectors were made by another embedding model; a rebuild with `--embedding-model` replaces them."""
 
 
 class Poison(ServiceError):
     """Can never succeed."""
+
+
+class ModelRefused(Poison):
+    """A model never takes this request: for its content, for its length, or for a reason of the provider's own."""
+
+    def __init__(self, message: str, reason: Literal["content", "length", "request"]) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class Undecodable(Poison):

@@ -12,11 +12,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from runtime.activity import Activity
+
 Probe = Callable[[], Awaitable[str | None]]
 """None when all is well, else what is wrong."""
 
 STALLED = 180.0
-"""Seconds of waiting work and no progress after which a durable counts as stuck."""
+"""Seconds without progress after which a durable counts as stuck: of messages that wait, or of a batch in a handler."""
 
 
 @dataclass
@@ -54,13 +56,20 @@ async def _said(probes: dict[str, Probe]) -> dict[str, str]:
 
 @dataclass
 class Progress:
-    """Whether a durable gets on with its work, seen from one reading to the next."""
+    """Whether a durable gets on with its work, seen from one reading to the next.
 
+    `public`: anybody may read what is said, so no document is named.
+    """
+
+    activity: Activity = field(default_factory=Activity)
+    public: bool = False
     handled: int = -1
     since: float = field(default_factory=time.monotonic)
 
     def stalled(self, *, handled: int, waiting: int, busy: int) -> str | None:
-        """A problem when work waits, nobody is at it, and nothing was done for `STALLED` seconds."""
+        """A problem when a handler stands still for `STALLED` seconds, or work waits so long and nobody is at it."""
+        if stuck := self.activity.stalled(STALLED, public=self.public):
+            return stuck
         now = time.monotonic()
         if handled != self.handled or busy or not waiting:
             self.handled, self.since = handled, now

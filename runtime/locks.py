@@ -5,6 +5,8 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from weakref import WeakValueDictionary
 
+from runtime.activity import waiting
+
 
 class KeyLocks:
     """One lock per key, made when it is first wanted and forgotten when nobody holds or awaits it."""
@@ -17,5 +19,6 @@ class KeyLocks:
         """Hold all of them. They are taken in sorted order, so two holders never wait for each other."""
         async with AsyncExitStack() as stack:
             for key in sorted(set(keys)):
-                await stack.enter_async_context(self._locks.setdefault(key, asyncio.Lock()))
+                with waiting():  # for work of another batch, which has a watch of its own
+                    await stack.enter_async_context(self._locks.setdefault(key, asyncio.Lock()))
             yield

@@ -5,15 +5,11 @@ import os
 import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import structlog
-import uvicorn
 import uvloop
-from faststream import AckPolicy
-from faststream.nats import JStream, NatsBroker, PullSub
-from nats.aio.msg import Msg
+from faststream.nats import NatsBroker
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from starlette.applications import Starlette
@@ -26,35 +22,22 @@ from runtime.bus.edge import Edge
 from runtime.bus.log_writes import LogWrites
 from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
-from runtime.bus.nats_lookahead import Lookahead
-from runtime.bus.nats_messages import NatsMessage
-from runtime.bus.overtaking import OvertakingLane
-from runtime.bus.port import Handle, Values
+from runtime.bus.port import Values
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress
+from runtime.http_server import Server, server_config
 from runtime.integrity import Integrity
 from runtime.models.limits_shared import Guards
 from runtime.place import Place
-from runtime.server import Server
 from runtime.settings import Settings
+from runtime.subscriptions import Connection, Subscription, subscribe
+
+__all__ = ["Bus", "Subscription", "run", "starting", "until_it_answers"]
 
 logger = structlog.get_logger(__name__)
 
-BATCH_WINDOW = 0.2
-"""Seconds a consumer that may take several messages at once waits for more of them."""
-
-STOPPING = "stopping"
-GRACE = 20.0
+STOPPING, GRACE = "stopping", 20.0
 """Seconds a handler may go on after SIGTERM; what is not acknowledged by then is delivered again."""
-
-
-@dataclass(frozen=True)
-class Subscription:
-    """A handler on a durable of `contracts/topology.py`; `workers` messages (or batches) at a time."""
-
-    durable: str
-    handle: Handle
-    workers: int = 1
 
 
 @dataclass(frozen=True)
@@ -68,6 +51,11 @@ class Bus:
     guards: Guards
     integrity: Integrity
     turns: Values
+
+    @property
+    def subscribing(self) -> Connection:
+        """What subscriptions need of it."""
+        return Connection(self.log, self.pointers, self.jetstream, self.turns)
 
 
 Build = Callable[[Bus, Health], AbstractAsyncContextManager[Sequence[Subscription]]]
@@ -124,9 +112,7 @@ async def until_it_answers(what: str, ping: Callable[[], Awaitable[None]], healt
 async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette, here: Place | None) -> None:
     health, turn = Health(stage), asyncio.Event()
     app.router.routes[:0] = health.routes()
-    server = Server(
-        uvicorn.Config(app, settings.host, settings.port, log_config=None, lifespan="off", server_header=False)
-    )
+    server = Server(server_config(app, settings, host=settings.host, port=settings.port))
 
     def stop() -> None:
         server.should_exit = True
@@ -160,7 +146,7 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health, 
     writes = LogWrites()
     async with _connection(stage, settings, health, writes) as broker:
         health.stage = "waiting for the bus"
-        jetstream = (await broker.connect()).jetstream()
+        jetstream = (await broker.connect()).jetstream(prefix=settings.nats_api_prefix)
         health.stage = "starting"
         bus = await _bus(jetstream, health, writes)
         async with build(bus, health) as subscriptions, bus.integrity.watching(health):
@@ -168,15 +154,20 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health, 
                 raise ConfigurationError(
                     f"the bus differs from its declaration; run `lightstream topology apply`: {'; '.join(problems)}"
                 )
-            lanes = [_subscribe(broker, subscription, stage, bus, health) for subscription in subscriptions]
+            gated = [replace(each, handle=bus.integrity.gated(each.handle, health)) for each in subscriptions]
+            subscribed = [subscribe(broker, each, stage, bus.subscribing) for each in gated]
+            for one in subscribed:
+                health.probes[one.edge.durable.name] = _progress(bus, one.edge)
+                health.notes[f"{one.edge.durable.name}: parked"] = one.parked.note
             await broker.start()
             health.stage = None
             ready()
             logger.info("ready", durables=[subscription.durable for subscription in subscriptions])
             try:
-                async with asyncio.TaskGroup() as overtaking:
-                    for lane in lanes:
-                        overtaking.create_task(lane.run())
+                async with asyncio.TaskGroup() as beside:
+                    for one in subscribed:
+                        beside.create_task(one.lane.run())
+                        beside.create_task(one.parked.run())
                     await asyncio.Event().wait()
             finally:
                 await _stop(broker, health)
@@ -206,8 +197,8 @@ async def _connection(
 
     broker = NatsBroker(
         settings.nats_url, name=f"lightstream-{stage}", max_reconnect_attempts=-1, reconnect_time_wait=1,
-        closed_cb=closed, error_cb=on_error,
-        disconnected_cb=writes.away, reconnected_cb=writes.back, graceful_timeout=GRACE, apply_types=False, logger=None,
+        closed_cb=closed, error_cb=on_error, disconnected_cb=writes.away, reconnected_cb=writes.back,
+        graceful_timeout=GRACE, js_options={"prefix": settings.nats_api_prefix}, apply_types=False, logger=None,
     )  # fmt: skip
     try:
         yield broker
@@ -222,54 +213,8 @@ async def _stop(broker: NatsBroker, health: Health) -> None:
         await broker.stop()
 
 
-def _subscribe(
-    broker: NatsBroker, subscription: Subscription, stage: Stage, bus: Bus, health: Health
-) -> OvertakingLane:
-    declared = durable(subscription.durable)
-    edge = Edge(stage, declared, bus.integrity.gated(subscription.handle, health), bus.log, bus.pointers)
-    look = Lookahead(bus.jetstream, declared.stream, declared.filters)
-    lane = OvertakingLane(edge, look, bus.turns, slots=subscription.workers)
-
-    async def raw(message: Any) -> Any:
-        # Decoding is the edge's work: one undecodable body must never keep its neighbours from being handled.
-        return message.raw_message
-
-    for _ in range(subscription.workers):
-        # One fetch in flight per subscriber: `max_workers` would prefetch, and prefetched messages time out.
-        broker.subscriber(
-            declared.filters[0],
-            stream=JStream(declared.stream, declare=False),
-            durable=declared.name,
-            pull_sub=PullSub(declared.batch, BATCH_WINDOW if declared.batch > 1 else 5.0),
-            ack_policy=AckPolicy.MANUAL,
-            decoder=raw,
-        )(_gathered(lane))
-    health.probes[declared.name] = _progress(bus, edge)
-    return lane
-
-
-def _gathered(lane: OvertakingLane) -> Callable[[Msg], Awaitable[None]]:
-    """Messages of one fetch, which FastStream hands over side by side, as one batch again.
-
-    Each subscriber has one of its own: messages of two fetches in one batch would be handled by one worker.
-    Its own batch mode loses messages: nats-py ends a fetch whose time is up with an error that FastStream lets
-    through, and what it had collected until then waits for `ack_wait`. Here nothing is collected across fetches.
-    """
-    waiting: list[Msg] = []
-
-    async def consume(message: Msg) -> None:
-        waiting.append(message)
-        await asyncio.sleep(0)  # let the others of this fetch arrive; the first to go on takes them all
-        if waiting:
-            batch = [NatsMessage(one) for one in waiting]
-            waiting.clear()
-            await lane.process(batch)
-
-    return consume
-
-
 def _progress(bus: Bus, edge: Edge) -> Callable[[], Awaitable[str | None]]:
-    progress = Progress()
+    progress = Progress(edge.activity, public=edge.stage == "query")
 
     async def probe() -> str | None:
         try:

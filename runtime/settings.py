@@ -4,9 +4,11 @@ Read from the environment only, where an empty variable is the same as none. Eac
 `settings.py`.
 """
 
+from ipaddress import ip_network
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, field_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -18,6 +20,9 @@ class Settings(BaseSettings):
     )
 
     nats_url: str = Field(default="nats://127.0.0.1:4222", description="the bus", repr=False)
+    nats_api_prefix: str = Field(
+        default="$JS.API", description="what calls of JetStream begin with: another for a user of an account of its own"
+    )
     documents_url: SecretStr = Field(
         default=SecretStr("mongodb://127.0.0.1:27017"),
         validation_alias=AliasChoices("DOCUMENTS_URL", "MONGO_URI"),
@@ -77,7 +82,36 @@ class Settings(BaseSettings):
 
     host: str = "127.0.0.1"
     port: int = Field(default=0, ge=0, le=65535, description="health page, or the API of the query service")
+    forwarded_allow_ips: str = Field(
+        default="", description="addresses and networks of proxies whose X-Forwarded-For is believed; `*`: everybody's"
+    )
+    http_max_url_bytes: int = Field(default=8192, ge=256, le=65536, description="of a request's address; else 414")
+    http_max_header_bytes: int = Field(
+        default=32768, ge=1024, le=1048576, description="of a request's headers together; else 431"
+    )
+    http_max_headers: int = Field(default=100, ge=10, le=1000, description="headers of a request; else 431")
+    http_header_timeout: float = Field(default=15.0, gt=0, description="seconds for a request's headers; else 408")
+    http_body_timeout: float = Field(
+        default=30.0, gt=0, description="seconds for a request's body, and more by HTTP_MIN_BODY_RATE; else 408"
+    )
+    http_min_body_rate: int = Field(
+        default=16384, ge=1, description="bytes of a body that give its sender a second more"
+    )
+    http_write_timeout: float = Field(
+        default=30.0, gt=0, description="seconds an answer waits for a client that reads nothing, then it hangs up"
+    )
     log_level: str = "INFO"
+
+    @field_validator("forwarded_allow_ips")
+    @classmethod
+    def _are_addresses(cls, given: str) -> str:
+        names = [name.strip() for name in given.split(",") if name.strip()]
+        for name in names:
+            try:
+                ip_network(name if name != "*" else "::", strict=False)
+            except ValueError:
+                raise ValueError("give addresses or networks with commas between, such as 10.0.0.0/8, or *") from None
+        return ",".join(names)
 
     @property
     def has_llm(self) -> bool:
@@ -97,6 +131,8 @@ class Settings(BaseSettings):
         """What was set and has no effect, or contradicts itself, in sentences without values. A service says so."""
         given = self.model_fields_set
         found: list[str] = []
+        if "*" in self.forwarded_allow_ips:
+            found.append("FORWARDED_ALLOW_IPS=* believes everybody who connects: rate limits and lock-outs do not hold")
         if "llm_model" in given and not self.has_llm:
             found.append("LLM_MODEL is set but neither LLM_API_KEY nor LLM_BASE_URL: no language model is used")
         if "embedding_dim" in given and not self.has_embedding_endpoint:
@@ -106,6 +142,12 @@ class Settings(BaseSettings):
 
 OFFLINE_EMBEDDERS = ("minilm", "lexical")
 """Values of EMBEDDING_MODEL that name an embedder of our own."""
+
+
+def variables(name: str, field: FieldInfo) -> tuple[str, ...]:
+    """The variables of a setting, the one that counts first."""
+    alias = field.validation_alias
+    return tuple(str(choice) for choice in alias.choices) if isinstance(alias, AliasChoices) else (name.upper(),)
 
 
 def without_secrets(url: str) -> str:

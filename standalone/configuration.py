@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from pydantic import AliasChoices, SecretStr, ValidationError
+from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from runtime.errors import ConfigurationError
-from runtime.settings import Settings, without_secrets
+from runtime.settings import Settings, variables, without_secrets
 from services.chunker.settings import ChunkerSettings
 from services.extractor.settings import ExtractorSettings
 from services.indexer.settings import IndexerSettings
@@ -145,23 +145,24 @@ def contradictions() -> list[str]:
 
 def unread(environ: Mapping[str, str]) -> dict[str, str]:
     """Variables that look like settings and are read by nobody, with what may be meant."""
-    known = {name for group in ALL.values() for key, field in group.model_fields.items() for name in names(key, field)}
+    known = known_names()
     found = {name: name.upper() for name in environ if environ[name]}
     strange = {name: upper for name, upper in found.items() if upper not in known and _looks(upper)}
-    return {name: INSTEAD.get(upper) or _close(upper, known) for name, upper in sorted(strange.items())}
+    return {name: INSTEAD.get(upper) or closest(upper, known) for name, upper in sorted(strange.items())}
 
 
-def names(name: str, field: FieldInfo) -> tuple[str, ...]:
-    """The variables of a setting, the one that counts first."""
-    alias = field.validation_alias
-    return tuple(str(choice) for choice in alias.choices) if isinstance(alias, AliasChoices) else (name.upper(),)
+def known_names() -> set[str]:
+    """The variables of all settings."""
+    fields = (item for group in ALL.values() for item in group.model_fields.items())
+    return {name for key, field in fields for name in variables(key, field)}
 
 
 def _looks(name: str) -> bool:
     return name in INSTEAD or bool(LOOKS.fullmatch(name))
 
 
-def _close(name: str, known: set[str]) -> str:
+def closest(name: str, known: set[str]) -> str:
+    """The variable that may be meant, with a question mark; empty when none is near."""
     near = difflib.get_close_matches(name, sorted(known), 1, 0.85)
     return f"{near[0]}?" if near else ""
 
@@ -169,16 +170,16 @@ def _close(name: str, known: set[str]) -> str:
 def _shown(
     of: str, name: str, field: FieldInfo, environ: Mapping[str, str], own: Mapping[str, str], setter: str
 ) -> Shown:
-    variables = names(name, field)
+    names = variables(name, field)
     upper = {key.upper(): value for key, value in environ.items() if value}
-    given = next((variable for variable in variables if variable in upper), "")
-    set_by = next((variable for variable in variables if variable in own), "")
+    given = next((variable for variable in names if variable in upper), "")
+    set_by = next((variable for variable in names if variable in own), "")
     default = field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
     value = own[set_by] if set_by else upper[given] if given else str(default)
     # An address may be shown without its password even where the whole is kept as a secret.
     secret = field.annotation is SecretStr and "://" not in str(default)
     source = setter if set_by else given or DEFAULT
-    return Shown(of, variables, _safe(value, secret), source, field.description or MEANINGS.get(name, ""))
+    return Shown(of, names, _safe(value, secret), source, field.description or MEANINGS.get(name, ""))
 
 
 def _safe(value: str, secret: bool) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from runtime.errors import ConfigurationError, InvalidInput
 from standalone import orphans
 from standalone.folder import Folder, State
+from standalone.permissions import UMASK, make_private, open_private
 from standalone.stack import running, sweep
 from standalone.supervisor import Report, signals
 
@@ -46,13 +47,14 @@ def start(folder: Folder, report: Report, *, api: int | None) -> State:
 
     Raises ConfigurationError with the reason when it is not; nothing is left running then.
     """
-    folder.path.mkdir(parents=True, exist_ok=True)
+    make_private(folder.path)
     log = folder.path / LOG
-    with log.open("ab") as output:
+    with open_private(log) as output:
         seen = output.tell()
         child = subprocess.Popen(  # noqa: S603 - our own interpreter and module
             [sys.executable, "-m", "standalone.daemon", str(folder.path), str(api or 0)],
             stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, cwd=folder.path,
+            umask=UMASK,
         )  # fmt: skip
     end = time.monotonic() + START_TIMEOUT
     while time.monotonic() < end:

@@ -22,7 +22,7 @@ from standalone.checkpoints import RESTORE, verdicts
 from standalone.folder import Folder, State
 from standalone.publishing import jetstream
 from standalone.servers import milvus_lite, nats
-from standalone.stack import SERVICES, models, ready
+from standalone.stack import SERVICES, bus_url, models, ready
 from standalone.target import Target, service
 
 Level = Literal["well", "note", "fault"]
@@ -68,7 +68,7 @@ async def examine(folder: Folder, workspace: str) -> AsyncIterator[Finding]:
         yield finding
     async for finding in _documents(state.api, workspace):
         yield finding
-    async for finding in _bus(nats.url(state.ports["bus"]), "the supervisor starts it again; read its log"):
+    async for finding in _bus(bus_url(state), "the supervisor starts it again; read its log"):
         yield finding
 
 

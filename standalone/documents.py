@@ -1,6 +1,5 @@
 """Which documents a user means by some paths, how they are called, and how they are read."""
 
-import codecs
 import os
 import stat
 import sys
@@ -10,8 +9,9 @@ from pathlib import Path
 
 from contracts.ids import UNKNOWN_SOURCE, canonical_name, md5
 from runtime.errors import InvalidInput
+from runtime.parsing.encodings import Hint
 from runtime.parsing.files import MAX_FILE_BYTES, Parsed, parse, refuse_larger
-from runtime.parsing.kinds import SUFFIXES
+from runtime.parsing.folders import is_document
 from runtime.parsing.names import checked
 
 STANDARD_INPUT = "-"
@@ -64,7 +64,9 @@ def find(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) -> Found:
         folder = root.is_dir()
         paths_here = list(_files(root, found)) if folder else [root]
         if not paths_here:
-            found.refused.append(Refused(given, f"holds no file that is read ({' '.join(SUFFIXES)})"))
+            found.refused.append(
+                Refused(given, "holds no file that is read: documents and text, see `lightstream add --help`")
+            )
         for path in paths_here:
             if (real := path.resolve()) in seen:
                 continue
@@ -91,35 +93,21 @@ def _files(root: Path, found: Found) -> Iterator[Path]:
     below: list[Path] = []
     for folder, folders, names in os.walk(root, onerror=closed):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        known = [name for name in names if not name.startswith(".") and _known(Path(folder, name))]
+        known = [name for name in names if not name.startswith(".") and is_document(Path(folder, name))]
         found.skipped += len(names) - len(known)
         below += [Path(folder, name) for name in known]
     yield from sorted(below, key=lambda path: path.relative_to(root).as_posix())
 
 
-def _known(path: Path) -> bool:
-    suffix = path.suffix.lower()
-    return suffix in SUFFIXES if suffix else _looks_like_text(path)
+async def read(source: Source, encoding: str = "") -> Parsed:
+    """The document's text, and what is known of a file; `encoding` is what text in it is in, empty to detect it.
 
-
-def _looks_like_text(path: Path) -> bool:
-    """Whether a file without a suffix begins like UTF-8 text; programs and archives do not."""
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return False
-        with path.open("rb") as file:
-            start = file.read(4096)
-        # Incremental, as the end of the sample may cut a character in two.
-        return "\0" not in codecs.getincrementaldecoder("utf-8")().decode(start)
-    except (OSError, UnicodeDecodeError):
-        return False
-
-
-async def read(source: Source) -> Parsed:
-    """The document's text, and what is known of a file. Raises InvalidInput with its name, the reason, the way out."""
+    Raises InvalidInput with its name, the reason and the way out.
+    """
+    hint = Hint(asked=encoding)
     if source.path is None:
         data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
-        parsed = await parse(data, "" if source.name == UNKNOWN_SOURCE else source.name)
+        parsed = await parse(data, "" if source.name == UNKNOWN_SOURCE else source.name, hint)
         return replace(parsed, metadata={})
     checked(source.name)
     try:
@@ -127,6 +115,6 @@ async def read(source: Source) -> Parsed:
         if not stat.S_ISREG(found.st_mode):
             raise InvalidInput(f"{source.name}: not a regular file: add files and folders")
         refuse_larger(found.st_size, source.name)
-        return await parse(source.path.read_bytes(), source.name)
+        return await parse(source.path.read_bytes(), source.name, hint)
     except OSError as error:
         raise InvalidInput(f"{source.name}: cannot be read: {error.strerror or error}") from None

@@ -9,6 +9,7 @@ from contracts.events import (
     DocumentAdded,
     EntitiesExtracted,
     Event,
+    GraphEdited,
     GraphMerged,
     StageFailed,
     VectorsIndexed,
@@ -76,5 +77,9 @@ def gist(envelope: Envelope[Event]) -> str:
             return f"{event.kind}: {len(event.chunks)} chunks, {event.embedded} texts embedded ({event.model})"
         case StageFailed() as event:
             return f"{event.stage} gave up a {event.cause_type}: {event.error_type}: {event.message}"
+        case GraphEdited() as event:
+            into = f" into {event.target!r}" if event.target else ""
+            by = f" by {event.editor}" if event.editor else ""
+            return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"
         case event:
             return f"about {event.about}"

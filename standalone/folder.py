@@ -1,6 +1,6 @@
 """The data folder of one stack: what is recorded in it, and that only one stack uses it.
 
-`stack.json` (mode 0600, for it holds a password) names ports, processes and models. It is replaced as a whole, so a
+`stack.json` (mode 0600, for it holds passwords) names ports, processes and models. It is replaced as a whole, so a
 reader never sees half of it. A lock on `stack.lock` is held as long as a stack runs there, and ends with its process.
 """
 
@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from runtime.errors import ConfigurationError
 from standalone.orphans import Identity
+from standalone.permissions import make_private, open_private
 
 Phase = Literal["stopped", "starting", "ready", "stopping", "failed"]
 
@@ -41,6 +42,8 @@ class State:
     ports: dict[str, int] = field(default_factory=dict[str, int])
     password: str = field(default="", repr=False)
     """Of the graph server; made up for this folder."""
+    bus_password: str = field(default="", repr=False)
+    """Of the bus; empty in the record of a stack that was started before the bus asked for one."""
     phase: Phase = "stopped"
     supervisor: Identity | None = None
     children: dict[str, Child] = field(default_factory=dict[str, Child])
@@ -98,8 +101,8 @@ class Folder:
     @contextmanager
     def locked(self) -> Generator[None]:
         """Hold the folder, which is made if need be. Raises `Busy` when another stack has it."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        with (self.path / LOCK).open("a") as lock:
+        make_private(self.path)
+        with open_private(self.path / LOCK) as lock:
             # `running` of another process holds the lock for an instant: that is no reason to give up.
             for attempt in range(10):
                 with suppress(BlockingIOError):
@@ -113,7 +116,7 @@ class Folder:
     @contextmanager
     def rebuilding(self) -> Generator[None]:
         """Hold the right to rebuild. Raises `Busy` while another rebuild has it; one that was killed no longer does."""
-        with (self.path / "rebuild.lock").open("a") as lock:
+        with open_private(self.path / "rebuild.lock") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -149,7 +152,7 @@ class Folder:
 
 
 def new_password() -> str:
-    """A password for the folder's graph server."""
+    """A password for one of the folder's servers."""
     return secrets.token_urlsafe(24)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runtime.errors import ConfigurationError, Unavailable
+from standalone.permissions import UMASK, open_private
 
 Probe = Callable[[], Awaitable[None]]
 """Returns when the process answers; raises any error while it does not."""
@@ -61,11 +62,11 @@ class Process:
 
     async def spawn(self) -> None:
         """Start the child without waiting for it to be ready."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with self.log.open("ab") as log:
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with open_private(self.log) as log:
             self.child = await asyncio.create_subprocess_exec(
                 *self.argv, cwd=self.folder, env={**os.environ, **self.env}, stdin=asyncio.subprocess.DEVNULL,
-                stdout=log, stderr=log, start_new_session=True,
+                stdout=log, stderr=log, start_new_session=True, umask=UMASK,
             )  # fmt: skip
 
     async def ready(self) -> None:

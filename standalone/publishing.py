@@ -10,6 +10,7 @@ from runtime.bus.nats import NatsLog, connected
 from runtime.bus.nats_beside import NatsBlobs
 from runtime.bus.publisher import add_document
 from runtime.errors import InvalidInput
+from runtime.parsing.files import Parsed
 from runtime.parsing.names import shown
 from standalone.documents import Refused, Source, read
 
@@ -28,6 +29,14 @@ class Added:
     sequence: int
 
 
+@dataclass(frozen=True)
+class Doubt:
+    """A document that was added, and what may be wrong with its text."""
+
+    name: str
+    warning: str
+
+
 @dataclass
 class Outcome:
     """What became of the documents."""
@@ -35,6 +44,7 @@ class Outcome:
     added: list[Added] = field(default_factory=list[Added])
     unchanged: list[Added] = field(default_factory=list[Added])
     refused: list[Refused] = field(default_factory=list[Refused])
+    warnings: list[Doubt] = field(default_factory=list[Doubt])
 
     @property
     def places(self) -> dict[str, int]:
@@ -50,14 +60,26 @@ async def jetstream(url: str) -> AsyncGenerator[JetStreamContext]:
 
 
 async def add(
-    bus: JetStreamContext, workspace: str, sources: Sequence[Source], *, track_id: str, done: Callable[[str], None]
+    bus: JetStreamContext,
+    workspace: str,
+    sources: Sequence[Source],
+    *,
+    track_id: str,
+    done: Callable[[str], None],
+    encoding: str = "",
 ) -> Outcome:
-    """Read and publish each document. What cannot be read is reported and the rest goes on; `done` gets each name."""
+    """Read and publish each document. What cannot be read is reported and the rest goes on; `done` gets each name.
+
+    `encoding` is what text in files is in, empty to detect it.
+    """
     outcome = Outcome()
     for source in sources:
         try:
-            document, new = await _add(bus, workspace, source, track_id)
+            parsed = await read(source, encoding)
+            document, new = await _add(bus, workspace, source, track_id, parsed)
             (outcome.added if new else outcome.unchanged).append(document)
+            if parsed.warning:
+                outcome.warnings.append(Doubt(document.name, parsed.warning))
         except InvalidInput as error:
             name = shown(source.name)
             outcome.refused.append(Refused(name, str(error).removeprefix(f"{name}: ")))
@@ -74,8 +96,9 @@ async def handled_by_status(bus: JetStreamContext, sequence: int) -> bool:
     return found.ack_floor is not None and found.ack_floor.stream_seq >= sequence
 
 
-async def _add(bus: JetStreamContext, workspace: str, source: Source, track_id: str) -> tuple[Added, bool]:
-    parsed = await read(source)
+async def _add(
+    bus: JetStreamContext, workspace: str, source: Source, track_id: str, parsed: Parsed
+) -> tuple[Added, bool]:
     added = await add_document(
         NatsLog(bus),
         NatsBlobs(bus),

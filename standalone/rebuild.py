@@ -74,6 +74,8 @@ class Rebuild:
     report: Report
     limits: Limits
     checkpoints: Checkpoints | None = None
+    compared: Stores | None = None
+    """The stores as the live generations see them, where another embedding model made their vectors."""
     hubs: Hubs = field(default_factory=Hubs)
     generations: Generations = field(default_factory=Generations)
     begun: Pointers = field(default_factory=dict[Projection, Pointer])
@@ -254,9 +256,9 @@ class Rebuild:
     async def _compare(self, target: Projection, workspace: str, before: Generations) -> dict[str, Any]:
         new = await digest(target, workspace, self.generations, self.stores)
         try:
-            live = await digest(target, workspace, before, self.stores)
+            live = await digest(target, workspace, before, self.compared or self.stores)
         except Retryable as error:
-            # The live one may be what was lost, or made by another embedding model.
+            # The live one may be what was lost.
             return {"same": False, "rebuilt": asdict(new), "live": None, "why": str(error)}
         return {"same": new == live, "rebuilt": asdict(new), "live": asdict(live)}
 

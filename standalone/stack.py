@@ -18,6 +18,7 @@ from standalone import orphans, ports
 from standalone.bus_watch import BusWatch, watched
 from standalone.folder import Folder, Phase, State, new_password
 from standalone.orphans import Identity
+from standalone.permissions import private_files
 from standalone.processes import Process
 from standalone.servers import arcadedb, milvus_lite, nats
 from standalone.supervisor import Book, Report, kept
@@ -45,12 +46,12 @@ async def running(folder: Folder, report: Report, *, api: int | None = None) -> 
     Raises `Busy` when the folder has one already, InvalidInput when port `api` is taken, ConfigurationError, with the
     reason, when a part does not start.
     """
-    with folder.locked():
+    with private_files(), folder.locked():
         state = folder.read()
         if left := sweep(folder, state):
             report(f"ended {left} processes of a stack that was killed")
         state.supervisor, state.failure = Identity.of(os.getpid()), ""
-        state.password = state.password or new_password()
+        state.password, state.bus_password = (given or new_password() for given in (state.password, state.bus_password))
         state.models = models()
         try:
             async with _started(folder, state, report, api):
@@ -68,15 +69,10 @@ def sweep(folder: Folder, state: State) -> int:
     return len(left)
 
 
-def settings(folder: Folder, state: State) -> Settings:
-    """Where the parts of this stack are. The models are those of this process's environment."""
-    return Settings.model_validate(addresses(folder, state))
-
-
 def addresses(folder: Folder, state: State) -> dict[str, str]:
     """What every service of this stack is told of where its parts are, by the name of the setting."""
     return {
-        "nats_url": nats.url(state.ports["bus"]),
+        "nats_url": bus_url(state),
         "documents_url": f"sqlite://{folder.path / 'documents' / 'documents.db'}",
         "neo4j_uri": arcadedb.bolt_uri(state.ports["graph"]),
         "neo4j_username": arcadedb.USER,
@@ -86,6 +82,11 @@ def addresses(folder: Folder, state: State) -> dict[str, str]:
         "milvus_token": "",
         "milvus_index_type": "FLAT",
     }
+
+
+def bus_url(state: State) -> str:
+    """Where the bus of the running stack is, with its password."""
+    return nats.url(state.ports["bus"], state.bus_password)
 
 
 def models() -> dict[str, str]:
@@ -100,7 +101,7 @@ def models() -> dict[str, str]:
 
 def processes(folder: Folder, state: State) -> dict[str, Process]:
     """Every process of the stack by name, not started. Each has a folder of its own, with its log."""
-    bus = nats.nats_server(folder.path / "bus", port=state.ports["bus"])
+    bus = nats.nats_server(folder.path / "bus", port=state.ports["bus"], password=state.bus_password)
     graph = arcadedb.arcadedb(
         folder.path / "graph",
         http_port=state.ports["graph-http"],
@@ -146,12 +147,12 @@ async def _parts(folder: Folder, state: State, report: Report) -> AsyncGenerator
     bus = parts.pop(nats.EXECUTABLE)
     async with kept([bus], book) as bus_answers, kept(list(parts.values()), book) as stores_answer:
         await bus_answers()
-        async with connected(nats.url(state.ports["bus"]), name="lightstream-topology") as client:
+        async with connected(bus_url(state), name="lightstream-topology") as client:
             if changes := await topology.apply(client.jetstream()):
                 report(f"streams and durables are as declared now ({len(changes)} changes)")
         async with kept(services, book) as services_answer:
             await asyncio.gather(stores_answer(), services_answer())
-            async with watched(BusWatch(bus, nats.url(state.ports["bus"]), _pages(state), report)):
+            async with watched(BusWatch(bus, bus_url(state), _pages(state), report)):
                 yield
 
 

@@ -9,14 +9,15 @@ from standalone.projections import Stack, found
 async def apply(settings: Settings) -> list[str]:
     """Make what is missing, and return a line for each thing that was.
 
-    Raises ConfigurationError for stores that newer code has prepared, `ModelChanged` for vectors of another embedding
-    model, `Unavailable` for a store that does not answer.
+    Raises ConfigurationError for stores that newer code has prepared, `Unavailable` for a store that does not answer.
     """
     async with found(settings) as stack:
         before = await _differences(stack)
         await stack.stores.rows.prepare()
         await stack.stores.graph.prepare()
-        await stack.stores.vectors.prepare(await _generation(stack))
+        generation = await _generation(stack)
+        async with stack.as_made(generation) as stores:
+            await stores.vectors.prepare(generation)
         after = await _differences(stack)
     return [line for line in before if line not in after]
 
@@ -32,7 +33,9 @@ async def _differences(stack: Stack) -> list[str]:
     documents = await stores.rows.missing()
     # The version is a row, which needs its table.
     documents = documents or await _version(stack)
-    graph, vectors = await stores.graph.missing(), await stores.vectors.missing(await _generation(stack))
+    graph, generation = await stores.graph.missing(), await _generation(stack)
+    async with stack.as_made(generation) as as_made:
+        vectors = await as_made.vectors.missing(generation)
     of_each = {"documents": documents, "graph": graph, "vectors": vectors}
     return [f"{store}: {line}" for store, lines in of_each.items() for line in lines]
 

@@ -5,21 +5,24 @@ with the stores of the other variables, as the services there have them; else it
 """
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from stamina.instrumentation import set_on_retry_hooks
 
 from lightstream.client import AsyncLightstream
 from runtime.errors import ConfigurationError
 from runtime.settings import Settings, without_secrets
+from standalone.environment import of_stack, settings_of
 from standalone.folder import Folder, State
 from standalone.settings import of_environment
-from standalone.stack import settings as of_folder
+from standalone.stack import addresses
 
 VARIABLE = "NATS_URL"
+S = TypeVar("S", bound=Settings)
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,12 @@ class Target:
     settings: Settings
     api: str
     folder: Folder | None = None
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    """The variables that the services have."""
+
+    def read(self, kind: type[S]) -> S:
+        """The settings of a service of this stack."""
+        return settings_of(kind, self.environ)
 
     @contextmanager
     def rebuilding(self) -> Generator[None]:
@@ -58,8 +67,10 @@ def target(data: Path | None) -> Target:
 
 
 def of_state(folder: Folder, state: State) -> Target:
-    """The stack that runs in the folder."""
-    return Target(f"the stack in {folder.path}", of_folder(folder, state), state.api, folder)
+    """The stack that runs in the folder, with the models it was started with, whatever this shell names."""
+    places = {name.upper(): value for name, value in addresses(folder, state).items()}
+    environ = {**of_stack(state), **places}
+    return Target(f"the stack in {folder.path}", settings_of(Settings, environ), state.api, folder, environ)
 
 
 def service(base: str, workspace: str) -> AsyncLightstream:

@@ -1,10 +1,11 @@
 """Publish one document to Lightstream with the CloudEvents SDK and nats-py, in structured or in binary mode.
 
-python publish_cloudevent.py NATS_URL WORKSPACE DOCUMENT_ID FILE structured|binary
+python publish_cloudevent.py WORKSPACE DOCUMENT_ID FILE structured|binary, the address of the bus in NATS_URL
 """
 
 import asyncio
 import hashlib
+import os
 import re
 import sys
 from pathlib import Path
@@ -55,6 +56,6 @@ async def main(url: str, workspace: str, document_id: str, file: Path, mode: str
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 6 or sys.argv[5] not in WRITERS:
-        sys.exit("usage: python publish_cloudevent.py NATS_URL WORKSPACE DOCUMENT_ID FILE structured|binary")
-    asyncio.run(main(sys.argv[1], sys.argv[2], sys.argv[3], Path(sys.argv[4]), sys.argv[5]))
+    if len(sys.argv) != 5 or sys.argv[4] not in WRITERS or "NATS_URL" not in os.environ:
+        sys.exit("usage: NATS_URL=… python publish_cloudevent.py WORKSPACE DOCUMENT_ID FILE structured|binary")
+    asyncio.run(main(os.environ["NATS_URL"], sys.argv[1], sys.argv[2], Path(sys.argv[3]), sys.argv[4]))

@@ -1,11 +1,12 @@
 """Publish one document to Lightstream with nats-py alone: a plain dict becomes a CloudEvent in the log.
 
-python publish_document.py NATS_URL WORKSPACE DOCUMENT_ID FILE
+python publish_document.py WORKSPACE DOCUMENT_ID FILE, the address of the bus with its password in NATS_URL
 """
 
 import asyncio
 import hashlib
 import json
+import os
 import re
 import sys
 from contextlib import suppress
@@ -82,7 +83,7 @@ async def main(url: str, workspace: str, document_id: str, name: str, text: str)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 5:
-        sys.exit("usage: python publish_document.py NATS_URL WORKSPACE DOCUMENT_ID FILE")
-    _, nats_url, workspace_name, document, file = sys.argv
-    asyncio.run(main(nats_url, workspace_name, document, Path(file).name, Path(file).read_text("utf-8")))
+    if len(sys.argv) != 4 or "NATS_URL" not in os.environ:
+        sys.exit("usage: NATS_URL=… python publish_document.py WORKSPACE DOCUMENT_ID FILE")
+    _, workspace_name, document, file = sys.argv
+    asyncio.run(main(os.environ["NATS_URL"], workspace_name, document, Path(file).name, Path(file).read_text("utf-8")))

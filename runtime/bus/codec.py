@@ -100,6 +100,12 @@ def _json(data: bytes) -> Any:
         raise Undecodable(f"not JSON: {error}") from None
 
 
+def knows(event_type: str, version: int, events: Mapping[str, type[Event]] = EVENTS) -> bool:
+    """Whether this code can read that version of an event."""
+    model = events.get(event_type)
+    return model is not None and version <= model.version
+
+
 def attributes_in(headers: Mapping[str, str], room: int) -> dict[str, str]:
     """The headers that hold attributes, as ASCII; none of them when they take more characters than there is room."""
     kept = {
@@ -136,7 +142,11 @@ def decode(
     if subjects.token(header.workspace) != workspace:
         raise Undecodable(f"workspace {header.workspace} differs from the subject's {workspace}")
     if version > model.version:
-        raise NewerVersion(f"{event_type} v{version} is newer than this code, which knows v{model.version}")
+        raise NewerVersion(
+            f"{event_type} v{version} is newer than this code, which knows v{model.version}",
+            event_type=event_type,
+            version=version,
+        )
     try:
         event = model.model_validate(upcast(event_type, version, model.version, body, steps))
     except ValidationError as error:

@@ -14,15 +14,17 @@ from typing import Any
 
 import structlog
 
-from contracts import subjects
-from contracts.envelope import Envelope, Header, seal
-from contracts.events import DocumentAdded, Event, Stage, StageFailed
+from contracts.envelope import Envelope, seal
+from contracts.events import Event, Stage
 from contracts.graph import Generations
 from contracts.ids import event_id
 from contracts.topology import Durable
-from contracts.values import ChunkRef, DocumentVersion
-from runtime.bus.codec import decode, header_of
-from runtime.bus.port import BUG_ATTEMPTS, Delivery, Facts, GenerationPointers, Handle, Log, Message, version_added
+from runtime.activity import Activity, progressed
+from runtime.bus.attempts import Attempts
+from runtime.bus.codec import decode
+from runtime.bus.failures import failure
+from runtime.bus.parking import Parking
+from runtime.bus.port import BUG_ATTEMPTS, Delivery, Facts, GenerationPointers, Handle, Log, Message
 from runtime.errors import NewerVersion, Poison, RateLimited, Retryable, Unavailable
 from runtime.telemetry import about, handling, publishing, traceparent_for
 from runtime.within import apart
@@ -33,7 +35,7 @@ LONGEST_DELAY = 30.0
 """Seconds; a provider that asks for more with Retry-After gets more."""
 
 PATIENCE = 5
-"""Deliveries up to which a batch comes again as a whole when a store or provider does not answer. Each message on its
+"""Tries up to which a batch comes again as a whole when a store or provider does not answer. Each message on its
 own would wait for the same time limit; but one whose own content is the trouble must be found in the end."""
 
 
@@ -52,6 +54,11 @@ SURROUNDINGS = (Unavailable, RateLimited)
 """Errors that every message of a batch would meet."""
 
 
+def _cause(error: Exception) -> str:
+    """What failures are counted by: an outage, a version, or an error that nobody foresaw."""
+    return "newer" if isinstance(error, NewerVersion) else "retry" if isinstance(error, Retryable) else "bug"
+
+
 def backoff(attempt: int, retry_after: float | None = None) -> float:
     """Seconds until the next delivery: 1, 2, 4 … up to the longest, give or take a quarter, never under Retry-After."""
     delay = min(LONGEST_DELAY, 2.0 ** min(attempt - 1, 10)) * random.uniform(0.75, 1.25)  # noqa: S311
@@ -60,7 +67,10 @@ def backoff(attempt: int, retry_after: float | None = None) -> float:
 
 @dataclass
 class Edge:
-    """Everything the process does around one handler. `now` is the clock of published events."""
+    """Everything the process does around one handler. `now` is the clock of published events.
+
+    `parking` decides which failing messages leave the durable's window; without it all of them come again in it.
+    """
 
     stage: Stage
     durable: Durable
@@ -69,8 +79,11 @@ class Edge:
     pointers: GenerationPointers
     delay: Callable[[int, float | None], float] = backoff
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
+    parking: Parking | None = None
+    attempts: Attempts = field(default_factory=Attempts)
     handled: int = 0
     busy: int = 0
+    activity: Activity = field(default_factory=Activity)
 
     async def process(self, messages: Sequence[Message]) -> None:
         """Bring these messages to an end: acknowledged, or to be delivered again."""
@@ -90,7 +103,7 @@ class Edge:
             await self._again(message, error)
             return None
         except Poison as error:
-            await self._set_aside(message, None, error, retry_may_help=False)
+            await self._set_aside(message, None, error)
             return None
         return Delivery(envelope, message.sequence, message.attempt, message.published_at)
 
@@ -98,7 +111,7 @@ class Edge:
         if not batch:
             return
         try:
-            with handling(self.durable.name, [delivery.envelope for _, delivery in batch]):
+            with handling(self.durable.name, [d.envelope for _, d in batch]), self.activity.on([d for _, d in batch]):
                 # Apart: a driver that cancels the task it runs in would end the worker, and nobody would notice.
                 facts = await apart(self.handle([delivery for _, delivery in batch], await self.pointers.live()))
                 await self._publish(batch, facts)
@@ -107,7 +120,8 @@ class Edge:
                 with about(batch[0][1].envelope):
                     await self._failed(*batch[0], error)
                 return
-            if isinstance(error, SURROUNDINGS) and batch[0][0].attempt < PATIENCE:
+            failed_before = self.attempts.of(batch[0][0].sequence).get(_cause(error), 0)
+            if isinstance(error, SURROUNDINGS) and failed_before + 1 < PATIENCE:
                 for message, _ in batch:
                     await self._again(message, error)
                 return
@@ -116,6 +130,9 @@ class Edge:
             return
         for message, _ in batch:
             await message.ack()
+            self.attempts.forget(message.sequence)
+            if self.parking:
+                self.parking.succeeded(message)
 
     async def _publish(self, batch: Sequence[tuple[Message, Delivery[Event]]], facts: Sequence[Facts]) -> None:
         counts = [len(of_one) if isinstance(of_one, Sequence) else None for of_one in facts]
@@ -124,6 +141,7 @@ class Edge:
             try:
                 async with aclosing(self._sealed_all(batch, facts)) as envelopes:
                     async for envelope in envelopes:
+                        progressed()
                         under_way = await _room_in(under_way)
                         under_way.add(asyncio.create_task(self.log.publish(envelope)))
                 await asyncio.gather(*under_way)
@@ -163,13 +181,18 @@ class Edge:
         if isinstance(error, Retryable):
             await self._publish_what_is_true(delivery, error)
             await self._again(message, error)
-        elif isinstance(error, Poison) or message.attempt >= BUG_ATTEMPTS:
-            if not isinstance(error, Poison):
-                logger.error("gave up after repeated failures", durable=self.durable.name, exc_info=error)
-            await self._set_aside(message, delivery, error, retry_may_help=not isinstance(error, Poison))
+        elif isinstance(error, Poison) or self._is_given_up(message, error):
+            await self._set_aside(message, delivery, error)
         else:
             logger.error("unexpected failure, will be tried again", durable=self.durable.name, exc_info=error)
             await self._again(message, error)
+
+    def _is_given_up(self, message: Message, error: Exception) -> bool:
+        """Whether an error nobody foresaw has come as often as it may. Outages before it do not count."""
+        if self.attempts.of(message.sequence).get(_cause(error), 0) + 1 < BUG_ATTEMPTS:
+            return False
+        logger.error("gave up after repeated failures", durable=self.durable.name, exc_info=error)
+        return True
 
     async def _publish_what_is_true(self, delivery: Delivery[Event], error: Retryable) -> None:
         # What cannot be published now is published when the event has come again.
@@ -178,7 +201,12 @@ class Edge:
                 await self.log.publish(self._sealed(delivery.envelope, fact))
 
     async def _again(self, message: Message, error: Exception) -> None:
-        delay = self.delay(message.attempt, getattr(error, "retry_after", None))
+        tries = self.attempts.add(message.sequence, _cause(error))
+        delay = self.delay(tries, getattr(error, "retry_after", None))
+        counts = self.attempts.of(message.sequence)
+        if self.parking and await self.parking.takes(message, error, counts, delay):
+            self.attempts.forget(message.sequence)
+            return
         logger.warning(
             "will be tried again",
             durable=self.durable.name,
@@ -189,54 +217,21 @@ class Edge:
         )
         await message.nak(delay)
 
-    async def _set_aside(
-        self, message: Message, delivery: Delivery[Event] | None, error: Exception, *, retry_may_help: bool
-    ) -> None:
+    async def _set_aside(self, message: Message, delivery: Delivery[Event] | None, error: Exception) -> None:
         reason = f"{type(error).__name__}: {error}"
         logger.error("set aside", durable=self.durable.name, subject=message.subject, reason=reason)
         try:
             await self.log.bury(message, self.durable.name, reason)
-            failure = self._failure(message, delivery, error, retry_may_help)
-            if failure is not None:
-                await self.log.publish(failure)
+            fact = failure(self.stage, self.durable.name, message, delivery, error, self.now())
+            if fact is not None:
+                await self.log.publish(fact)
         except Retryable as silent:
             await self._again(message, silent)
             return
         await message.ack()
-
-    def _failure(
-        self, message: Message, delivery: Delivery[Event] | None, error: Exception, retry_may_help: bool
-    ) -> Envelope[Event] | None:
-        """What to tell the log about it; None where no document can be named, or about a failure itself."""
-        try:
-            workspace, document, cause_type = subjects.split(message.subject)
-        except ValueError:
-            return None
-        header = delivery.envelope if delivery else _header(message, workspace, document)
-        if header is None or cause_type == StageFailed.type_name():
-            return None
-        event = delivery.event if delivery else None
-        fact = StageFailed(
-            stage=self.stage,
-            document_id=event.about if event else header.subject or document,
-            document=_document(delivery),
-            chunks=_chunks(event),
-            cause_type=cause_type,
-            error_type=type(error).__name__,
-            message=str(error)[:2000],
-            attempt=message.attempt,
-            retry_may_help=retry_may_help,
-        )
-        return seal(
-            fact,
-            id=event_id(f"{message.sequence}/{header.id}/{self.durable.name}", "StageFailed"),
-            source=f"lightstream/{self.stage}",
-            workspace=header.workspace,
-            time=self.now(),
-            causation=header.id,
-            correlation=header.correlationid or header.id,
-            traceparent=traceparent_for(header.traceparent),
-        )
+        self.attempts.forget(message.sequence)
+        if self.parking:
+            self.parking.settled(message)
 
     @asynccontextmanager
     async def _heartbeats(self, messages: Sequence[Message]) -> AsyncGenerator[None]:
@@ -264,34 +259,3 @@ async def _room_in(under_way: set[asyncio.Task[int]]) -> set[asyncio.Task[int]]:
         if task.done():
             task.result()
     return {task for task in under_way if not task.done()}
-
-
-def _document(delivery: Delivery[Event] | None) -> DocumentVersion | None:
-    """The version of the document that an event speaks of."""
-    if delivery is None:
-        return None
-    event = delivery.event
-    return version_added(delivery, event) if isinstance(event, DocumentAdded) else getattr(event, "document", None)
-
-
-def _chunks(event: Event | None) -> tuple[ChunkRef, ...]:
-    """The chunks an event speaks of."""
-    named: Sequence[ChunkRef] = getattr(event, "chunks", None) or [c for c in [getattr(event, "chunk", None)] if c]
-    return tuple(ChunkRef(id=chunk.id, order=chunk.order) for chunk in named)
-
-
-def _header(message: Message, workspace: str, document: str) -> Header | None:
-    """What can be said of an event that could not be decoded: its own attributes, as far as its subject bears them out.
-
-    None where its subject names its workspace only by a hash, which nobody can tell back.
-    """
-    try:
-        header, _ = header_of(message.data, message.headers)
-    except Poison:
-        if workspace.startswith("x-"):
-            return None
-        return Header(id=f"log-{message.sequence}", source="unknown", type="unknown", workspace=workspace)
-    if subjects.token(header.workspace) != workspace:
-        return None
-    named = header.subject if header.subject and subjects.token(header.subject) == document else None
-    return header.model_copy(update={"subject": named})

@@ -1,11 +1,12 @@
 """Which messages may overtake: a fair queue over workspaces, of what a consumer has not delivered yet.
 
 The log delivers in order, so a small document of one workspace would wait behind ten thousand of another
-(head-of-line blocking). The workspace at the head of the backlog is served by ordinary delivery; of the others, each in
-its turn (round robin), those that are far enough behind may be handled before they are delivered.
+(head-of-line blocking). What ordinary delivery serves soon waits for it; each of the other workspaces
+has its turn (round robin), and is handled before it is delivered.
 """
 
 from collections import OrderedDict, deque
+from collections.abc import Collection
 from typing import NamedTuple
 
 Key = tuple[str, str]
@@ -21,10 +22,9 @@ class Turn(NamedTuple):
 
 
 class FairQueue:
-    """Undelivered messages by workspace. `gap`: how many must stand before a message that may overtake."""
+    """Undelivered messages by workspace."""
 
-    def __init__(self, gap: int) -> None:
-        self._gap = gap
+    def __init__(self) -> None:
         self._seen = 0
         self._delivered = 0
         self._queues: OrderedDict[Key, deque[tuple[int, int]]] = OrderedDict()
@@ -61,11 +61,14 @@ class FairQueue:
         if not queue:
             self._drop(key)
 
-    def take(self, most: int, now: float) -> Turn | None:
-        """The next workspace's turn, at most so many messages; None when nobody waits who may overtake."""
+    def take(self, most: int, now: float, *, gap: int = 0, served: Collection[str] = ()) -> Turn | None:
+        """The next workspace's turn, at most so many messages; None when nobody waits who may overtake.
+
+        `gap`: messages that must stand before one that may overtake; `served`: workspaces whose turn is elsewhere.
+        """
         head = min((queue[0] for queue in self._queues.values()), default=(0, 0))
         for key, queue in self._queues.items():
-            if queue[0][0] - head[0] < self._gap or self._not_before.get(key, now) > now:
+            if queue[0][0] - head[0] < gap or self._not_before.get(key, now) > now or key[0] in served:
                 continue
             sequences = [queue.popleft()[1] for _ in range(min(most, len(queue)))]
             self._not_before.pop(key, None)

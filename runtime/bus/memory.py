@@ -14,6 +14,7 @@ from contracts.topology import Durable, stream
 from contracts.values import BlobRef
 from runtime.bus.codec import NO_HEADERS, encode
 from runtime.bus.nats_beside import BLOB_PART
+from runtime.bus.parked import Entry, ParkedEvent
 from runtime.bus.port import Message, Pointer, Pointers
 from runtime.errors import Poison, Unavailable
 
@@ -111,7 +112,7 @@ class MemoryLog:
         wanted = (names.of_workspace(workspace),)
         return max((stored.sequence for stored in self.messages if matches(stored.subject, wanted)), default=0)
 
-    async def handled(self, *durables: str) -> int:
+    async def handled(self, *durables: str, workspace: str | None = None) -> int:
         return 0
 
     async def read(
@@ -184,6 +185,47 @@ class MemoryBlobs:
         if hashlib.sha256(data).hexdigest() != ref.sha256:
             raise Poison(f"blob {ref.sha256} does not have the hash of its name")
         return [data[start : start + BLOB_PART] for start in range(0, len(data), BLOB_PART)]
+
+
+@dataclass
+class MemoryParked:
+    """`Parked`, over the log that the events are in."""
+
+    log: MemoryLog
+    records: dict[tuple[str, int], tuple[int, ParkedEvent]] = field(
+        default_factory=dict[tuple[str, int], tuple[int, ParkedEvent]]
+    )
+    history: list[Entry] = field(default_factory=list[Entry])
+
+    async def put(self, event: ParkedEvent, revision: int = 0) -> int:
+        key = event.durable, event.sequence
+        if self.records.get(key, (0, None))[0] != revision:
+            return 0
+        new = self._written(event, event)
+        self.records[key] = new, event
+        return new
+
+    async def remove(self, event: ParkedEvent, revision: int) -> bool:
+        key = event.durable, event.sequence
+        if self.records.get(key, (0, None))[0] != revision:
+            return False
+        del self.records[key]
+        self._written(event, None)
+        return True
+
+    def _written(self, event: ParkedEvent, now: ParkedEvent | None) -> int:
+        revision, workspace = len(self.history) + 1, names.split(event.subject)[0]
+        self.history.append(Entry(revision, event.durable, workspace, event.sequence, now))
+        return revision
+
+    async def changes(self, durable: str, after: int, most: int = 1000) -> list[Entry]:
+        newest = {(entry.durable, entry.sequence): entry for entry in self.history}
+        found = [entry for entry in newest.values() if entry.revision > after and durable in {"*", entry.durable}]
+        return sorted(found, key=lambda entry: entry.revision)[:most]
+
+    async def originals(self, events: Sequence[ParkedEvent]) -> list[Message]:
+        wanted = {event.sequence for event in events}
+        return [MemoryMessage(stored) for stored in self.log.messages if stored.sequence in wanted]
 
 
 @dataclass

@@ -32,7 +32,7 @@ from nats.js.errors import (
 from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import Event
-from contracts.topology import DURABLES, KiB, stream
+from contracts.topology import DURABLES, PARKED_STREAM, KiB, stream
 from runtime.bus.codec import attributes_in, encode
 from runtime.bus.log_writes import LogWrites
 from runtime.bus.nats_messages import NatsMessage, StoredMessage
@@ -56,7 +56,11 @@ SILENT = (
 _BURIED = stream("KB_DEAD").max_msg_size - 16 * KiB
 """Bytes of a message that are kept in KB_DEAD, for its headers take room too. The log has the rest."""
 
+MOST_LISTED = 100_000
+"""Subjects the server lists in one answer."""
+
 _TOO_LARGE = 10054  # JSStreamMessageExceedsMaximumErr
+_OF_ANOTHER_ACCOUNT = 10039  # JSNotEnabledForAccountErr
 _FULL = {10077, 10047, 10122}  # maximum bytes, messages or storage exceeded; insufficient resources
 
 
@@ -198,11 +202,28 @@ class NatsLog:
             return 0
         return found.seq or 0
 
-    async def handled(self, *durables: str) -> int:
+    async def handled(self, *durables: str, workspace: str | None = None) -> int:
         names = durables or [durable.name for durable in DURABLES]
         with translated():
             infos = [await self.jetstream.consumer_info("KB_EVENTS", name) for name in names]
-        return min((info.ack_floor.stream_seq if info.ack_floor else 0) for info in infos)
+        floor = min((info.ack_floor.stream_seq if info.ack_floor else 0) for info in infos)
+        # In this order: what was acknowledged because it was parked is on the list by now.
+        parked = await self._first_parked(names, "*" if workspace is None else subjects.token(workspace))
+        return floor if parked is None else min(floor, max(0, parked - 1))
+
+    async def _first_parked(self, durables: Sequence[str], workspace: str) -> int | None:
+        """The lowest sequence that is parked for one of these durables; 0 when there are too many to tell."""
+        try:
+            with translated():
+                info = await self.jetstream.stream_info(
+                    PARKED_STREAM, subjects_filter=subjects.parked(workspace=workspace)
+                )
+        except NotFoundError:  # a bus of an older version, before its topology is applied
+            return None
+        listed = [subject.split(".") for subject in info.state.subjects or {}]
+        if len(listed) >= MOST_LISTED:
+            return 0
+        return min((int(sequence) for _, durable, _, sequence in listed if durable in durables), default=None)
 
     async def read(
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
@@ -231,10 +252,15 @@ class NatsLog:
 
 
 class translated:
-    """What the server does not answer becomes `Unavailable`."""
+    """What the server does not answer becomes `Unavailable`, what the user may not ask ConfigurationError."""
 
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if isinstance(error, APIError) and error.err_code == _OF_ANOTHER_ACCOUNT:
+            raise ConfigurationError(
+                "the account of this user of NATS_URL has no JetStream of its own: set NATS_API_PREFIX to the name"
+                " under which it imports that of the log, or use a user who may read the log"
+            ) from error
         if isinstance(error, (*SILENT, ServerError, ServiceUnavailableError)):
             raise Unavailable(f"the bus does not answer: {error!r}") from error

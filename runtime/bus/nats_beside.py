@@ -7,6 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import structlog
 from nats.js import JetStreamContext
 from nats.js.errors import APIError, KeyNotFoundError, KeyWrongLastSequenceError, NotFoundError
 from nats.js.kv import KeyValue
@@ -20,8 +21,13 @@ from runtime.bus.nats import PUBLISH_TIMEOUT, SILENT, translated
 from runtime.bus.port import Pointer, Pointers
 from runtime.errors import ConfigurationError, Poison, Unavailable
 
+logger = structlog.get_logger(__name__)
+
 BLOB_PART = 512 * KiB
 """Bytes of one part."""
+
+PUTS = 4
+"""How often a part is offered where wrong bytes have to go first, or a replica does not show yet what stands there."""
 
 
 @dataclass(frozen=True)
@@ -41,18 +47,51 @@ class NatsBlobs:
         return BlobRef(sha256=digest, size=len(data), parts=len(parts))
 
     async def _put(self, subject: str, part: bytes) -> None:
+        for _ in range(PUTS):
+            if await self._stored(subject, part) or await self._holds(subject, part):
+                return
+        raise Unavailable("somebody else keeps writing other bytes under the name of this text")
+
+    async def _stored(self, subject: str, part: bytes) -> bool:
+        """Whether the stream took the part; False when one stands under the subject already."""
         try:
             await self.jetstream.publish(subject, part, stream="KB_BLOBS", timeout=PUBLISH_TIMEOUT)
         except APIError as error:
             self.writes.confirmed("KB_BLOBS")
-            # "Maximum messages per subject": the part is already there, and the same, for the subject is its hash.
-            if error.err_code != 10077 or "per subject" not in (error.description or ""):
-                raise Unavailable(f"KB_BLOBS does not take the text: {error.description}", retry_after=30.0) from None
+            # "Maximum messages per subject"
+            if error.err_code == 10077 and "per subject" in (error.description or ""):
+                return False
+            raise Unavailable(f"KB_BLOBS does not take the text: {error.description}", retry_after=30.0) from None
         except SILENT as error:
             self.writes.silent("KB_BLOBS")
             raise Unavailable("KB_BLOBS did not confirm") from error
-        else:
-            self.writes.confirmed("KB_BLOBS")
+        self.writes.confirmed("KB_BLOBS")
+        return True
+
+    async def _holds(self, subject: str, part: bytes) -> bool:
+        """Whether this part stands under the subject. Other bytes are removed: nobody could ever read the text there.
+
+        Raises Unavailable where this process may not remove them.
+        """
+        try:
+            with translated():
+                found = await self.jetstream.get_last_msg("KB_BLOBS", subject, direct=True)
+        except NotFoundError:
+            return False
+        if found.data == part:
+            return True
+        logger.warning("other bytes stood under the name of a text and are replaced", subject=subject)
+        try:
+            # By its place, so that what somebody else has amended meanwhile stays.
+            await self.jetstream.delete_msg("KB_BLOBS", found.seq or 0)
+        except APIError:  # gone already
+            return False
+        except SILENT:
+            raise Unavailable(
+                f"KB_BLOBS holds other bytes under the name of this text ({subject}) and this process may not remove "
+                "them: add the document with `lightstream add` and an account that may, or purge that subject"
+            ) from None
+        return False
 
     async def get(self, ref: BlobRef) -> str:
         return b"".join(await self.parts(ref)).decode("utf-8", "replace")

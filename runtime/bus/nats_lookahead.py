@@ -88,19 +88,48 @@ class Lookahead:
         return reader
 
     async def _reader(self, filter: str, after: int, *, headers_only: bool) -> JetStreamContext.PullSubscription:
-        config = ConsumerConfig(
-            name=f"ahead-{uuid4().hex}",
-            filter_subject=filter,
-            deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
-            opt_start_seq=after + 1,
-            ack_policy=AckPolicy.NONE,
-            headers_only=headers_only,
-            inactive_threshold=FORGOTTEN,
-            mem_storage=True,
-        )
+        config = reader_config(filter, after, headers_only=headers_only, forgotten=FORGOTTEN)
         try:
             with translated():
                 info = await self._jetstream.add_consumer(self._stream, config)
                 return await self._jetstream.pull_subscribe_bind(consumer=info.name, stream=self._stream)
         except NatsError as error:
             raise Unavailable(f"cannot look ahead: {error!r}") from error
+
+
+def reader_config(filter: str, after: int, *, headers_only: bool, forgotten: float) -> ConsumerConfig:
+    """A reader of what passes the filter behind a sequence, which the server removes when it is `forgotten` (s)."""
+    return ConsumerConfig(
+        name=f"ahead-{uuid4().hex}",
+        filter_subject=filter,
+        deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
+        opt_start_seq=after + 1,
+        ack_policy=AckPolicy.NONE,
+        headers_only=headers_only,
+        inactive_threshold=forgotten,
+        mem_storage=True,
+    )
+
+
+async def stored(jetstream: JetStreamContext, stream: str, filter: str, sequences: Sequence[int]) -> list[NatsMessage]:
+    """The messages at these sequences that pass the filter, whole; those that are gone are left out.
+
+    They are no deliveries: to acknowledge one does nothing. Raises `Unavailable`.
+    """
+    missing, found = sorted(set(sequences)), list[NatsMessage]()
+    try:
+        while missing:
+            with translated():
+                config = reader_config(filter, missing[0] - 1, headers_only=False, forgotten=FETCH)
+                info = await jetstream.add_consumer(stream, config)
+                if not info.num_pending:
+                    break
+                reader = await jetstream.pull_subscribe_bind(consumer=info.name, stream=stream)
+                fetched = await reader.fetch(min(len(missing), info.num_pending), timeout=FETCH)
+                await reader.unsubscribe()
+            messages = [NatsMessage(raw) for raw in fetched]
+            found += [message for message in messages if message.sequence in missing]
+            missing = [sequence for sequence in missing if sequence > messages[-1].sequence]
+    except (NatsError, TimeoutError) as error:
+        raise Unavailable(f"events of the log could not be read: {error!r}") from error
+    return found

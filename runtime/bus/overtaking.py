@@ -1,9 +1,10 @@
 """Fair turns between workspaces: what stands behind another workspace's backlog is handled before it is delivered.
 
-While a consumer has a backlog, its service looks ahead in the log and handles messages of the workspaces that would
-have to wait, each in its turn, beside ordinary delivery. When such a message is delivered at last it is acknowledged
-at once; where that is not known any more (a restart, another replica) it is handled twice, which every handler allows
-for. So overtaking keeps no state that matters: it can be lost, and only the waiting comes back.
+While a consumer has a backlog, or all its workers are long at what they have, its service looks ahead in the log and
+handles messages of the workspaces that would have to wait, each in its turn, beside ordinary delivery. When such a
+message is delivered at last it is acknowledged at once; where that is not known any more (a restart, another replica)
+it is handled twice, which every handler allows for. So overtaking keeps no state that matters: it can be lost, and
+only the waiting comes back.
 """
 
 import asyncio
@@ -23,6 +24,12 @@ logger = structlog.get_logger(__name__)
 
 LEAST_GAP = 32
 """Messages that must stand before one that overtakes: a shorter wait is not worth the reading."""
+
+LONG = 0.5
+"""Seconds of work on one batch after which nobody waits for its end."""
+
+SLOTS, TURN = 2, 8
+"""Turns at once, at least, and messages of a turn at most: the next workspace waits for no more than those."""
 
 FARTHEST = 100_000
 """Messages of a backlog that are looked at."""
@@ -57,33 +64,44 @@ class _Ahead(NatsMessage):
 class OvertakingLane:
     """The fair turns of one consumer in one process. `claims` keep replicas from taking the same turn.
 
-    `slots`: turns that may be under way at once. `handled` and `refused` are what became of messages taken ahead.
+    `workers`: batches that ordinary delivery handles at once. `handled` and `refused` are what became of messages taken
+    ahead.
     """
 
     edge: Edge
     look: Lookahead
     claims: Values
-    slots: int = 1
+    workers: int = 1
     handled: set[int] = field(default_factory=set[int])
     refused: dict[int, float] = field(default_factory=dict[int, float])
 
     def __post_init__(self) -> None:
         self.gap = max(LEAST_GAP, 2 * self.edge.durable.batch)
-        self.queue = FairQueue(self.gap)
+        self.queue = FairQueue()
         self._in_hand: set[int] = set()
         self._claimed: set[int] = set()
-        self._position = 0
-        self._backlog = asyncio.Event()
+        self._position = self._pending = 0
+        self._served: dict[int, tuple[float, set[str]]] = {}
+        self._awake = asyncio.Event()
 
     async def process(self, messages: Sequence[NatsMessage]) -> None:
         """Bring delivered messages to an end: those that were taken ahead are acknowledged, the others handled."""
-        if admitted := await self._admit(messages):
+        admitted = await self._admit(messages)
+        if not admitted:
+            return
+        self._served[id(admitted)] = time.monotonic(), {_workspace(message.subject) for message in admitted}
+        long = asyncio.get_running_loop().call_later(LONG, self._awake.set)
+        try:
             await self.edge.process(admitted)
+        finally:
+            long.cancel()
+            del self._served[id(admitted)]
 
     async def _admit(self, messages: Sequence[NatsMessage]) -> list[Message]:
         admitted: list[Message] = []
         for message in messages:
             self._position = max(self._position, message.sequence)
+            self._pending = message.raw.metadata.num_pending or 0
             if message.sequence in self.handled:
                 await message.ack()
                 self.handled.discard(message.sequence)
@@ -93,18 +111,24 @@ class OvertakingLane:
                 admitted.append(message)
         self.queue.delivered(self._position)
         self._forget_old()
-        if messages and (messages[-1].raw.metadata.num_pending or 0) > self.gap:
-            self._backlog.set()
-        elif messages:
-            self._backlog.clear()
+        if self._pending > self.gap:
+            self._awake.set()
         return admitted
 
+    def _is_held_up(self) -> bool:
+        """Whether all workers are long at what they have."""
+        started = max((since for since, _ in self._served.values()), default=0.0)
+        return len(self._served) >= self.workers and time.monotonic() - started >= LONG
+
     async def run(self) -> None:
-        """Take turns for ever, while there is a backlog."""
+        """Take turns for ever, while somebody would have to wait."""
         turns: set[asyncio.Task[None]] = set()
         try:
             while True:
-                await self._backlog.wait()
+                await self._awake.wait()
+                if self._pending <= self.gap and not self._is_held_up():
+                    self._awake.clear()
+                    continue
                 try:
                     turns = await self._look_and_take(turns)
                 except Exception as error:
@@ -125,13 +149,20 @@ class OvertakingLane:
             for sequence, workspace, subject_filter in headers:
                 self.queue.add(sequence, workspace, subject_filter)
         turns = {task for task in turns if not task.done()}
-        while len(turns) < self.slots and (turn := self.queue.take(self.edge.durable.batch, time.monotonic())):
+        slots = max(SLOTS, self.workers)
+        while len(turns) < slots and (turn := self._next()):
             turns.add(asyncio.create_task(self._take(turn)))
-        if len(turns) >= self.slots:
+        if len(turns) >= slots:
             await asyncio.wait(turns, timeout=PAUSE, return_when=asyncio.FIRST_COMPLETED)
         elif not seen:
             await asyncio.sleep(PAUSE)
         return turns
+
+    def _next(self) -> Turn | None:
+        # Who is about to be delivered waits for it, but not for the end of long work.
+        gap = 0 if self._is_held_up() else self.gap
+        served = {workspace for _, workspaces in self._served.values() for workspace in workspaces}
+        return self.queue.take(min(TURN, self.edge.durable.batch), time.monotonic(), gap=gap, served=served)
 
     async def _take(self, turn: Turn) -> None:
         """Handle what of this turn is ours. What fails is offered again; what is lost comes by ordinary delivery."""
@@ -165,3 +196,8 @@ class OvertakingLane:
                 return False
             self._claimed.add(sequence)
         return True
+
+
+def _workspace(subject: str) -> str:
+    """The token of the workspace; empty where the subject is none of the log's."""
+    return [*subject.split("."), "", "", ""][2]

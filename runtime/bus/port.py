@@ -12,7 +12,7 @@ from contracts.graph import Extent, Generations, Projection
 from contracts.values import BlobRef, DocumentVersion
 
 BUG_ATTEMPTS = 5
-"""Deliveries after which an error that is neither Retryable nor Poison is set aside."""
+"""Times that an error which is neither Retryable nor Poison may come, before its message is set aside."""
 
 E = TypeVar("E", bound=Event, covariant=True)
 
@@ -161,8 +161,11 @@ class Log(Protocol):
         """The sequence of the newest event of this workspace, 0 for none. Raises `Unavailable`."""
         ...
 
-    async def handled(self, *durables: str) -> int:
-        """A sequence up to which these durables (none named: all) have acknowledged everything; 0: not known."""
+    async def handled(self, *durables: str, workspace: str | None = None) -> int:
+        """A sequence up to which these durables (none named: all) have handled everything; 0: not known.
+
+        What is acknowledged and parked is not handled; with a `workspace` only its own parked events count.
+        """
         ...
 
     def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncIterator[list[Message]]:
@@ -203,7 +206,7 @@ class Blobs(Protocol):
     """Immutable texts by their hash."""
 
     async def put(self, text: str) -> BlobRef:
-        """Keep the text. Twice is once."""
+        """Keep the text. Twice is once; other bytes under its name are replaced. Raises `Unavailable`."""
         ...
 
     async def get(self, ref: BlobRef) -> str:

@@ -38,6 +38,7 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
         duplicate_window=stream.duplicate_window,
         compression=StoreCompression.S2 if stream.compressed else StoreCompression.NONE,
         deny_delete=stream.deny_delete,
+        allow_msg_ttl=stream.message_ttl,
         deny_purge=False,  # erasing one document's history is a purge of its subject
         allow_direct=True,
         # Said although they are the server's defaults: what is not said is not compared, and each loses events.

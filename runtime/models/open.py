@@ -3,17 +3,21 @@
 import math
 from urllib.parse import urlsplit
 
+from contracts.graph import EmbeddingModel
 from runtime.errors import ConfigurationError
 from runtime.models.limits import Limits
 from runtime.models.limits_shared import Guards
 from runtime.models.ports import Chat, Embedder, Tokenizer
-from runtime.settings import Settings
+from runtime.settings import OFFLINE_EMBEDDERS, Settings
 
 # Imported where they are needed: openai takes seconds to load, onnxruntime 70 MB, and most processes need neither.
 # ruff: noqa: PLC0415
 
 KNOWN_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 DEFAULT_EMBEDDING_MODEL = "text-embedding-3-small"
+
+_OWN = {"all-MiniLM-L6-v2-int8@": "minilm", "lexical-hash-": "lexical"}
+"""What EMBEDDING_MODEL calls an embedder of our own, by how its name for itself begins. Importing it takes seconds."""
 
 ALONE = Guards()
 """For a process that shares no limits with others."""
@@ -52,6 +56,32 @@ def open_embedder(settings: Settings, guards: Guards = ALONE, *, patience: float
     from runtime.models.minilm import MiniLmEmbedder
 
     return MiniLmEmbedder()
+
+
+def can_embed(settings: Settings, model: str) -> bool:
+    """Whether these settings allow an embedder of that name: one of our own, or any at the endpoint they name."""
+    return as_setting(model) in OFFLINE_EMBEDDERS or settings.has_embedding_endpoint
+
+
+def as_setting(model: str) -> str:
+    """What EMBEDDING_MODEL is to be for an embedder that gives itself this name."""
+    return next((setting for beginning, setting in _OWN.items() if model.startswith(beginning)), model)
+
+
+def open_embedder_of(
+    settings: Settings, made: EmbeddingModel, guards: Guards = ALONE, *, patience: float = math.inf
+) -> Embedder:
+    """The embedder that made vectors, at the endpoint of the settings or our own; see `open_embedder`.
+
+    Raises ConfigurationError where the settings allow none: texts never go to an endpoint that they do not name.
+    """
+    if not can_embed(settings, made.name):
+        raise ConfigurationError(f"{made} needs an embedding endpoint, and the settings name none")
+    named = {"embedding_model": as_setting(made.name), "embedding_dim": made.dimension}
+    embedder = open_embedder(settings.model_copy(update=named), guards, patience=patience)
+    if EmbeddingModel(embedder.model, embedder.dimension) != made:
+        raise ConfigurationError(f"{made} is not what this version of the program has under that name")
+    return embedder
 
 
 def _endpoint_embedder(settings: Settings, guards: Guards, patience: float) -> Embedder:

@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import Any, cast
 
 from contracts.values import TokenUsage
-from runtime.errors import Poison, Unavailable
+from runtime.errors import ModelRefused, Unavailable
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Call, Guard
 from runtime.models.openai_endpoint import Endpoint, estimated
@@ -54,7 +54,9 @@ class OpenAiChat:
         if text.strip():
             return Completion(text, usage, cut)
         if cut:
-            raise Poison(f"{self.model} gave an empty answer that reached its length limit: choose another LLM_MODEL")
+            raise ModelRefused(
+                f"{self.model} gave an empty answer that reached its length limit: choose another LLM_MODEL", "length"
+            )
         raise Unavailable(f"{self.model} gave an empty answer")
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
@@ -102,7 +104,7 @@ def _first_choice(answer: Any) -> Any | None:
 
 def _check_refusal(model: str, said: Any, finish_reason: str | None) -> None:
     if finish_reason == "content_filter" or getattr(said, "refusal", None):
-        raise Poison(f"{model} refuses this content ({finish_reason or 'refusal'})")
+        raise ModelRefused(f"{model} refuses this content ({finish_reason or 'refusal'})", "content")
 
 
 def _usage(usage: Any) -> TokenUsage:

@@ -16,7 +16,8 @@ from urllib.parse import unquote, urlsplit
 import httpx2
 import openai
 
-from runtime.errors import ConfigurationError, Poison, RateLimited, Retryable, ServiceError, Unavailable
+from runtime.activity import waiting
+from runtime.errors import ConfigurationError, ModelRefused, RateLimited, Retryable, ServiceError, Unavailable
 from runtime.models.limits_guard import Call, Guard
 
 T = TypeVar("T")
@@ -70,13 +71,14 @@ class Endpoint:
     @asynccontextmanager
     async def call(self, tokens: int, *, streaming: bool = False) -> AsyncGenerator[Call]:
         """A turn of about so many tokens, a time limit (a stream has one per read instead) and errors of ours."""
-        async with self._guard.call(tokens) as call:
-            with self._translated():
-                if streaming:
-                    yield call
-                    return
-                async with asyncio.timeout(self._timeout):
-                    yield call
+        with waiting():
+            async with self._guard.call(tokens) as call:
+                with self._translated():
+                    if streaming:
+                        yield call
+                        return
+                    async with asyncio.timeout(self._timeout):
+                        yield call
 
     async def tried(self, once: Callable[[], Awaitable[T]]) -> T:
         """The result of a call that is repeated a few times, unless the provider asks for a longer wait."""
@@ -117,8 +119,10 @@ class Endpoint:
         status, codes = error.status_code, _codes(error)
         wait = retry_after(error.response.headers.get("retry-after"))
         if codes & (_FILTERED | _TOO_LONG):
-            what = "refuses this content" if codes & _FILTERED else "takes no text of this length"
-            return Poison(f"{self._name} {what} (HTTP {status}): {self._reason(error)}")
+            filtered = bool(codes & _FILTERED)
+            what = "refuses this content" if filtered else "takes no text of this length"
+            reason = "content" if filtered else "length"
+            return ModelRefused(f"{self._name} {what} (HTTP {status}): {self._reason(error)}", reason)
         if status == 402 or codes & _NO_QUOTA:
             return Unavailable(
                 f"{self._name} has no quota left for this key (HTTP {status}): add some, "
@@ -138,7 +142,7 @@ class Endpoint:
             )
         if status in (408, 409) or status >= 500:
             return Unavailable(f"{self._name} answered HTTP {status}: {reason}", retry_after=wait)
-        return Poison(f"{self._name} refused the request (HTTP {status}): {reason}")
+        return ModelRefused(f"{self._name} refused the request (HTTP {status}): {reason}", "request")
 
     def _reason(self, error: Exception) -> str:
         """What the provider said, bounded, on one line, without secrets should they have been repeated there."""

@@ -1,17 +1,21 @@
 """The child process of a parser: limits first, then the parser that is asked for, then the file.
 
-`python -m runtime.parsing.child pdf` reads the file from standard input. It writes a line with the list of offsets at
-which pages begin, and the text; or the reason, with exit code `REFUSED`, when there is none to be had.
+`python -m runtime.parsing.child pdf` reads the file from standard input; behind the parser may stand the encoding that
+is asked for and the one that was declared. It writes a line of JSON, the offsets at which pages begin and the encoding,
+and then the text; or the reason, with exit code `REFUSED`, when there is none to be had.
 """
 
 import importlib
 import resource
 import sys
+from types import ModuleType
 
 import orjson
 
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content
+from runtime.parsing.decoding import decode
+from runtime.parsing.kinds import TEXT_PARSERS
 
 MAX_MEMORY = 1024 * 1024 * 1024
 """Bytes of address space."""
@@ -39,7 +43,7 @@ def main() -> None:
     parser = importlib.import_module(f"runtime.parsing.{sys.argv[1]}")
     _limit(_LIMITS_OF_PARSING)
     try:
-        content: Content = parser.text(sys.stdin.buffer.read())
+        content = _content(sys.argv[1], parser, sys.stdin.buffer.read(), sys.argv[2:])
     except InvalidInput as error:
         reason = str(error)
     except MemoryError:
@@ -47,11 +51,19 @@ def main() -> None:
     except RecursionError:
         reason = "nested too deeply to be read: save it in a simpler form"
     else:
-        sys.stdout.buffer.write(orjson.dumps(content.pages) + b"\n" + content.text.encode("utf-8", "replace"))
+        head = orjson.dumps({"pages": content.pages, "encoding": content.encoding and tuple(content.encoding)})
+        sys.stdout.buffer.write(head + b"\n" + content.text.encode("utf-8", "replace"))
         return
     sys.stdout.buffer.write(reason.encode("utf-8", "replace"))
     sys.stdout.flush()
     sys.exit(REFUSED)
+
+
+def _content(name: str, parser: ModuleType, data: bytes, hints: list[str]) -> Content:
+    if name not in TEXT_PARSERS:
+        return parser.text(data)
+    decoded = decode(data, *hints)
+    return parser.text(decoded.text)._replace(encoding=decoded.encoding)
 
 
 def _limit(limits: tuple[tuple[int, int], ...]) -> None:

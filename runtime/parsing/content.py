@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from runtime.errors import InvalidInput
+from runtime.parsing.encodings import Encoding
 
 MAX_TEXT = 20 * 1024 * 1024
 """Characters a file may give. A small file can give more than it has: a table may show one long string many times."""
@@ -17,6 +18,8 @@ class Content(NamedTuple):
 
     text: str
     pages: tuple[int, ...] = ()
+    encoding: Encoding | None = None
+    """Of a file that is text; the other formats say themselves how their texts are written."""
 
 
 def joined(blocks: Iterable[str]) -> Content:

@@ -7,7 +7,6 @@ from itertools import islice
 
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content, joined
-from runtime.parsing.decoding import decode
 from runtime.parsing.tables import Row, blocks, cell
 
 DELIMITERS = ",\t;|"
@@ -18,10 +17,10 @@ _SAMPLE = 100
 """Records from which the delimiter is told."""
 
 
-def text(data: bytes) -> Content:
+def text(source: str) -> Content:
     """The table in blocks, its first record being the header. Raises InvalidInput when it cannot be read."""
     csv.field_size_limit(MAX_FIELD)
-    lines = list(StringIO(decode(data), newline=""))
+    lines = list(StringIO(source, newline=""))
     try:
         return joined(blocks(_rows(lines, _delimiter(lines))))
     except csv.Error as error:

@@ -9,7 +9,8 @@ from contracts.values import Scalar
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content
 from runtime.parsing.decoding import decode
-from runtime.parsing.kinds import KINDS, PDF, PLAIN, SUFFIXES, Kind, disguised, way_out
+from runtime.parsing.encodings import NO_HINT, Encoding, Hint, checked_encoding, codec
+from runtime.parsing.kinds import KINDS, PDF, PLAIN, RTF, Kind, disguised, refuse_kind
 from runtime.parsing.names import checked, shown
 from runtime.parsing.sandbox import parse_apart
 
@@ -24,11 +25,16 @@ class Parsed:
     pages: tuple[int, ...] = ()
     """Offsets in `text`, in characters, at which the pages of a PDF or the slides of a presentation begin."""
     metadata: dict[str, Scalar] = field(default_factory=dict[str, Scalar])
-    """What is known of the original: file_name, media_type, file_size (bytes), file_sha256. Equal for equal files."""
+    """What is known of the original: file_name, media_type, file_size (bytes), file_sha256, and of text the encoding it
+    was read in, encoding_confidence (0 to 1) and, where that is in doubt, encoding_warning."""
+    warning: str = ""
+    """What whoever adds the file should know; empty as a rule."""
 
 
-async def parse(data: bytes, name: str) -> Parsed:
+async def parse(data: bytes, name: str, hint: Hint = NO_HINT) -> Parsed:
     """The text of a file of that name; without a name it is read like a file without a suffix, and has no metadata.
+
+    `hint` is about files that are text; the others say themselves how their texts are written.
 
     Plain text is read here, everything else in a child process with limits. Raises nothing but InvalidInput: the name
     of the file, the reason (an unknown kind, too large, binary, protected, damaged, without text) and the way out.
@@ -37,12 +43,13 @@ async def parse(data: bytes, name: str) -> Parsed:
         checked(name)
     refuse_larger(len(data), name)
     try:
-        suffix = PurePosixPath(name).suffix.lower()
-        kind = _kind(data, suffix)
-        content = await _content(data, kind, guessed=bool(suffix))
+        hint = Hint(checked_encoding(hint.asked) if hint.asked else "", codec(hint.declared) or "")
+        kind = _kind(data, PurePosixPath(name).suffix.lower())
+        content = await _content(data, kind, hint)
     except InvalidInput as error:
         raise _named(name, str(error)) from None
-    return Parsed(content.text, content.pages, _metadata(data, name, kind) if name else {})
+    metadata = _metadata(data, name, kind) | _read_in(content.encoding) if name else {}
+    return Parsed(content.text, content.pages, metadata, content.encoding.warning if content.encoding else "")
 
 
 def refuse_larger(size: int, name: str) -> None:
@@ -57,34 +64,32 @@ def _named(name: str, reason: str) -> InvalidInput:
 
 
 def _kind(data: bytes, suffix: str) -> Kind:
-    if suffix and suffix not in KINDS:
-        raise InvalidInput(f"files of kind {suffix} are not read: {way_out(suffix)}; known: {' '.join(SUFFIXES)}")
+    refuse_kind(suffix)
     kind = KINDS.get(suffix, PLAIN)
     if kind.is_package:
         return kind
     if data.startswith(b"%PDF-"):
         return PDF
+    if data.startswith(b"{\\rtf") and kind.parser is None:
+        return RTF
     if kind is not PDF and (really := disguised(data)):
         raise InvalidInput(f"not text but {really}")
     return kind
 
 
-async def _content(data: bytes, kind: Kind, *, guessed: bool) -> Content:
-    """`guessed`: whether the encoding of plain text may be guessed; a name without a suffix does not say that it is."""
+async def _content(data: bytes, kind: Kind, hint: Hint) -> Content:
     if kind.parser:
-        return await parse_apart(kind.parser, data)
+        return await parse_apart(kind.parser, data, hint=hint if kind.is_text else NO_HINT)
     # Statistics over a sample take a tenth of a second: not on the event loop of who serves others meanwhile.
-    return Content(await asyncio.to_thread(decode if guessed else _utf8, data))
+    decoded = await asyncio.to_thread(decode, data, *hint)
+    return Content(decoded.text, encoding=decoded.encoding)
 
 
-def _utf8(data: bytes) -> str:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:
-        raise InvalidInput("not UTF-8 text, and the name has no suffix that says what it is: give it one")
-    return text
+def _read_in(encoding: Encoding | None) -> dict[str, Scalar]:
+    if encoding is None:
+        return {}
+    told: dict[str, Scalar] = {"encoding": encoding.name, "encoding_confidence": encoding.confidence}
+    return told | ({"encoding_warning": encoding.warning} if encoding.warning else {})
 
 
 def _metadata(data: bytes, name: str, kind: Kind) -> dict[str, Scalar]:

@@ -5,13 +5,12 @@ from html_to_markdown.exceptions import ConversionError
 
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content, joined
-from runtime.parsing.decoding import decode
 
 
-def text(data: bytes) -> Content:
+def text(source: str) -> Content:
     """The page's text. Raises InvalidInput when it cannot be read."""
     try:
-        found = convert(decode(data), ConversionOptions(extract_metadata=False, skip_images=True)).content or ""
+        found = convert(source, ConversionOptions(extract_metadata=False, skip_images=True)).content or ""
     except ConversionError as error:
         raise InvalidInput(f"not readable as HTML: {error}: save it anew in a browser") from None
     return joined([found.strip()])

@@ -1,10 +1,9 @@
 """JSON to lines of paths and values."""
 
 from runtime.parsing.content import Content, joined
-from runtime.parsing.decoding import decode
 from runtime.parsing.values import lines, loaded
 
 
-def text(data: bytes) -> Content:
+def text(source: str) -> Content:
     """The values, each under its path. Raises InvalidInput for what is not JSON, too deep or without any value."""
-    return joined(lines(loaded(decode(data).removeprefix("\ufeff"))))
+    return joined(lines(loaded(source)))

@@ -4,13 +4,12 @@ from collections.abc import Iterator
 
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content, joined
-from runtime.parsing.decoding import decode
 from runtime.parsing.values import lines, loaded
 
 
-def text(data: bytes) -> Content:
+def text(source: str) -> Content:
     """The values of every line under its number. Raises InvalidInput with the line that is not JSON or too deep."""
-    return joined(_blocks(decode(data).removeprefix("\ufeff")))
+    return joined(_blocks(source))
 
 
 def _blocks(source: str) -> Iterator[str]:

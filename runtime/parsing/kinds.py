@@ -3,8 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Parser = Literal["html", "pdf", "docx", "pptx", "xlsx", "csv", "json", "jsonl"]
+from runtime.errors import InvalidInput
+
+Parser = Literal["html", "pdf", "docx", "pptx", "xlsx", "odt", "epub", "rtf", "csv", "json", "jsonl"]
 """A module of this room that has `text(data) -> Content`."""
+
+TEXT_PARSERS = frozenset({"html", "csv", "json", "jsonl"})
+"""Those whose files are text themselves, in some encoding: their `text` gets it decoded."""
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 
@@ -16,11 +21,22 @@ class Kind:
     media_type: str
     parser: Parser | None = None
     is_package: bool = False
-    """Whether it is a zip archive of XML parts, as the newer Office formats are."""
+    """Whether it is a zip archive of XML parts, as the newer Office formats and e-books are."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its bytes are text in some encoding."""
+        return self.parser is None or self.parser in TEXT_PARSERS
 
 
 PLAIN = Kind("text/plain")
 PDF = Kind("application/pdf", "pdf")
+RTF = Kind("application/rtf", "rtf")
+
+_PLAIN_SUFFIXES = (
+    ".log .conf .ini .properties .sql .bat .sh .c .h .cpp .hpp .py .java .ts .swift .go .rb .php .scss .less "
+    ".cfg .toml .adoc .org .tsx .jsx .rs .cs .kt .scala .lua .pl .r .ps1 .srt .vtt .tf .proto"
+)
 
 KINDS: dict[str, Kind] = {
     ".md": Kind("text/markdown"),
@@ -36,8 +52,19 @@ KINDS: dict[str, Kind] = {
     ".tsv": Kind("text/tab-separated-values", "csv"),
     ".json": Kind("application/json", "json"),
     ".jsonl": Kind("application/jsonl", "jsonl"),
+    ".odt": Kind("application/vnd.oasis.opendocument.text", "odt", is_package=True),
+    ".epub": Kind("application/epub+zip", "epub", is_package=True),
+    ".rtf": RTF,
+    ".mdx": Kind("text/mdx"),
+    ".xml": Kind("application/xml"),
+    ".yaml": Kind("application/yaml"),
+    ".yml": Kind("application/yaml"),
+    ".css": Kind("text/css"),
+    ".js": Kind("text/javascript"),
+    ".tex": Kind("application/x-tex"),
+    **dict.fromkeys(_PLAIN_SUFFIXES.split(), PLAIN),
 }
-"""By the suffix of the name, in lower case. A file without a suffix is read when it is UTF-8."""
+"""By the suffix of the name, in lower case. A file of any other name is read too, when it is text."""
 
 SUFFIXES = tuple(KINDS)
 
@@ -45,32 +72,42 @@ UNPACK = "unpack the archive and add the files in it"
 RECOGNIZE = "run text recognition over it and save the result as .pdf or .txt"
 _WAYS: dict[str, str] = {
     UNPACK: ".zip .tar .gz .tgz .bz2 .xz .zst .7z .rar .jar .lz4",
-    "save it as .docx": ".doc .docm .dot .dotx .odt .rtf .pages .wps",
+    "save it as .docx": ".doc .docm .dot .dotx .ott .pages .wps",
     "save it as .xlsx or .csv": ".xls .xlsm .xlsb .xltx .ods .numbers",
     "save it as .pptx": ".ppt .pptm .pps .ppsx .odp .key",
-    "save it as .pdf, .html or .txt": ".epub .mobi .djvu .tex .xps",
+    "save it as .pdf, .html or .txt": ".mobi .azw .azw3 .djvu .xps .ps",
     "save its text as .txt": ".eml .msg .mbox",
-    RECOGNIZE: ".png .jpg .jpeg .gif .tif .tiff .bmp .webp .heic .svg",
+    "write down what is said in it and save that as .txt": ".mp3 .wav .flac .ogg .m4a .mp4 .mkv .avi .mov .webm",
+    "it holds keys, no document: if it is meant, name it .txt": ".pem .p12 .pfx .jks .kdbx .der .crt .cer .gpg .asc",
+    "programs are not read, their source code is": ".exe .dll .so .o .a .dylib .class .pyc .wasm .bin .msi .apk .iso",
+    RECOGNIZE: ".png .jpg .jpeg .gif .tif .tiff .bmp .webp .heic .svg .ico",
 }
 _WAY = {suffix: way for way, suffixes in _WAYS.items() for suffix in suffixes.split()}
 
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
-    (0, b"PK\3\4", f"a zip archive: {UNPACK}, or name it .docx, .pptx or .xlsx if it is one of those"),
+    (0, b"PK\3\4", f"a zip archive: {UNPACK}, or name it .docx, .pptx, .xlsx, .odt or .epub if it is one of those"),
     (0, b"\x1f\x8b", f"a gzip archive: {UNPACK}"),
     (0, b"BZh", f"a bzip2 archive: {UNPACK}"),
     (0, b"\xfd7zXZ\0", f"an xz archive: {UNPACK}"),
     (0, b"7z\xbc\xaf\x27\x1c", f"a 7-Zip archive: {UNPACK}"),
     (0, b"Rar!\x1a\7", f"a RAR archive: {UNPACK}"),
     (0, b"\x28\xb5\x2f\xfd", f"a Zstandard archive: {UNPACK}"),
+    (0, b"\x89PNG\r\n", f"a picture: {RECOGNIZE}"),
+    (0, b"\xff\xd8\xff", f"a picture: {RECOGNIZE}"),
+    (0, b"\x7fELF", "a program"),
     (257, b"ustar", f"a tar archive: {UNPACK}"),
     (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old or protected Office file: save it as .docx, .pptx or .xlsx"),
 )
 """Place, bytes there, and what that says about a file that should be text."""
 
 
-def way_out(suffix: str) -> str:
-    """What to do about a file of a kind that is not read."""
-    return _WAY.get(suffix, "a text of another kind is read when its name ends in .txt")
+def refuse_kind(suffix: str) -> None:
+    """Raise InvalidInput with the way out for files that are known to be no text of any kind that is read.
+
+    Of any other suffix that is not known, the content decides.
+    """
+    if way := _WAY.get(suffix.lower()):
+        raise InvalidInput(f"files of kind {suffix.lower()} are not read: {way}")
 
 
 def disguised(data: bytes) -> str:

@@ -18,7 +18,7 @@ _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """Old and encrypted Office files begin so."""
 
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
-_PROTECTED = "protected by a password: save it without one first"
+PROTECTED = "protected by a password: save it without one first"
 _ENCODED = ("ascii", "utf-16-le", "utf-16-be")
 _DTD = tuple(mark.encode(encoding) for mark in ("<!DOCTYPE", "<!ENTITY") for encoding in _ENCODED)
 _LONGEST = max(map(len, _DTD))
@@ -42,28 +42,30 @@ def damaged(what: str) -> InvalidInput:
     return InvalidInput(f"damaged, or not {what}: open it in the program that made it and save it anew")
 
 
-def check(data: bytes, what: str) -> None:
+def check(data: bytes, what: str, pages: tuple[str, ...] = ()) -> None:
     """Refuse, before a library reads it, a file that is not `what` ("a Word document") or means harm.
 
     That is: a damaged or protected archive, one that inflates to too much, names in it that climb or come twice, and
-    XML with a document type, which could define entities that multiply or that name files and addresses.
+    XML with a document type, which could define entities that multiply or that name files and addresses. Parts whose
+    names end in one of `pages` may have one: no parser of XML reads them.
     """
     if data.startswith(_OLE):
-        raise InvalidInput(_PROTECTED if _ENCRYPTED in data else f"an older Office format, not {what}: save it as one")
+        raise InvalidInput(PROTECTED if _ENCRYPTED in data else f"an older Office format, not {what}: save it as one")
     try:
         archive = zipfile.ZipFile(BytesIO(data))
         members = archive.infolist()
         _bounds(members, len(data))
         _names(members)
         for member in members:
-            _harmless(archive, member)
+            if not member.filename.lower().endswith((".svg", *pages)):
+                _harmless(archive, member)
     except DAMAGE:
         raise damaged(what) from None
 
 
 def _bounds(members: list[zipfile.ZipInfo], size: int) -> None:
     if any(member.flag_bits & 1 for member in members):
-        raise InvalidInput(_PROTECTED)
+        raise InvalidInput(PROTECTED)
     if any(member.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED} for member in members):
         raise zipfile.BadZipFile
     # What the archive says of itself is what can be read of it: the library stops there, and finds a wrong checksum.
@@ -83,9 +85,7 @@ def _names(members: list[zipfile.ZipInfo]) -> None:
 
 
 def _harmless(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
-    """Refuse a part that is XML with a document type. A picture as SVG may have one: no parser of ours reads it."""
-    if member.filename.lower().endswith(".svg"):
-        return
+    """Refuse a part that is XML with a document type. Pictures as SVG do not come here: no parser reads them."""
     before = b""
     for number, piece in enumerate(_pieces(archive, member)):
         if number == 0 and not _is_markup(piece):

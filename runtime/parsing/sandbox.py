@@ -14,6 +14,7 @@ import orjson
 from runtime.errors import InvalidInput, Unavailable
 from runtime.parsing.child import MAX_CPU, MAX_MEMORY, REFUSED
 from runtime.parsing.content import MAX_TEXT, Content
+from runtime.parsing.encodings import NO_HINT, Encoding, Hint
 from runtime.parsing.kinds import Parser
 
 MAX_SECONDS = 120.0
@@ -28,15 +29,15 @@ TOO_MUCH = f"reading it takes more than {MAX_CPU} s or {_MEGABYTES} MB, or the p
 AMEND = "open it in the program that made it and save it anew, or split it"
 
 
-async def parse_apart(parser: Parser, data: bytes, *, seconds: float = MAX_SECONDS) -> Content:
-    """The text of the file.
+async def parse_apart(parser: Parser, data: bytes, *, hint: Hint = NO_HINT, seconds: float = MAX_SECONDS) -> Content:
+    """The text of the file; of a file that is text, read in the encoding that the hint or the file itself tells.
 
     Raises InvalidInput with the parser's reason or the limit that was reached, `Unavailable` when the machine starts
     no process.
 
     A child takes up to 1 GiB and a core: how many there are at once is for the caller to bound.
     """
-    child = await _start(parser)
+    child = await _start(parser, hint)
     try:
         async with asyncio.timeout(seconds):
             output = await _exchange(child, data)
@@ -49,10 +50,10 @@ async def parse_apart(parser: Parser, data: bytes, *, seconds: float = MAX_SECON
     return _answer(child.returncode, output)
 
 
-async def _start(parser: Parser) -> asyncio.subprocess.Process:
+async def _start(parser: Parser, hint: Hint) -> asyncio.subprocess.Process:
     try:
         return await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "runtime.parsing.child", parser,
+            sys.executable, "-m", "runtime.parsing.child", parser, *hint,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
             env={name: os.environ[name] for name in _PASSED_ON if name in os.environ},
         )  # fmt: skip
@@ -86,12 +87,14 @@ async def _exchange(child: asyncio.subprocess.Process, data: bytes) -> bytes:
 
 
 def _answer(code: int | None, output: bytes) -> Content:
-    """What the child's exit code and output mean. Its first line lists where pages begin, the rest is the text."""
+    """What the child's exit code and output mean. Its first line says where pages begin, the rest is the text."""
     if len(output) > MAX_OUTPUT:
         raise InvalidInput(f"gives more than {MAX_TEXT:,} characters of text: split it")
     if code == 0:
-        pages, _, text = output.partition(b"\n")
-        return Content(text.decode("utf-8", "replace"), tuple(orjson.loads(pages)))
+        head, _, text = output.partition(b"\n")
+        told = orjson.loads(head)
+        encoding = Encoding(*told["encoding"]) if told["encoding"] else None
+        return Content(text.decode("utf-8", "replace"), tuple(told["pages"]), encoding)
     if code == REFUSED:
         raise InvalidInput(output.decode("utf-8", "replace"))
     if code == -signal.SIGXCPU:

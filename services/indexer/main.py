@@ -2,21 +2,64 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 
+from contracts.events import ChunksCreated, DocumentDeleted, GraphMerged
+from contracts.graph import EmbeddingModel, Generations
+from runtime.bus.port import Delivery, DocumentVersions, Facts
 from runtime.bus.versions import LogVersions
+from runtime.embedding import Embedding, Embeddings
+from runtime.embedding_checkpoints import VectorCheckpoints
 from runtime.health import Health
-from runtime.models.open import open_embedder
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.extents import RowExtents
-from runtime.stores.open import open_documents, open_graph, open_vectors
+from runtime.stores.documents.rows import Rows
+from runtime.stores.graph.port import Graph
+from runtime.stores.open import open_documents, open_graph
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.indexer.settings import IndexerSettings
 
 CALLS_OF_A_GROUP = 8
 """Full batches whose vectors are written down together."""
+
+
+class Indexing:
+    """The handlers, each batch with the embedding model of the generation that it goes to."""
+
+    def __init__(
+        self, embeddings: Embeddings, rows: Rows, graph: Graph, versions: DocumentVersions, group: int
+    ) -> None:
+        self._embeddings, self._rows, self._graph, self._group = embeddings, rows, graph, group
+        self._versions = versions
+        self._extents = RowExtents(rows, "vector_extents")
+        self._caches: dict[EmbeddingModel, CachedEmbeddings] = {}
+
+    async def chunks(
+        self, batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]], generations: Generations
+    ) -> Sequence[Facts]:
+        """See `on_chunks`."""
+        async with self._embeddings.of(generations.vectors) as found:
+            return await on_chunks(
+                batch,
+                generations,
+                vectors=found.vectors,
+                embeddings=self._cached(found),
+                extents=self._extents,
+                versions=self._versions,
+            )
+
+    async def graph_merged(self, batch: Sequence[Delivery[GraphMerged]], generations: Generations) -> Sequence[Facts]:
+        """See `on_graph_merged`."""
+        async with self._embeddings.of(generations.vectors) as found:
+            return await on_graph_merged(
+                batch, generations, graph=self._graph, vectors=found.vectors, embeddings=self._cached(found)
+            )
+
+    def _cached(self, found: Embedding) -> CachedEmbeddings:
+        if found.model not in self._caches:
+            self._caches[found.model] = CachedEmbeddings(self._rows, found.embedder, self._group)
+        return self._caches[found.model]
 
 
 def main() -> None:
@@ -25,37 +68,28 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        embedder = open_embedder(settings, bus.guards)
+        embeddings = Embeddings(settings, bus.guards)
         rows, graph = open_documents(settings), open_graph(settings)
-        vectors = open_vectors(settings, model=embedder.model, dimension=embedder.dimension)
+        versions = LogVersions(bus.log)
+        indexing = Indexing(embeddings, rows, graph, versions, CALLS_OF_A_GROUP * settings.embedding_batch_num)
         try:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
-            await until_it_answers("the vector store", vectors.ping, health)
-            parts = {"the document store": RowCheckpoints(rows, "vectors"), "the vector store": vectors}
+            await until_it_answers("the vector store", embeddings.configured.vectors.ping, health)
+            parts = {
+                "the document store": RowCheckpoints(rows, "vectors"),
+                "the vector store": VectorCheckpoints(embeddings),
+            }
             bus.integrity.watch("vectors", parts, ("indexer-chunks", "indexer-graph"))
             bus.integrity.watch("graph", {"the graph store": graph})
-            embeddings = CachedEmbeddings(rows, embedder, CALLS_OF_A_GROUP * settings.embedding_batch_num)
             yield [
-                Subscription(
-                    "indexer-chunks",
-                    partial(
-                        on_chunks,
-                        vectors=vectors,
-                        embeddings=embeddings,
-                        extents=RowExtents(rows, "vector_extents"),
-                        versions=LogVersions(bus.log),
-                    ),
-                ),
-                Subscription(
-                    "indexer-graph", partial(on_graph_merged, graph=graph, vectors=vectors, embeddings=embeddings)
-                ),
+                Subscription("indexer-chunks", indexing.chunks),
+                Subscription("indexer-graph", indexing.graph_merged),
             ]
         finally:
-            await vectors.close()
+            await embeddings.close()
             await graph.close()
             await rows.close()
-            await embedder.close()
 
     run("indexer", settings, build)
 

@@ -15,6 +15,7 @@ from contracts.events import (
     GraphMerged,
 )
 from contracts.graph import Generations, Space
+from contracts.moments import microseconds
 from contracts.values import DocumentVersion, EntityRevision, RelationRevision
 from runtime.bus.port import Delivery, extents, version_deleted
 from services.merger.domain.contributions import Key, contributions
@@ -154,7 +155,8 @@ def _merged(
 
 def _edit(delivery: Delivery[GraphEdited]) -> Edit:
     event = delivery.event
-    return Edit(delivery.sequence, event.operation, event.names, event.target, event.values)
+    at = microseconds(delivery.happened_at)
+    return Edit(delivery.sequence, event.operation, event.names, event.target, event.values, at)
 
 
 def _by_workspace(batch: Sequence[Delivery[E]]) -> dict[str, list[Delivery[E]]]:

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
 
+from runtime.activity import waiting
 from runtime.health import Health
 from runtime.models.open import open_chat
 from runtime.models.ports import Chat
@@ -69,7 +70,8 @@ def _summarizer(settings: MergerSettings, chat: Chat, rows: Rows) -> ModelSummar
 
 
 async def _rested(seconds: float, since: datetime) -> None:
-    await asyncio.sleep(seconds - (datetime.now(UTC) - since).total_seconds())
+    with waiting():
+        await asyncio.sleep(seconds - (datetime.now(UTC) - since).total_seconds())
 
 
 if __name__ == "__main__":

@@ -26,13 +26,14 @@ NOTHING = EditedValues()
 
 @dataclass(frozen=True)
 class Desk:
-    """Where the graph of one workspace is edited. `patience`: seconds an edit is waited for."""
+    """Where the graph of one workspace is edited. `patience`: seconds an edit is waited for; `editor`: who edits."""
 
     log: Log
     graph: Graph
     pointers: GenerationPointers
     workspace: str
     patience: float
+    editor: str = ""
 
     async def space(self) -> Space:
         """Where the graph is now."""
@@ -47,7 +48,9 @@ class Desk:
 
     async def publish(self, operation: GraphOperation, names: Sequence[str], **more: object) -> int:
         """Append an edit to the log; its place there."""
-        edit = GraphEdited.model_validate({"operation": operation, "names": tuple(names), **more})
+        edit = GraphEdited.model_validate(
+            {"operation": operation, "names": tuple(names), "editor": self.editor, **more}
+        )
         return await edit_graph(self.log, workspace=self.workspace, edit=edit, source=SOURCE)
 
     async def shown(self, look: Callable[[Space], Awaitable[T | None]]) -> T | None:

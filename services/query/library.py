@@ -1,7 +1,8 @@
 """Everything a question is answered from, in one bundle that the wiring fills."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from runtime.models.ports import Vector
@@ -36,6 +37,27 @@ class Embed(Protocol):
     """Embeds texts for a search."""
 
     async def __call__(self, texts: Sequence[str], /) -> list[Vector]: ...
+
+
+class Searching(Protocol):
+    """How one generation of vectors is searched: by the model that made it."""
+
+    @property
+    def vectors(self) -> Vectors: ...
+    @property
+    def likenesses(self) -> Likenesses: ...
+    @property
+    def embed(self) -> Embed: ...
+    @property
+    def embed_words(self) -> Embed: ...
+
+
+class Searches(Protocol):
+    """How each generation of vectors is searched."""
+
+    def of(self, generation: int, /) -> AbstractAsyncContextManager[Searching]:
+        """Raises ModelChanged for a generation of a model that this process cannot embed with."""
+        ...
 
 
 class Tell(Protocol):
@@ -77,3 +99,16 @@ class Library:
     memories: Memories | None = None
     tell: Tell = nobody
     turns: Turns = field(default_factory=Turns)
+    searches: Searches | None = None
+    """None: every generation is searched by `vectors`, `likenesses`, `embed` and `embed_words`."""
+
+    @asynccontextmanager
+    async def searching(self, generation: int) -> AsyncGenerator["Library"]:
+        """The same, with the parts that search this generation of vectors. Raises ModelChanged, Unavailable."""
+        if self.searches is None:
+            yield self
+            return
+        async with self.searches.of(generation) as by:
+            yield replace(
+                self, vectors=by.vectors, likenesses=by.likenesses, embed=by.embed, embed_words=by.embed_words
+            )

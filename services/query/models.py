@@ -8,6 +8,7 @@ from typing import Protocol
 import structlog
 
 from contracts.ids import sha256
+from runtime.ahead import read_ahead
 from runtime.errors import Poison, Retryable
 from runtime.models.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
 from runtime.models.offline.keywords import keywords
@@ -23,6 +24,9 @@ logger = structlog.get_logger(__name__)
 NO_MODEL = "(No language model is configured: these sentences are quoted from the documents as they stand.)"
 
 NOTHING_TO_QUOTE = "No sentence of what was found can be quoted; only_need_context shows what was found."
+
+UNREAD = 256 * 1024
+"""Characters of a streamed answer that may wait for the client: more than any model writes."""
 
 SENTENCES = 5
 BEST_PASSAGE = 0.3
@@ -91,8 +95,8 @@ class ModelAnswers:
         return (await self._chat.complete(_messages(prompt))).text
 
     def stream(self, prompt: Prompt) -> AsyncGenerator[str]:
-        """One call, whose connection closes with the iterator."""
-        return self._chat.stream(_messages(prompt))
+        """One call, whose connection closes with the iterator, and whose turn ends when the model has finished."""
+        return read_ahead(self._chat.stream(_messages(prompt)), UNREAD)
 
 
 def _messages(prompt: Prompt) -> list[Message]:

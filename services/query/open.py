@@ -9,25 +9,26 @@ import structlog
 from cachetools import LRUCache, cached
 
 from contracts.graph import PROJECTIONS
+from runtime.embedding import Embeddings
+from runtime.embedding_checkpoints import VectorCheckpoints
 from runtime.health import Health
 from runtime.integrity import Integrity
 from runtime.models.cutting import cutter
 from runtime.models.limits import Limits
 from runtime.models.limits_shared import Guards
-from runtime.models.open import open_chat, open_embedder, open_tokenizer
+from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.ports import Chat, Reranker
 from runtime.service import Bus, until_it_answers
+from runtime.stores.checkpoints import CheckpointStore
 from runtime.stores.documents.caches import RowCache
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.rows import Rows
 from runtime.stores.documents.supports import Supports
 from runtime.stores.graph.port import Graph
-from runtime.stores.open import open_documents, open_graph, open_vectors
-from runtime.stores.vectors.port import Vectors
+from runtime.stores.open import open_documents, open_graph
 from services.query.adapters import RowCaches, RowDocuments, RowPassages
 from services.query.kept import Kept
 from services.query.kept_graph import KeptGraph
-from services.query.kept_vectors import KeptVectors
 from services.query.library import Library
 from services.query.models import (
     ExtractiveAnswers,
@@ -37,9 +38,11 @@ from services.query.models import (
     OfflineKeywords,
     RememberedWords,
 )
+from services.query.named_models import NamedChat
 from services.query.names import NameIndexes
 from services.query.ports import KeywordFinders, Memories, Rerankers
 from services.query.remembered import RowMemories
+from services.query.searches import ModelSearches
 from services.query.settings import QuerySettings
 
 logger = structlog.get_logger(__name__)
@@ -57,23 +60,24 @@ COUNTED = 50_000
 async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> AsyncGenerator[Library]:
     """Stores that answer, and models; closed in the end."""
     logger.info("instructions of every request", characters=len(settings.prompt_prefix))
-    embedder = open_embedder(settings, bus.guards, patience=PATIENCE)
-    chat = open_chat(settings, bus.guards, patience=PATIENCE)
+    embeddings = Embeddings(settings, bus.guards, patience=PATIENCE)
+    opened = open_chat(settings, bus.guards, patience=PATIENCE)
+    chat = NamedChat(opened) if opened else None
     reranker = open_reranker(settings, bus.guards)
     rows, graph = open_documents(settings), open_graph(settings)
     documents, kept = RowDocuments(rows), Kept(bus.log, settings.graph_cache_mb * 2**20)
     names = NameIndexes(graph, documents)
-    vectors = open_vectors(settings, model=embedder.model, dimension=embedder.dimension)
+    configured = (searches := ModelSearches(embeddings, kept)).configured
     try:
         await until_it_answers("the document store", rows.prepare, health)
         await until_it_answers("the graph store", graph.prepare, health)
-        await until_it_answers("the vector store", vectors.ping, health)
-        watch(bus.integrity, rows, graph, vectors)
+        await until_it_answers("the vector store", configured.vectors.ping, health)
+        watch(bus.integrity, rows, graph, VectorCheckpoints(embeddings))
         yield Library(
             graph=graph,
             around=KeptGraph(graph, kept),
-            vectors=vectors,
-            likenesses=KeptVectors(vectors, kept),
+            vectors=configured.vectors,
+            likenesses=configured.likenesses,
             freshness=kept,
             documents=documents,
             passages=RowPassages(rows),
@@ -81,9 +85,9 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
             caches=RowCaches(rows),
             keywords=keyword_finders(chat, rows, settings),
             # Many questions are answered from the same sentences; embedding them is most of the work.
-            answers=ModelAnswers(chat) if chat else ExtractiveAnswers(RememberedWords(embedder)),
-            embed=embedder.embed,
-            embed_words=RememberedWords(embedder).embed,
+            answers=ModelAnswers(chat) if chat else ExtractiveAnswers(RememberedWords(embeddings.configured.embedder)),
+            embed=configured.embed,
+            embed_words=configured.embed_words,
             names=names,
             count=counter(open_tokenizer().count),
             reranker=rerankers(reranker, settings),
@@ -92,13 +96,14 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
             related_chunks=settings.related_chunk_number,
             pick=settings.kg_chunk_pick_method,
             memories=memories(chat, rows, bus, settings),
+            searches=searches,
         )
     finally:
-        for part in (names, vectors, graph, rows, embedder, *(model for model in (chat, reranker) if model)):
+        for part in (names, embeddings, graph, rows, *(model for model in (chat, reranker) if model)):
             await part.close()
 
 
-def watch(integrity: Integrity, rows: Rows, graph: Graph, vectors: Vectors) -> None:
+def watch(integrity: Integrity, rows: Rows, graph: Graph, vectors: CheckpointStore) -> None:
     """Have all that is read here watched, and the checkpoints of what this service fills kept."""
     here = {name: RowCheckpoints(rows, name) for name in PROJECTIONS}
     integrity.keeper = rows

@@ -42,7 +42,7 @@ class LogPositions:
 
     async def _look(self, space: Space) -> int:
         # In this order: what the projection has acknowledged when we ask, the documents show when we look.
-        folded = await self._log.handled("query-status")
+        folded = await self._log.handled("query-status", workspace=space.workspace)
         oldest = await self._documents.unsettled(space)
         position = folded if oldest is None else min(folded, oldest - 1)
         position = max(position, self._known.get(space, (0.0, 0))[1])

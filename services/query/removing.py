@@ -35,7 +35,7 @@ async def delete_all(log: Log, documents: Documents, space: Space) -> int:
     """Likewise for every document that the log had of the workspace when it was asked."""
     ids = set(await _listed(documents, space, [status for status in STATUSES if status != "deleting"]))
     # What the projection has not folded yet is in no list: the log has it.
-    last, folded = await log.last_sequence(), await log.handled("query-status")
+    last, folded = await log.last_sequence(), await log.handled("query-status", workspace=space.workspace)
     wanted = subjects.of_type_in(space.workspace, "DocumentAdded")
     while (message := await log.following(folded, wanted)) and message.sequence <= last:
         folded = message.sequence

@@ -20,6 +20,9 @@ from services.query.uploading import Readers
 MOST_KNOWN = 100
 """Scans that are remembered."""
 
+MOST_UNCHANGED = 1000
+"""Documents that were there already of which a scan keeps the id."""
+
 SHOWN = 20
 """Files of each kind that a scan names."""
 
@@ -39,6 +42,8 @@ class Scan:
     created_at: float = field(default_factory=time.time)
     updated_at: float = field(default_factory=time.time)
     version: int = 0
+    unchanged: list[str] = field(default_factory=list[str])
+    """Ids of documents that were there already, the first of them."""
 
     def note(self, kind: str, said: str = "") -> None:
         """Count one file; the first ones are named."""
@@ -76,6 +81,11 @@ class Scans:
             raise NotThere("no scan of that id is known to this process; track_status has the documents it added")
         return scan
 
+    def unchanged(self, workspace: str, track_id: str) -> list[str]:
+        """Ids of documents that the scan found as they were; none for a scan that is not known."""
+        scan, _ = self._known.get(track_id, (None, None))
+        return scan.unchanged if scan and scan.workspace == workspace else []
+
     async def _run(self, folder: Path, shelf: Shelf, track: Track, scan: Scan) -> None:
         try:
             for path in await asyncio.to_thread(lambda: sorted(_files(folder))):
@@ -111,6 +121,7 @@ class Scans:
                 scan.note("processed", name)
             else:
                 scan.note("unchanged")
+                scan.unchanged += [added.document_id] if len(scan.unchanged) < MOST_UNCHANGED else []
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -3,13 +3,14 @@
 import asyncio
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from contracts.ids import canonical_name, document_id
 from runtime.bus.publisher import Added, content_hash, standing_content
 from runtime.errors import InvalidInput
+from runtime.parsing.encodings import Hint, checked_encoding
 from runtime.parsing.files import MAX_FILE_BYTES, parse
-from runtime.parsing.kinds import SUFFIXES, way_out
+from runtime.parsing.kinds import refuse_kind
 from runtime.parsing.names import checked, shown
 from services.query.adding import Shelf, Text, Track, add_one
 from services.query.refusals import Conflicts, NotTaken, TooLarge
@@ -25,6 +26,10 @@ class Received:
     name: str
     content: BinaryIO
     sha256: str
+    encoding: str = ""
+    """What the client says its text is in: the field `encoding` of the form."""
+    charset: str = ""
+    """What the Content-Type of the file says."""
 
 
 @dataclass(frozen=True)
@@ -57,37 +62,49 @@ class Readers:
             raise TooLarge(f"the file has more than {self.most_bytes:,} bytes ({of}): split it")
 
 
-async def upload(shelf: Shelf, file: Received, wishes: Wishes, readers: Readers) -> tuple[Added, Track]:
-    """Read the file and publish its text under its base name; the track to follow it by comes with it.
+class Uploaded(NamedTuple):
+    """A document that came as a file, the track to follow it by, and what may be wrong with its text."""
 
-    The same text under the same name is not added again: the track is then that of the request that added it. Raises
-    `NotTaken` for a name or a kind that is not taken, InvalidInput for a file without a text or that cannot be read,
-    `Conflicts` when there is another text of that name, `Unavailable` when the log does not take it.
+    added: Added
+    track: Track
+    warning: str
+
+
+async def upload(shelf: Shelf, file: Received, wishes: Wishes, readers: Readers) -> Uploaded:
+    """Read the file and publish its text under its base name.
+
+    The same text under the same name is not added again, and what stands there comes back. Raises
+    `NotTaken` for a name, a kind or an encoding that is not taken, InvalidInput for a file that has no text or cannot
+    be read, `Conflicts` when there is another text of that name, `Unavailable` when the log does not take it.
     """
-    name = plain_name(file.name)
+    name, hint = plain_name(file.name), Hint(_known_encoding(file.encoding), file.charset)
     async with readers.slots:
-        parsed = await parse(await asyncio.to_thread(file.content.read), name)
+        parsed = await parse(await asyncio.to_thread(file.content.read), name, hint)
     track = Track.of("upload", wishes.key, f"{file.sha256}/{name}")
     text = Text(parsed.text, name, metadata=parsed.metadata, pages=parsed.pages)
     if not wishes.replace:
         await _refuse_other(shelf, name, text)
-    added = await add_one(shelf, track, text)
-    if not track.key and not added.is_new and added.track_id:
-        track = Track(added.track_id)
-    return added, track
+    return Uploaded(await add_one(shelf, track, text), track, parsed.warning)
 
 
 def plain_name(name: str) -> str:
-    """The base name of a file of a kind that is read. Raises `NotTaken`."""
+    """The base name of a file that may be one that is read. Raises `NotTaken`."""
     try:
         base = canonical_name(checked(name))
     except InvalidInput as error:
         raise NotTaken(str(error)) from None
-    suffix = PurePosixPath(base).suffix.lower()
-    if suffix and suffix not in SUFFIXES:
-        ways = f"{way_out(suffix)}; known: {' '.join(SUFFIXES)}"
-        raise NotTaken(f"{shown(base)}: files of kind {suffix} are not read: {ways}")
+    try:
+        refuse_kind(PurePosixPath(base).suffix)
+    except InvalidInput as error:
+        raise NotTaken(f"{shown(base)}: {error}") from None
     return base
+
+
+def _known_encoding(name: str) -> str:
+    try:
+        return checked_encoding(name) if name else ""
+    except InvalidInput as error:
+        raise NotTaken(f"encoding: {error}") from None
 
 
 async def _refuse_other(shelf: Shelf, name: str, text: Text) -> None:

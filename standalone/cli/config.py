@@ -3,7 +3,7 @@
 import os
 from dataclasses import asdict
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,13 +19,22 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415
 
 
-def config(data: Data = DATA, as_json: Json = False) -> None:
+Compose = Annotated[
+    bool,
+    typer.Option("--compose", help="Only check what .env gives docker compose; code 1 if something is dropped."),
+]
+
+
+def config(data: Data = DATA, as_json: Json = False, compose: Compose = False) -> None:
     """Show every setting with its value, where that comes from and what it means. Secrets are hidden.
 
     Also shown: what keeps a service from starting (then it ends with code 1), what contradicts itself, and variables
     that look like settings and are read by nobody.
     """
     with errors(as_json):
+        if compose:
+            _check_compose(as_json)
+            return
         from standalone import configuration
 
         own, setter = _given_by_the_stack(data)
@@ -43,6 +52,23 @@ def config(data: Data = DATA, as_json: Json = False) -> None:
             _remark("read by nobody", hints, "yellow")
         if faults:
             raise typer.Exit(1)
+
+
+def _check_compose(as_json: bool) -> None:
+    """Say which variables of `.env` reach no container."""
+    from standalone.compose import dropped
+
+    found = dropped(os.environ)
+    if as_json:
+        print_json(asdict(found))
+    else:
+        hints = [f"{name}{f': here {meant}' if meant else ''}" for name, meant in found.mistakes.items()]
+        _remark("nobody reads this variable of .env", hints, "red")
+        _remark("reaches no container", found.unused, "yellow")
+        if found.mistakes:
+            echo("nothing is started: correct .env, or take these lines out of it")
+    if found.mistakes:
+        raise typer.Exit(1)
 
 
 def _given_by_the_stack(data: Data) -> "tuple[Mapping[str, str], str]":

@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -38,31 +38,47 @@ def add(
     paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="Files, folders, or - for standard input.")],
     wait: Annotated[bool, typer.Option("--wait", help="Wait until the documents can be asked about.")] = False,
     name: Annotated[str, typer.Option("--name", help="Name of what comes from standard input.")] = "",
+    encoding: Annotated[
+        str, typer.Option("--encoding", metavar="NAME", help="What text files are in, as windows-1252; else detected.")
+    ] = "",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
 ) -> None:
-    """Add documents: .md .txt .rst .html .htm .pdf .docx .pptx .xlsx .csv .tsv .json .jsonl, and UTF-8 text
-    without a suffix.
+    """Add documents: .html .htm .pdf .docx .pptx .xlsx .csv .tsv .json .jsonl .odt .epub .rtf, and text of any other
+    name.
 
     Folders are read with all below them, hidden files are not. What the log has already is not sent again; a document
     with a new text replaces the old one. Ends with code 1 when any document was refused or failed.
     """
     with errors(as_json):
         quiet_logs()
+        from runtime.parsing.encodings import checked_encoding
         from standalone.target import target
 
-        failed = asyncio.run(_add(target(data), paths, name, wait, as_json, workspace))
+        encoding = checked_encoding(encoding) if encoding else ""
+        failed = asyncio.run(_add(target(data), paths, Reading(name, encoding), wait, as_json, workspace))
         if failed:
             raise typer.Exit(1)
 
 
-async def _add(stack: "Target", paths: Sequence[str], name: str, wait: bool, as_json: bool, workspace: str) -> bool:
+@dataclass(frozen=True)
+class Reading:
+    """How documents are read."""
+
+    stdin_name: str = ""
+    encoding: str = ""
+    """Of text files; empty to detect it."""
+
+
+async def _add(
+    stack: "Target", paths: Sequence[str], reading: Reading, wait: bool, as_json: bool, workspace: str
+) -> bool:
     from contracts.ids import UNKNOWN_SOURCE
     from standalone.documents import find
 
-    found = find(paths, stdin_name=name or UNKNOWN_SOURCE)
-    outcome, statuses = await publish(stack, workspace, found, wait=wait, hidden=as_json)
+    found = find(paths, stdin_name=reading.stdin_name or UNKNOWN_SOURCE)
+    outcome, statuses = await publish(stack, workspace, found, wait=wait, hidden=as_json, encoding=reading.encoding)
     if as_json:
         shown = [document.model_dump(exclude_unset=True) for document in statuses]
         print_json({**asdict(outcome), "skipped": found.skipped, "documents": shown})
@@ -76,7 +92,7 @@ async def _add(stack: "Target", paths: Sequence[str], name: str, wait: bool, as_
 
 
 async def publish(
-    stack: "Target", workspace: str, found: "Found", *, wait: bool, hidden: bool
+    stack: "Target", workspace: str, found: "Found", *, wait: bool, hidden: bool, encoding: str = ""
 ) -> tuple["Outcome", list["Document"]]:
     """Add what was found, and with `wait` follow it; gives what became of it and the statuses of those in the log."""
     from standalone import progress, publishing
@@ -92,7 +108,7 @@ async def publish(
                 names.append(name)
                 show([progress.Stage("added", len(names), total)])
 
-            outcome = await publishing.add(bus, workspace, found.sources, track_id=track, done=done)
+            outcome = await publishing.add(bus, workspace, found.sources, track_id=track, done=done, encoding=encoding)
             outcome.refused[:0] = found.refused
             if not (wait and (places := outcome.places)):
                 return outcome, []
@@ -113,6 +129,10 @@ def report(outcome: "Outcome", skipped: int) -> None:
         note(f"  refused {refused.name}: {refused.reason}")
     if len(outcome.refused) > SHOWN:
         note(f"  … and {len(outcome.refused) - SHOWN} more")
+    for doubt in outcome.warnings[:SHOWN]:
+        note(f"  warning {doubt.name}: {doubt.warning} (--encoding NAME)")
+    if len(outcome.warnings) > SHOWN:
+        note(f"  … and {len(outcome.warnings) - SHOWN} more warnings")
 
 
 def status(

@@ -36,7 +36,8 @@ async def attend(folder: Folder, state: State, *, rebuild: bool, ask: bool) -> N
                 note(f"      questions get 503 until `{line}{folder.option}`")
             return
         with stack.rebuilding():
-            await projections.rebuild(stack.settings, tuple(found.stores), _ignored)
+            wanted = projections.Wanted(tuple(found.stores))
+            await projections.rebuild(stack, wanted, _ignored)
         note(f"made anew from the log: {', '.join(found.stores)}")
     except ServiceError as error:
         note(f"{typer.style('error:', fg='red', bold=True)} {error}")

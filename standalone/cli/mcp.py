@@ -61,7 +61,7 @@ def mcp(
             asyncio.run(over_stdio(base, {**named, **({KEY: key} if key else {})}))
             return
         names = tuple(name.strip() for name in settings.lightstream_mcp_names.split(",") if name.strip())
-        place = Place(settings.lightstream_mcp_host, port, names)
+        place = Place(settings.lightstream_mcp_host, port, names, settings)
         asyncio.run(over_http(base, named, place, lambda address: started(address, as_json)))
 
 

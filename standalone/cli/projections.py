@@ -34,6 +34,10 @@ def rebuild(
     accept_loss: Annotated[
         bool, typer.Option("--accept-loss", help="With all: the log lost events; go on with those that it has.")
     ] = False,
+    embedding_model: Annotated[
+        str, typer.Option(metavar="NAME", help="Make the vectors by this model. Only so is the model ever changed.")
+    ] = "",
+    embedding_dim: Annotated[int, typer.Option(min=0, help="Its dimension, where that is not known.")] = 0,
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
@@ -42,6 +46,9 @@ def rebuild(
 
     The live generation serves on meanwhile. Nothing is published and no language model is called. Killed half way, it
     can simply be started again. All workspaces are rebuilt; the digests compared are those of the one named.
+
+    Vectors are made by the model that the stack runs with. Where another one made the live vectors, or is to make the
+    new ones, say which with --embedding-model: the running services then embed with that.
     """
     with errors(as_json):
         quiet_logs()
@@ -52,14 +59,17 @@ def rebuild(
         if accept_loss and (projection != "all" or rollback):
             raise InvalidInput("a loss of the log concerns all projections: `lightstream rebuild all --accept-loss`")
         targets = PROJECTIONS if projection == "all" else (projection,)
+        if embedding_model and "vectors" not in targets:
+            raise InvalidInput(f"--embedding-model says what makes vectors, and {projection} has none")
+        wanted = projections.Wanted(targets, embedding_model, embedding_dim)
         stack, report = target(data), _ignore if as_json else _step
         with stack.rebuilding():
             if accept_loss:
-                result = asyncio.run(projections.accept_loss(stack.settings, report, workspace))
+                result = asyncio.run(projections.accept_loss(stack, wanted, report, workspace))
             elif rollback:
-                result = asyncio.run(projections.rollback(stack.settings, targets, report))
+                result = asyncio.run(projections.rollback(stack, wanted, report))
             else:
-                result = asyncio.run(projections.rebuild(stack.settings, targets, report, workspace))
+                result = asyncio.run(projections.rebuild(stack, wanted, report, workspace))
         if as_json:
             print_json(result)
         else:

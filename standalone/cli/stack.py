@@ -71,13 +71,16 @@ def down(data: Data = DATA, as_json: Json = False) -> None:
 
 
 def described(folder: Folder, state: State) -> dict[str, Any]:
-    """The running stack for --json: no secrets."""
+    """The running stack for --json. `nats_url` holds the password of the bus."""
+    from standalone.stack import bus_url
+
     children = {name: {"pid": child.identity.pid, "restarts": child.restarts} for name, child in state.children.items()}
     return {
         "data": str(folder.path),
         "phase": state.phase,
         "api": state.api,
         "docs": f"{state.api}/docs",
+        "nats_url": bus_url(state),
         "ports": state.ports,
         "models": state.models,
         "supervisor": state.supervisor.pid if state.supervisor else None,

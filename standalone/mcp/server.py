@@ -3,14 +3,17 @@
 import socket
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import uvicorn
 from mcp.server import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
+from uvicorn.config import LOGGING_CONFIG
 
 from runtime.errors import ConfigurationError
+from runtime.http_server import server_config
+from runtime.settings import Settings
 from standalone.mcp.gate import Gate, refuse_open
 from standalone.mcp.service import http
 from standalone.mcp.tools import Door, tools
@@ -34,6 +37,8 @@ class Place:
     host: str
     port: int
     names: Sequence[str] = ()
+    settings: Settings = field(default_factory=Settings)
+    """What one request may take."""
 
     @property
     def local(self) -> bool:
@@ -79,11 +84,13 @@ async def over_http(
             await refuse_open(door)
         with _bound(place) as listening:
             server = uvicorn.Server(
-                uvicorn.Config(
+                server_config(
                     application(door, place),
+                    place.settings,
+                    log_config=LOGGING_CONFIG,
                     log_level="warning",
                     access_log=False,
-                    server_header=False,
+                    lifespan="auto",
                     timeout_graceful_shutdown=5,
                 )
             )

@@ -108,12 +108,13 @@ async def add_document(
     answer = await service.added(text, file_name)
     placed: dict[str, Any] = answer["documents"][0]
     state = await _waited(ctx, service, placed, wait_seconds) if wait_seconds else None
+    status: str = state.status if state else placed.get("status") or "pending"
     return Added(
         track_id=answer["track_id"],
         document_id=placed["id"],
-        status=state.status if state else "pending",
+        status=status,
         document=state,
-        next=_next(state),
+        next=_next(status),
     )
 
 
@@ -209,14 +210,12 @@ async def _waited(ctx: Asked, service: Service, placed: Mapping[str, Any], secon
         await asyncio.sleep(LOOK)
 
 
-def _next(state: Document | None) -> str:
-    if state is None or state.status not in FINAL:
-        return "it is being processed; get_document tells how far it is"
+def _next(status: str) -> str:
     return {
         "processed": "it can be found by search and ask",
-        "partial": "some of it can be found by search and ask; `document.error` says what failed",
-        "failed": "nothing of it can be found; `document.error` says why",
-    }[state.status]
+        "partial": "some of it can be found by search and ask; `error` of get_document says what failed",
+        "failed": "nothing of it can be found; `error` of get_document says why",
+    }.get(status, "it is being processed; get_document tells how far it is")
 
 
 def _told(tool: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -25,15 +26,22 @@ Sync = Literal["always", "default"]
 """When a message reaches the disk: before it is acknowledged, or within the server's own interval (2 minutes)."""
 
 
-def url(port: int) -> str:
-    """Where clients find the server of `nats_server`."""
-    return f"nats://{HOST}:{port}"
+USER = "lightstream"
 
 
-def nats_server(folder: Path, *, port: int, monitor_port: int | None = None, sync: Sync = "always") -> Process:
+def url(port: int, password: str = "") -> str:
+    """Where clients find the server of `nats_server`; the password must be one that stands in a URL as it is."""
+    credentials = f"{USER}:{password}@" if password else ""
+    return f"nats://{credentials}{HOST}:{port}"
+
+
+def nats_server(
+    folder: Path, *, port: int, password: str = "", monitor_port: int | None = None, sync: Sync = "always"
+) -> Process:
     """A nats-server that keeps everything it stores under `folder`, not yet started.
 
-    Writes `folder/nats-server.conf`; messages go to `folder/jetstream`, the log to `folder/nats-server.log`.
+    Writes `folder/nats-server.conf` (mode 0600); messages go to `folder/jetstream`, the log to
+    `folder/nats-server.log`. Without a `password` it lets everybody in who reaches the port, so that is for tests.
     `monitor_port` opens the HTTP monitoring pages (/varz, /jsz, /healthz), also on 127.0.0.1 only.
     `sync="default"` loses acknowledged messages when the power fails, so it is for tests that want speed.
     Two servers must never share a folder: whoever starts them locks it.
@@ -41,17 +49,21 @@ def nats_server(folder: Path, *, port: int, monitor_port: int | None = None, syn
     """
     program = executable()
     folder = folder.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     file = folder / CONFIGURATION
-    file.write_text(configuration(folder, port=port, monitor_port=monitor_port, sync=sync), encoding="utf-8")
+    text = configuration(folder, port=port, password=password, monitor_port=monitor_port, sync=sync)
+    # The password is in the file, which its owner alone can read: the arguments of a process are for everybody.
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as output:
+        os.fchmod(output.fileno(), 0o600)
+        output.write(text)
 
     async def probe() -> None:
-        await answer(port, server_name(folder))
+        await answer(port, server_name(folder), password)
 
     return Process(name=EXECUTABLE, argv=[str(program), "-c", str(file)], folder=folder, probe=probe)
 
 
-def configuration(folder: Path, *, port: int, monitor_port: int | None = None, sync: Sync = "always") -> str:
+def configuration(folder: Path, *, port: int, password: str, monitor_port: int | None, sync: Sync) -> str:
     """The text of the configuration file."""
     lines = [
         f"server_name: {quoted(server_name(folder))}",
@@ -63,6 +75,8 @@ def configuration(folder: Path, *, port: int, monitor_port: int | None = None, s
         *(["  sync_interval: always"] if sync == "always" else []),
         "}",
     ]
+    if password:
+        lines.append(f"authorization {{ user: {quoted(USER)}, password: {quoted(password)} }}")
     if monitor_port is not None:
         lines.append(f"http: {quoted(f'{HOST}:{monitor_port}')}")
     return "\n".join(lines) + "\n"
@@ -90,13 +104,13 @@ def executable() -> Path:
     )
 
 
-async def answer(port: int, name: str) -> None:
+async def answer(port: int, name: str, password: str = "") -> None:
     """Ask JetStream for its account. Raises Unavailable while nobody, or a server of another name, answers."""
     if not listening(port):
         raise Unavailable(f"nobody listens on port {port} yet")
     try:
         client = await nats.connect(
-            url(port), connect_timeout=2, max_reconnect_attempts=1, reconnect_time_wait=0, error_cb=_ignored
+            url(port, password), connect_timeout=2, max_reconnect_attempts=1, reconnect_time_wait=0, error_cb=_ignored
         )
         try:
             await client.jetstream(timeout=2).account_info()

@@ -18,6 +18,8 @@ RULES = ".importlinter"
 PORTS = {
     "runtime.errors",
     "runtime.fair",
+    "runtime.bus.attempts",
+    "runtime.bus.parked",
     "runtime.bus.port",
     "runtime.models.ports",
     "runtime.models.borders",

@@ -281,6 +281,19 @@ async def test_a_text_that_is_not_the_one_of_its_name_is_poison(bus: Bus) -> Non
         await bus.blobs.parts(ref)
 
 
+@pytest.mark.parametrize("other", ["something else", ""])
+async def test_a_text_replaces_what_somebody_put_under_its_name(bus: Bus, other: str) -> None:
+    ref = await bus.forge("what was said", other)
+    assert await bus.blobs.put("what was said") == ref
+    assert await bus.blobs.get(ref) == "what was said"
+
+
+async def test_a_text_put_by_many_at_once_over_a_forged_one_stands(bus: Bus) -> None:
+    ref = await bus.forge("what was said", "something else")
+    await asyncio.gather(*(bus.blobs.put("what was said") for _ in range(8)))
+    assert await bus.blobs.get(ref) == "what was said"
+
+
 async def test_everything_is_in_its_first_generation_before_anybody_writes(bus: Bus) -> None:
     pointers, _ = await bus.pointers.read()
     assert pointers == {projection: Pointer() for projection in PROJECTIONS}

@@ -13,7 +13,7 @@ import pytest_asyncio
 from pymilvus import DataType, MilvusClient
 from pymilvus.exceptions import MilvusException
 
-from contracts.graph import VECTOR_KINDS, Space, VectorRow
+from contracts.graph import VECTOR_KINDS, EmbeddingModel, Space, VectorRow
 from runtime.errors import ModelChanged, Unavailable
 from runtime.stores.vectors import rows as stored
 from runtime.stores.vectors.milvus_collections import NotServed, translated
@@ -93,6 +93,17 @@ async def test_a_client_finds_out_that_another_one_dropped_the_generation(store:
     await vectors.put(there, "chunks", [row("c")])
     assert await ids(vectors, there) == ["c"]
     await vectors.drop(51)
+
+
+async def test_the_model_that_filled_a_generation_is_told_to_every_client(store: VectorStore) -> None:
+    vectors, other = store.client, store.another(OTHER_MODEL, 16)
+    assert await vectors.model_of(908) is None
+    await other.prepare(908)
+    for client in (vectors, other):
+        assert await client.model_of(908) == EmbeddingModel(OTHER_MODEL, 16)
+        assert await client.model_of(1) == EmbeddingModel(MODEL, DIMENSION)
+    await vectors.drop(908)
+    assert await other.model_of(908) is None
 
 
 @pytest.mark.parametrize(("model", "dimension"), [(OTHER_MODEL, DIMENSION), (MODEL, 16)])

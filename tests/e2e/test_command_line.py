@@ -1,16 +1,19 @@
 """The command line on running stacks: two side by side, what each command says, and with which code it ends."""
 
+import asyncio
 import json
 import os
 import signal
+import stat
 import subprocess
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
+from runtime.errors import ConfigurationError
 from tests.support.freezing import freeze
-from tests.support.stack import LIGHTSTREAM, Stack, environment, running, until
+from tests.support.stack import LIGHTSTREAM, Stack, environment, pending, running, until
 
 TEXT = "Ada Marlow sailed the Kestrel to Port Elm. Celia Finch met Ada Marlow there."
 
@@ -41,6 +44,22 @@ def test_up_where_a_stack_runs_says_so_and_starts_no_other(stack: Stack) -> None
     done = stack.run("up", "--detach")
     assert (done.returncode, stack.state.api in done.stdout) == (0, True)
     assert stack.processes() == before
+
+
+def test_nobody_else_on_the_machine_can_read_the_stack_or_reach_its_bus(stack: Stack) -> None:
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [stack.folder, *stack.folder.rglob("*")]}
+    assert len(modes) > 30
+    assert {path: oct(mode) for path, mode in modes.items() if mode & 0o077} == {}
+    address = stack.json("up", "--detach")["nats_url"]
+    password = stack.state.bus_password
+    assert (len(password) >= 24, f":{password}@127.0.0.1:{stack.state.ports['bus']}" in address) == (True, True)
+    with pytest.raises(ConfigurationError, match="refuses the user or the password"):
+        asyncio.run(pending(f"nats://127.0.0.1:{stack.state.ports['bus']}"))
+    assert asyncio.run(pending(address))
+    for process in stack.processes():
+        assert password.encode() not in Path(f"/proc/{process.pid}/cmdline").read_bytes()
+    for log in stack.folder.rglob("*.log"):
+        assert password not in log.read_text("utf-8", "replace")
 
 
 def test_the_answer_names_its_source(stack: Stack) -> None:

@@ -1,32 +1,115 @@
-"""Another embedding model asks for a rebuild: until then nothing is mixed, nothing is lost, and the reason is named."""
+"""Another embedding model is a decision that somebody says aloud; nothing is mixed, lost or refused by it."""
 
-from pathlib import Path
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import pytest
 
 from tests.support.corpus import documents
-from tests.support.stack import running, until
+from tests.support.stack import Stack, running, until
+
+QUESTION = {"query": "On which ship did Ada Marlow leave?", "mode": "naive"}
+LEXICAL, MINILM = "lexical-hash-v1 (384 dimensions)", "all-MiniLM-L6-v2-int8@"
 
 
-def test_a_changed_embedding_model_asks_for_a_rebuild_and_then_goes_on(tmp_path: Path) -> None:
-    question = {"query": "Who met whom at the Customs House?", "mode": "naive"}
-    with running(tmp_path / "data") as stack:
-        stack.add(documents(5))
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
+    """Five documents, embedded with the lexical model."""
+    with running(tmp_path_factory.mktemp("models") / "data") as stack:
+        stack.add({**documents(4), "late.txt": "Ada Marlow left Graywick on the Kestrel."})
         stack.settled(5)
-        stack.down()
-        stack.env["EMBEDDING_MODEL"] = "minilm"
-        stack.up()
+        yield stack
 
+
+@contextmanager
+def other_shell(stack: Stack, **variables: str) -> Generator[None]:
+    """Commands inside are given in a shell with other variables than the stack was started with."""
+    before = dict(stack.env)
+    stack.env.update(variables)
+    try:
+        yield
+    finally:
+        stack.env.clear()
+        stack.env.update(before)
+
+
+def live_model(stack: Stack) -> str:
+    with stack.client() as client:
+        return client.get("/health").json()["configuration"]["embedding_model"]
+
+
+def test_a_command_in_another_shell_works_with_the_models_of_the_stack(stack: Stack) -> None:
+    before = stack.digest()
+    with other_shell(stack, EMBEDDING_MODEL="minilm", EMBEDDING_DIM="7", SUMMARY_MAX_TOKENS="1"):
+        assert stack.digest() == before
+        assert stack.json("stores", "check") == {"problems": []}
+        done = stack.json("rebuild", "all")
+    assert {name: digest["same"] for name, digest in done["digests"].items()} == dict.fromkeys(done["targets"], True)
+    assert live_model(stack) == "lexical-hash-v1"
+
+
+def test_no_question_is_refused_while_a_rebuild_goes_over_to_another_model(stack: Stack) -> None:
+    answers: list[tuple[int, str]] = []
+    stop = threading.Event()
+
+    def ask() -> None:
         with stack.client() as client:
-            refused = client.post("/query", json=question)
-        assert refused.status_code == 503
-        assert "lightstream rebuild vectors" in refused.json()["detail"]
-        stack.add({"late.txt": "Ada Marlow left Graywick on the Kestrel."})
-        until(lambda: stack.counts()["processing"] == 1, lambda: str(stack.counts()))
+            while not stop.is_set():
+                answer = client.post("/query", json=QUESTION)
+                answers.append((answer.status_code, answer.text))
 
-        done = stack.json("rebuild", "vectors")
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        done = stack.json("rebuild", "vectors", "--embedding-model", "minilm")
+        stack.add({"later.txt": "Celia Finch came to Graywick on the Gull."})
+        stack.settled(6)
+    finally:
+        stop.set()
+        asking.join()
 
-        assert done["generations"] == {"vectors": 2}
-        assert stack.settled(6)["processed"] == 6
-        with stack.client() as client:
-            answer = client.post("/query", json={"query": "On which ship did Ada Marlow leave?"})
-        assert answer.status_code == 200
-        assert "late.txt" in {reference["file_path"] for reference in answer.json()["references"]}
+    assert (done["digests"]["vectors"]["same"], done["digests"]["vectors"]["live"] is not None) == (True, True)
+    assert {status for status, _ in answers} == {200}
+    assert all("late.txt" in text for _, text in answers)
+    assert live_model(stack).startswith(MINILM)
+    with stack.client() as client:
+        answer = client.post("/query", json={**QUESTION, "query": "On which ship did Celia Finch come?"})
+    assert "later.txt" in {reference["file_path"] for reference in answer.json()["references"]}
+
+
+def test_a_change_that_nobody_said_aloud_is_refused_with_both_names(stack: Stack) -> None:
+    # The stack was started with the lexical model, and its vectors are of the other one by now.
+    before = stack.digest()
+    for command in (["rebuild", "vectors"], ["rebuild", "all"], ["rebuild", "vectors", "--rollback"]):
+        done = stack.run(*command)
+        assert done.returncode == 1, done.stdout
+        said = " ".join(done.stderr.split())
+        assert LEXICAL in said
+        assert f"made by {MINILM}" in said
+        assert "--embedding-model lexical" in said
+    done = stack.run("rebuild", "vectors", "--embedding-model", "text-embedding-3-small")
+    assert (done.returncode, "EMBEDDING_MODEL=text-embedding-3-small" in done.stderr) == (1, True)
+    assert stack.digest() == before
+
+
+def test_the_way_back_is_said_aloud_too(stack: Stack) -> None:
+    done = stack.json("rebuild", "vectors", "--rollback", "--embedding-model", "lexical")
+    assert done["generations"] == {"vectors": 2}
+    assert live_model(stack) == "lexical-hash-v1"
+    with stack.client() as client:
+        assert client.post("/query", json=QUESTION).status_code == 200
+
+
+def test_a_stack_started_with_another_model_goes_on_with_the_one_that_made_its_vectors(stack: Stack) -> None:
+    stack.down()
+    stack.env["EMBEDDING_MODEL"] = "minilm"
+    stack.up()
+    with stack.client() as client:
+        assert client.post("/query", json=QUESTION).status_code == 200
+    assert live_model(stack) == "lexical-hash-v1"
+    stack.add({"last.txt": "Dorian Pell sold salt on the quay."})
+    until(lambda: stack.counts().get("processed") == 7, lambda: str(stack.counts()))
+    done = stack.json("rebuild", "vectors", "--embedding-model", "minilm")
+    assert done["generations"] == {"vectors": 4}
+    assert live_model(stack).startswith(MINILM)

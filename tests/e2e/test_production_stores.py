@@ -169,6 +169,16 @@ async def test_every_command_finds_the_deployment(production: Deployment, digest
     assert "the deployment at nats://127.0.0.1:" in output
 
 
+async def test_no_service_asked_the_bus_for_what_it_is_not_granted(
+    production: Deployment, digest: dict[str, Any]
+) -> None:
+    """Each has a user of its own: a call that contracts/permissions.py does not grant is answered by nobody."""
+    for name, process in production.services.items():
+        said = process.log.read_text("utf-8", "replace").lower()
+        for refusal in ("permissions violation", "noresponders", "no responders", "nostreamresponse", "10039"):
+            assert refusal not in said, f"{name}: {process.tail(40)}"
+
+
 async def test_a_data_folder_that_is_asked_for_wins(production: Deployment, tmp_path: Path) -> None:
     code, _, errors = await production.run("status", "--data", str(tmp_path / "none"))
     assert (code, "no stack is running in" in errors) == (1, True)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import shlex
 import sys
@@ -126,12 +127,13 @@ async def test_an_event_in_binary_mode_that_is_no_event_of_ours_is_kept_with_its
 async def test_the_lines_of_the_page_publish_documents(stand: Stand, tmp_path: Path) -> None:
     for name in ("report", "minutes"):
         (tmp_path / f"{name}.md").write_text(f"The {name} of the harbour.", encoding="utf-8")
-    lines = re.findall(r"^python (publish_cloudevent\.py nats:.+)$", PAGE, re.MULTILINE)
+    lines = re.findall(r"^NATS_URL=\$\(address\) python (publish_cloudevent\.py .+)$", PAGE, re.MULTILINE)
     assert len(lines) == 2
     for line in lines:
-        arguments = shlex.split(line.replace("nats://127.0.0.1:4222", stand.server.url))
+        arguments = shlex.split(line)
         process = await asyncio.create_subprocess_exec(
             sys.executable, str(EXAMPLE.parent / arguments[0]), *arguments[1:], cwd=tmp_path,
+            env={**os.environ, "NATS_URL": stand.server.url},
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip
         output, _ = await asyncio.wait_for(process.communicate(), 60)

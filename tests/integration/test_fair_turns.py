@@ -152,3 +152,33 @@ async def test_replicas_do_not_take_the_same_turn_and_what_was_taken_is_not_hand
     await lanes[0].process(await delivered(jetstream, 138))
     assert {name for name in handled() if name.startswith("flood-")} == {f"flood-{number}" for number in range(100)}
     assert {handlers[0].handled[name] for name in taken} == {1}, "what was taken ahead is only acknowledged"
+
+
+async def test_who_stands_behind_one_long_batch_does_not_wait_for_its_end(jetstream: JetStreamContext) -> None:
+    log, release = NatsLog(jetstream), asyncio.Event()
+
+    class Long(Recorder):
+        async def __call__(self, delivery: Delivery[Any], generations: Generations) -> Sequence[Event]:
+            if delivery.workspace == "busy":
+                await release.wait()
+            return await super().__call__(delivery, generations)
+
+    handler = Long()
+    one = await lane(jetstream, handler)
+    await publish(log, "busy", ["long"])
+    turns = asyncio.create_task(one.run())
+    ordinary = asyncio.create_task(one.process(await delivered(jetstream, 1)))
+    await publish(log, "busy", ["later"])
+    await publish(log, "quiet", ["a"])
+
+    async def quiet_is_done() -> bool:
+        return handler.handled["a"] == 1
+
+    await until(quiet_is_done, "the document behind the long one")
+    assert set(handler.handled) == {"a"}, "who has its turn in ordinary delivery has no second one"
+    release.set()
+    await ordinary
+    await one.process(await delivered(jetstream, 2))
+    turns.cancel()
+    await asyncio.gather(turns, return_exceptions=True)
+    assert handler.handled == {"long": 1, "later": 1, "a": 1}

@@ -1,11 +1,13 @@
 """The embedded bus as a process: its folder, its port, and what it says when it cannot be started."""
 
 import os
+import secrets
 import stat
 from pathlib import Path
 
 import pytest
 
+from runtime.bus import nats as bus
 from runtime.errors import ConfigurationError, Unavailable
 from standalone.processes import free_port, listening
 from standalone.servers import nats
@@ -36,6 +38,35 @@ async def test_a_message_of_eight_megabytes_passes(tmp_path: Path) -> None:
         assert client.max_payload == nats.MAX_PAYLOAD
         await client.jetstream().add_stream(name="LOG", subjects=["log"])
         assert (await client.jetstream().publish("log", bytes(nats.MAX_PAYLOAD - 1000))).seq == 1
+
+
+def arguments(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def open_to_others(folder: Path) -> list[Path]:
+    """What users other than ours have any right to, of at least three files."""
+    paths = [folder, *folder.rglob("*")]
+    assert len(paths) > 3
+    return [path for path in paths if stat.S_IMODE(path.stat().st_mode) & 0o077]
+
+
+async def test_only_who_knows_the_password_is_let_in_and_no_argument_tells_it(tmp_path: Path) -> None:
+    port, password = free_port(), secrets.token_urlsafe(24)
+    process = nats.nats_server(tmp_path / "nats", port=port, password=password)
+    await process.start()
+    try:
+        async with bus.connected(nats.url(port, password), name="test") as client:
+            await client.jetstream().account_info()
+        for address in (nats.url(port), nats.url(port, "another")):
+            with pytest.raises(ConfigurationError, match="refuses the user or the password"):
+                async with bus.connected(address, name="test"):
+                    pytest.fail("let in")
+        assert password.encode() not in arguments(process.pid)
+        assert password not in process.tail(1000)
+        assert open_to_others(process.folder) == []
+    finally:
+        await process.stop()
 
 
 async def test_a_port_that_another_server_has_is_an_error_and_not_an_answer(tmp_path: Path) -> None:

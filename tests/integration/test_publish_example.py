@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import os
 import sys
 from pathlib import Path
 
@@ -16,9 +17,9 @@ EXAMPLE = ROOT / "docs/examples/publish_document.py"
 PAGE = ROOT / "docs/publish-events.md"
 
 
-async def run_example(folder: Path, *arguments: str) -> str:
+async def run_example(folder: Path, bus: str, *arguments: str) -> str:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, str(EXAMPLE), *arguments, cwd=folder,
+        sys.executable, str(EXAMPLE), *arguments, cwd=folder, env={**os.environ, "NATS_URL": bus},
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
     )  # fmt: skip
     output, _ = await asyncio.wait_for(process.communicate(), 60)

@@ -11,7 +11,7 @@ from faststream.nats import JStream, NatsBroker, PullSub
 from contracts.topology import durable
 from runtime.bus import topology
 from runtime.bus.port import Message
-from runtime.service import BATCH_WINDOW, _gathered
+from runtime.subscriptions import BATCH_WINDOW, _gathered
 from tests.support.nats_server import running_nats
 
 SUBJECT = "kb.v1.a.b.EntitiesExtracted"

@@ -67,9 +67,10 @@ async def test_from_texts_to_an_answer_to_nothing_left(both: Both) -> None:
 async def test_the_same_text_again_is_found_where_it_stands(both: Both) -> None:
     first = await both.add_text(ADA, "ada.txt")
     again = await both.add_text(ADA, "ada.txt")
-    assert again.track_id != first.track_id
+    assert (first.status, again.status, again.track_id) == ("success", "duplicated", first.track_id)
     assert (first.new, again.new) == (first.documents, [])
-    assert again.documents == first.documents
+    assert [one.id for one in again.documents] == [one.id for one in first.documents]
+    assert (await both.track_status(again.track_id)).total_count == 1
     assert [one.status for one in await both.wait(again)] == ["processed"]
 
 

@@ -18,7 +18,7 @@ from tests.support.served import served
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/python-client.md").read_text("utf-8")
 EXAMPLES = re.findall(r"^## ([^\n]+)$|```python\n(.*?)```\n\n```text\n(.*?)```", PAGE, re.DOTALL | re.MULTILINE)
-API, BUS = "http://127.0.0.1:9621", "nats://127.0.0.1:4222"
+API, BUS = "http://127.0.0.1:9621", "NATS_URL"
 
 
 def examples() -> list[tuple[str, str, str]]:
@@ -60,7 +60,7 @@ async def test_an_example_prints_what_the_page_says(program: str, output: str, t
 async def test_the_example_for_the_bus_prints_what_the_page_says(program: str, output: str, tmp_path: Path) -> None:
     async with running_nats(tmp_path) as server, connected(server) as client:
         await topology.apply(client.jetstream())
-        said = await printed(program.replace(BUS, server.url), tmp_path)
+        said = await printed(program, tmp_path, NATS_URL=server.url)
         assert (await client.jetstream().stream_info("KB_EVENTS")).state.messages == 1
     assert said.strip() == output.strip()
 

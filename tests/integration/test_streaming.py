@@ -10,6 +10,8 @@ import uvicorn
 
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
+from runtime.models.ports import Message
+from services.query.domain.prompt import Prompt
 from services.query.models import ModelAnswers
 from standalone.processes import free_port
 from tests.support.openai_provider import Provider, serving
@@ -117,3 +119,15 @@ async def test_a_whole_stream_ends_with_its_last_piece(provider: Provider) -> No
         assert said[0] == {"references": [{"reference_id": "1", "file_path": "curie.txt"}]}
         assert "".join(line["response"] for line in said[1:]) == "the whole answer"
         await hung_up(writer)
+
+
+async def test_a_turn_at_the_model_ends_when_the_model_has_finished_and_not_when_the_reader_has(
+    provider: Provider,
+) -> None:
+    chat = provider.chat("fine", guard=Guard("m", Limits(calls=1)))
+    pieces = ModelAnswers(chat).stream(Prompt("", "what?", ()))
+    assert await anext(pieces) == "the "
+    async with asyncio.timeout(20):
+        await chat.complete([Message("user", "and what else?")])
+    assert "".join([piece async for piece in pieces]) == "whole answer"
+    await chat.close()

@@ -15,9 +15,11 @@ from contracts.ids import sha256
 from contracts.topology import BUCKETS, STREAMS
 from contracts.values import BlobRef
 from runtime.bus import topology
-from runtime.bus.memory import MemoryBlobs, MemoryLog, MemoryPointers, MemoryValues
+from runtime.bus.memory import MemoryBlobs, MemoryLog, MemoryParked, MemoryPointers, MemoryValues
 from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
+from runtime.bus.nats_parked import NatsParked
+from runtime.bus.parked import Parked
 from runtime.bus.port import Blobs, GenerationPointers, Log, Values
 from tests.support.facts import added, sealed
 
@@ -29,6 +31,7 @@ class Bus(Protocol):
     blobs: Blobs
     pointers: GenerationPointers
     values: Values
+    parked: Parked
 
     async def foreign(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
         """Append what another system publishes."""
@@ -51,6 +54,7 @@ class MemoryBus:
     blobs: MemoryBlobs
     pointers: MemoryPointers
     values: MemoryValues
+    parked: MemoryParked
 
     async def foreign(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
         self.log.append(subject, data, f"foreign-{len(self.log.messages)}", headers)
@@ -72,6 +76,7 @@ class NatsBus:
     blobs: NatsBlobs
     pointers: NatsPointers
     values: NatsValues
+    parked: NatsParked
 
     async def foreign(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
         await self.jetstream.publish(subject, data, headers=headers)
@@ -88,13 +93,14 @@ class NatsBus:
 
 def memory_bus() -> MemoryBus:
     """An empty one."""
-    return MemoryBus(MemoryLog(), MemoryBlobs(), MemoryPointers(), MemoryValues())
+    log = MemoryLog()
+    return MemoryBus(log, MemoryBlobs(), MemoryPointers(), MemoryValues(), MemoryParked(log))
 
 
 async def bound(jetstream: JetStreamContext) -> NatsBus:
     """The one on this server, whose topology was applied."""
     pointers, values = await NatsPointers.bind(jetstream), await NatsValues.bind(jetstream)
-    return NatsBus(jetstream, NatsLog(jetstream), NatsBlobs(jetstream), pointers, values)
+    return NatsBus(jetstream, NatsLog(jetstream), NatsBlobs(jetstream), pointers, values, NatsParked(jetstream))
 
 
 @asynccontextmanager

@@ -79,6 +79,65 @@ STAFF: list[list[Any]] = [
 ]
 
 
+_SPACES = " ".join(
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "text", "table")
+)
+_TEXT = (
+    "<text:tracked-changes><text:changed-region><text:deletion><text:p>DELETED</text:p></text:deletion>"
+    '</text:changed-region></text:tracked-changes><text:h text:outline-level="1">Harbour Office</text:h>'
+    "<text:p>Åsa Lind leads it &lt;since&gt; May &amp; June.</text:p>"
+    "<text:list><text:list-item><text:p>one</text:p></text:list-item></text:list>"
+    '<table:table table:name="t"><table:table-row><table:table-cell><text:p>name</text:p></table:table-cell>'
+    "</table:table-row><table:table-row><table:table-cell><text:p>Ada|x</text:p></table:table-cell></table:table-row>"
+    "</table:table>"
+)
+
+
+def odt(body: str = _TEXT, *, protected: bool = False) -> bytes:
+    """An OpenDocument text of this body, or one whose manifest says that it is encrypted."""
+    kind = "application/vnd.oasis.opendocument.text"
+    key = "<manifest:encryption-data/>" if protected else ""
+    manifest = (
+        '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">'
+        f'<manifest:file-entry manifest:full-path="/" manifest:media-type="{kind}"/><manifest:file-entry '
+        f'manifest:full-path="content.xml" manifest:media-type="text/xml">{key}</manifest:file-entry>'
+        "</manifest:manifest>"
+    )
+    content = (
+        f'<?xml version="1.0" encoding="UTF-8"?><office:document-content {_SPACES} office:version="1.3">'
+        f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
+    )
+    parts = {"mimetype": kind, "content.xml": content, "META-INF/manifest.xml": manifest}
+    return archive(**{name: part.encode() for name, part in parts.items()})
+
+
+def epub() -> bytes:
+    """A book of two chapters, read in another order than the manifest has, and a page with a picture."""
+    page = '<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml"><body>{}</body></html>'
+    items = "".join(
+        f'<item id="{id}" href="{name}" media-type="application/xhtml+xml"/>'
+        for id, name in (("c1", "one.xhtml"), ("c2", "text/two%20more.xhtml"), ("c3", "cover.xhtml"))
+    )
+    parts = {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container">'
+        '<rootfiles><rootfile full-path="OEBPS/content.opf"/></rootfiles></container>',
+        "OEBPS/content.opf": '<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf"><manifest>'
+        f'{items}</manifest><spine><itemref idref="c3"/><itemref idref="c2"/><itemref idref="c1"/></spine></package>',
+        "OEBPS/one.xhtml": page.format("<h1>One</h1><p>Åsa Lind leads the office.</p>"),
+        "OEBPS/text/two more.xhtml": page.format("<h1>Two</h1><p>Börje came <i>later</i>.</p>"),
+        "OEBPS/cover.xhtml": page.format("<img src='cover.png'/>"),
+    }
+    return archive(**{name: part.encode() for name, part in parts.items()})
+
+
+RICH_TEXT = (
+    rb"{\rtf1\ansi\ansicpg1252{\fonttbl\f0\fswiss Helvetica;}\f0 Lef\'e8vre & \u321?\'f3d\u378? \endash  "
+    rb"\u-10179?\u-8704?\par \'c5sa\cell 36\cell\row last}"
+)
+"""Rich Text Format with letters of its code page, of others, and beyond the first plane."""
+
+
 def saved(document: Any) -> bytes:
     """The bytes a library writes."""
     out = BytesIO()

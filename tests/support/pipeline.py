@@ -40,7 +40,7 @@ class FollowedLog(MemoryLog):
     settled: int = 0
     """Up to here every durable is done."""
 
-    async def handled(self, *durables: str) -> int:
+    async def handled(self, *durables: str, workspace: str | None = None) -> int:
         return self.folded
 
 

@@ -19,7 +19,7 @@ from runtime.bus.nats import connected
 from standalone.processes import Process, free_port
 from standalone.stack import SERVICES
 from tests.support import neo4j_server
-from tests.support.deployed_bus import deployed_bus
+from tests.support.deployed_bus import DeployedBus, deployed_bus
 from tests.support.milvus_server import milvus_server
 from tests.support.mongo import mongo_server, mongo_uri
 from tests.support.services import service
@@ -32,6 +32,7 @@ class Deployment:
 
     folder: Path
     env: dict[str, str]
+    bus: DeployedBus
     servers: dict[str, Process]
     services: dict[Stage, Process] = field(default_factory=dict)
 
@@ -78,7 +79,7 @@ async def deployment(folder: Path, **env: str) -> AsyncGenerator[Deployment]:
                 "EMBEDDING_MODEL": "lexical",
                 "COSINE_THRESHOLD": "0.05",
                 **found.env,
-                "NATS_URL": found.env["SERVICES_NATS_URL"],
+                **found.bus.variables(name),
             }
             variables |= {"PORT": found.env["API_PORT"]} if name == "query" else {}
             process = service(name, folder / "services", wait=False, **variables)
@@ -100,7 +101,6 @@ async def _servers(folder: Path, opened: AsyncExitStack) -> Deployment:
     await asyncio.gather(*(process.start() for process in (mongo, neo4j, milvus)))
     env = {
         "NATS_URL": bus.operator,
-        "SERVICES_NATS_URL": bus.services,
         "DOCUMENTS_URL": mongo_uri(ports["mongo"]),
         "MONGO_DATABASE": f"lightstream_{os.getpid()}",
         "NEO4J_URI": neo4j_server.bolt_uri(ports["neo4j"]),
@@ -110,4 +110,4 @@ async def _servers(folder: Path, opened: AsyncExitStack) -> Deployment:
         "LIGHTSTREAM_API_URL": f"http://127.0.0.1:{ports['api']}",
         "API_PORT": str(ports["api"]),
     }
-    return Deployment(folder, env, {"bus": bus.process, "mongo": mongo, "neo4j": neo4j, "milvus": milvus})
+    return Deployment(folder, env, bus, {"bus": bus.process, "mongo": mongo, "neo4j": neo4j, "milvus": milvus})

@@ -15,8 +15,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @asynccontextmanager
-async def service(name: str, folder: Path, *, wait: bool = True, **env: str) -> AsyncGenerator[Process]:
-    """One service, ready unless told not to `wait`. `env` adds to what it needs to run without any other server."""
+async def service(
+    name: str, folder: Path, *, wait: bool = True, module: str = "", **env: str
+) -> AsyncGenerator[Process]:
+    """One service, ready unless told not to `wait`. `env` adds to what it needs to run without any other server.
+
+    `module`: what is run with the service's name in place of its own main module.
+    """
     given = {
         "PORT": str(free_port()),
         "PYTHONPATH": str(ROOT),
@@ -29,7 +34,8 @@ async def service(name: str, folder: Path, *, wait: bool = True, **env: str) -> 
         status, body = await page(process, "ready")
         assert status == 200, body
 
-    process = Process(name, [sys.executable, "-m", f"services.{name}.main"], folder, probe, env=given)
+    program = [module, name] if module else [f"services.{name}.main"]
+    process = Process(name, [sys.executable, "-m", *program], folder, probe, env=given)
     await process.spawn()
     try:
         if wait:

@@ -20,9 +20,9 @@ from lightstream.client import Lightstream
 from lightstream.errors import Unavailable
 from runtime.bus.nats import connected
 from runtime.settings import Settings
-from standalone import stack as parts
 from standalone.folder import Folder, State
 from standalone.orphans import Identity
+from standalone.target import of_state
 from tests.support.waiting import PATIENCE
 
 LIGHTSTREAM = str(Path(sys.executable).with_name("lightstream"))
@@ -73,7 +73,7 @@ class Stack:
     @property
     def settings(self) -> Settings:
         """Where its parts are, for a test that talks to them directly."""
-        return parts.settings(Folder(self.folder), self.state)
+        return of_state(Folder(self.folder), self.state).settings
 
     def processes(self) -> set[Identity]:
         """All that belong to it at this moment."""

@@ -4,6 +4,8 @@
 Document `poison` can never be handled, `bug` raises an error nobody foresaw, `later` succeeds at the second delivery,
 `hang-up` closes the connection, `slow` takes a second, `brief-…` the fiftieth part of one. Any other one becomes a
 DocumentDeleted fact, once there is no file `FOLDER/hold`; `FOLDER/begun-<document>` says that one waits for that.
+For `stuck-…` some store does not answer while there is a file `FOLDER/down`.
+A handler counts as stuck after `TRIAL_STALLED` seconds.
 """
 
 import asyncio
@@ -20,6 +22,7 @@ import httpx
 from contracts.envelope import Envelope, seal
 from contracts.events import DocumentAdded, DocumentDeleted, Event
 from contracts.graph import Generations
+from runtime import health as health_pages
 from runtime.bus.edge import each
 from runtime.bus.port import Delivery
 from runtime.errors import Poison, Unavailable
@@ -42,7 +45,7 @@ def document(name: str, *, id: str | None = None, workspace: str = "trial") -> E
 
 @asynccontextmanager
 async def trial_service(
-    nats_url: str, folder: Path, durable: str = "chunker", workers: int = 1, *, wait: bool = True
+    nats_url: str, folder: Path, durable: str = "chunker", workers: int = 1, *, wait: bool = True, **env: str
 ) -> AsyncGenerator[Process]:
     """The service as a child process, ready unless told not to `wait`. Its health page is at `env["PORT"]`."""
     port = str(free_port())
@@ -55,7 +58,7 @@ async def trial_service(
         [sys.executable, "-m", "tests.support.trial_service", durable, str(workers), str(folder)],
         folder,
         probe,
-        env={"NATS_URL": nats_url, "PORT": port, "PYTHONPATH": str(ROOT), "OTEL_TRACES_EXPORTER": "none"},
+        env={"NATS_URL": nats_url, "PORT": port, "PYTHONPATH": str(ROOT), "OTEL_TRACES_EXPORTER": "none", **env},
     )
     await process.spawn()
     try:
@@ -78,6 +81,7 @@ async def health(process: Process, page: str) -> int:
 def main() -> None:
     """Run the service."""
     durable, workers, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+    health_pages.STALLED = float(os.environ.get("TRIAL_STALLED", health_pages.STALLED))
 
     @asynccontextmanager
     async def build(bus: Bus, _: Health) -> AsyncGenerator[Sequence[Subscription]]:
@@ -93,6 +97,8 @@ def main() -> None:
                     raise Unavailable("not yet")
                 case "hang-up":
                     await bus.jetstream._nc.close()
+            if delivery.event.document_id.startswith("stuck-") and (folder / "down").exists():
+                raise Unavailable("a store of this workspace is down")
             while (folder / "hold").exists():
                 (folder / f"begun-{delivery.event.document_id}").touch()
                 await asyncio.sleep(0.02)

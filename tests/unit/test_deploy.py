@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from contracts.topology import STREAMS
+from contracts import permissions
+from contracts.registry import PRODUCERS, consumer
+from contracts.topology import DURABLES
 from services.extractor.settings import ExtractorSettings
 from services.indexer.settings import IndexerSettings
 from services.query.settings import QuerySettings
@@ -19,9 +21,9 @@ from tests.architecture.sources import REPOSITORY, SERVICES
 TEXT = (REPOSITORY / "docker-compose.yml").read_text("utf-8")
 COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
 ALL: dict[str, dict[str, Any]] = COMPOSE["services"]
-OURS = (*SERVICES, "topology", "cli")
+OURS = (*SERVICES, "settings", "topology", "cli")
 SERVERS = sorted(set(ALL) - set(OURS))
-ONE_SHOT = ("topology", "cli")
+ONE_SHOT = ("settings", "topology", "cli")
 DOCKERFILE = (REPOSITORY / "deploy/Dockerfile").read_text("utf-8")
 
 FLOORS = {"nats": (2, 11, 1), "mongo": (8, 0, 17), "neo4j": (5, 26, 0), "milvusdb/milvus": (2, 6, 10)}
@@ -29,8 +31,8 @@ FLOORS = {"nats": (2, 11, 1), "mongo": (8, 0, 17), "neo4j": (5, 26, 0), "milvusd
 
 OPENED_WITH = {
     "open_documents": {"DOCUMENTS_URL", "MONGO_DATABASE"},
-    "open_graph": {"NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD"},
-    "open_vectors": {"MILVUS_URI", "MILVUS_TOKEN"},
+    "open_graph": {"NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE"},
+    "open_vectors": {"MILVUS_URI", "MILVUS_TOKEN", "MILVUS_INDEX_TYPE"},
     "open_chat": {"OPENAI_API_KEY", "LLM_API_KEY", "LLM_BASE_URL", "LLM_MODEL"},
     "open_embedder": {"OPENAI_API_KEY", "EMBEDDING_API_KEY", "EMBEDDING_BASE_URL", "EMBEDDING_MODEL", "EMBEDDING_DIM"},
 }
@@ -63,7 +65,7 @@ def test_a_container_is_checked_limited_and_logs_within_bounds(name: str) -> Non
     assert {"cpus", "memory"} <= set(limits)
     assert set(container["logging"]["options"]) == {"max-size", "max-file"}
     assert "no-new-privileges:true" in container["security_opt"]
-    assert name == "cli" or container["restart"] in {"unless-stopped", "on-failure:5"}
+    assert name == "cli" or container["restart"] in {"unless-stopped", "on-failure:5", "no"}
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -79,7 +81,8 @@ def test_a_program_of_ours_can_write_nothing_but_its_scratch(name: str) -> None:
 def test_only_the_api_is_published_and_that_to_this_machine() -> None:
     published = {name: container["ports"] for name, container in ALL.items() if "ports" in container}
     assert published == {"query": ["${API_ADDRESS:-127.0.0.1}:${API_PORT:-9621}:9621"]}
-    assert not [name for name, container in ALL.items() if "network_mode" in container or "pid" in container]
+    assert not [name for name, container in ALL.items() if container.get("network_mode", "none") != "none"]
+    assert not [name for name, container in ALL.items() if {"pid", "ipc", "devices", "privileged"} & set(container)]
 
 
 def test_servers_have_no_way_out_and_a_service_only_for_its_models() -> None:
@@ -126,7 +129,8 @@ def test_no_secret_stands_in_the_files() -> None:
 
 
 def test_a_service_starts_once_the_stores_are_prepared_and_those_once_they_answer() -> None:
-    assert ALL["topology"]["depends_on"] == {name: {"condition": "service_healthy"} for name in SERVERS}
+    healthy = {name: {"condition": "service_healthy"} for name in SERVERS}
+    assert ALL["topology"]["depends_on"] == {**healthy, "settings": {"condition": "service_completed_successfully"}}
     ready = {"topology": {"condition": "service_completed_successfully"}}
     assert all(ALL[name]["depends_on"] == ready for name in SERVICES)
 
@@ -154,6 +158,7 @@ def make_env(folder: Path) -> subprocess.CompletedProcess[str]:
     script = folder / "deploy" / "make-env"
     script.parent.mkdir(exist_ok=True)
     script.write_bytes((REPOSITORY / "deploy/make-env").read_bytes())
+    (folder / "docker-compose.yml").write_text(TEXT, "utf-8")
     return subprocess.run(["sh", str(script)], capture_output=True, text=True, check=False)
 
 
@@ -178,14 +183,32 @@ def test_an_env_file_is_never_overwritten(tmp_path: Path) -> None:
     make_env(tmp_path)
     before = (tmp_path / ".env").read_text()
     again = make_env(tmp_path)
-    assert (again.returncode, "is there already" in again.stderr) == (1, True)
+    assert (again.returncode, "is there already" in again.stderr) == (0, True)
     assert (tmp_path / ".env").read_text() == before
+
+
+def test_an_older_env_file_is_given_what_is_new_and_told_what_reaches_no_container(tmp_path: Path) -> None:
+    make_env(tmp_path)
+    file = tmp_path / ".env"
+    older = (
+        file.read_text().replace("NATS_QUERY_PASSWORD", "NATS_SERVICES_PASSWORD").replace("#LLM_MODEL=", "LLM_MODEL=m")
+    )
+    file.write_text(f"{older}LLM_BASEURL=https://private.example")
+    again = make_env(tmp_path)
+    assert again.returncode == 1
+    told = [line.split()[0] for line in again.stderr.splitlines() if "reaches no container" in line]
+    assert told == ["LLM_BASEURL", "NATS_SERVICES_PASSWORD"]
+    assert "private.example" not in again.stdout + again.stderr
+    assert file.read_text().startswith(f"{older}LLM_BASEURL=https://private.example\nNATS_QUERY_PASSWORD=k")
+    assert required() <= set(variables(file))
 
 
 def test_what_the_env_file_offers_besides_is_read_by_somebody(tmp_path: Path) -> None:
     make_env(tmp_path)
     offered = set(re.findall(r"^#([A-Z_]+)=", (tmp_path / ".env").read_text(), re.MULTILINE))
-    passed = {name for container in ALL.values() for name, value in container["environment"].items() if value is None}
+    passed = {
+        name for container in ALL.values() for name, value in container.get("environment", {}).items() if value is None
+    }
     assert offered <= passed | set(re.findall(r"\$\{(\w+):-", TEXT))
 
 
@@ -203,10 +226,25 @@ def test_an_empty_variable_is_the_same_as_none(monkeypatch: pytest.MonkeyPatch) 
     assert (settings.port, settings.top_k, settings.mongo_database) == (9621, 40, "lightstream")
 
 
-def test_the_services_user_of_the_bus_may_publish_into_every_stream_of_ours() -> None:
+def test_the_users_of_the_bus_are_those_of_the_contracts() -> None:
+    assert (REPOSITORY / "deploy/nats/users.conf").read_text("utf-8") == permissions.configuration()
     bus = (REPOSITORY / "deploy/nats/nats-server.conf").read_text("utf-8")
-    allowed = re.search(r"allow: \[(.*?)\]", bus, re.DOTALL)
-    assert allowed
-    roots = {subject.split(".")[0] for stream in STREAMS for subject in stream.subjects} - {"$JS"}
-    assert {f"{root}.>" for root in roots} <= set(re.findall(r'"([^"]+)"', allowed.group(1)))
+    assert 'include "users.conf"' in bus
     assert "sync_interval: always" in bus
+
+
+def test_a_service_may_say_its_events_and_take_from_its_durables_and_may_change_neither() -> None:
+    users = {user.name: user for user in permissions.USERS}
+    assert {"operator", "publisher", *SERVICES} == set(users)
+    for name in SERVICES:
+        allowed = users[name].allowed
+        said = {subject.rpartition(".")[2] for subject in allowed if subject.startswith("kb.")}
+        assert said == {event for event, producers in PRODUCERS.items() if name in producers}
+        taken = {subject.rpartition(".")[2] for subject in allowed if ".CONSUMER.INFO." in subject}
+        assert taken == {durable.name for durable in DURABLES if consumer(durable) == name}
+        forbidden = r"\.(STREAM\.CREATE|UPDATE|DELETE|PURGE|RESET|PAUSE|SNAPSHOT|RESTORE)\.|GENERATIONS\.pointers"
+        assert not [subject for subject in allowed if re.search(forbidden, subject)]
+        made = {subject.partition(".*.")[2] for subject in allowed if ".CONSUMER.CREATE." in subject}
+        assert made == {wanted for durable in DURABLES if consumer(durable) == name for wanted in durable.filters}
+        denied = set(users[name].denied)
+        assert {f"$JS.API.CONSUMER.CREATE.{durable.stream}.{durable.name}.>" for durable in DURABLES} <= denied

@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from contracts.graph import Space
 from contracts.ids import sha256
 from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
+from runtime.activity import progressed
 from runtime.locks import KeyLocks
 from runtime.models.ports import Embedder, Extraction, Vector
 from runtime.models.scope import calls_for
@@ -117,5 +118,6 @@ class CachedEmbeddings:
 
     async def _make(self, table: Table, keys: Mapping[str, str], texts: Sequence[str]) -> dict[str, Vector]:
         made = dict(zip(texts, await self._embedder.embed(texts), strict=True))
+        progressed()
         await self._rows.put(table, {keys[text]: {"vector": list(vector)} for text, vector in made.items()})
         return made

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from functools import partial
 
-from contracts.graph import VECTOR_KINDS, Hit, Space, VectorKind, VectorRow
+from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Space, VectorKind, VectorRow
 from runtime.stores.checkpoints import Checkpoint
 from runtime.stores.vectors import rows as stored
 from runtime.stores.vectors.checkpoint_rows import CHECKPOINT
@@ -93,6 +93,12 @@ class MemoryVectors:
     async def count(self, space: Space, kind: VectorKind) -> int:
         """See `Vectors`."""
         return len(self._table(space, kind))
+
+    async def model_of(self, generation: int) -> EmbeddingModel | None:
+        """See `Vectors`."""
+        makers = self._tables.get(generation, {})
+        ours = EmbeddingModel(self.model, self.dimension)
+        return ours if str(ours) in makers else EmbeddingModel.named(min(makers)) if makers else None
 
     async def generations(self) -> set[int]:
         """See `Vectors`."""

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from contracts.graph import VECTOR_KINDS, Hit, Space, VectorKind, VectorRow
+from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Space, VectorKind, VectorRow
 from runtime.errors import Unavailable
 from runtime.stores.checkpoints import Checkpoint
 from runtime.stores.vectors import checkpoint_rows
@@ -146,6 +146,10 @@ class MilvusVectors:
         """See `Vectors`."""
         answer = await self._query(space, kind, stored.belongs(space.workspace), ["count(*)"])
         return int(answer[0]["count(*)"]) if answer else 0
+
+    async def model_of(self, generation: int) -> EmbeddingModel | None:
+        """See `Vectors`."""
+        return await self._collections.model_of(generation)
 
     async def generations(self) -> set[int]:
         """See `Vectors`."""

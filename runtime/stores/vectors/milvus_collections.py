@@ -11,7 +11,7 @@ import grpc
 from pymilvus import AsyncMilvusClient, DataType, MilvusClient
 from pymilvus.exceptions import MilvusException
 
-from contracts.graph import VectorKind
+from contracts.graph import EmbeddingModel, VectorKind
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.vectors import rows
 
@@ -131,15 +131,29 @@ class Collections:
         await self._ask(self._client.load_collection(name, timeout=self.timeout))
         return True
 
+    async def model_of(self, generation: int) -> EmbeddingModel | None:
+        """The model whose collections the generation has, ours if it has them; None when it has none."""
+        names = await self.names()
+        if other := self._of_another_model(generation, names):
+            return EmbeddingModel.named(await self._description(other))
+        ours = rows.maker(self._model, self._dimension)
+        there = any(rows.place(name) == rows.Place(generation, ours) for name in names)
+        return EmbeddingModel(self._model, self._dimension) if there else None
+
     async def _refuse_another_model(self, generation: int, there: list[str]) -> None:
         """Raise ModelChanged when only other models have collections of the generation."""
+        if other := self._of_another_model(generation, there):
+            description = await self._description(other)
+            raise rows.model_changed(generation, description, rows.made_by(self._model, self._dimension))
+
+    def _of_another_model(self, generation: int, there: list[str]) -> str | None:
+        """A collection of another model, where the generation has such and none of ours."""
         ours = rows.maker(self._model, self._dimension)
         makers = {place.maker: name for name in there if (place := rows.place(name)) and place.generation == generation}
-        if not makers or ours in makers:
-            return
-        _, other = min(makers.items())
-        description = await self._ask(self._client.describe_collection(other, timeout=self.timeout))
-        raise rows.model_changed(generation, description["description"], rows.made_by(self._model, self._dimension))
+        return None if not makers or ours in makers else min(makers.items())[1]
+
+    async def _description(self, name: str) -> str:
+        return (await self._ask(self._client.describe_collection(name, timeout=self.timeout)))["description"]
 
     def _make(self, name: str, *, there: bool) -> None:
         """Make the collection, unless it is there, and its index. Repeats change nothing. Blocks: for a thread.

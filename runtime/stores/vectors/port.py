@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from contracts.graph import Hit, Space, VectorKind, VectorRow
+from contracts.graph import EmbeddingModel, Hit, Space, VectorKind, VectorRow
 from runtime.stores.checkpoints import Checkpoint
 
 
@@ -75,6 +75,10 @@ class Vectors(Protocol):
 
     async def count(self, space: Space, kind: VectorKind) -> int:
         """The number of rows."""
+        ...
+
+    async def model_of(self, generation: int) -> EmbeddingModel | None:
+        """The model that filled the generation, ours if it did; None while nobody has."""
         ...
 
     async def generations(self) -> set[int]:

@@ -14,7 +14,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from contracts.graph import Hit, VectorKind, VectorRow
+from contracts.graph import EmbeddingModel, Hit, VectorKind, VectorRow
 from contracts.ids import chunk_vector_prefix
 from runtime.errors import ModelChanged, Poison
 
@@ -85,14 +85,14 @@ def place(name: str) -> Place | None:
 
 def made_by(model: str, dimension: int) -> str:
     """A model as messages and descriptions of collections name it."""
-    return f"{model} ({dimension} dimensions)"
+    return str(EmbeddingModel(model, dimension))
 
 
 def model_changed(generation: int, before: str, now: str) -> ModelChanged:
     """The error of a call for a generation that another model filled; the models as `made_by` says them."""
     return ModelChanged(
         f"the vectors of generation {generation} were made by {before}, and this process embeds with {now}: "
-        "run `lightstream rebuild vectors` to make them anew, or go back to the former model"
+        "run `lightstream rebuild vectors --embedding-model …` to make them anew, or go back to the former model"
     )
 
 

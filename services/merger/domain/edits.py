@@ -24,6 +24,8 @@ class Edit:
     names: tuple[str, ...]
     target: str | None = None
     values: EditedValues = field(default_factory=EditedValues)
+    at: int = 0
+    """When it was made, in microseconds since 1970; 0 where that is not known."""
 
     @property
     def concerned(self) -> tuple[str, ...]:
@@ -43,6 +45,8 @@ class Edits:
     """Every name that had a part in a renaming."""
     said: dict[Key, EditedValues] = field(default_factory=dict[Key, EditedValues])
     """By present key, what people said of it. Being in here keeps a thing in the graph: somebody vouches for it."""
+    since: dict[Key, int] = field(default_factory=dict[Key, int])
+    """By present key, when people first said what stands in `said`, as `Edit.at`."""
     spoken: set[Key] = field(default_factory=set[Key])
     """Every key people ever spoke of, also where that is no longer so."""
     hidden: dict[Key, int] = field(default_factory=dict[Key, int])
@@ -100,10 +104,15 @@ class Edits:
         wanted = set(names)
         return {key for key in self.spoken if wanted.intersection(key)}
 
-    def say(self, key: Key, values: EditedValues) -> None:
-        """What people say of a key now."""
+    def say(self, key: Key, values: EditedValues, at: int) -> None:
+        """What people say of a key now, some of it since `at`."""
         self.said[key] = values
+        self.since[key] = earliest(self.since.get(key, 0), at)
         self.spoken.add(key)
+
+    def unsay(self, key: Key) -> tuple[EditedValues | None, int]:
+        """Forget what people say of a key, which is returned with its time."""
+        return self.said.pop(key, None), self.since.pop(key, 0)
 
     def counts(self, contribution: Contribution) -> bool:
         """Whether nothing that people said later hides it."""
@@ -124,17 +133,22 @@ def applied(edits: Sequence[Edit]) -> Edits:
         elif edit.operation == "delete_entity":
             _hide(state, edit.names, edit.sequence)
             for key in state.spoken_of(edit.names):
-                state.said.pop(key, None)
+                state.unsay(key)
         elif edit.operation == "delete_relation":
             key = pair(*edit.names)
             _hide(state, key, edit.sequence)
-            state.said.pop(key, None)
+            state.unsay(key)
         else:
             key = edit.names if len(edit.names) == 1 else pair(*edit.names)
-            state.say(key, _over(state.said.get(key), edit.values))
+            state.say(key, _over(state.said.get(key), edit.values), edit.at)
             for name in key:
-                state.say((name,), state.said.get((name,), EditedValues()))
+                state.say((name,), state.said.get((name,), EditedValues()), edit.at)
     return state
+
+
+def earliest(*times: int) -> int:
+    """The first of the times that are known, for 0 stands for one that is not."""
+    return min(filter(None, times), default=0)
 
 
 def _hide(state: Edits, key: Key, sequence: int) -> None:
@@ -151,12 +165,12 @@ def _rename(state: Edits, old: str, new: str) -> None:
         state.now[raw] = new
         state.ever[raw] |= {old, new} - {raw}
     for key in state.spoken_of([old]) & state.said.keys():
-        values = state.said.pop(key)
+        values, since = state.unsay(key)
         renamed = tuple(new if name == old else name for name in key)
         if len(renamed) == 1 or renamed[0] != renamed[1]:
             target = renamed if len(renamed) == 1 else pair(*renamed)
             # What was said of the entity that goes on stands over what was said of the one that is merged into it.
-            state.say(target, _over(values, state.said.get(target, EditedValues())))
+            state.say(target, _over(values, state.said.get(target, EditedValues())), since)
 
 
 def _over(below: EditedValues | None, above: EditedValues) -> EditedValues:

@@ -14,7 +14,7 @@ from contracts.graph import UNKNOWN_TYPE, Entity, Relation
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.values import EditedValues
 from services.merger.domain.contributions import Contribution, Key
-from services.merger.domain.edits import Edits
+from services.merger.domain.edits import Edits, earliest
 
 MAX_SOURCES = 200
 MAX_FILE_PATHS = 75
@@ -87,9 +87,8 @@ def fold(key: Key, counted: Tally, description: str, revision: int, edits: Edits
     gone = not counted.support and values is None
     said = values or EditedValues()
     text = description if said.description is None else said.description
-    sources: dict[str, Any] = {
-        name: getattr(counted, name) for name in ("source_ids", "file_paths", "support", "created_at")
-    }
+    sources: dict[str, Any] = {name: getattr(counted, name) for name in ("source_ids", "file_paths", "support")}
+    sources["created_at"] = earliest(counted.created_at, edits.since.get(key, 0) // 1_000_000)
     if len(key) == 1:
         if gone:
             return Entity(key[0], revision, gone=True)

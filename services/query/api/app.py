@@ -4,20 +4,18 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from fastapi import FastAPI, HTTPException, Request, Security
+from fastapi import FastAPI, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security import APIKeyHeader, OAuth2PasswordBearer
-from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException as Raised
 from starlette.middleware.cors import CORSMiddleware
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from contracts.text import encodable
-from runtime.bus.publisher import MAX_TEXT_BYTES
-from runtime.errors import InvalidInput, ModelChanged, Retryable
+from runtime.errors import InvalidInput, ModelChanged, Poison, Retryable
 from services.query.api import data, documents, graph, login, ollama, openai, pages, system, webpage
 from services.query.api.auth import Gate, Refused
+from services.query.api.bodies import LimitedBody
 from services.query.api.door import Door
 from services.query.api.examples import with_examples
 from services.query.api.failures import answered, told
@@ -26,14 +24,8 @@ from services.query.api.routes import VERSION, router
 from services.query.api.shield import HEADERS, Audit, Shield
 from services.query.refusals import Conflicts, NotOffered, NotTaken, NotThere, TooLarge
 
-MAX_BODY = 2 * MAX_TEXT_BYTES + 1024 * 1024
-"""Bytes of a request: what JSON escapes takes twice the bytes of UTF-8 as a rule, Chinese included."""
-
 REFUSALS: dict[type[Exception], int] = {NotTaken: 400, NotThere: 404, Conflicts: 409, TooLarge: 413, NotOffered: 501}
 """What is answered to what a use case refuses; any other InvalidInput is 422."""
-
-_TAKEN = f"at most {MAX_BODY:,} are taken"
-
 
 SCHEMES = [
     Security(APIKeyHeader(name="X-API-Key", auto_error=False)),
@@ -71,7 +63,7 @@ def create_app(door: Door | None = None) -> FastAPI:
 
 def _surround(app: FastAPI, door: Door) -> None:
     """What a request passes before its route; the last one added is the first."""
-    app.add_middleware(LimitedBody)
+    app.add_middleware(LimitedBody, limits=door.bodies)
     app.add_middleware(Gate, door=door)
     app.add_middleware(Audit)
     if door.origins:
@@ -97,6 +89,7 @@ def _explain(app: FastAPI) -> None:
     """Errors as answers."""
     for kind, code in REFUSALS.items():
         app.add_exception_handler(kind, _refusing(code))
+    app.add_exception_handler(Poison, _poisoned)
 
     @app.exception_handler(InvalidInput)
     async def refused(request: Request, error: InvalidInput) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
@@ -140,38 +133,14 @@ def _refusing(code: int) -> Callable[[Request, Exception], JSONResponse]:
     return refuse
 
 
+async def _poisoned(request: Request, error: Exception) -> JSONResponse:
+    status, detail = told(error, request.url.path)
+    return answered(request.url.path, status, detail)
+
+
 class Described(FastAPI):
     """An application whose description has examples."""
 
     def openapi(self) -> dict[str, Any]:
         """See FastAPI; it is made once."""
         return self.openapi_schema or with_examples(super().openapi())
-
-
-class LimitedBody:
-    """Refuses a request of more than MAX_BODY bytes: at once when it says so, else while it is read."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI 3."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        length = Headers(scope=scope).get("content-length", "")
-        if length.isdigit() and int(length) > MAX_BODY:
-            refusal = answered(scope["path"], 413, f"the request has {int(length):,} bytes, {_TAKEN}")
-            await refusal(scope, receive, send)
-            return
-        seen = 0
-
-        async def limited() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > MAX_BODY:
-                raise HTTPException(413, f"the request is too long, {_TAKEN}")
-            return message
-
-        await self._app(scope, limited, send)

@@ -1,13 +1,11 @@
 """Requests and answers about documents, in LightRAG's shapes. Unknown fields of a request are ignored, as there."""
 
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from contracts.text import encodable, sanitize
 from contracts.values import Chunking
-from runtime.bus.publisher import Added
 from services.query.api.strict import Strict
 from services.query.domain.status import STATUSES, STEPS, DocumentStatus
 
@@ -88,31 +86,6 @@ class InsertTexts(Strict):
         if blank := [index for index, text in enumerate(self.texts) if not sanitize(text)]:
             raise ValueError(f"texts {blank} are empty; give at least one printable character each")
         return self
-
-
-class Placed(BaseModel):
-    """Where a document of a request stands in the log."""
-
-    id: str
-    sequence: int = Field(description="its state has at least this `added_sequence` as soon as it is about this text")
-    track_id: str = Field(
-        description="of the request that brought the text there: another one if it stood there already"
-    )
-
-
-class InsertResponse(BaseModel):
-    """The log has the documents durably; ask for their state with the track id."""
-
-    status: Literal["success"] = "success"
-    message: str
-    track_id: str
-    documents: list[Placed] = Field(default=[], description="in the order of the request")
-
-    @classmethod
-    def of(cls, added: Sequence[Added], track_id: str, message: str) -> "InsertResponse":
-        """What is answered to a request that added these."""
-        placed = [Placed(id=one.document_id, sequence=one.sequence, track_id=one.track_id) for one in added]
-        return cls(message=message, track_id=track_id, documents=placed)
 
 
 class PaginatedRequest(Strict):

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Header, HTTPException, Path, Query, Request
 
 from contracts.graph import Space
 from contracts.ids import UNKNOWN_SOURCE
+from runtime.bus.publisher import Added
 from runtime.parsing.kinds import KINDS
 from services.query.adding import Shelf, Text, Track, add_texts
 from services.query.api.document_models import (
@@ -16,7 +17,6 @@ from services.query.api.document_models import (
     Document,
     Done,
     FileTypes,
-    InsertResponse,
     InsertText,
     InsertTexts,
     PaginatedRequest,
@@ -29,6 +29,7 @@ from services.query.api.document_models import (
     TrackStatus,
     all_counts,
 )
+from services.query.api.insert_models import InsertResponse
 from services.query.api.links import ADDED, LISTED, SCANNED, TRACKED
 from services.query.api.multipart import received
 from services.query.api.problems import answering
@@ -57,7 +58,13 @@ FORM: dict[str, Any] = {
                 "schema": {
                     "type": "object",
                     "required": ["file"],
-                    "properties": {"file": {"type": "string", "format": "binary"}},
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        "encoding": {
+                            "type": "string",
+                            "description": "of a file that is text, as windows-1252; without it, it is detected",
+                        },
+                    },
                 }
             }
         },
@@ -77,9 +84,8 @@ async def upload_file(
     """Add a file. The answer comes once it is read and the log has its text durably."""
     shelf = Shelf(ctx.log, ctx.blobs, workspace)
     async with received(request, ctx.readers.refuse_larger) as file:
-        added, track = await upload(shelf, file, Wishes(key, replace), ctx.readers)
-    message = "1 accepted; it is being processed." if added.is_new else "This file is there already; nothing was added."
-    return InsertResponse.of([added], track.id, message)
+        added, track, warning = await upload(shelf, file, Wishes(key, replace), ctx.readers)
+    return (await _answered(ctx, workspace, [added], track)).warning([warning] if warning else [])
 
 
 @router.post("/text", responses=ADDED)
@@ -109,7 +115,13 @@ async def _added(
     added = await add_texts(
         Shelf(ctx.log, ctx.blobs, workspace), track, [Text(text, name, chunking=wanted) for text, name in named]
     )
-    return InsertResponse.of(added, track.id, f"{len(texts)} accepted; they are being processed.")
+    return await _answered(ctx, workspace, added, track)
+
+
+async def _answered(ctx: Context, workspace: str, added: Sequence[Added], track: Track) -> InsertResponse:
+    there = [one.document_id for one in added if not one.is_new]
+    found = await ctx.documents.get(await _space(ctx, workspace), there) if there else {}
+    return InsertResponse.of(added, track.id, {id: state.status for id, (state, _) in found.items()})
 
 
 @router.post("/scan", responses={**SCANNED, **answering(501)})
@@ -141,7 +153,7 @@ async def scan_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> Scan
 
 @router.get("/supported_file_types")
 async def supported_file_types() -> FileTypes:
-    """Which files are read. A file without a suffix is read when it is UTF-8."""
+    """Which files are read. One of any other name is read when it is text."""
     engines: dict[str, list[str]] = {}
     for suffix, kind in KINDS.items():
         engines.setdefault(kind.parser or "text", []).append(suffix)
@@ -203,8 +215,16 @@ async def pipeline_status(ctx: Ctx, workspace: Workspace) -> PipelineStatus:
 
 @router.get("/track_status/{track_id}", operation_id="track_status", responses=TRACKED)
 async def track_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> TrackStatus:
-    """The documents of one request. An unknown id has none."""
-    found = await ctx.documents.tracked(await _space(ctx, workspace), track_id)
+    """The documents of one request, or the one document of that id. An unknown id has none.
+
+    A scan that this process knows has those too that it found unchanged.
+    """
+    space = await _space(ctx, workspace)
+    found = await ctx.documents.tracked(space, track_id)
+    others = {track_id, *ctx.scans.unchanged(workspace, track_id)} - {status.id for status in found}
+    if not found or len(others) > 1:
+        states = await ctx.documents.get(space, sorted(others))
+        found += [state for state, _ in states.values() if state.status in STATUSES]
     summary: dict[str, int] = {}
     for status in found:
         summary[status.status] = summary.get(status.status, 0) + 1

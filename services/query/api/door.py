@@ -6,6 +6,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from runtime.errors import ConfigurationError
+from services.query.api.bodies import BodyLimits
 from services.query.api.credentials import SHORTEST_SECRET, Accounts, Keys, Tokens
 from services.query.api.settings import AccessSettings
 from services.query.domain.access import SHORTEST_KEY, Caller, accounts, keys, paths
@@ -41,6 +42,7 @@ class Door:
     docs: bool = True
     page: Path | None = None
     local: bool = False
+    bodies: BodyLimits = field(default_factory=BodyLimits)
 
     @property
     def open(self) -> bool:
@@ -75,6 +77,7 @@ def door(settings: AccessSettings) -> Door:
         docs=settings.enable_api_docs,
         page=_page(settings.webui_dir),
         local=local,
+        bodies=BodyLimits(settings.max_login_body, settings.max_document_body, settings.max_request_body),
     )
 
 

@@ -18,7 +18,7 @@ _DOCUMENT: dict[str, Any] = {
 _COUNTS = {"pending": 0, "processing": 0, "processed": 1, "partial": 0, "failed": 0, "deleting": 0, "all": 1}
 _ADDED = {
     "status": "success",
-    "message": "1 accepted; they are being processed.",
+    "message": "1 accepted; processing goes on.",
     "track_id": "insert_20261121_120718_e19508f8",
     "documents": [{"id": _DOCUMENT["id"], "sequence": 17, "track_id": "insert_20261121_120718_e19508f8"}],
 }

@@ -1,5 +1,6 @@
 """What a caller is told of an error: never what is inside it. The log has the rest, under the id that is told."""
 
+import math
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -9,7 +10,7 @@ import structlog
 from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
-from runtime.errors import InvalidInput, ModelChanged, NotServing, Retryable
+from runtime.errors import InvalidInput, ModelChanged, ModelRefused, NotServing, Poison, RateLimited, Retryable
 
 logger = structlog.get_logger(__name__)
 
@@ -22,6 +23,7 @@ MEANING = {
     404: ("invalid_request_error", "not_found"),
     429: ("rate_limit_error", "rate_limit_exceeded"),
     500: ("server_error", "internal_error"),
+    502: ("server_error", "model_refused"),
     503: ("server_error", "unavailable"),
 }
 """Type and code of OpenAI's errors, by status; any other is `invalid_request_error` without a code."""
@@ -48,7 +50,7 @@ def openai_error(status: int, message: str, code: str | None = None) -> dict[str
 def documented(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
     """How the description of the API tells the errors of a protocol, which all are like the model."""
     # With 4XX among them FastAPI does not promise its own 422.
-    codes = {str(code): HTTPStatus(code).phrase for code in (400, 401, 403, 404, 413, 429, 500, 503)}
+    codes = {str(code): HTTPStatus(code).phrase for code in (400, 401, 403, 404, 413, 429, 500, 502, 503)}
     return {code: {"model": model, "description": said} for code, said in {**codes, "4XX": "Refused"}.items()}
 
 
@@ -57,15 +59,37 @@ def _fault(fault: Mapping[str, Any]) -> str:
     return f"{place}: {fault['msg']}" if place else str(fault["msg"])
 
 
+REFUSED = {
+    "content": (422, "refuses to answer this: ask in other words"),
+    "length": (422, "takes no request of this length: ask for less, such as with a lower max_total_tokens"),
+    "request": (502, "refused the request: whoever runs this service finds the reason in its log"),
+}
+"""What is told of a model that never takes a request, with the HTTP status."""
+
+
 def told(error: Exception, path: str) -> tuple[int, str]:
     """The HTTP status of an error and the sentence for it."""
     if isinstance(error, InvalidInput):
         return 422, str(error)
     id = uuid4().hex
+    if isinstance(error, Poison) and error.model:
+        logger.warning("a model refused", error_id=id, path=path, model=error.model, error=str(error))
+        unusable = (502, "answered what cannot be used")
+        status, said = REFUSED[error.reason] if isinstance(error, ModelRefused) else unusable
+        return status, f"the {error.model} {said} (error_id: {id})"
     if not isinstance(error, Retryable):
         logger.error("internal error", error_id=id, path=path, exc_info=error)
         return 500, f"Internal server error (error_id: {id})"
     logger.warning("unavailable", error_id=id, path=path, error=f"{type(error).__name__}: {error}")
     if isinstance(error, ModelChanged | NotServing):
         return 503, f"{error} (error_id: {id})"
-    return 503, f"a part of the system does not answer now; try again (error_id: {id})"
+    return 503, f"{_silent(error)} (error_id: {id})"
+
+
+def _silent(error: Retryable) -> str:
+    if not error.model:
+        return "a part of the system does not answer now; try again"
+    if isinstance(error, RateLimited):
+        wait = f" in {math.ceil(error.retry_after)} s" if error.retry_after else ""
+        return f"the {error.model} is paused or busy, as its provider asks to wait or fails; try again{wait}"
+    return f"the {error.model} does not answer now; try again"

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 
 from contracts.graph import Space
 from services.query import browsing, editing
@@ -31,9 +31,19 @@ from services.query.api.graph_models import (
 from services.query.api.links import ENTITY, NAMES, RELATION
 from services.query.api.problems import Responses, answering
 from services.query.api.routes import Context, Ctx, Workspace
+from services.query.domain.access import Caller
 from services.query.editing import Desk, Edited
 
 router = APIRouter(tags=["graph"])
+
+
+async def desk(request: Request, ctx: Ctx, workspace: Workspace) -> Desk:
+    """Where the caller edits the graph of the workspace."""
+    caller: Caller = request.state.caller
+    return Desk(ctx.log, ctx.library.graph, ctx.pointers, workspace, ctx.settings.edit_timeout, caller.name)
+
+
+Editing = Annotated[Desk, Depends(desk)]
 
 LATER: Responses = {202: {"description": "the log has it; the graph does not show it yet"}}
 CHANGING: Responses = {**LATER, **answering(404)}
@@ -85,20 +95,17 @@ async def exists(ctx: Ctx, workspace: Workspace, name: Annotated[Name, Query(exa
 
 
 @router.post("/graph/entity/create", responses={**LATER, **ENTITY})
-async def create_entity(body: EntityCreateRequest, ctx: Ctx, workspace: Workspace, response: Response) -> EditResponse:
+async def create_entity(body: EntityCreateRequest, desk: Editing, response: Response) -> EditResponse:
     """Make an entity."""
     values = taken(EntityValues, body.entity_data, ignored=(*MANUAL, "entity_name")).values()
-    edited = await editing.create_entity(_desk(ctx, workspace), body.entity_name, values)
+    edited = await editing.create_entity(desk, body.entity_name, values)
     return answered(_coded(edited, response), f"Entity '{edited.key[0]}' created successfully")
 
 
 @router.post("/graph/entity/edit", operation_id="edit_entity", responses={**CHANGING, **ENTITY})
-async def edit_entity(
-    body: EntityUpdateRequest, ctx: Ctx, workspace: Workspace, response: Response
-) -> EntityUpdateResponse:
+async def edit_entity(body: EntityUpdateRequest, desk: Editing, response: Response) -> EntityUpdateResponse:
     """Say something else of an entity, or call it something else."""
     values = taken(EntityValues, body.updated_data)
-    desk = _desk(ctx, workspace)
     edited = await editing.edit_entity(desk, body.entity_name, values.values(), body.renaming(values))
     said = answered(
         _coded(edited, response), "Entity merged successfully" if edited.merged else "Entity updated successfully"
@@ -107,59 +114,44 @@ async def edit_entity(
 
 
 @router.post("/graph/entities/merge", operation_id="merge_entities", responses={**CHANGING, **ENTITY})
-async def merge_entities(
-    body: EntitiesMergeRequest, ctx: Ctx, workspace: Workspace, response: Response
-) -> EditResponse:
+async def merge_entities(body: EntitiesMergeRequest, desk: Editing, response: Response) -> EditResponse:
     """Make several entities one."""
-    desk = _desk(ctx, workspace)
     edited = await editing.merge_entities(desk, body.entities_to_change, body.entity_to_change_into)
     message = f"Successfully merged {len(body.entities_to_change)} entities into '{edited.key[0]}'"
     return answered(_coded(edited, response), message)
 
 
 @router.delete("/graph/entity/delete", operation_id="delete_entity", responses=CHANGING)
-async def delete_entity(
-    body: EntityDeleteRequest, ctx: Ctx, workspace: Workspace, response: Response
-) -> DeletionResponse:
+async def delete_entity(body: EntityDeleteRequest, desk: Editing, response: Response) -> DeletionResponse:
     """Hide an entity and its relations, until a later document speaks of it."""
-    edited = await editing.delete_entity(_desk(ctx, workspace), body.entity_name)
+    edited = await editing.delete_entity(desk, body.entity_name)
     message = f"Entity Delete: remove '{body.entity_name}' and its {edited.relations} relations"
     return deleted(_coded(edited, response), message)
 
 
 @router.post("/graph/relation/create", operation_id="create_relation", responses={**CHANGING, **RELATION})
-async def create_relation(
-    body: RelationCreateRequest, ctx: Ctx, workspace: Workspace, response: Response
-) -> EditResponse:
+async def create_relation(body: RelationCreateRequest, desk: Editing, response: Response) -> EditResponse:
     """Make a relation between two entities."""
     values = taken(RelationValues, body.relation_data, ignored=MANUAL).values()
-    edited = await editing.create_relation(_desk(ctx, workspace), body.source_entity, body.target_entity, values)
+    edited = await editing.create_relation(desk, body.source_entity, body.target_entity, values)
     message = f"Relation created successfully between '{body.source_entity}' and '{body.target_entity}'"
     return answered(_coded(edited, response), message)
 
 
 @router.post("/graph/relation/edit", operation_id="edit_relation", responses={**CHANGING, **RELATION})
-async def edit_relation(
-    body: RelationUpdateRequest, ctx: Ctx, workspace: Workspace, response: Response
-) -> EditResponse:
+async def edit_relation(body: RelationUpdateRequest, desk: Editing, response: Response) -> EditResponse:
     """Say something else of a relation."""
     values = taken(RelationValues, body.updated_data).values()
-    edited = await editing.edit_relation(_desk(ctx, workspace), body.source_id, body.target_id, values)
+    edited = await editing.edit_relation(desk, body.source_id, body.target_id, values)
     return answered(_coded(edited, response), "Relation updated successfully")
 
 
 @router.delete("/graph/relation/delete", operation_id="delete_relation", responses=CHANGING)
-async def delete_relation(
-    body: RelationDeleteRequest, ctx: Ctx, workspace: Workspace, response: Response
-) -> DeletionResponse:
+async def delete_relation(body: RelationDeleteRequest, desk: Editing, response: Response) -> DeletionResponse:
     """Hide a relation, until a later document speaks of it."""
-    edited = await editing.delete_relation(_desk(ctx, workspace), body.source_entity, body.target_entity)
+    edited = await editing.delete_relation(desk, body.source_entity, body.target_entity)
     message = f"Relation Delete: remove the relation between '{body.source_entity}' and '{body.target_entity}'"
     return deleted(_coded(edited, response), message)
-
-
-def _desk(ctx: Context, workspace: str) -> Desk:
-    return Desk(ctx.log, ctx.library.graph, ctx.pointers, workspace, ctx.settings.edit_timeout)
 
 
 def _coded(edited: Edited[Any], response: Response) -> Edited[Any]:

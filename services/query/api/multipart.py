@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from typing import BinaryIO
 from urllib.parse import unquote_to_bytes
 
@@ -25,6 +26,7 @@ MOST_FIELD = 64 * 1024
 _BOUNDARY = re.compile(r';\s*boundary=(?:"([^"]{1,70})"|([^\s";,]{1,70}))', re.IGNORECASE)
 _NAME = re.compile(r';\s*name="([^"]*)"|;\s*name=([^\s";]+)', re.IGNORECASE)
 _FILENAME = re.compile(r';\s*filename="((?:\\"|[^"])*)"|;\s*filename=([^\s";]+)', re.IGNORECASE)
+_CHARSET = re.compile(r';\s*charset="?([^\s";,]{1,40})', re.IGNORECASE)
 _ENCODED = re.compile(r";\s*filename\*=utf-8'[^';]*'([^\s;]*)", re.IGNORECASE)
 
 
@@ -104,10 +106,10 @@ class _Copied:
         except OSError as error:
             raise Unavailable(f"there is no room for an upload: {error.strerror}", retry_after=10.0) from None
 
-    def as_file(self, name: str) -> Received:
+    def as_file(self, form: "_Form") -> Received:
         """What came in."""
         self._content.seek(0)
-        return Received(name, self._content, self._digest.hexdigest())
+        return Received(form.name, self._content, self._digest.hexdigest(), form.encoding, form.charset)
 
 
 @asynccontextmanager
@@ -129,33 +131,74 @@ async def received(request: Request, refuse_larger: Callable[[int], None]) -> As
         copied = _Copied(content, refuse_larger)
         try:
             async with aclosing(request.stream()) as pieces:
-                name = await _copy(_Body(pieces, (found[1] or found[2]).encode("latin-1")), copied)
+                form = await _copy(_Body(pieces, (found[1] or found[2]).encode("latin-1")), copied)
                 rest = _Limited()
                 async for piece in pieces:
                     rest(piece)
         except ClientDisconnect:
             raise _unreadable("the client went away") from None
-        yield copied.as_file(name)
+        yield copied.as_file(form)
 
 
-async def _copy(body: _Body, copied: _Copied) -> str:
-    """Copy the part that is the file, and return what it is called."""
-    other = _Limited()
+@dataclass
+class _Form:
+    """What a form says beside the bytes of its file."""
+
+    name: str = ""
+    charset: str = ""
+    encoding: str = ""
+
+
+async def _copy(body: _Body, copied: _Copied) -> _Form:
+    """Copy the part that is the file, and return what the form says of it."""
+    form, other, has_file = _Form(), _Limited(), False
     await body.part(other)
     for _ in range(MOST_PARTS):
         headers = await body.headers()
         if headers is None:
-            raise HTTPException(400, "the form has no part of the name `file` with a file name")
-        name = _file_name(headers)
-        await body.part(other if name is None else copied)
+            if not has_file:
+                raise HTTPException(400, "the form has no part of the name `file` with a file name")
+            return form
+        name = None if has_file else _file_name(headers)
         if name is not None:
-            return name
+            form.name, form.charset, has_file = name, _charset(headers), True
+            await body.part(copied)
+        elif _field(headers) == "encoding":
+            form.encoding = await _value(body, other)
+        else:
+            await body.part(other)
     raise _unreadable(f"it has more than {MOST_PARTS} parts")
+
+
+async def _value(body: _Body, limit: _Limited) -> str:
+    taken = bytearray()
+
+    def take(piece: bytes) -> None:
+        limit(piece)
+        taken.extend(piece)
+
+    await body.part(take)
+    return taken.decode("utf-8", "replace").strip()
+
+
+def _field(headers: str) -> str:
+    """The name of a part that is no file."""
+    name = _NAME.search(_line(headers, "content-disposition:"))
+    return (name[1] or name[2]) if name else ""
+
+
+def _charset(headers: str) -> str:
+    found = _CHARSET.search(_line(headers, "content-type:"))
+    return found[1] if found else ""
+
+
+def _line(headers: str, beginning: str) -> str:
+    return next((line for line in headers.split("\r\n") if line.lower().startswith(beginning)), "")
 
 
 def _file_name(headers: str) -> str | None:
     """What the file of the part `file` is called; None for any other part."""
-    disposition = next((line for line in headers.split("\r\n") if line.lower().startswith("content-disposition:")), "")
+    disposition = _line(headers, "content-disposition:")
     name, filename = _NAME.search(disposition), _FILENAME.search(disposition)
     if not name or (name[1] or name[2]) != "file":
         return None

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Code = Literal[400, 401, 403, 404, 409, 413, 422, 429, 500, 501, 503]
+Code = Literal[400, 401, 403, 404, 409, 413, 422, 429, 500, 501, 502, 503]
 
 
 class Fault(BaseModel):
@@ -34,7 +34,8 @@ SAID: dict[Code, str] = {
     429: "too many requests",
     500: "a bug; the log has it under the id that is told",
     501: "this deployment does not do it",
-    503: "a part of the system does not answer now, or the log is full",
+    502: "a model refused the request, or answered what cannot be used",
+    503: "a part of the system or a model does not answer now, or the log is full",
 }
 
 USUAL: tuple[Code, ...] = (400, 401, 403, 413, 422, 429, 500, 503)

@@ -11,7 +11,7 @@ from contracts.envelope import WORKSPACE_PATTERN
 from contracts.envelope import Header as Attributes
 from runtime.bus.port import Blobs, GenerationPointers, Log
 from services.query.api.models import QueryRequest, QueryResponse, references_of
-from services.query.api.problems import Responses
+from services.query.api.problems import Responses, answering
 from services.query.api.streaming import Ndjson, answer_lines
 from services.query.ask import Answer, ask
 from services.query.domain.question import RESPONSE_TYPE, Keywords, Question, Turn, Wanted
@@ -99,7 +99,8 @@ POSITION = "X-Log-Position"
 
 
 STANDING: Responses = {
-    200: {"headers": {POSITION: {"description": "the place in the log", "schema": {"type": "integer", "minimum": 0}}}}
+    **answering(502),
+    200: {"headers": {POSITION: {"description": "the place in the log", "schema": {"type": "integer", "minimum": 0}}}},
 }
 LINES = {"application/x-ndjson": {"example": '{"response": "Ada Marsh leads it. [1]", "llm_generated": false}\n'}}
 
@@ -137,7 +138,7 @@ async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Re
     tags=["query"],
     status_code=200,
     response_class=Ndjson,
-    responses={200: {**STANDING[200], "content": LINES}},
+    responses={**STANDING, 200: {**STANDING[200], "content": LINES}},
 )
 async def query_stream(
     body: QueryRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response

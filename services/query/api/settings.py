@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field, SecretStr
 
 from runtime.settings import Settings
+from services.query.api.bodies import MAX_BODY, MAX_LOGIN, MAX_REQUEST
 
 
 class AccessSettings(Settings):
@@ -41,6 +42,11 @@ class AccessSettings(Settings):
     rate_limit_queries_per_minute: int = Field(
         default=240, ge=0, description="questions among them; 0: no limit; on loopback only if set"
     )
+    max_login_body: int = Field(default=MAX_LOGIN, ge=256, description="bytes of a request to /login; else 413")
+    max_request_body: int = Field(
+        default=MAX_REQUEST, ge=1024, description="bytes of a question, an edit and all that has no limit of its own"
+    )
+    max_document_body: int = Field(default=MAX_BODY, ge=1024, description="bytes of a request that adds documents")
     enable_api_docs: bool = Field(default=True, description="show /docs and /openapi.json")
     webui_dir: str = Field(default="", description="the folder of a web page that is served at /webui; empty: none")
 

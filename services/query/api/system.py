@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse
 
 from contracts.graph import Space
+from runtime.errors import Retryable
 from services.query.api.door import Door
 from services.query.api.problems import ANYBODY
 from services.query.api.routes import VERSION, Context, Ctx, Workspace
@@ -25,7 +26,8 @@ async def root(request: Request) -> RedirectResponse:
 async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, Any]:
     """Whether the service answers, and what it works with; a stranger hears the first only. Nothing of it is secret."""
     door: Door = request.app.state.door
-    counts = await ctx.documents.counts(Space(workspace, (await ctx.pointers.live("status")).status))
+    live = await ctx.pointers.live("status")
+    counts = await ctx.documents.counts(Space(workspace, live.status))
     shown = public(door, counts)
     if not request.state.caller.signed_in:
         return shown
@@ -33,7 +35,7 @@ async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, 
         **shown,
         **pages(ctx, door, shown["pipeline_busy"]),
         "workspace": workspace,
-        "configuration": configuration(ctx, workspace),
+        "configuration": configuration(ctx, workspace, await embedding_model(ctx, live.vectors)),
     }
 
 
@@ -71,7 +73,16 @@ def pages(ctx: Context, door: Door, busy: bool) -> dict[str, Any]:
     }
 
 
-def configuration(ctx: Context, workspace: str) -> dict[str, Any]:
+async def embedding_model(ctx: Context, generation: int) -> str:
+    """The model that questions are embedded with; that of the settings while the store does not answer."""
+    try:
+        async with ctx.library.searching(generation) as library:
+            return library.vectors.model
+    except Retryable:
+        return ctx.library.vectors.model
+
+
+def configuration(ctx: Context, workspace: str, embedding_model: str) -> dict[str, Any]:
     """Models, limits and stores: no address, no key."""
     settings, library = ctx.settings, ctx.library
     llm = settings.llm_model if settings.has_llm else None
@@ -79,7 +90,7 @@ def configuration(ctx: Context, workspace: str) -> dict[str, Any]:
         "llm_binding": "openai" if llm else None,
         "llm_model": llm,
         "embedding_binding": "openai" if settings.has_embedding_endpoint else "offline",
-        "embedding_model": library.vectors.model,
+        "embedding_model": embedding_model,
         "kv_storage": "documents",
         "doc_status_storage": "documents",
         "graph_storage": "bolt",

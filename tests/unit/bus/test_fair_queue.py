@@ -8,9 +8,9 @@ from runtime.bus.fair_queue import FairQueue, Turn
 EVENTS = "kb.v1.*.*.DocumentAdded"
 
 
-def backlog(*workspaces: str, gap: int = 3) -> FairQueue:
+def backlog(*workspaces: str) -> FairQueue:
     """A queue in which message n (from 1) is of the n-th workspace."""
-    queue = FairQueue(gap)
+    queue = FairQueue()
     for sequence, workspace in enumerate(workspaces, 1):
         queue.add(sequence, workspace, EVENTS)
     return queue
@@ -18,26 +18,26 @@ def backlog(*workspaces: str, gap: int = 3) -> FairQueue:
 
 def test_a_workspace_behind_the_backlog_of_another_has_its_turn() -> None:
     queue = backlog(*"aaaaab")
-    assert queue.take(10, 0.0) == Turn("b", EVENTS, [6])
-    assert queue.take(10, 0.0) is None, "the workspace at the head is served by ordinary delivery"
+    assert queue.take(10, 0.0, gap=3) == Turn("b", EVENTS, [6])
+    assert queue.take(10, 0.0, gap=3) is None, "the workspace at the head is served by ordinary delivery"
 
 
 def test_who_is_about_to_be_delivered_does_not_overtake() -> None:
-    assert backlog(*"aab").take(10, 0.0) is None
-    assert backlog(*"aaab").take(10, 0.0) == Turn("b", EVENTS, [4])
+    assert backlog(*"aab").take(10, 0.0, gap=3) is None
+    assert backlog(*"aaab").take(10, 0.0, gap=3) == Turn("b", EVENTS, [4])
 
 
 def test_workspaces_take_turns_however_much_each_has() -> None:
     queue = backlog(*"aaaaa", *"bbbb", "c")
-    turns = [queue.take(2, 0.0) for _ in range(4)]
+    turns = [queue.take(2, 0.0, gap=3) for _ in range(4)]
     assert turns == [Turn("b", EVENTS, [6, 7]), Turn("c", EVENTS, [10]), Turn("b", EVENTS, [8, 9]), None]
 
 
 def test_what_was_delivered_is_forgotten_and_the_next_workspace_is_the_head() -> None:
     queue = backlog(*"aaaaa", *"bbbbb", *"ccc")
     queue.delivered(5)
-    assert queue.take(10, 0.0) == Turn("c", EVENTS, [11, 12, 13])
-    assert queue.take(10, 0.0) is None
+    assert queue.take(10, 0.0, gap=3) == Turn("c", EVENTS, [11, 12, 13])
+    assert queue.take(10, 0.0, gap=3) is None
     queue.delivered(10)
     assert len(queue) == 0
     queue.add(9, "b", EVENTS)
@@ -46,21 +46,29 @@ def test_what_was_delivered_is_forgotten_and_the_next_workspace_is_the_head() ->
 
 def test_a_turn_that_failed_is_offered_again_after_its_delay_and_holds_up_nobody() -> None:
     queue = backlog(*"aaaaa", *"bb", "c")
-    turn = queue.take(10, 0.0)
+    turn = queue.take(10, 0.0, gap=3)
     assert turn == Turn("b", EVENTS, [6, 7])
     queue.put_back(turn, 5.0)
-    assert queue.take(10, 1.0) == Turn("c", EVENTS, [8])
-    assert queue.take(10, 1.0) is None
-    assert queue.take(10, 5.0) == turn
+    assert queue.take(10, 1.0, gap=3) == Turn("c", EVENTS, [8])
+    assert queue.take(10, 1.0, gap=3) is None
+    assert queue.take(10, 5.0, gap=3) == turn
+
+
+def test_without_a_gap_everybody_has_a_turn_but_who_is_served_elsewhere() -> None:
+    queue = backlog(*"abab", "c")
+    assert queue.take(10, 0.0, served={"a"}) == Turn("b", EVENTS, [2, 4])
+    assert queue.take(10, 0.0, served={"a"}) == Turn("c", EVENTS, [5])
+    assert queue.take(10, 0.0, served={"a"}) is None
+    assert queue.take(10, 0.0) == Turn("a", EVENTS, [1, 3])
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=60), st.integers(1, 8), st.integers(1, 5))
 def test_every_message_is_offered_at_most_once_and_in_the_order_of_its_workspace(
     workspaces: list[str], gap: int, most: int
 ) -> None:
-    queue = backlog(*workspaces, gap=gap)
+    queue = backlog(*workspaces)
     offered: dict[str, list[int]] = {}
-    while turn := queue.take(most, 0.0):
+    while turn := queue.take(most, 0.0, gap=gap):
         assert len(turn.sequences) <= most
         offered.setdefault(turn.workspace, []).extend(turn.sequences)
     places = {w: [n for n, of in enumerate(workspaces, 1) if of == w] for w in set(workspaces)}

@@ -135,11 +135,89 @@ async def test_archives_inside_of_an_office_file_are_not_opened() -> None:
     assert (await parse(nested, "a.docx")).text.startswith("# Engines")
 
 
+HOSTILE_BOOKS = [
+    ("a.odt", "content.xml"),
+    ("a.epub", "META-INF/container.xml"),
+    ("a.epub", "OEBPS/content.opf"),
+]
+
+
+@pytest.mark.parametrize("document_type", [BILLION, EXTERNAL, OUTSIDE], ids=["billion laughs", "file", "address"])
+@pytest.mark.parametrize(("name", "part"), HOSTILE_BOOKS)
+async def test_xml_of_books_with_a_document_type_is_refused(name: str, part: str, document_type: bytes) -> None:
+    made = with_type(SEEDS[name], part, document_type)
+    with pytest.raises(InvalidInput, match=f"{name}: has a document type in its XML"):
+        await parse(made, name)
+
+
+async def test_chapters_may_have_a_document_type_and_its_entities_stay_names() -> None:
+    found = await parse(with_type(office.epub(), "OEBPS/one.xhtml", BILLION), "a.epub")
+    assert "haha" not in found.text
+    outside = EXTERNAL.replace(b"/etc/hostname", b"/etc/passwd")
+    assert "root:" not in (await parse(with_type(office.epub(), "OEBPS/one.xhtml", outside), "a.epub")).text
+
+
+@pytest.mark.parametrize("name", ["a.odt", "a.epub"])
+async def test_books_that_inflate_to_too_much_are_refused(name: str) -> None:
+    bomb = office.changed(SEEDS[name], lambda _, part: part, **{"OEBPS/big.xhtml": bytes(64 * 2**20)})
+    with pytest.raises(InvalidInput, match=f"{name}: inflates to .*zip bomb"):
+        await parse(bomb, name)
+
+
+async def test_a_chapter_counts_once_and_one_outside_of_the_book_is_damage() -> None:
+    def often(name: str, part: bytes) -> bytes:
+        return part.replace(b'<itemref idref="c1"/>', b'<itemref idref="c1"/>' * 20_000) if "opf" in name else part
+
+    assert (await parse(office.changed(office.epub(), often), "a.epub")).text.count("Åsa Lind") == 1
+
+    def outside(name: str, part: bytes) -> bytes:
+        return part.replace(b'"one.xhtml"', b'"../../../../etc/passwd"') if "opf" in name else part
+
+    with pytest.raises(InvalidInput, match=r"a\.epub: damaged, or not an e-book"):
+        await parse(office.changed(office.epub(), outside), "a.epub")
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ('<text:p>a<text:s text:c="2000000000"/>b</text:p>', "memory|more than 20,971,520 characters"),
+        (
+            '<table:table table:name="t"><table:table-row table:number-rows-repeated="1000000"><table:table-cell '
+            'table:number-columns-repeated="16000"><text:p>x</text:p></table:table-cell></table:table-row></table:table>',
+            "damaged|memory",
+        ),
+        ("<text:section>" * 50_000 + "</text:section>" * 50_000, "damaged|nested too deeply|or the parser fails on it"),
+    ],
+    ids=["blanks", "cells", "depth"],
+)
+async def test_what_multiplies_in_an_opendocument_text_is_bounded(body: str, reason: str) -> None:
+    with pytest.raises(InvalidInput, match=f"a.odt: .*(?:{reason})"):
+        await parse(office.odt(body), "a.odt")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"{\\rtf1" * 20_000,
+        b"{\\rtf1 \\u99999999999999 x}",
+        b"{\\rtf1 \\ansicpg99999 \\'zz}",
+        b"{\\rtf1 \\bin999999999 }",
+    ],
+)
+async def test_a_hostile_rich_text_is_read_or_refused(data: bytes) -> None:
+    [answer] = await asyncio.gather(parse(data, "a.rtf"), return_exceptions=True)
+    assert isinstance(answer, InvalidInput) or not isinstance(answer, BaseException)
+    assert "the parser fails" not in str(answer)
+
+
 SEEDS = {
     "a.pdf": pdf("Ada Marlow", "Hector Vane"),
     "a.docx": office.docx(),
     "a.pptx": office.pptx(),
     "a.xlsx": office.xlsx(),
+    "a.odt": office.odt(),
+    "a.epub": office.epub(),
+    "a.rtf": office.RICH_TEXT,
     "a.html": b"<h1>Ada</h1><table><tr><td>x</table>",
     "a.csv": b'a,b\n"x",2\n' * 20,
     "a.json": b'{"a": [1, {"b": "c"}], "d": null}',

@@ -24,6 +24,45 @@ async def test_slides_become_headings_with_lists_tables_groups_and_notes() -> No
     assert found.pages == (0, len(first) + 2, len(first) + 2), "the second slide is empty"
 
 
+async def test_opendocument_headings_lists_and_tables_become_markdown() -> None:
+    found = await parse(office.odt(), "a.odt")
+    assert found.text.startswith("# Harbour Office\n\nÅsa Lind leads it <since> May & June.\n\n")
+    assert "-  one\n" in found.text
+    assert "| Ada\\|x" in found.text
+    assert "DELETED" not in found.text, "what was deleted while changes were tracked is no text"
+    assert found.metadata["media_type"] == "application/vnd.oasis.opendocument.text"
+
+
+async def test_chapters_of_a_book_are_read_in_their_order() -> None:
+    found = await parse(office.epub(), "a.epub")
+    assert found.text == "# Two\n\nBörje came *later*.\n\n# One\n\nÅsa Lind leads the office."
+
+
+async def test_rich_text_becomes_lines_with_every_letter() -> None:
+    found = await parse(office.RICH_TEXT, "a.rtf")
+    assert found.text == "Lefèvre & Łódź – 😀\nÅsa|36|\nlast"
+    assert (await parse(office.RICH_TEXT, "really-rich.txt")).text == found.text
+    cyrillic = b"{\\rtf1\\ansi\\ansicpg1251 \\'cf\\'ee\\'f0\\'f2}"
+    assert (await parse(cyrillic, "a.rtf")).text == "Порт"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.odt", office.docx(), "damaged, or not an OpenDocument text"),
+        ("a.odt", office.odt("<text:p/>"), "has no text in it"),
+        ("a.odt", office.odt(protected=True), "protected by a password"),
+        ("a.epub", office.odt(), "damaged, or not an e-book"),
+        ("a.epub", office.changed(office.epub(), lambda n, p: None if n.endswith("one.xhtml") else p), "damaged"),
+        ("a.rtf", b"just text", "damaged, or not Rich Text Format"),
+        ("a.rtf", b"{\\rtf1 }", "has no text in it"),
+    ],
+)
+async def test_a_book_or_text_without_readable_text_is_refused(name: str, data: bytes, reason: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{name}: {reason}"):
+        await parse(data, name)
+
+
 @pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx"])
 async def test_macros_are_not_read(name: str) -> None:
     data = {"a.docx": office.docx, "a.pptx": office.pptx, "a.xlsx": office.xlsx}[name]()

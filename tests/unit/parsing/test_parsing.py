@@ -1,7 +1,6 @@
 """Files to text: what is read, what is known about it, and what is refused for which reason."""
 
 import hashlib
-import random
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,9 @@ from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.errors import InvalidInput
 from runtime.parsing import content, files
 from runtime.parsing.content import MAX_TEXT, joined, paged
-from runtime.parsing.decoding import decode
 from runtime.parsing.files import parse
-from runtime.parsing.kinds import KINDS, SUFFIXES
+from runtime.parsing.folders import is_document
+from runtime.parsing.kinds import KINDS, SUFFIXES, refuse_kind
 from runtime.parsing.names import checked
 from standalone.cli.documents import add
 from tests.support import office_files as office
@@ -21,39 +20,6 @@ from tests.support.pdf_files import pdf
 ROOT = Path(__file__).resolve().parents[3]
 
 GERMAN = "Die Käufer prüfen große Öfen, während der Bäcker die Brötchen für übermütige Gäste backt. " * 4
-RUSSIAN = "Широкая электрификация южных губерний даст мощный толчок подъёму сельского хозяйства. " * 4
-JAPANESE = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。" * 6
-CHINESE = "知识图谱是一种用图模型来描述知识和建模世界万物之间关联关系的技术方法。" * 6
-
-
-@pytest.mark.parametrize(
-    ("text", "encoding"),
-    [
-        (GERMAN, "utf-8"), (GERMAN, "utf-8-sig"), (GERMAN, "utf-16"), (GERMAN, "utf-32"), (GERMAN, "utf-16-le"),
-        (GERMAN, "utf-16-be"), (GERMAN, "cp1252"), (RUSSIAN, "koi8-r"), (RUSSIAN, "cp1251"), (JAPANESE, "cp932"),
-        (CHINESE, "gb18030"), (CHINESE, "big5"), ("", "utf-8"), ("a\tb\r\nc😀", "utf-8"),
-    ],
-)  # fmt: skip
-def test_text_is_read_in_its_encoding(text: str, encoding: str) -> None:
-    if encoding == "big5":
-        text = "知識圖譜是一種用圖模型來描述知識和建模世界萬物之間關聯關係的技術方法。" * 6
-    assert decode(text.encode(encoding)) == text
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        random.Random(7).randbytes(4000),
-        bytes(500),
-        b"PK\x03\x04" + random.Random(1).randbytes(400),
-        b"\xff\xfe" + b"\xd8\x00" * 9 + b"a",
-        b"\x7fELF\x02\x01\x01\0\0\0\0\0" * 30,
-        b"text with \0 one zero byte",
-    ],
-)
-def test_binary_data_are_refused_and_never_guessed_at(data: bytes) -> None:
-    with pytest.raises(InvalidInput, match="binary"):
-        decode(data)
 
 
 async def test_html_keeps_headings_and_tables_and_drops_scripts_and_pictures() -> None:
@@ -124,6 +90,8 @@ async def test_a_file_is_described_by_its_metadata() -> None:
         "media_type": "text/markdown",
         "file_size": 7,
         "file_sha256": hashlib.sha256(data).hexdigest(),
+        "encoding": "utf-8",
+        "encoding_confidence": 1.0,
     }
     assert (await parse(data, "")).metadata == {}
     assert (await parse(office.xlsx(), "a.xlsx")).metadata["media_type"] == (
@@ -131,11 +99,21 @@ async def test_a_file_is_described_by_its_metadata() -> None:
     )
 
 
-async def test_a_name_without_suffix_is_read_as_utf_8_only() -> None:
-    assert (await parse("Grüße".encode(), "LICENSE")).text == "Grüße"
-    for data in ("Grüße".encode("cp1252"), b"a\0b"):
-        with pytest.raises(InvalidInput, match=r"LICENSE: not UTF-8 .* give it one"):
-            await parse(data, "LICENSE")
+@pytest.mark.parametrize("name", ["LICENSE", "notes.v2", "a.py", "a.unheard-of", "conf.d", "x.YAML", ""])
+async def test_plain_text_of_any_name_is_read(name: str) -> None:
+    for encoding in ("utf-8", "utf-16", "cp1252"):
+        assert (await parse(GERMAN.encode(encoding), name)).text == GERMAN
+    with pytest.raises(InvalidInput, match="binary data, not text"):
+        await parse(b"\0\1\2\3" * 30, name)
+
+
+async def test_everything_lightrag_takes_is_read() -> None:
+    """The list of LightRAG's DocumentManager."""
+    taken = (
+        ".txt .md .mdx .pdf .docx .pptx .xlsx .rtf .odt .tex .epub .html .htm .csv .json .xml .yaml .yml .log .conf "
+        ".ini .properties .sql .bat .sh .c .h .cpp .hpp .py .java .js .ts .swift .go .rb .php .css .scss .less"
+    )
+    assert set(taken.split()) <= set(SUFFIXES)
 
 
 async def test_a_too_large_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,16 +125,16 @@ async def test_a_too_large_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("name", "way_out"),
     [
-        ("a.exe", "read when its name ends in .txt; known: .md .txt"),
+        ("a.exe", "their source code is"),
+        ("a.pem", "holds keys"),
         ("a.zip", "unpack the archive"),
         ("a.tar.GZ", "unpack the archive"),
         ("a.doc", "save it as .docx"),
         ("a.docm", "save it as .docx"),
         ("a.xls", "save it as .xlsx or .csv"),
         ("a.odp", "save it as .pptx"),
-        ("a.epub", "save it as .pdf"),
+        ("a.mobi", "save it as .pdf"),
         ("a.jpeg", "text recognition"),
-        ("a.xml", "read when its name ends in .txt"),
     ],
 )
 async def test_a_file_of_another_kind_is_refused_with_the_way_out(name: str, way_out: str) -> None:
@@ -174,6 +152,9 @@ async def test_a_file_of_another_kind_is_refused_with_the_way_out(name: str, way
         (b"BZh91AY&SY" + bytes(30), "a bzip2 archive: unpack"),
         (b"\xfd7zXZ\0" + bytes(30), "an xz archive: unpack"),
         (b"a.txt".ljust(257, b"\0") + b"ustar\0", "a tar archive: unpack"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(30), "a picture: run text recognition"),
+        (b"\xff\xd8\xff\xe0" + bytes(30), "a picture: run text recognition"),
+        (b"\x7fELF\2\1\1" + bytes(30), "a program"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "old or protected Office file: save it as .docx"),
     ],
 )
@@ -206,16 +187,35 @@ def test_a_plain_name_is_taken_as_it_is(name: str) -> None:
 
 
 def test_every_kind_says_its_media_type() -> None:
-    assert SUFFIXES == (
-        ".md", ".txt", ".rst", ".html", ".htm", ".pdf", ".docx", ".pptx", ".xlsx", ".csv", ".tsv", ".json", ".jsonl"
-    )  # fmt: skip
     assert all("/" in kind.media_type for kind in KINDS.values())
+    assert [suffix for suffix in SUFFIXES if suffix != suffix.lower() or refused(suffix)] == []
+
+
+def refused(suffix: str) -> bool:
+    try:
+        refuse_kind(suffix)
+    except InvalidInput:
+        return True
+    return False
 
 
 def test_the_documentation_lists_every_kind() -> None:
-    known = " ".join(SUFFIXES)
+    known = " ".join(suffix for suffix, kind in KINDS.items() if kind.parser)
     shown = " ".join((add.__doc__ or "").split())
-    assert f"Add documents: {known}, and UTF-8 text without a suffix." in shown
-    assert f"Files are {known}," in (ROOT / "README.md").read_text("utf-8")
+    assert f"Add documents: {known}, and text of any other name." in shown
+    assert f"Files are {known}, and text of any other name" in (ROOT / "README.md").read_text("utf-8")
     table = (ROOT / "docs/operations.md").read_text("utf-8").partition("## Which files are read?")[2]
     assert [suffix for suffix in SUFFIXES if f"`{suffix}`" not in table] == []
+
+
+def test_one_rule_says_which_files_of_a_folder_are_documents(tmp_path: Path) -> None:
+    files = {
+        "a.py": b"x = 1", "b.unheard": GERMAN.encode("utf-16"), "LICENSE": b"free", "c.pdf": b"%PDF", "d.txt": b"\0\1",
+        "cut": ("x" * 4095 + "ß").encode(),
+        "empty.txt": b"", "__init__.py": b"", "program": b"\x7fELF\0\0", "picture.png": b"text", "e.unheard": b"\0\1\2",
+    }  # fmt: skip
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "gone.txt").symlink_to("nowhere")
+    found = {path.name for path in tmp_path.iterdir() if is_document(path)}
+    assert found == {"a.py", "b.unheard", "LICENSE", "c.pdf", "d.txt", "cut", "gone.txt"}

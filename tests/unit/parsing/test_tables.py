@@ -102,18 +102,18 @@ def test_a_table_has_a_bounded_number_of_rows_and_cells(monkeypatch: pytest.Monk
         ("a\tb, c\n1\t2\n", ["| a | b, c |", "| 1 | 2 |"]),
         ("a|b\r\n1|2\r\n", ["| a | b |", "| 1 | 2 |"]),
         ('a,b\n"x, ""y""\nz",2\n', ["| a | b |", '| x, "y" z | 2 |']),
-        ("\ufeffname\nAda\n\nHector\n", ["| name |", "| Ada |", "| Hector |"]),
+        ("name\nAda\n\nHector\n", ["| name |", "| Ada |", "| Hector |"]),
         ("Grüße,Öl\nx,y", ["| Grüße | Öl |", "| x | y |"]),
     ],
 )
 def test_separated_values_are_read_with_the_delimiter_they_have(source: str, rows: list[str]) -> None:
-    head, _, *body = csv.text(source.encode()).text.splitlines()
+    head, _, *body = csv.text(source).text.splitlines()
     assert [head, *body] == rows
 
 
 def test_a_wide_record_is_read_though_no_other_delimiter_fits() -> None:
     record = ",".join(f"column{number}" for number in range(200_000))
-    assert csv.text(f"{record}\n".encode()).text.startswith("| column0 | column1 |")
+    assert csv.text(f"{record}\n").text.startswith("| column0 | column1 |")
 
 
 async def test_a_quote_that_is_never_closed_is_refused_when_it_takes_too_much() -> None:

@@ -16,7 +16,9 @@ from contracts.topology import durable
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
 from runtime.errors import Poison, Unavailable
-from services.query.api.app import MAX_BODY, create_app
+from services.query.api.app import create_app
+from services.query.api.bodies import MAX_BODY, MAX_LOGIN, MAX_REQUEST, BodyLimits
+from services.query.api.door import Door
 from services.query.settings import QuerySettings
 from tests.support.querying import World, library_of_two
 
@@ -280,16 +282,36 @@ async def test_a_request_that_is_too_large_is_refused_before_it_is_read(api: htt
 
 
 async def test_a_request_that_does_not_say_its_size_is_refused_once_it_is_too_large(
-    api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    world: World,
 ) -> None:
-    monkeypatch.setattr("services.query.api.app.MAX_BODY", 1000)
-
     async def endless() -> AsyncIterator[bytes]:
         for _ in range(100):
             yield b" " * 100
 
-    answer = await api.post("/documents/text", content=endless(), headers={"content-type": "application/json"})
+    async with client(world.app(Door(bodies=BodyLimits(documents=1000)))) as api:
+        answer = await api.post("/documents/text", content=endless(), headers={"content-type": "application/json"})
     assert answer.status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("path", "most"),
+    [
+        ("/login", MAX_LOGIN),
+        ("/query", MAX_REQUEST),
+        ("/query/stream", MAX_REQUEST),
+        ("/api/chat", MAX_REQUEST),
+        ("/v1/chat/completions", MAX_REQUEST),
+        ("/graph/entity/create", MAX_REQUEST),
+        ("/documents/paginated", MAX_REQUEST),
+        ("/documents/texts", MAX_BODY),
+        ("/documents/upload", MAX_BODY),
+        ("/documents/text/", MAX_REQUEST),
+    ],
+)
+async def test_each_route_has_a_limit_of_its_own(api: httpx.AsyncClient, path: str, most: int) -> None:
+    answer = await api.post(path, content=b"{}", headers={"content-length": str(most + 1)})
+    assert (answer.status_code, f"{most:,}" in answer.text) == (413, True)
+    assert (await api.post(path, content=b"{}", headers={"content-length": str(most)})).status_code != 413
 
 
 async def test_a_store_that_does_not_answer_is_503_with_a_time_to_wait_and_an_id(world: World) -> None:

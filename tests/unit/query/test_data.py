@@ -86,7 +86,7 @@ class FoldedTo(MemoryLog):
 
     position = 0
 
-    async def handled(self, *durables: str) -> int:
+    async def handled(self, *durables: str, workspace: str | None = None) -> int:
         assert durables == ("query-status",)
         return self.position
 

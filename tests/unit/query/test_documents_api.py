@@ -52,7 +52,7 @@ async def test_a_request_that_is_sent_twice_with_one_key_is_one_request(api: htt
     assert (first.status_code, first.json()) == (200, second.json())
     assert texts(world) == [TEXT["text"]]
     other = await add(api, "text", TEXT, "k2")
-    assert other.json()["track_id"] != first.json()["track_id"]
+    assert (other.json()["status"], other.json()["track_id"]) == ("duplicated", first.json()["track_id"])
 
 
 async def test_a_key_sent_again_after_a_newer_text_does_not_bring_the_old_one_back(
@@ -297,13 +297,14 @@ async def test_an_answer_says_where_each_document_stands_and_its_state_is_found_
 ) -> None:
     answer = (await api.post("/documents/text", json=TEXT)).json()
     (placed,) = answer["documents"]
-    assert placed == {"id": "doc-f8e5fc3935ce926dc54e926fdc8cf0ec", "sequence": 1, "track_id": answer["track_id"]}
+    told = {"sequence": 1, "track_id": answer["track_id"], "is_new": True, "status": None}
+    assert placed == {"id": "doc-f8e5fc3935ce926dc54e926fdc8cf0ec", **told}
     absent = await api.get("/documents/by_id", params={"doc_id": answer["documents"][0]["id"]})
     assert (absent.status_code, absent.json()) == (404, {"detail": "there is no document of that id"})
     await projected(world)
     state = (await api.get("/documents/by_id", params={"doc_id": answer["documents"][0]["id"]})).json()
     assert (state["file_path"], state["status"], state["metadata"]["added_sequence"]) == ("port.md", "pending", 1)
     again = (await api.post("/documents/text", json=TEXT)).json()
-    assert again["documents"] == answer["documents"]
+    assert again["documents"] == [{**placed, "is_new": False, "status": "pending"}]
     elsewhere = await api.get("/documents/by_id", params={"doc_id": state["id"]}, headers={"X-Workspace": "v"})
     assert (elsewhere.status_code, elsewhere.json()) == (404, absent.json())

@@ -9,8 +9,9 @@ from fastapi import FastAPI
 
 from runtime.bus.memory import MemoryBlobs
 from services.query import open as open_module
-from services.query.api import app as application
 from services.query.api.app import create_app
+from services.query.api.bodies import BodyLimits
+from services.query.api.door import Door
 from services.query.api.failures import answered
 from services.query.open import counter
 from tests.support.access import KEY, WRITER, behind, client, keyed
@@ -107,7 +108,7 @@ async def test_what_is_not_there_and_what_is_not_allowed_says_so(world: World, p
 
 
 async def test_a_starting_service_a_bug_and_a_long_body_are_told_in_the_protocols_shape(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World,
 ) -> None:
     bodies: dict[str, Any] = {"/api/chat": {"model": "lightrag"}, "/v1/chat/completions": {"model": "lightstream"}}
     for path, body in bodies.items():
@@ -119,8 +120,7 @@ async def test_a_starting_service_a_bug_and_a_long_body_are_told_in_the_protocol
         async with client(world.app(positions=MemoryBlobs())) as api:
             answer = await api.post(path, json=body)
             assert (answer.status_code, "error_id" in shaped(path, answer)) == (500, True)
-        monkeypatch.setattr(application, "MAX_BODY", 10)
-        async with client(world.app()) as api:
+        async with client(world.app(Door(bodies=BodyLimits(other=10)))) as api:
             answer = await api.post(path, json=body)
             assert (answer.status_code, "are taken" in shaped(path, answer)) == (413, True)
 
@@ -129,7 +129,6 @@ async def test_a_starting_service_a_bug_and_a_long_body_are_told_in_the_protocol
 
             answer = await api.post(path, content=pieces())
             assert (answer.status_code, "too long" in shaped(path, answer)) == (413, True)
-        monkeypatch.undo()
 
 
 async def test_strangers_are_refused_in_the_protocols_shape_until_the_whitelist_lets_them_in(world: World) -> None:

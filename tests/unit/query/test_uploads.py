@@ -16,6 +16,7 @@ from contracts.ids import md5
 from runtime.bus.codec import decode
 from services.query.settings import QuerySettings
 from tests.support import office_files as office
+from tests.support.encoded_texts import SAMPLES
 from tests.support.pdf_files import pdf
 from tests.support.querying import World
 from tests.unit.query.test_api import client, projected
@@ -150,18 +151,20 @@ async def test_bytes_that_are_no_name_are_refused(api: httpx.AsyncClient, header
     json.loads(answer.content.decode())
 
 
-async def test_a_kind_that_is_not_read_is_refused_with_those_that_are(api: httpx.AsyncClient) -> None:
+async def test_a_kind_that_is_not_read_is_refused_with_the_way_out(api: httpx.AsyncClient) -> None:
     known = (await api.get("/documents/supported_file_types")).json()
     answer = await send(api, "run.exe", b"MZ")
-    assert answer.status_code == 400
-    assert all(suffix in answer.json()["detail"] for suffix in known["supported_extensions"])
+    assert (answer.status_code, "source code" in answer.json()["detail"]) == (400, True)
     assert {".txt", ".pdf", ".docx"} <= set(known["supported_extensions"])
+    assert known["engines"]["epub"] == [".epub"]
 
 
 @pytest.mark.parametrize(
     ("name", "data", "reason"),
     [
-        ("a.txt", b"\x7fELF\0\1\2" * 50, "binary"),
+        ("a.txt", b"\0\1\2" * 50, "binary"),
+        ("a.unheard", b"\0\1\2" * 50, "binary"),
+        ("a.py", b"\x7fELF\0\1\2" * 50, "a program"),
         ("a.txt", b"  ", "empty"),
         ("a.pdf", b"%PDF-1.7 nonsense", "a.pdf"),
         ("a.docx", office.archive(**{"word/document.xml": bytes(64 * 2**20)}), "zip bomb"),
@@ -259,3 +262,53 @@ async def test_an_empty_file_is_empty_and_not_a_riddle(api: httpx.AsyncClient) -
 async def test_a_form_without_a_file_is_refused(api: httpx.AsyncClient, request_: Any) -> None:
     answer = await api.post(PATH, **request_)
     assert (answer.status_code, bool(answer.json()["detail"])) == (400, True)
+
+
+async def test_a_guessed_encoding_comes_with_its_confidence_and_in_doubt_with_a_warning(
+    api: httpx.AsyncClient, world: World
+) -> None:
+    sure = (await send(api, "fr.txt", SAMPLES[0].paragraph.encode("latin-1"))).json()
+    short = (await send(api, "short.txt", "Name: Müller".encode("latin-1"))).json()
+    assert sure["warnings"] == []
+    assert (sure["message"], "windows-1252" in short["warnings"][0]) == ("1 accepted; it is being processed.", True)
+    assert short["warnings"][0] in short["message"]
+    first, second = added(world)
+    assert (first.text, first.metadata["encoding"]) == (SAMPLES[0].paragraph, "windows-1252")
+    assert float(str(first.metadata["encoding_confidence"])) > 0.9
+    assert "encoding_warning" not in first.metadata
+    assert second.metadata["encoding_warning"] == short["warnings"][0]
+    await projected(world)
+    state = (await api.get("/documents/by_id", params={"doc_id": short["documents"][0]["id"]})).json()
+    assert state["metadata"]["encoding_warning"] == short["warnings"][0]
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before the file", "behind it"])
+async def test_the_field_encoding_of_an_upload_decides(api: httpx.AsyncClient, world: World, before: bool) -> None:
+    field = b'Content-Disposition: form-data; name="encoding"'
+    parts = [part(field, b" iso-8859-2 "), part(FILE, "Łódź".encode("iso-8859-2"))]
+    answer = await api.post(PATH, **form(b"".join(parts if before else parts[::-1]) + END))
+    assert (answer.status_code, answer.json()["warnings"]) == (200, [])
+    (event,) = added(world)
+    assert (event.text, event.metadata["encoding"]) == ("Łódź", "iso-8859-2")
+
+
+async def test_the_charset_of_the_file_is_believed_where_it_fits(api: httpx.AsyncClient, world: World) -> None:
+    typed = FILE + b"\r\nContent-Type: text/plain; charset=koi8-r"
+    for data in ("Да".encode("koi8-r"), "Ещё раз".encode()):
+        await api.post(PATH + "?replace=true", **form(part(typed, data) + END))
+    assert [(event.text, event.metadata["encoding"]) for event in added(world)] == [
+        ("Да", "koi8-r"), ("Ещё раз", "utf-8"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("encoding", ["klingon", "base64", "rot13", "unicode_escape", "\x1b[31m", "x" * 5000])
+async def test_an_unknown_encoding_is_refused(api: httpx.AsyncClient, world: World, encoding: str) -> None:
+    answer = await api.post(PATH, files={"file": ("a.txt", b"text")}, data={"encoding": encoding})
+    said = answer.json()["detail"]
+    assert (answer.status_code, "no encoding that is known" in said, said.isprintable()) == (400, True, True)
+    assert added(world) == []
+
+
+async def test_an_encoding_that_does_not_fit_is_refused(api: httpx.AsyncClient) -> None:
+    answer = await api.post(PATH, files={"file": ("a.txt", b"caf\xe9")}, data={"encoding": "utf-8"})
+    assert (answer.status_code, "not utf-8, as byte 4 shows" in answer.json()["detail"]) == (422, True)

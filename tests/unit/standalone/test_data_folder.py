@@ -17,6 +17,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     state = State(
         ports={"api": 1234},
         password=new_password(),
+        bus_password=new_password(),
         phase="ready",
         supervisor=Identity(7, 8),
         children={"merger": Child(Identity(1, 2), True, 3)},
@@ -30,9 +31,31 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 def test_the_record_is_for_its_owner_only_also_when_it_was_not_before(tmp_path: Path) -> None:
     folder = Folder.at(tmp_path)
     (tmp_path / f"{STATE}.new").touch(mode=0o644)
-    folder.write(State(password="secret"))
+    folder.write(State(password="secret", bus_password="secret"))
     assert stat.S_IMODE((tmp_path / STATE).stat().st_mode) == 0o600
     assert "secret" not in repr(folder.read())
+
+
+def test_a_folder_of_older_code_is_closed_to_others_and_what_is_not_ours_is_left(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "bus" / "jetstream").mkdir(parents=True)
+    (data / "notes").mkdir()
+    ours = [data / "bus" / "jetstream" / "1.blk", data / "supervisor.log"]
+    for file in (*ours, data / "notes" / "mine.txt"):
+        file.touch()
+        file.chmod(0o644)
+    for path in (data, data / "bus", data / "bus" / "jetstream", data / "notes"):
+        path.chmod(0o755)
+
+    with Folder.at(data).locked():
+        pass
+
+    def mode(path: Path) -> int:
+        return stat.S_IMODE(path.stat().st_mode)
+
+    assert [mode(path) for path in (data, data / "bus", data / "bus" / "jetstream", *ours)] == [0o700] * 3 + [0o600] * 2
+    assert (mode(data / "notes"), mode(data / "notes" / "mine.txt")) == (0o755, 0o644)
+    assert mode(data / "stack.lock") == 0o600
 
 
 def test_a_folder_that_is_not_there_is_an_empty_state(tmp_path: Path) -> None:

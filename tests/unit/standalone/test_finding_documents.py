@@ -124,6 +124,8 @@ async def test_a_file_is_described_and_standard_input_is_not(folder: Path, monke
         "media_type": "text/markdown",
         "file_size": 1,
         "file_sha256": sha256("b"),
+        "encoding": "utf-8",
+        "encoding_confidence": 1.0,
     }
     assert found["a/copy.md"] == {**found["b.md"], "file_name": "copy.md"}, "the folder is in the document's name"
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"b")))

@@ -1,0 +1,241 @@
+"""Who may do what on the bus: one user for each service, who reaches what it needs and nothing else.
+
+`python -m contracts.permissions` prints this as nats-server reads it; `deploy/nats/users.conf` is that text, and
+`make schemas` writes it anew. Each call of JetStream is a message too, so subjects decide everything.
+
+The log stands in one account. Every other user has an account of its own, which imports single subjects of it: a list
+of subjects that a user may publish to would not be enough, for it may name any subject for the answer to a message,
+and the server writes there whatever the list says. An answer never leaves the account that it is for.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from contracts import subjects
+from contracts.registry import PRODUCERS, SERVICES, Producer, Service, consumer
+from contracts.topology import (
+    BUCKETS,
+    CHECKPOINTS_BUCKET,
+    DURABLES,
+    GENERATIONS_BUCKET,
+    LIMITS_BUCKET,
+    STREAMS,
+    TURNS_BUCKET,
+    Durable,
+)
+
+ACCOUNT = "lightstream"
+"""The account of the bus in which the streams are."""
+
+API = "$JS.API"
+"""What calls of JetStream begin with."""
+
+IMPORTED_API = "KB.API"
+"""What they begin with for a user of another account, in which `$JS.API` is that account's own: NATS_API_PREFIX."""
+
+
+@dataclass(frozen=True)
+class Grant:
+    """Subjects that a user may publish to, with the reason.
+
+    `denied` stay forbidden although a wildcard of `allowed` has them.
+    """
+
+    why: str
+    allowed: tuple[str, ...]
+    denied: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class User:
+    """A user of the bus. `grants`: None for one that may do everything."""
+
+    name: str
+    why: str
+    grants: tuple[Grant, ...] | None = None
+
+    @property
+    def password_variable(self) -> str:
+        """The environment variable of the server that holds its password."""
+        return f"NATS_{self.name.upper()}_PASSWORD"
+
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """The subjects it may publish to, each once, as the log's account has them."""
+        return tuple(dict.fromkeys(subject for grant in self.grants or () for subject in grant.allowed))
+
+    @property
+    def denied(self) -> tuple[str, ...]:
+        """The subjects it may not publish to although a wildcard allows them, each once."""
+        return tuple(dict.fromkeys(subject for grant in self.grants or () for subject in grant.denied))
+
+
+def imported(subject: str) -> str:
+    """The subject as users of other accounts know it."""
+    return IMPORTED_API + subject.removeprefix(API) if subject.startswith(f"{API}.") else subject
+
+
+READS_GENERATIONS = Grant("which generation is live", (f"{API}.STREAM.MSG.GET.KV_{GENERATIONS_BUCKET}",))
+SHARES_LIMITS = Grant(
+    "what all replicas together ask of a model's provider",
+    (f"$KV.{LIMITS_BUCKET}.*", f"{API}.STREAM.MSG.GET.KV_{LIMITS_BUCKET}"),
+)
+CHECKS_STREAMS = Grant(
+    "the comparison with contracts/topology.py, and where the log ends",
+    tuple(
+        f"{API}.STREAM.INFO.{name}"
+        for name in (*(stream.name for stream in STREAMS), *(f"KV_{bucket.name}" for bucket in BUCKETS))
+    ),
+)
+READS_BLOBS = Grant("long texts", (f"{API}.DIRECT.GET.KB_BLOBS.blob.*.*",))
+WRITES_BLOBS = Grant("long texts", ("blob.*.*",))
+READS_LOG = Grant("any event by its place: the server cannot narrow this call", (f"{API}.STREAM.MSG.GET.KB_EVENTS",))
+
+READS_NEWEST_VERSION = Grant(
+    "the newest version of a document that it can name, so that no work is paid for in vain",
+    tuple(
+        f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type(name)}"
+        for name in ("DocumentAdded", "DocumentDeleted", "ChunksCreated")
+    ),
+)
+
+NOTES: Mapping[Service, tuple[str, ...]] = {
+    "chunker": (),
+    "extractor": (),
+    "merger": ("note.graph.*",),
+    "indexer": ("note.vectors.*",),
+    "query": ("note.status.*", "log"),
+}
+"""Keys of the bucket of checkpoints that a service writes, beside its own verdict."""
+
+FURTHER: Mapping[Service, tuple[Grant, ...]] = {
+    "chunker": (READS_BLOBS, READS_NEWEST_VERSION),
+    "extractor": (SHARES_LIMITS, READS_NEWEST_VERSION),
+    "merger": (SHARES_LIMITS,),
+    "indexer": (SHARES_LIMITS, READS_NEWEST_VERSION),
+    "query": (SHARES_LIMITS, READS_BLOBS, WRITES_BLOBS, READS_LOG),
+}
+"""What a service needs beside its own events and durables."""
+
+
+def _says(producer: Producer, *names: str) -> Grant:
+    said = names or tuple(name for name, producers in PRODUCERS.items() if producer in producers)
+    return Grant("its events", tuple(subjects.of_type(name) for name in said))
+
+
+def _watches(name: Service) -> Grant:
+    bucket, keys = f"$KV.{CHECKPOINTS_BUCKET}", (f"verdict.{name}", *NOTES[name])
+    return Grant(
+        "what the log and the stores held, and whether the log takes anything",
+        (*(f"{bucket}.{key}" for key in keys), f"{API}.STREAM.MSG.GET.KV_{CHECKPOINTS_BUCKET}", subjects.PROBE),
+    )
+
+
+def _takes(durable: Durable) -> tuple[Grant, ...]:
+    """What a service needs to consume a durable, and to look at what stands behind it."""
+    stream, name = durable.stream, durable.name
+    others = tuple(other for other in DURABLES if consumer(other) != consumer(durable))
+    return (
+        Grant(
+            f"durable {name}",
+            (f"{API}.CONSUMER.INFO.{stream}.{name}", f"$JS.ACK.{stream}.{name}.>", f"dead.{name}"),
+        ),
+        Grant(
+            "looking ahead by readers of its own, of the subjects it consumes; durables are nobody's to change",
+            (
+                *(f"{API}.CONSUMER.CREATE.{stream}.*.{wanted}" for wanted in durable.filters),
+                f"{API}.CONSUMER.MSG.NEXT.{stream}.*",
+                f"$KV.{TURNS_BUCKET}.{name}.*",
+            ),
+            (
+                *(f"{API}.CONSUMER.CREATE.{any_.stream}.{any_.name}.>" for any_ in DURABLES),
+                *(f"{API}.CONSUMER.MSG.NEXT.{other.stream}.{other.name}" for other in others),
+            ),
+        ),
+    )
+
+
+def _service(name: Service) -> User:
+    durables = (grant for durable in DURABLES if consumer(durable) == name for grant in _takes(durable))
+    grants = (_says(name), *durables, CHECKS_STREAMS, READS_GENERATIONS, _watches(name), *FURTHER[name])
+    return User(name, f"the {name} service" if name == "query" else f"the {name}", grants)
+
+
+USERS = (
+    User("operator", "declares streams, switches generations, reads the log: the topology job and the command line"),
+    *(_service(name) for name in SERVICES),
+    User(
+        "publisher",
+        "other systems: adds and deletes documents, reads nothing",
+        (_says("publisher", "DocumentAdded", "DocumentDeleted"), WRITES_BLOBS),
+    ),
+)
+"""Every user of the bus."""
+
+
+def configuration() -> str:
+    """The accounts and users as a file that nats-server includes. Passwords come from its environment."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield "# Made by `make schemas` from contracts/permissions.py, which says why it is so: change that, not this."
+    yield ""
+    yield "accounts {"
+    yield f"  {ACCOUNT} {{"
+    yield "    jetstream: enabled"
+    yield "    users: ["
+    for user in USERS:
+        if user.grants is None:
+            yield f"      # {user.why}"
+            yield f"      {{ user: {user.name}, password: ${user.password_variable} }}"
+    yield "    ]"
+    yield "    exports: ["
+    for subject, accounts in _exports().items():
+        # One request, many answers.
+        answers = ", response_type: stream" if f"{API}.CONSUMER.MSG.NEXT." in subject else ""
+        yield f'      {{ service: "{subject}"{answers}, accounts: [{", ".join(accounts)}] }}'
+    yield "    ]"
+    yield "  }"
+    for user in USERS:
+        if user.grants is not None:
+            yield from _account(user, user.grants)
+    yield "}"
+
+
+def _exports() -> dict[str, list[str]]:
+    """Subject → the accounts that may import it."""
+    found: dict[str, list[str]] = {}
+    for user in USERS:
+        for subject in user.allowed:
+            found.setdefault(subject, []).append(user.name)
+    return found
+
+
+def _account(user: User, grants: tuple[Grant, ...]) -> Iterator[str]:
+    seen: set[str] = set()
+    yield ""
+    yield f"  # {user.why}"
+    yield f"  {user.name} {{"
+    yield "    users: [{"
+    yield f"      user: {user.name}, password: ${user.password_variable}"
+    if user.denied:
+        yield "      permissions: { publish: { deny: ["
+        yield from (f'        "{imported(subject)}"' for subject in user.denied)
+        yield "      ] } }"
+    yield "    }]"
+    yield "    imports: ["
+    for grant in grants:
+        yield f"      # {grant.why}"
+        for subject in grant.allowed:
+            if subject not in seen:
+                here = f', to: "{imported(subject)}"' if imported(subject) != subject else ""
+                yield f'      {{ service: {{ account: {ACCOUNT}, subject: "{subject}" }}{here} }}'
+            seen.add(subject)
+    yield "    ]"
+    yield "  }"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(configuration())

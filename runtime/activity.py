@@ -1,0 +1,90 @@
+"""What handlers work on, and whether they get on: so that a health page tells a busy handler from a stuck one.
+
+A handler gets on when a fact of its is published, a model has answered or texts are embedded. Reading and writing
+stores is no progress: a handler that goes round in circles does that too. Waiting for a model is no stall: each call
+has a time limit of its own, and a provider that is paused is told already.
+"""
+
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from runtime.bus.port import Delivery
+
+
+@dataclass(eq=False)
+class Batch:
+    """What one call of a handler works on. `moved` is the time of `time.monotonic` at which it last got on."""
+
+    first: Delivery[Any]
+    count: int
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))
+    moved: float = field(default_factory=time.monotonic)
+    waits: int = 0
+
+    @property
+    def still(self) -> float:
+        """Seconds without progress; 0 while it waits for others."""
+        return 0.0 if self.waits else time.monotonic() - self.moved
+
+    def described(self, *, public: bool) -> str:
+        """What it is, for people; without workspace and document where everybody may read it."""
+        event = self.first.event
+        of = "" if public else f" of {event.about!r:.100} in workspace {self.first.workspace!r:.100}"
+        return f"{self.count} messages, the first of them {event.type_name()}{of}, number {self.first.sequence}"
+
+
+class Activity:
+    """The batches that the handlers of one durable work on now."""
+
+    def __init__(self) -> None:
+        self._batches: set[Batch] = set()
+
+    @contextmanager
+    def on(self, deliveries: Sequence[Delivery[Any]]) -> Generator[None]:
+        """A handler is called with these inside."""
+        batch = Batch(deliveries[0], len(deliveries))
+        self._batches.add(batch)
+        token = _current.set(batch)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+            self._batches.discard(batch)
+
+    def stalled(self, seconds: float, *, public: bool = False) -> str | None:
+        """A problem when a batch has stood still for so long: the one that has for longest. None where all get on."""
+        batch = max(self._batches, key=lambda batch: batch.still, default=None)
+        if batch is None or batch.still <= seconds:
+            return None
+        since = batch.began.isoformat(timespec="seconds")
+        what = batch.described(public=public)
+        return f"its handler has not moved for {batch.still:.0f} s; since {since} it is at {what}"
+
+
+_current: ContextVar[Batch | None] = ContextVar("batch", default=None)
+
+
+def progressed() -> None:
+    """Note that the batch that is worked on here has got on. Does nothing outside of a handler."""
+    if batch := _current.get():
+        batch.moved = time.monotonic()
+
+
+@contextmanager
+def waiting() -> Generator[None]:
+    """Inside, the batch waits for what has a time limit or a watch of its own; behind it, it has got on."""
+    batch = _current.get()
+    if batch is None:
+        yield
+        return
+    batch.waits += 1
+    try:
+        yield
+    finally:
+        batch.waits -= 1
+        batch.moved = time.monotonic()

@@ -1,0 +1,110 @@
+"""How often what failed, by cause: an outage must not use up the tries of a bug, nor one message those of another.
+
+Counted in this process and bounded. What is forgotten is tried more often, never less.
+"""
+
+import time
+from collections import OrderedDict, defaultdict
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+
+MOST = 10_000
+"""Things whose failures are remembered, the longest untouched forgotten first."""
+
+
+class Attempts:
+    """Failures by thing and cause."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._counts: OrderedDict[Hashable, dict[str, int]] = OrderedDict()
+
+    def add(self, thing: Hashable, cause: str) -> int:
+        """Note one failure, and return how often the thing has failed for this cause now."""
+        counts = self._counts.setdefault(thing, {})
+        self._counts.move_to_end(thing)
+        counts[cause] = counts.get(cause, 0) + 1
+        while len(self._counts) > self._most:
+            self._counts.popitem(last=False)
+        return counts[cause]
+
+    def of(self, thing: Hashable) -> Mapping[str, int]:
+        """Its failures by cause."""
+        return dict(self._counts.get(thing, {}))
+
+    def recall(self, thing: Hashable, counts: Mapping[str, int]) -> None:
+        """What another process has counted of it, if this one has counted nothing."""
+        if counts:
+            self._counts.setdefault(thing, dict(counts))
+
+    def forget(self, thing: Hashable) -> None:
+        """It is done."""
+        self._counts.pop(thing, None)
+
+
+@dataclass
+class WindowShare:
+    """Which workspaces' failing messages stand in a durable's window of `size`: each may have its share of it.
+
+    A message whose second delivery is overdue went to another replica, which counts it.
+    """
+
+    size: int
+    _until: dict[str, dict[int, float]] = field(default_factory=lambda: defaultdict[str, dict[int, float]](dict))
+
+    OVERDUE = 30.0
+    """Seconds after its delay that a message is still taken to stand in the window."""
+
+    def refused(self, workspace: str, sequence: int, delay: float) -> None:
+        """The message goes back into the window, for so many seconds."""
+        self._until[workspace][sequence] = time.monotonic() + delay + self.OVERDUE
+
+    def settled(self, workspace: str, sequence: int) -> None:
+        """It has left the window."""
+        if (mine := self._until.get(workspace)) is not None:
+            mine.pop(sequence, None)
+            if not mine:
+                del self._until[workspace]
+
+    def exceeded(self, workspace: str, sequence: int) -> bool:
+        """Whether another message of the workspace has no place: it has an eighth of the window, or all have half."""
+        if not self._is_full(workspace, sequence):
+            return False
+        self._forget_overdue()
+        return self._is_full(workspace, sequence)
+
+    def _is_full(self, workspace: str, sequence: int) -> bool:
+        mine = self._until.get(workspace, {})
+        total = sum(map(len, self._until.values()))
+        return len(mine) - (sequence in mine) >= self.size // 8 or total - (sequence in mine) >= self.size // 2
+
+    def _forget_overdue(self) -> None:
+        now = time.monotonic()
+        for workspace in list(self._until):
+            kept = {sequence: until for sequence, until in self._until[workspace].items() if until > now}
+            if kept:
+                self._until[workspace] = kept
+            else:
+                del self._until[workspace]
+
+
+@dataclass
+class Pace:
+    """At most so many a second, and no more than `burst` at once."""
+
+    per_second: float
+    burst: float
+    _left: float = field(init=False)
+    _at: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self._left = self.burst
+
+    def allows(self) -> bool:
+        """Whether one more may happen now; it is counted then."""
+        now = time.monotonic()
+        self._left, self._at = min(self.burst, self._left + (now - self._at) * self.per_second), now
+        if self._left < 1.0:
+            return False
+        self._left -= 1.0
+        return True

@@ -1,0 +1,80 @@
+"""What the log is told of a message that was set aside: a StageFailed fact in its envelope."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from contracts import subjects
+from contracts.envelope import Envelope, Header, seal
+from contracts.events import DocumentAdded, Event, Stage, StageFailed
+from contracts.ids import event_id
+from contracts.values import ChunkRef, DocumentVersion
+from runtime.bus.codec import header_of
+from runtime.bus.port import Delivery, Message, version_added
+from runtime.errors import Poison
+from runtime.telemetry import traceparent_for
+
+
+def failure(
+    stage: Stage, durable: str, message: Message, delivery: Delivery[Event] | None, error: Exception, time: datetime
+) -> Envelope[Event] | None:
+    """The fact about this message; None where no document can be named, or about a failure itself."""
+    try:
+        workspace, document, cause_type = subjects.split(message.subject)
+    except ValueError:
+        return None
+    header = delivery.envelope if delivery else _header(message, workspace, document)
+    if header is None or cause_type == StageFailed.type_name():
+        return None
+    event = delivery.event if delivery else None
+    fact = StageFailed(
+        stage=stage,
+        document_id=event.about if event else header.subject or document,
+        document=_document(delivery),
+        chunks=_chunks(event),
+        cause_type=cause_type,
+        error_type=type(error).__name__,
+        message=str(error)[:2000],
+        attempt=message.attempt,
+        retry_may_help=not isinstance(error, Poison),
+    )
+    return seal(
+        fact,
+        id=event_id(f"{message.sequence}/{header.id}/{durable}", "StageFailed"),
+        source=f"lightstream/{stage}",
+        workspace=header.workspace,
+        time=time,
+        causation=header.id,
+        correlation=header.correlationid or header.id,
+        traceparent=traceparent_for(header.traceparent),
+    )
+
+
+def _document(delivery: Delivery[Event] | None) -> DocumentVersion | None:
+    """The version of the document that an event speaks of."""
+    if delivery is None:
+        return None
+    event = delivery.event
+    return version_added(delivery, event) if isinstance(event, DocumentAdded) else getattr(event, "document", None)
+
+
+def _chunks(event: Event | None) -> tuple[ChunkRef, ...]:
+    """The chunks an event speaks of."""
+    named: Sequence[ChunkRef] = getattr(event, "chunks", None) or [c for c in [getattr(event, "chunk", None)] if c]
+    return tuple(ChunkRef(id=chunk.id, order=chunk.order) for chunk in named)
+
+
+def _header(message: Message, workspace: str, document: str) -> Header | None:
+    """What can be said of an event that could not be decoded: its own attributes, as far as its subject bears them out.
+
+    None where its subject names its workspace only by a hash, which nobody can tell back.
+    """
+    try:
+        header, _ = header_of(message.data, message.headers)
+    except Poison:
+        if workspace.startswith("x-"):
+            return None
+        return Header(id=f"log-{message.sequence}", source="unknown", type="unknown", workspace=workspace)
+    if subjects.token(header.workspace) != workspace:
+        return None
+    named = header.subject if header.subject and subjects.token(header.subject) == document else None
+    return header.model_copy(update={"subject": named})

@@ -1,0 +1,61 @@
+"""E-books to Markdown: the chapters in the order of reading. It runs in the sandbox only."""
+
+import posixpath
+import zipfile
+from collections.abc import Iterator
+from io import BytesIO
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+from runtime.errors import InvalidInput
+from runtime.parsing import html
+from runtime.parsing.content import Content, joined
+from runtime.parsing.decoding import decode
+from runtime.parsing.package import DAMAGE, PROTECTED, check, damaged
+
+WHAT = "an e-book in EPUB"
+PAGES = (".xhtml", ".html", ".htm", ".ncx")
+"""Parts that may have a document type: only the parser of HTML reads them, and it knows no entities of theirs."""
+
+_CONTAINER = "META-INF/container.xml"
+_PROTECTION = {"META-INF/encryption.xml", "META-INF/rights.xml"}
+_CHAPTERS = {"application/xhtml+xml", "text/html", "application/x-dtbook+xml"}
+
+
+def text(data: bytes) -> Content:
+    """The chapters. Raises InvalidInput for a damaged or protected file, a zip bomb and a book without text."""
+    check(data, WHAT, pages=PAGES)
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            return joined(_chapters(archive))
+    except DAMAGE:
+        raise damaged(WHAT) from None
+
+
+def _chapters(archive: zipfile.ZipFile) -> Iterator[str]:
+    """The text of each chapter, once however often the order of reading names it."""
+    package = _attributes(archive, _CONTAINER, "rootfile", "full-path")[0][0]
+    if not package.lower().endswith(".opf"):
+        raise LookupError(package)
+    parts = {id: (path, kind) for id, path, kind in _attributes(archive, package, "item", "id", "href", "media-type")}
+    for (id,) in dict.fromkeys(_attributes(archive, package, "itemref", "idref")):
+        path, kind = parts[id]
+        if kind in _CHAPTERS:
+            yield _chapter(archive, posixpath.normpath(posixpath.join(posixpath.dirname(package), unquote(path))))
+
+
+def _chapter(archive: zipfile.ZipFile, path: str) -> str:
+    try:
+        return html.text(decode(archive.read(path)).text).text
+    except InvalidInput as error:
+        if not _PROTECTION.isdisjoint(archive.namelist()):
+            raise InvalidInput(PROTECTED) from None
+        if "has no text" in str(error):  # a cover, a page with a picture
+            return ""
+        raise
+
+
+def _attributes(archive: zipfile.ZipFile, path: str, element: str, *names: str) -> list[tuple[str, ...]]:
+    """These attributes of every element of that name in any namespace. Raises LookupError where one is missing."""
+    root = ElementTree.fromstring(archive.read(path))  # noqa: S314 - `check` let no document type, so no entity, pass
+    return [tuple(each.attrib[name] for name in names) for each in root.iterfind(f".//{{*}}{element}")]

@@ -1,0 +1,97 @@
+"""Subscriptions of a service: what each durable delivers goes through its edge, and what it parks comes back to it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from faststream import AckPolicy
+from faststream.nats import JStream, NatsBroker, PullSub
+from nats.aio.msg import Msg
+from nats.js import JetStreamContext
+
+from contracts.events import Stage
+from contracts.topology import durable
+from runtime.bus.edge import Edge
+from runtime.bus.nats_lookahead import Lookahead
+from runtime.bus.nats_messages import NatsMessage
+from runtime.bus.nats_parked import NatsParked
+from runtime.bus.overtaking import OvertakingLane
+from runtime.bus.parked_reader import ParkedReader
+from runtime.bus.parking import Parking
+from runtime.bus.port import GenerationPointers, Handle, Log, Values
+
+BATCH_WINDOW = 0.2
+"""Seconds a consumer that may take several messages at once waits for more of them."""
+
+
+@dataclass(frozen=True)
+class Subscription:
+    """A handler on a durable of `contracts/topology.py`; `workers` messages (or batches) at a time."""
+
+    durable: str
+    handle: Handle
+    workers: int = 1
+
+
+@dataclass(frozen=True)
+class Connection:
+    """What subscriptions need of the bus."""
+
+    log: Log
+    pointers: GenerationPointers
+    jetstream: JetStreamContext
+    turns: Values
+
+
+@dataclass(frozen=True)
+class Subscribed:
+    """One subscription's edge, and what runs beside ordinary delivery: fair turns, and parked events."""
+
+    edge: Edge
+    lane: OvertakingLane
+    parked: ParkedReader
+
+
+def subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus: Connection) -> Subscribed:
+    """Add the subscribers of one subscription to a broker that is not started yet."""
+    declared, parked = durable(subscription.durable), NatsParked(bus.jetstream)
+    edge = Edge(stage, declared, subscription.handle, bus.log, bus.pointers, parking=Parking(declared, parked))
+    look = Lookahead(bus.jetstream, declared.stream, declared.filters)
+    lane = OvertakingLane(edge, look, bus.turns, subscription.workers)
+
+    async def raw(message: Any) -> Any:
+        # Decoding is the edge's work: one undecodable body must never keep its neighbours from being handled.
+        return message.raw_message
+
+    for _ in range(subscription.workers):
+        # One fetch in flight per subscriber: `max_workers` would prefetch, and prefetched messages time out.
+        broker.subscriber(
+            declared.filters[0],
+            stream=JStream(declared.stream, declare=False),
+            durable=declared.name,
+            pull_sub=PullSub(declared.batch, BATCH_WINDOW if declared.batch > 1 else 5.0),
+            ack_policy=AckPolicy.MANUAL,
+            decoder=raw,
+        )(_gathered(lane))
+    return Subscribed(edge, lane, ParkedReader(edge, parked, slots=subscription.workers))
+
+
+def _gathered(lane: OvertakingLane) -> Callable[[Msg], Awaitable[None]]:
+    """Messages of one fetch, which FastStream hands over side by side, as one batch again.
+
+    Each subscriber has one of its own: messages of two fetches in one batch would be handled by one worker.
+    Its own batch mode loses messages: nats-py ends a fetch whose time is up with an error that FastStream lets
+    through, and what it had collected until then waits for `ack_wait`. Here nothing is collected across fetches.
+    """
+    waiting: list[Msg] = []
+
+    async def consume(message: Msg) -> None:
+        waiting.append(message)
+        await asyncio.sleep(0)  # let the others of this fetch arrive; the first to go on takes them all
+        if waiting:
+            batch = [NatsMessage(one) for one in waiting]
+            waiting.clear()
+            await lane.process(batch)
+
+    return consume

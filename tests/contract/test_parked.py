@@ -1,0 +1,104 @@
+"""The law of the list of parked events, the same in memory and on a real server."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from nats.js import JetStreamContext
+
+from contracts import subjects
+from contracts.events import DocumentAdded
+from runtime.bus.codec import decode
+from runtime.bus.parked import ParkedEvent
+from tests.support.buses import Bus, memory_bus, nats_bus, numbered
+from tests.support.nats_server import connected, running_nats
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "nats"])
+async def jetstream(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[JetStreamContext | None]:
+    """The server, or None for the bus in memory."""
+    if request.param == "memory":
+        yield None
+        return
+    async with running_nats(tmp_path_factory.mktemp("bus")) as server, connected(server) as client:
+        yield client.jetstream(timeout=5)
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def bus(jetstream: JetStreamContext | None) -> AsyncIterator[Bus]:
+    """An empty bus."""
+    if jetstream is None:
+        yield memory_bus()
+        return
+    async with nats_bus(jetstream) as bus:
+        yield bus
+
+
+def record(sequence: int, durable: str = "chunker", *, about: str = "d", not_before: float = 5.0) -> ParkedEvent:
+    return ParkedEvent(
+        durable=durable, sequence=sequence, subject=subjects.subject("w", about, "DocumentAdded"), reason="retried",
+        event_type="DocumentAdded", attempts={"retry": 3}, parked_at=1.0, not_before=not_before,
+    )  # fmt: skip
+
+
+async def test_what_is_parked_is_on_the_list_as_it_was_written(bus: Bus) -> None:
+    revision = await bus.parked.put(record(7))
+    (entry,) = await bus.parked.changes("chunker", 0)
+    assert (entry.revision, entry.durable, entry.workspace, entry.sequence) == (revision, "chunker", "w", 7)
+    assert entry.event == record(7)
+
+
+async def test_each_durable_has_its_own_records(bus: Bus) -> None:
+    for durable in ("chunker", "query-status"):
+        assert await bus.parked.put(record(7, durable))
+    assert [entry.durable for entry in await bus.parked.changes("query-status", 0)] == ["query-status"]
+    assert {entry.durable for entry in await bus.parked.changes("*", 0)} == {"chunker", "query-status"}
+
+
+async def test_an_event_is_parked_once(bus: Bus) -> None:
+    assert await bus.parked.put(record(7))
+    assert await bus.parked.put(record(7, not_before=9.0)) == 0
+    (entry,) = await bus.parked.changes("chunker", 0)
+    assert entry.event == record(7)
+
+
+async def test_of_two_who_claim_one_record_one_gets_it(bus: Bus) -> None:
+    revision = await bus.parked.put(record(7))
+    first = await bus.parked.put(record(7, not_before=30.0), revision)
+    assert first > revision
+    assert await bus.parked.put(record(7, not_before=31.0), revision) == 0
+    assert not await bus.parked.remove(record(7), revision)
+    (entry,) = await bus.parked.changes("chunker", 0)
+    assert (entry.revision, entry.event) == (first, record(7, not_before=30.0))
+
+
+async def test_what_is_removed_is_told_to_who_looks_and_can_not_be_claimed(bus: Bus) -> None:
+    revision = await bus.parked.put(record(7))
+    assert await bus.parked.remove(record(7), revision)
+    (entry,) = await bus.parked.changes("chunker", revision)
+    assert (entry.sequence, entry.event) == (7, None)
+    assert await bus.parked.put(record(7), revision) == 0
+
+
+async def test_changes_are_read_from_where_one_has_come_to(bus: Bus) -> None:
+    revisions = [await bus.parked.put(record(number)) for number in (1, 2, 3)]
+    assert [entry.sequence for entry in await bus.parked.changes("chunker", revisions[0])] == [2, 3]
+    assert [entry.sequence for entry in await bus.parked.changes("chunker", 0, most=2)] == [1, 2]
+    await bus.parked.put(record(1, not_before=8.0), revisions[0])
+    assert [entry.sequence for entry in await bus.parked.changes("chunker", revisions[2])] == [1]
+
+
+async def test_the_events_themselves_come_from_the_log_in_its_order(bus: Bus) -> None:
+    for number, about in enumerate("abab", 1):
+        await bus.log.publish(numbered(number, about))
+    found = await bus.parked.originals([record(4, about="b"), record(1, about="a"), record(9, about="a")])
+    assert [message.sequence for message in found] == [1, 4]
+    events = [decode(message.data, message.subject).data for message in found]
+    assert [event.text for event in events if isinstance(event, DocumentAdded)] == ["text 1", "text 4"]
+    await found[0].ack()
+    await found[0].heartbeat()
+    assert await bus.parked.originals([]) == []

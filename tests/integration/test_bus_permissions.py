@@ -1,0 +1,281 @@
+"""Who may do what on the bus of docker-compose.yml: every line of its files, tried on a server that has read them."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import nats
+import pytest
+import pytest_asyncio
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import TimeoutError as NoAnswer
+from nats.js import JetStreamContext
+
+from contracts import permissions, subjects
+from contracts.events import EVENTS
+from contracts.permissions import API, IMPORTED_API, USERS, User, imported
+from contracts.registry import consumer
+from contracts.topology import BUCKETS, DURABLES, STREAMS
+from runtime.bus import topology
+from runtime.bus.nats import NatsLog, connected
+from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
+from runtime.bus.publisher import add_document
+from runtime.errors import ConfigurationError
+from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
+from tests.support.facts import added, sealed
+from tests.support.nats_server import until
+from tests.support.services import service
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+NARROW = [user for user in USERS if user.grants is not None]
+GRANTED = sorted({subject for user in NARROW for subject in user.allowed})
+
+DANGEROUS = (
+    *(f"{API}.STREAM.{call}.{stream.name}" for stream in STREAMS for call in (
+        "CREATE", "UPDATE", "DELETE", "PURGE", "MSG.DELETE", "MSG.GET", "SNAPSHOT", "RESTORE", "PEER.REMOVE",
+        "LEADER.STEPDOWN",
+    )),
+    *(f"{API}.CONSUMER.{call}.{durable.stream}.{durable.name}" for durable in DURABLES for call in (
+        "CREATE", "DURABLE.CREATE", "DELETE", "PAUSE", "RESET", "UNPIN", "LEADER.STEPDOWN", "MSG.NEXT", "INFO",
+    )),
+    *(f"{API}.CONSUMER.CREATE.{d.stream}.{d.name}.{example}" for d in DURABLES for example in d.filters),
+    f"{API}.DIRECT.GET.KB_EVENTS", f"{API}.DIRECT.GET.KB_EVENTS.kb.v1.w.d.DocumentAdded", f"{API}.DIRECT.GET.KB_BLOBS",
+    f"{API}.CONSUMER.CREATE.KB_EVENTS", f"{API}.CONSUMER.CREATE.KB_EVENTS.spy.kb.v1.w.d.DocumentAdded",
+    f"{API}.CONSUMER.LIST.KB_EVENTS", f"{API}.CONSUMER.NAMES.KB_EVENTS", f"{API}.STREAM.LIST", f"{API}.STREAM.NAMES",
+    f"{API}.INFO", f"{API}.ACCOUNT.PURGE.lightstream", f"{API}.META.LEADER.STEPDOWN", f"{API}.SERVER.REMOVE",
+    *(f"$KV.{bucket.name}.pointers" for bucket in BUCKETS), *(f"{API}.STREAM.MSG.GET.KV_{b.name}" for b in BUCKETS),
+    *(f"kb.v1.w.d.{name}" for name in EVENTS),
+    "kb.v1.w.d.Unknown", "kb.v2.w.d.DocumentAdded", "dead.other", "redrive.chunker", "another.subject",
+    "$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.KB_EVENTS.merger", "$SYS.REQ.SERVER.PING",
+)  # fmt: skip
+"""What would change the bus, rewind a reader, read the log, or say what the user has no right to say."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def bus(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[DeployedBus]:
+    """The bus with its streams, which the operator has declared, and something in each of them."""
+    async with deployed_bus(tmp_path_factory.mktemp("bus")) as bus:
+        async with connected(bus.operator, name="test") as client:
+            jetstream = client.jetstream()
+            assert await topology.apply(jetstream)
+            assert await topology.check(jetstream) == []
+            await NatsPointers(await jetstream.key_value("KB_GENERATIONS")).write({}, 0)
+            await (await jetstream.key_value("KB_LIMITS")).put("provider", b"{}")
+            await jetstream.publish("blob.a.a", b"text")
+        yield bus
+
+
+async def opened(bus: DeployedBus, user: str) -> Client:
+    """A connection of that user. What the server says of refusals is no matter: they show as answers that are none."""
+    return await nats.connect(bus.url(user), error_cb=_ignored)
+
+
+async def _ignored(error: Exception) -> None:
+    """A refusal is expected."""
+
+
+def example(subject: str) -> str:
+    """A subject that the pattern allows."""
+    return subject.replace("*", "a").replace(">", "1.1.1.1.1")
+
+
+def covers(pattern: str, subject: str) -> bool:
+    """Whether a subject fits a pattern with `*`, and `>` in the end."""
+    wanted, has = pattern.split("."), subject.split(".")
+    if wanted[-1] == ">" and len(has) >= len(wanted):
+        wanted, has = wanted[:-1], has[: len(wanted) - 1]
+    return len(wanted) == len(has) and all(w in ("*", h) for w, h in zip(wanted, has, strict=True))
+
+
+def may(user: User, subject: str) -> bool:
+    """Whether a user may publish there."""
+    allowed = any(covers(pattern, subject) for pattern in user.allowed)
+    return allowed and not any(covers(pattern, subject) for pattern in user.denied)
+
+
+async def answer(client: Client, subject: str) -> Msg | None:
+    """What comes back of a request that does no harm where it is allowed; None when nobody answers it."""
+    body = b""
+    if ".MSG.NEXT." in subject:
+        body = b'{"batch":1,"no_wait":true}'
+    if ".STREAM.MSG.GET." in subject:
+        body = json.dumps({"seq": 1}).encode()
+    if ".CONSUMER.CREATE." in subject:
+        stream, _, rest = subject.partition(".CREATE.")[2].partition(".")
+        name, _, wanted = rest.partition(".")
+        config = {"name": name, "filter_subject": wanted, "ack_policy": "none", "inactive_threshold": 60 * 10**9}
+        body = json.dumps({"stream_name": stream, "config": config}).encode()
+    # Not by `request`: a message of a durable comes under its own subject, which that would not take for an answer.
+    inbox = client.new_inbox()
+    answers = await client.subscribe(inbox)
+    try:
+        await client.publish(subject, body, reply=inbox)
+        said = await answers.next_msg(timeout=3)  # a few calls are not even refused where there is no JetStream
+    except NoAnswer:
+        return None
+    finally:
+        await answers.unsubscribe()
+    return None if (said.headers or {}).get("Status") == "503" else said
+
+
+def refused(message: Msg | None) -> bool:
+    """Whether there is no answer, or one of the user's own account, which has no JetStream."""
+    if message is None:
+        return True
+    try:
+        said = json.loads(message.data or b"null")
+    except ValueError:
+        return False
+    return isinstance(said, dict) and "error" in said
+
+
+async def state(bus: DeployedBus) -> dict[str, Any]:
+    """What a forbidden call would change: what is in the streams, and how they and their readers are configured."""
+    async with connected(bus.operator, name="test") as client:
+        infos = await client.jetstream().streams_info()
+        consumers = await client.jetstream().consumers_info("KB_EVENTS")
+    streams = {info.config.name: (info.state.last_seq, info.state.messages, info.config) for info in infos}
+    declared = {durable.name for durable in DURABLES}
+    readers = {
+        info.name: (info.num_pending, info.num_ack_pending, info.config) for info in consumers if info.name in declared
+    }
+    return {"streams": streams, "readers": readers}
+
+
+@pytest.mark.parametrize("user", NARROW, ids=lambda user: user.name)
+async def test_every_line_of_a_user_is_served(bus: DeployedBus, user: User) -> None:
+    client = await opened(bus, user.name)
+    for subject in user.allowed:
+        if not subject.startswith("$JS.ACK."):  # nobody answers an acknowledgement: services give them below
+            said = await answer(client, example(imported(subject)))
+            # The blob is there already: that, too, only the log's account can say.
+            assert not refused(said) or b"per subject" in (said.data if said else b""), subject
+    await client.close()
+
+
+@pytest.mark.parametrize("user", NARROW, ids=lambda user: user.name)
+async def test_nothing_else_is(bus: DeployedBus, user: User) -> None:
+    tried = [example(subject) for subject in (*GRANTED, *DANGEROUS)]
+    forbidden = [subject for subject in tried if not may(user, subject)]
+    assert len(forbidden) > 100
+    before = await state(bus)
+    client = await opened(bus, user.name)
+    names = sorted({name for subject in forbidden for name in (subject, imported(subject))})
+    answers = await asyncio.gather(*(answer(client, name) for name in names))
+    assert [name for name, message in zip(names, answers, strict=True) if not refused(message)] == []
+    await client.close()
+    assert await state(bus) == before
+
+
+@pytest.mark.parametrize("user", NARROW, ids=lambda user: user.name)
+async def test_no_answer_can_be_sent_where_the_user_may_not_write(bus: DeployedBus, user: User) -> None:
+    """The server writes its answer to any subject that a message names for it: it must stay in the user's account."""
+    client = await opened(bus, user.name)
+    before = await state(bus)
+    calls = [subject for subject in user.allowed if subject.startswith(API)]
+    for target in ("$KV.KB_GENERATIONS.pointers", "kb.v1.w.d.GraphMerged", "$JS.API.STREAM.PURGE.KB_EVENTS"):
+        for subject in calls:
+            await client.publish(example(imported(subject)), b'{"seq":1}', reply=target)
+    await client.flush()
+    assert (await state(bus))["streams"] == before["streams"]
+    # An event is taken, and what the log says of it goes nowhere.
+    said = example(next(subject for subject in user.allowed if subject.startswith("kb.")))
+    await client.publish(said, b"{}", reply="$KV.KB_GENERATIONS.pointers")
+    await client.flush()
+    async with connected(bus.operator, name="test") as operator:
+        log = NatsLog(operator.jetstream())
+
+        async def taken() -> bool:
+            return await log.last_sequence() == before["streams"]["KB_EVENTS"][0] + 1
+
+        await until(taken, "the event")
+    assert (await state(bus))["streams"]["KV_KB_GENERATIONS"] == before["streams"]["KV_KB_GENERATIONS"]
+    await client.close()
+
+
+async def test_nobody_hears_what_others_say_or_are_answered(bus: DeployedBus) -> None:
+    heard: list[str] = []
+
+    async def hear(message: Msg) -> None:
+        heard.append(message.subject)
+
+    spies = [await opened(bus, user.name) for user in NARROW]
+    for spy in spies:
+        for subject in (">", "kb.>", "_INBOX.>", "$JS.>"):
+            await spy.subscribe(subject, cb=hear)
+        await spy.flush()
+    async with connected(bus.operator, name="test") as operator:
+        await operator.jetstream().publish("kb.v1.w.d.DocumentAdded", b"secret")
+        await operator.jetstream().stream_info("KB_EVENTS")
+    for spy in spies:
+        await spy.flush()
+        await spy.close()
+    assert heard == []
+
+
+async def test_what_services_do_together_works(bus: DeployedBus) -> None:
+    """Log, blobs, pointers and shared limits by our own adapters, each as the user who needs it."""
+    query, extractor, chunker = [await opened(bus, name) for name in ("query", "extractor", "chunker")]
+    asked, shared, read = (client.jetstream(prefix=IMPORTED_API) for client in (query, extractor, chunker))
+    log = NatsLog(asked)
+    first = await log.publish(sealed(added("d")))
+    assert (found := await log.newest("w", "d", "DocumentAdded")) and found.sequence == first
+    assert await log.following(first - 1, subjects.of_type("DocumentAdded")) is not None
+    assert await log.last("w") >= first
+    one = [await add_document(log, NatsBlobs(asked), workspace="w", text=t, source="t", key="k") for t in "ab"]
+    assert [found.is_new for found in one] == [True, False]
+    blob = await NatsBlobs(asked).put("text")
+    assert await NatsBlobs(read).get(blob) == "text"
+    assert (await (await NatsPointers.bind(read)).live()).graph == 1
+    values, others = await NatsValues.bind(shared), await NatsValues.bind(asked)
+    assert await values.write("model", b"paused", 0)
+    assert await others.read("model") == (b"paused", (await values.read("model"))[1])
+    assert "model" in await others.keys()
+    assert (found := await NatsLog(read).newest("w", "d", "DocumentAdded", exact=False)) and found.sequence == first
+    mine = [durable for durable in DURABLES if consumer(durable) == "chunker"]
+    assert await topology.check(read, tuple(mine)) == []
+    for client in (query, extractor, chunker):
+        await client.close()
+
+
+async def test_a_foreign_publisher_adds_by_any_client_of_nats(bus: DeployedBus) -> None:
+    client = await opened(bus, "publisher")
+    jetstream: JetStreamContext = client.jetstream()
+    assert (await jetstream.publish("kb.v1.w.foreign.DocumentAdded", b"{}", stream="KB_EVENTS")).seq
+    assert (await jetstream.publish(f"blob.{'0' * 64}.0", b"part", stream="KB_BLOBS")).seq
+    with pytest.raises(ConfigurationError, match="NATS_API_PREFIX"):
+        await NatsLog(jetstream).newest("w", "foreign", "DocumentAdded")
+    await client.close()
+
+
+async def test_a_service_acknowledges_and_sets_aside_as_its_own_user(bus: DeployedBus, tmp_path: Path) -> None:
+    async with service("chunker", tmp_path, **bus.variables("chunker")), connected(bus.operator, name="test") as client:
+        jetstream = client.jetstream()
+        await NatsLog(jetstream).publish(sealed(added("cut", "Ada Marlow met Tom in Port Elm."), id="cut"))
+        await jetstream.publish("kb.v1.w.d.DocumentAdded", b"no event of ours")
+
+        async def taken() -> bool:
+            info = await jetstream.consumer_info("KB_EVENTS", "chunker")
+            return not info.num_pending and not info.num_ack_pending
+
+        await until(taken, "its acknowledgements")
+        assert await NatsLog(jetstream).newest("w", "cut", "ChunksCreated")
+        assert (await jetstream.stream_info("KB_DEAD", subjects_filter="dead.chunker")).state.subjects
+
+
+async def test_an_older_server_s_log_is_found_again(tmp_path: Path) -> None:
+    """Before there were accounts the log stood in the one that every server has: deploy/nats/start moves it."""
+    folder = tmp_path / "old"
+    async with deployed_bus(folder) as bus, connected(bus.operator, name="test") as client:
+        await topology.apply(client.jetstream())
+        await client.jetstream().publish("kb.v1.w.d.DocumentAdded", b"{}")
+    (folder / "jetstream" / permissions.ACCOUNT).rename(folder / "jetstream" / "$G")
+    start = await asyncio.create_subprocess_exec("sh", str(FILES / "start"), str(folder), "true")
+    assert await start.wait() == 0
+    async with deployed_bus(folder) as bus, connected(bus.operator, name="test") as client:
+        assert await NatsLog(client.jetstream()).last_sequence() == 1
+        assert (await client.jetstream().consumer_info("KB_EVENTS", "chunker")).num_pending == 1

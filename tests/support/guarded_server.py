@@ -1,0 +1,99 @@
+"""The HTTP API over stores in memory in a process of its own, as the query service serves it, for attacks over sockets.
+
+`python -m tests.support.guarded_server` listens on HOST and PORT, with all settings from the environment. With
+PROVIDER_URL answers are streamed by its model `PROVIDER_MODEL`, LLM_MAX_ASYNC at once.
+"""
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvloop
+
+from runtime import telemetry
+from runtime.health import Health
+from runtime.http_server import Server, server_config
+from runtime.models.limits import Limits
+from runtime.models.limits_guard import Guard
+from runtime.models.openai import OpenAiChat
+from services.query.api.door import door
+from services.query.api.settings import AccessSettings
+from services.query.models import ModelAnswers
+from services.query.settings import QuerySettings
+from standalone.processes import free_port
+from tests.support.querying import library_of_two
+from tests.support.waiting import PATIENCE
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """The running server."""
+
+    port: int
+    process: asyncio.subprocess.Process
+    log: Path
+
+    def memory(self) -> int:
+        """The most bytes of memory it ever had."""
+        for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+        raise AssertionError("the process is gone")
+
+    def files(self) -> int:
+        """Files and connections that it holds open."""
+        return len(list(Path(f"/proc/{self.process.pid}/fd").iterdir()))
+
+
+@asynccontextmanager
+async def guarded_server(folder: Path, **variables: str) -> AsyncGenerator[Guarded]:
+    """The server with these variables, killed in the end."""
+    port, log = free_port(), folder / "server.log"
+    with log.open("wb") as output:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "tests.support.guarded_server", cwd=ROOT, stderr=output, stdout=output,
+            env={**os.environ, "HOST": "127.0.0.1", "PORT": str(port), **variables},
+        )  # fmt: skip
+    try:
+        end = time.monotonic() + PATIENCE
+        while not _listens(port):
+            assert process.returncode is None and time.monotonic() < end, log.read_text()
+            await asyncio.sleep(0.05)
+        yield Guarded(port, process, log)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
+async def _main() -> None:
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    telemetry.configure("query")
+    settings = QuerySettings(workspace="w")
+    world = await library_of_two()
+    library = world.library()
+    if url := os.environ.get("PROVIDER_URL"):
+        guard = Guard("m", Limits(calls=settings.llm_max_async))
+        chat = OpenAiChat(url, os.environ["PROVIDER_MODEL"], "key", guard)
+        library = world.library(answers=ModelAnswers(chat))
+    app = world.app(door(AccessSettings()), library=library)
+    app.router.routes[:0] = Health("query", stage=None).routes()
+    await Server(server_config(app, settings, host=settings.host, port=settings.port)).serve()
+
+
+if __name__ == "__main__":
+    uvloop.run(_main())
