@@ -201,8 +201,8 @@ async def _losses(bus: JetStreamContext) -> AsyncIterator[Finding]:
     found = await verdicts(bus)
     if found.log:
         yield Finding("fault", f"the log has lost messages: {found.log}", RESTORE)
-    for projection, reason in found.stores.items():
-        yield Finding("fault", reason, f"`{command([projection])}` makes it anew from the log")
+    for reason in found.stores.values():
+        yield Finding("fault", reason, f"`{command(tuple(found.stores))}` makes it anew from the log")
 
 
 async def _backlog(bus: JetStreamContext) -> AsyncIterator[Finding]:

@@ -69,9 +69,7 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
     names = NameIndexes(graph, documents)
     configured = (searches := ModelSearches(embeddings, kept)).configured
     try:
-        await until_it_answers("the document store", rows.prepare, health)
-        await until_it_answers("the graph store", graph.prepare, health)
-        await until_it_answers("the vector store", configured.vectors.ping, health)
+        await prepared(rows, graph, embeddings, health)
         watch(bus.integrity, rows, graph, VectorCheckpoints(embeddings))
         yield Library(
             graph=graph,
@@ -101,6 +99,13 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
     finally:
         for part in (names, embeddings, graph, rows, *(model for model in (chat, reranker) if model)):
             await part.close()
+
+
+async def prepared(rows: Rows, graph: Graph, embeddings: Embeddings, health: Health) -> None:
+    """Return when all stores answer."""
+    await until_it_answers("the document store", rows.prepare, health)
+    await until_it_answers("the graph store", graph.prepare, health)
+    await until_it_answers("the vector store", embeddings.configured.vectors.ping, health)
 
 
 def watch(integrity: Integrity, rows: Rows, graph: Graph, vectors: CheckpointStore) -> None:
