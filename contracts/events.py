@@ -28,6 +28,9 @@ from contracts.values import (
 
 Stage = Literal["chunker", "extractor", "merger", "indexer", "query"]
 
+GRAPH, SUMMARY_PREFIX = "_graph", "_sum-"
+"""What events are about that no document caused: the graph, and the summaries of one entity or relation."""
+
 
 class Event(Value):
     """The body of one event."""
@@ -93,6 +96,20 @@ class DocumentDeleted(Event):
         return self.document_id
 
 
+class DocumentCancelled(Event):
+    """Work on this version of the document is to stop where it stands; a later version is worked on as usual.
+
+    What was done by then stays and can be found, until the document is deleted or has a new version.
+    """
+
+    document: DocumentVersion
+    editor: str = Field(default="", max_length=256, description="who asked for it")
+
+    @property
+    def about(self) -> str:
+        return self.document.id
+
+
 class ChunksCreated(Event):
     """One part of a document's chunks."""
 
@@ -146,7 +163,7 @@ class GraphMerged(Event):
 
     @property
     def about(self) -> str:
-        return self.document.id if self.document else "_graph"
+        return self.document.id if self.document else GRAPH
 
     @property
     def ordinal(self) -> int:
@@ -168,7 +185,7 @@ class DescriptionSummarized(Event):
 
     @property
     def about(self) -> str:
-        return "_sum-" + sha256("\x1f".join(self.key))[:32]
+        return SUMMARY_PREFIX + sha256("\x1f".join(self.key))[:32]
 
     @property
     def ordinal(self) -> int:
@@ -189,7 +206,7 @@ class VectorsIndexed(Event):
 
     @property
     def about(self) -> str:
-        return self.document.id if self.document else "_graph"
+        return self.document.id if self.document else GRAPH
 
 
 class StageFailed(Event):
@@ -208,6 +225,14 @@ class StageFailed(Event):
     @property
     def about(self) -> str:
         return self.document_id
+
+    @property
+    def of_graph(self) -> bool:
+        """Whether what was given up is about the graph, not a document: an edit, a summary, or what follows of one."""
+        if self.document or self.cause_type in DOCUMENT_EVENTS:
+            return False
+        named = self.document_id == GRAPH or self.document_id.startswith(SUMMARY_PREFIX)
+        return named or self.cause_type in {"GraphEdited", "DescriptionSummarized"}
 
     @property
     def ordinal(self) -> int:
@@ -245,7 +270,7 @@ class GraphEdited(Event):
 
     @property
     def about(self) -> str:
-        return "_graph"
+        return GRAPH
 
 
 class RetryRequested(Event):
@@ -260,11 +285,15 @@ class RetryRequested(Event):
         return self.document_id
 
 
+DOCUMENT_EVENTS = {"DocumentAdded", "DocumentDeleted", "ChunksCreated", "EntitiesExtracted", "RetryRequested"}
+"""Events that are always about a document, whatever its id."""
+
 EVENTS: dict[str, type[Event]] = {
     event.type_name(): event
     for event in (
         DocumentAdded,
         DocumentDeleted,
+        DocumentCancelled,
         ChunksCreated,
         EntitiesExtracted,
         GraphMerged,

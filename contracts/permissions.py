@@ -20,6 +20,7 @@ from contracts.topology import (
     DURABLES,
     GENERATIONS_BUCKET,
     LIMITS_BUCKET,
+    PARKED_STREAM,
     STREAMS,
     TURNS_BUCKET,
     Durable,
@@ -140,6 +141,10 @@ def _takes(durable: Durable) -> tuple[Grant, ...]:
         Grant(
             f"durable {name}",
             (f"{API}.CONSUMER.INFO.{stream}.{name}", f"$JS.ACK.{stream}.{name}.>", f"dead.{name}"),
+        ),
+        Grant(
+            "its parked events: records without text, of which it can write its own and read any by its place",
+            (subjects.parked(name), f"{API}.STREAM.MSG.GET.{PARKED_STREAM}"),
         ),
         Grant(
             "looking ahead by readers of its own, of the subjects it consumes; durables are nobody's to change",

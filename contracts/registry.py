@@ -16,6 +16,7 @@ Producer = Service | Literal["publisher", "lightstream"]
 PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "DocumentAdded": ("publisher", "query", "lightstream"),
     "DocumentDeleted": ("publisher", "query", "lightstream"),
+    "DocumentCancelled": ("query",),
     "ChunksCreated": ("chunker",),
     "EntitiesExtracted": ("extractor",),
     "GraphMerged": ("merger",),

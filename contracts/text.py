@@ -11,6 +11,9 @@ _FORBIDDEN = re.compile(
 )
 """Control characters except tab, line feed and carriage return; surrogates; Unicode non-characters."""
 
+_UNFIT_FOR_NAMES = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, line breaks, marks of direction that reorder what stands around them, surrogates."""
+
 _REFERENCE = re.compile(r"&(?:#([0-9]+);?|#[xX]([0-9a-fA-F]+);?|[^\t\n\f <&#;]{1,32};?)")
 """A character reference of HTML 5, as `html.unescape` sees one."""
 
@@ -106,6 +109,19 @@ def _shortened(reference: str, digits: str) -> str:
 
 def _nothing(_: re.Match[str]) -> str:
     return ""
+
+
+def is_on_one_line(name: str) -> bool:
+    """Whether a name has no control character, no line break and no mark that turns the direction of writing."""
+    return not _UNFIT_FOR_NAMES.search(name)
+
+
+def one_line(name: str) -> str:
+    """A name as it can be shown among others: what `is_on_one_line` forbids is replaced by `\ufffd`.
+
+    For names that nobody could refuse, as those of events that anybody published.
+    """
+    return _UNFIT_FOR_NAMES.sub("\ufffd", name)
 
 
 def encodable(text: str) -> str:

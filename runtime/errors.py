@@ -3,6 +3,7 @@
 ServiceError
 ├── Retryable        may succeed later: the event is redelivered with a growing delay, for as long as it takes
 │   ├── Unavailable      a store, the bus or a provider does not answer; the outcome of a write is unknown
+│   │   ├── EmptyAnswer      the provider answers, with nothing
 │   │   └── NotServing       the log or a store has lost what it held: an operator is told what to do
 │   ├── RateLimited      the provider asks to wait (`retry_after` seconds)
 │   ├── NewerVersion     the event is newer than this code: it is parked until the code knows its version
@@ -46,6 +47,10 @@ class Retryable(ServiceError):
 
 class Unavailable(Retryable):
     """A store, the bus or a provider does not answer."""
+
+
+class EmptyAnswer(Unavailable):
+    """The provider answers, but this time with nothing."""
 
 
 class NotServing(Unavailable):

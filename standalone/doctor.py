@@ -20,6 +20,7 @@ from runtime.models.limits_shared import paused
 from standalone import orphans, stores
 from standalone.checkpoints import RESTORE, verdicts
 from standalone.folder import Folder, State
+from standalone.parked_events import counted
 from standalone.publishing import jetstream
 from standalone.servers import milvus_lite, nats
 from standalone.stack import SERVICES, bus_url, models, ready
@@ -213,6 +214,11 @@ async def _backlog(bus: JetStreamContext) -> AsyncIterator[Finding]:
                           "a store or a model may be down; they are tried until it is back")  # fmt: skip
         if found.num_pending:
             yield Finding("note", f"{durable.name}: {found.num_pending} events wait")
+    for parked in await counted(bus):
+        newer = parked.reason == "newer-version"
+        yield Finding("fault" if newer else "note", f"workspace {parked.workspace}: {parked}; parked, others go on",
+                      "run the release that knows them: they are handled then" if newer else
+                      "they are tried now and then; the error names the cause")  # fmt: skip
     dead = (await bus.stream_info("KB_DEAD")).state.messages
     if dead:
         yield Finding("fault", f"{dead} messages could not be read as events", "see stream KB_DEAD")

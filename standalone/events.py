@@ -7,6 +7,7 @@ from contracts.envelope import Envelope
 from contracts.events import (
     ChunksCreated,
     DocumentAdded,
+    DocumentCancelled,
     EntitiesExtracted,
     Event,
     GraphEdited,
@@ -19,6 +20,7 @@ from contracts.subjects import PREFIX, of_document, token
 from runtime.bus.codec import decode
 from runtime.bus.port import Message
 from runtime.errors import NewerVersion, Poison
+from standalone.newer_events import newer_event
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,11 @@ def line(message: Message) -> Line:
     """The line of one message, also of one that cannot be decoded."""
     try:
         envelope = decode(message.data, message.subject, message.headers)
-    except (Poison, NewerVersion) as error:
+    except NewerVersion as error:
+        newer = newer_event(message, error)
+        told = f"version {newer.version}: newer than this code; a release that knows it will handle it"
+        return Line(message.sequence, message.published_at, newer.type, newer.document, told)
+    except Poison as error:
         kind, document = message.subject.split(".")[-1], message.subject.split(".")[-2]
         return Line(message.sequence, message.published_at, kind, document, f"not readable: {error}")
     return Line(
@@ -77,6 +83,8 @@ def gist(envelope: Envelope[Event]) -> str:
             return f"{event.kind}: {len(event.chunks)} chunks, {event.embedded} texts embedded ({event.model})"
         case StageFailed() as event:
             return f"{event.stage} gave up a {event.cause_type}: {event.error_type}: {event.message}"
+        case DocumentCancelled() as event:
+            return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
         case GraphEdited() as event:
             into = f" into {event.target!r}" if event.target else ""
             by = f" by {event.editor}" if event.editor else ""

@@ -10,6 +10,7 @@ from nats.aio.client import Client
 from contracts.graph import PROJECTIONS, Projection
 from runtime.bus.nats import NatsLog, connected
 from runtime.bus.nats_beside import NatsPointers
+from runtime.bus.nats_parked import NatsParked
 from runtime.bus.port import Pointer
 from runtime.embedding import Embedding, Embeddings
 from runtime.errors import InvalidInput
@@ -152,7 +153,8 @@ async def _prepared(target: Target, wanted: Wanted, report: Report, *, back: boo
                 report,
                 target.read(MergerSettings).limits,
                 await Checkpoints.of(stack.client.jetstream(), stores),
-                live,
+                compared=live,
+                parked=NatsParked(stack.client.jetstream()),
             )
 
 

@@ -87,13 +87,12 @@ async def add(
     return outcome
 
 
-async def handled_by_status(bus: JetStreamContext, sequence: int) -> bool:
-    """Whether the status of documents shows everything up to that place of the log.
+async def handled_by_status(bus: JetStreamContext, workspace: str, sequence: int) -> bool:
+    """Whether the status of the workspace's documents shows everything up to that place of the log.
 
     One event that has to be tried again keeps this False for what came after it, though that is long shown.
     """
-    found = await bus.consumer_info("KB_EVENTS", STATUS_DURABLE)
-    return found.ack_floor is not None and found.ack_floor.stream_seq >= sequence
+    return await NatsLog(bus).handled(STATUS_DURABLE, workspace=workspace) >= sequence
 
 
 async def _add(

@@ -27,8 +27,9 @@ from contracts.events import (
 )
 from contracts.graph import Generations, Projection
 from runtime.bus.codec import decode
+from runtime.bus.parked import Parked
 from runtime.bus.port import Delivery, GenerationPointers, Log, Message, Pointer, Pointers
-from runtime.errors import ConfigurationError, InvalidInput, Poison, Retryable
+from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison, Retryable
 from runtime.models.ports import Embedder
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from runtime.stores.documents.extents import RowExtents
@@ -45,6 +46,7 @@ from services.query.project import on_facts
 from standalone.checkpoints import Checkpoints
 from standalone.digest import Stores, digest
 from standalone.generations import drop_unused
+from standalone.newer_events import NewerEvent, newer_event, park
 
 logger = structlog.get_logger(__name__)
 
@@ -63,7 +65,8 @@ Handle = Callable[[Sequence[Delivery[Any]], Generations], Awaitable[Sequence[Seq
 class Rebuild:
     """One rebuild under way. `keys`: entities and relations whose vectors are still to be made, by workspace.
 
-    `begun`: the pointers it started from; it switches only while they are still the same.
+    `begun`: the pointers it started from; it switches only while they are still the same. `newer`: the events that it
+    left out because their version is newer than this code; `parked` is where they wait for the live services.
     """
 
     log: Log
@@ -82,6 +85,8 @@ class Rebuild:
     position: int = 0
     events: int = 0
     skipped: int = 0
+    parked: Parked | None = None
+    newer: list[NewerEvent] = field(default_factory=list[NewerEvent])
     keys: dict[str, set[tuple[str, ...]]] = field(default_factory=dict[str, set[tuple[str, ...]]])
     started: float = field(default_factory=time.monotonic)
 
@@ -97,6 +102,7 @@ class Rebuild:
             "targets": list(self.targets),
             "events": self.events,
             "skipped": self.skipped,
+            "newer": [asdict(event) for event in self.newer],
             "seconds": round(seconds, 2),
             "events_per_second": round(self.events / seconds, 1) if seconds else 0.0,
             "language_model_calls": 0,
@@ -125,6 +131,7 @@ class Rebuild:
         return {
             "targets": list(self.targets),
             "events": self.events,
+            "newer": [asdict(event) for event in self.newer],
             "generations": {target: self.generations.of(target) for target in self.targets},
         }
 
@@ -196,6 +203,9 @@ class Rebuild:
     def _open(self, message: Message) -> Delivery[Event] | None:
         try:
             envelope = decode(message.data, message.subject, message.headers)
+        except NewerVersion as error:
+            self.newer.append(newer_event(message, error))
+            return None
         except Poison:
             # It was set aside when it came; there is nothing of it in any projection.
             self.skipped += 1
@@ -279,6 +289,9 @@ class Rebuild:
             pointers[target] = Pointer(self.generations.of(target), old.live, old.highest, complete_to)
         await self.pointers.write(pointers, revision)
         await self._catch_up()
+        if self.parked:
+            # Now, for the live services write to the new generation from here on.
+            await park(self.parked, self.newer, self.targets)
 
 
 def _only(deliveries: Sequence[Delivery[Any]], *kinds: type[Event]) -> list[Delivery[Any]]:

@@ -105,7 +105,8 @@ class Edge:
         except Poison as error:
             await self._set_aside(message, None, error)
             return None
-        return Delivery(envelope, message.sequence, message.attempt, message.published_at)
+        bugs = self.attempts.of(message.sequence).get("bug", 0)
+        return Delivery(envelope, message.sequence, message.attempt, message.published_at, bugs)
 
     async def _handle_all(self, batch: Sequence[tuple[Message, Delivery[Event]]]) -> None:
         if not batch:

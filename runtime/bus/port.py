@@ -62,6 +62,8 @@ class Delivery(Generic[E]):
     sequence: int
     attempt: int
     published_at: datetime
+    bugs: int = 0
+    """How often handling it has raised what nobody foresaw; outages do not count."""
 
     @property
     def event(self) -> E:
@@ -173,10 +175,11 @@ class Log(Protocol):
         ...
 
 
-Obsolete = Literal["deleted", "superseded"]
+Obsolete = Literal["deleted", "superseded", "cancelled"]
 """Why nobody waits for the work on a version of a document any more.
 
 `superseded` as soon as the log holds chunks of a newer version: from then on those replace all that this one says.
+`cancelled` when somebody stopped it: what the log holds of it by then stays as it is.
 """
 
 

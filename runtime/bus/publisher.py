@@ -9,13 +9,14 @@ from pydantic import ValidationError
 
 from contracts import subjects
 from contracts.envelope import Envelope, seal
-from contracts.events import DocumentAdded, DocumentDeleted, Event, GraphEdited
+from contracts.events import DocumentAdded, DocumentCancelled, DocumentDeleted, Event, GraphEdited
 from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, sha256
 from contracts.text import INLINE_LIMIT, encodable, sanitize
-from contracts.values import Chunking, Knowledge, Scalar
+from contracts.values import Chunking, DocumentVersion, Knowledge, Scalar
 from runtime.bus.codec import decode, explain
 from runtime.bus.port import Blobs, Log
 from runtime.errors import InvalidInput, ServiceError
+from runtime.parsing.names import checked_name
 from runtime.telemetry import traceparent_for
 
 MAX_TEXT_BYTES = 64 * 1024 * 1024
@@ -63,15 +64,16 @@ async def add_document(
     `cut_by_default` is how the chunker cuts where `chunking` does not say, if the caller knows: then what the two
     together cannot mean is refused here, and not by the chunker.
 
-    Raises InvalidInput for what is blank, too long or contradicts itself, `Unavailable` when the log does not take it.
+    Raises InvalidInput for what is blank, too long or contradicts itself and for a name that is none, `Unavailable`
+    when the log does not take it.
     """
     if chunking and cut_by_default:
         _taken(lambda: chunking.over(cut_by_default))
     content = knowledge.model_dump_json() if knowledge else encodable(text)
     _check(text, content, knowledge)
-    file_path = encodable(file_path) or UNKNOWN_SOURCE
+    file_path = checked_name(encodable(file_path)) or UNKNOWN_SOURCE
     name = encodable(id) if id else document_id(content if knowledge else sanitize(content), file_path)
-    before, there = await _standing(log, workspace, name)
+    before, there, _ = await _standing(log, workspace, name)
     if there and _hash(there) == sha256(content):
         return Added(name, before, is_new=False, track_id=there.track_id or "")
     blob = await blobs.put(content) if not knowledge and len(content.encode()) > INLINE_LIMIT else None
@@ -104,7 +106,7 @@ async def add_document(
 
 async def standing_content(log: Log, *, workspace: str, id: str) -> str | None:
     """SHA-256 of what the document says now; None when the log has none of that id, or it is deleted."""
-    _, there = await _standing(log, workspace, id)
+    _, there, _ = await _standing(log, workspace, id)
     return _hash(there) if there else None
 
 
@@ -118,7 +120,7 @@ async def add_again(log: Log, *, workspace: str, id: str, version: int, source: 
 
     None where the log has none of that id, or something newer than that version. Raises `Unavailable`.
     """
-    before, there = await _standing(log, workspace, id)
+    before, there, _ = await _standing(log, workspace, id)
     if there is None or before != version:
         return None
     envelope: Envelope[Event] = seal(
@@ -156,6 +158,27 @@ async def delete_document(
         traceparent=traceparent_for(),
     )
     return Added(id, await log.publish(envelope), is_new=True)
+
+
+async def cancel_document(log: Log, *, workspace: str, id: str, editor: str, source: str) -> DocumentVersion | None:
+    """Publish that work on the document's version that stands now is to stop; None where there is none.
+
+    Twice is once. Raises `Unavailable`.
+    """
+    before, there, at = await _standing(log, workspace, id)
+    if there is None:
+        return None
+    version = DocumentVersion(id=id, version=before, added_at=at, file_path=there.file_path)
+    envelope: Envelope[Event] = seal(
+        DocumentCancelled(document=version, editor=editor[:256]),
+        id=event_id(f"{workspace}/{id}/{before}", "DocumentCancelled"),
+        source=source,
+        workspace=workspace,
+        time=datetime.now(UTC),
+        traceparent=traceparent_for(),
+    )
+    await log.publish(envelope)
+    return version
 
 
 async def edit_graph(log: Log, *, workspace: str, edit: GraphEdited, source: str) -> int:
@@ -196,20 +219,27 @@ def _check(text: str, content: str, knowledge: Knowledge | None) -> None:
         raise InvalidInput(f"the text has {size:,} bytes, at most {MAX_TEXT_BYTES:,} are taken: split the document")
 
 
-async def _standing(log: Log, workspace: str, name: str) -> tuple[int, DocumentAdded | None]:
-    """The newest sequence at which the document was added or deleted, and what was added there, if it can be read."""
+class _Standing(NamedTuple):
+    """The newest sequence at which a document was added or deleted; what was added there, if it can be read; when."""
+
+    sequence: int
+    event: DocumentAdded | None = None
+    at: datetime = datetime.fromtimestamp(0, UTC)
+
+
+async def _standing(log: Log, workspace: str, name: str) -> _Standing:
     added, deleted = await asyncio.gather(
         log.newest(workspace, name, "DocumentAdded"), log.newest(workspace, name, "DocumentDeleted")
     )
     before = max(added.sequence if added else 0, deleted.sequence if deleted else 0)
     if not added or added.sequence != before:
-        return before, None
+        return _Standing(before)
     try:
-        event = decode(added.data, added.subject, added.headers).data
+        envelope = decode(added.data, added.subject, added.headers)
     except ServiceError:
-        return before, None
-    assert isinstance(event, DocumentAdded)
-    return before, event
+        return _Standing(before)
+    assert isinstance(envelope.data, DocumentAdded)
+    return _Standing(before, envelope.data, envelope.time or added.published_at)
 
 
 async def _stands_at(log: Log, sequence: int, envelope: Envelope[Event]) -> Added:

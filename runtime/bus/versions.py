@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from contracts.events import ChunksCreated, DocumentAdded, DocumentDeleted
+from contracts.events import ChunksCreated, DocumentAdded, DocumentCancelled, DocumentDeleted
 from contracts.values import DocumentVersion
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message, Obsolete
@@ -41,7 +41,7 @@ class _Known:
 
 @dataclass
 class LogVersions:
-    """`DocumentVersions` over the log: two or three reads of a newest event, each by its subject."""
+    """`DocumentVersions` over the log: three or four reads of a newest event, each by its subject."""
 
     log: Log
     look_again: float = LOOK_AGAIN
@@ -83,6 +83,8 @@ class LogVersions:
 
         if await newest(DocumentDeleted.type_name()):
             return "deleted"
+        if (stopped := await newest(DocumentCancelled.type_name())) and _version(stopped) >= document.version:
+            return "cancelled"
         # A newer text that cannot be cut replaces nothing, so its chunks are what counts.
         if not await newest(DocumentAdded.type_name()) or not (cut := await newest(ChunksCreated.type_name())):
             return None
@@ -90,9 +92,9 @@ class LogVersions:
 
 
 def _version(message: Message) -> int:
-    """The version of the document that chunks are of; 0 where that cannot be read."""
+    """The version of the document that chunks, or a cancellation, are of; 0 where that cannot be read."""
     try:
         event = decode(message.data, message.subject, message.headers).data
     except (Poison, NewerVersion):
         return 0
-    return event.document.version if isinstance(event, ChunksCreated) else 0
+    return event.document.version if isinstance(event, ChunksCreated | DocumentCancelled) else 0

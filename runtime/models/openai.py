@@ -5,7 +5,7 @@ from contextlib import aclosing
 from typing import Any, cast
 
 from contracts.values import TokenUsage
-from runtime.errors import ModelRefused, Unavailable
+from runtime.errors import EmptyAnswer, ModelRefused, Unavailable
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Call, Guard
 from runtime.models.openai_endpoint import Endpoint, estimated
@@ -57,7 +57,7 @@ class OpenAiChat:
             raise ModelRefused(
                 f"{self.model} gave an empty answer that reached its length limit: choose another LLM_MODEL", "length"
             )
-        raise Unavailable(f"{self.model} gave an empty answer")
+        raise EmptyAnswer(f"{self.model} gave an empty answer")
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
         """The answer in pieces. Closing the iterator closes the connection, so the provider stops writing."""

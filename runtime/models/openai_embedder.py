@@ -1,4 +1,8 @@
-"""Embeddings of any OpenAI-compatible endpoint: cut to what the model reads, in full batches, checked one by one."""
+"""Embeddings of any OpenAI-compatible endpoint: cut to what the model reads, in full batches, checked one by one.
+
+An answer without usable vectors is the fault of the provider or of a text. Which of the two is found by asking for the
+vector of a sentence of ours: a provider that has none for that either is paused, and no document fails for it.
+"""
 
 import asyncio
 import json
@@ -6,15 +10,35 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+import openai
+import structlog
+
 from runtime.errors import Poison, Unavailable
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
+from runtime.models.limits_guard import Call, Guard
 from runtime.models.openai import encodable
 from runtime.models.openai_endpoint import Endpoint, estimated
 from runtime.models.ports import Vector
 
+logger = structlog.get_logger(__name__)
+
 BATCH = 10
 """Texts a call, unless a setting says otherwise."""
+
+CONTROL = "The quick brown fox jumps over the lazy dog."
+"""A text that every model can embed: what comes for it says whether the provider is well."""
+
+
+NOT_JSON = "json: unsupported value"
+"""What servers written in Go, such as Ollama, say when a vector holds NaN or infinity."""
+
+
+class UnusableVectors(Unavailable):
+    """The provider answered, and what it gave for these texts cannot be used."""
+
+
+class _SeveralRefused(Poison):
+    """The provider is well, and gave nothing usable for several texts together."""
 
 
 class OpenAiEmbedder:
@@ -23,8 +47,9 @@ class OpenAiEmbedder:
     `guard` says when a call may begin (without one: eight at once); `cut` shortens a text to what the model reads.
     Vectors are brought to length 1. A blank text is sent as one blank, which every provider accepts.
 
-    Vectors of another dimension are `Unavailable`: a setting is wrong, and once it is right all texts can be embedded.
-    Too few or too many vectors, ones that cannot be told apart, and ones without a direction are `Poison`.
+    Vectors of another dimension, too few or too many, ones that cannot be told apart and ones without a direction are
+    `Unavailable`: once the provider or a setting is mended all texts can be embedded. `Poison` is only a text that
+    fails alone, and again after another text was embedded.
     """
 
     def __init__(
@@ -42,7 +67,7 @@ class OpenAiEmbedder:
         sent = [self._cut(encodable(text)) if text.strip() else " " for text in texts]
         distinct = list(dict.fromkeys(sent))
         batches = [distinct[start : start + self._batch] for start in range(0, len(distinct), self._batch)]
-        tasks = [asyncio.create_task(self._endpoint.tried(lambda b=batch: self._embed(b))) for batch in batches]
+        tasks = [asyncio.create_task(self._batched(batch)) for batch in batches]
         try:
             made = [vector for vectors in await asyncio.gather(*tasks) for vector in vectors]
         finally:
@@ -57,25 +82,54 @@ class OpenAiEmbedder:
         """Let go of connections."""
         await self._endpoint.close()
 
+    async def _batched(self, texts: list[str]) -> list[Vector]:
+        """One vector per text, asked for in one call; text by text where the texts do not go together."""
+        try:
+            return await self._endpoint.tried(lambda: self._embed(texts))
+        except _SeveralRefused as error:
+            logger.warning("texts are embedded one by one", model=self.model, texts=len(texts), reason=str(error))
+        return [(await self._endpoint.tried(lambda t=text: self._embed([t])))[0] for text in texts]
+
     async def _embed(self, texts: list[str]) -> list[Vector]:
+        async with self._endpoint.call(estimated(texts)) as call:
+            try:
+                return await self._asked(texts, call)
+            except UnusableVectors as error:
+                first = error
+            # All in one turn, so that the provider is told well or ill once, by what it gives for our own text.
+            await self._asked([CONTROL], call)
+            if len(texts) > 1:
+                raise _SeveralRefused(str(first)) from None
+            try:
+                return await self._asked(texts, call)
+            except UnusableVectors as error:
+                raise Poison(f"{error}; other texts it embeds, and not {texts[0]!r:.80}") from None
+
+    async def _asked(self, texts: list[str], call: Call) -> list[Vector]:
+        """The answer to one request. Raises `UnusableVectors` for what no store should ever see."""
         # Only these models can shorten their vectors, and others refuse the parameter.
         options: dict[str, Any] = {"dimensions": self.dimension} if "text-embedding-3" in self.model else {}
-        async with self._endpoint.call(estimated(texts)) as call:
-            # Read by us, for the client looks at each number by itself: 7 ms for three texts of 1,536 numbers.
+        # Read by us, for the client looks at each number by itself: 7 ms for three texts of 1,536 numbers.
+        try:
             answer = await self._endpoint.client.embeddings.with_raw_response.create(
                 model=self.model, input=texts, encoding_format="float", **options
             )  # fmt: skip
-            body = _body(answer.http_response.content)
-            items = body.get("data")
-            if not isinstance(items, list):
-                raise Unavailable(f"{self.model} did not answer in the OpenAI format; check EMBEDDING_BASE_URL")
-            call.cost = _tokens(body)
-            return self._checked(cast(list[Any], items), len(texts))
+        except openai.InternalServerError as error:
+            if NOT_JSON in str(error):
+                raise UnusableVectors(f"{self.model} computed a vector that is not finite (HTTP 500)") from None
+            raise
+        body = _body(answer.http_response.content)
+        items = body.get("data")
+        if not isinstance(items, list):
+            raise Unavailable(f"{self.model} did not answer in the OpenAI format; check EMBEDDING_BASE_URL")
+        if (cost := _tokens(body)) is not None:
+            call.cost = (call.cost or 0) + cost
+        return self._checked(cast(list[Any], items), len(texts))
 
     def _checked(self, items: list[Any], count: int) -> list[Vector]:
         """The vectors in the order of the texts. Raises for what no store should ever see."""
         if len(items) != count:
-            raise Poison(
+            raise UnusableVectors(
                 f"{self.model} gave {len(items)} vectors for {count} texts: "
                 "lower EMBEDDING_BATCH_NUM or choose another EMBEDDING_MODEL"
             )
@@ -83,7 +137,7 @@ class OpenAiEmbedder:
         places = [item.get("index") for item in made]
         if any(place is not None for place in places):
             if sorted(place if isinstance(place, int) else -1 for place in places) != list(range(count)):
-                raise Poison(
+                raise UnusableVectors(
                     f"{self.model} numbered its {count} vectors {places!s:.60}: nobody can tell which text each "
                     "is of; set EMBEDDING_BATCH_NUM to 1 or choose another EMBEDDING_MODEL"
                 )
@@ -93,19 +147,20 @@ class OpenAiEmbedder:
     def _unit(self, values: Any) -> Vector:
         numbers = cast(list[Any], values) if isinstance(values, list) else []
         if len(numbers) != self.dimension:
-            raise Unavailable(
+            wrong = Unavailable if numbers else UnusableVectors
+            raise wrong(
                 f"{self.model} gave {len(numbers) or 'no'} numbers, not {self.dimension}: "
                 "set EMBEDDING_DIM to the dimension of this EMBEDDING_MODEL"
             )
         try:
             vector = [float(value) for value in numbers]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             vector = [math.nan]
         length = math.hypot(*vector)
         if not math.isfinite(length) or length == 0.0:
-            raise Poison(
+            raise UnusableVectors(
                 f"{self.model} gave a vector that is {'zero' if length == 0.0 else 'not finite'}, which no search "
-                "can use: choose another EMBEDDING_MODEL"
+                "can use: see what ails it, or choose another EMBEDDING_MODEL"
             )
         return tuple(value / length for value in vector)
 
@@ -114,7 +169,7 @@ def _body(content: bytes) -> dict[str, Any]:
     """The answer, empty where it is no JSON object."""
     try:
         body = json.loads(content)  # which also reads the NaN that some servers send
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return cast(dict[str, Any], body) if isinstance(body, dict) else {}
 

@@ -51,8 +51,9 @@ class Chat(Protocol):
 class Embedder(Protocol):
     """Texts to vectors of length 1. The same text always gives the same vector.
 
-    All or nothing. Raises `RateLimited`; `Unavailable`, also for vectors of another dimension, which a setting amends;
-    `Poison` when the provider gives too few or too many vectors, mixes them up, or gives one without a direction.
+    All or nothing. Raises `RateLimited`; `Unavailable`, also for vectors of another dimension, too few or too many,
+    mixed up or without a direction, which the provider or a setting amends; `Poison` for a text that alone is not
+    embedded while others are.
     """
 
     model: str

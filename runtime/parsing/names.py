@@ -1,23 +1,41 @@
-"""Names of files from outside: shown and stored, never used as a path."""
+"""Names of documents from outside: shown and stored, never used as a path."""
 
 import unicodedata
 
+from contracts.text import is_on_one_line
 from runtime.errors import InvalidInput
 
 MAX_PART, MAX_NAME = 255, 1024
 """Bytes of UTF-8: of one part between slashes, and of the whole name."""
 
+_UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+"""Categories of Unicode whose characters are not seen, or break a line."""
+
+
+def checked_name(name: str) -> str:
+    """The name of a document, wherever it comes from; it need not be that of a file.
+
+    Raises InvalidInput for one that is not on one line: with control characters, line breaks, marks that turn the
+    direction of writing or bytes that are not UTF-8; and for one that is too long.
+    """
+    if not is_on_one_line(name):
+        raise InvalidInput(
+            f"{shown(name)}: not the name of a document: give one in UTF-8 on one line, without control characters and "
+            "marks of direction"
+        )
+    if len(name.encode()) > MAX_NAME:
+        raise InvalidInput(f"{shown(name)}: the name is too long: give one of at most {MAX_NAME} bytes")
+    return name
+
 
 def checked(name: str) -> str:
-    """The name, if it is one: parts joined by `/`, each of them a plain file name.
+    """The name of a file, if it is one: parts joined by `/`, each of them a plain file name.
 
-    Raises InvalidInput for a name that climbs (`..`) or begins at a root, for one with backslashes, control characters
-    or bytes that are not UTF-8, and for one that is too long.
+    Raises InvalidInput for what `checked_name` refuses, for a name that climbs (`..`) or begins at a root, and for one
+    with backslashes.
     """
     parts = name.split("/")
-    # NUL and line breaks are of category Cc; bytes that are not UTF-8 come as surrogates, Cs.
-    odd = any(unicodedata.category(character) in {"Cc", "Cs"} or character == "\\" for character in name)
-    if odd or not {"", ".", ".."}.isdisjoint(parts):
+    if not is_on_one_line(name) or "\\" in name or not {"", ".", ".."}.isdisjoint(parts):
         raise InvalidInput(
             f"{shown(name)}: not a plain file name: give one in UTF-8, without backslashes, control characters, '..' "
             "and a leading '/'"
@@ -29,5 +47,5 @@ def checked(name: str) -> str:
 
 def shown(name: str) -> str:
     """The name as a message may carry it: on one line, without invisible characters, of bounded length."""
-    visible = "".join("?" if unicodedata.category(character)[0] == "C" else character for character in name)
+    visible = "".join("?" if unicodedata.category(character) in _UNSEEN else character for character in name)
     return visible if len(visible) <= MAX_NAME else f"{visible[:80]}…"

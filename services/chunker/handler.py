@@ -27,14 +27,14 @@ async def on_document_added(
     max_bytes: int,
     versions: DocumentVersions = ALL_WANTED,
 ) -> AsyncGenerator[Event]:
-    """Cut the document, unless it is deleted by now; `chunking` is how, where the document itself does not say.
+    """Cut the document, unless it is deleted or cancelled; `chunking` is how, where the document itself does not say.
 
     A superseded version is cut all the same: where it ends tells the projections what to look for behind the end of
     the next one.
     Raises Poison for a text that is empty, too long, or cannot be cut as it asks; the generator does too.
     """
     event, version = delivery.event, version_added(delivery, delivery.event)
-    if await versions.obsolete(delivery.workspace, version) == "deleted":
+    if await versions.obsolete(delivery.workspace, version) in ("deleted", "cancelled"):
         return _made(())
     try:
         how = event.chunking.over(chunking) if event.chunking else chunking

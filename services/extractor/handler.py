@@ -10,10 +10,10 @@ from contracts.ids import sha256
 from contracts.names import clean_name, clean_text
 from contracts.values import Chunk, ChunkRef, ExtractedEntity, ExtractedRelation, Given
 from runtime.bus.port import ALL_WANTED, BUG_ATTEMPTS, Delivery, DocumentVersions
-from runtime.errors import NotWanted, Poison, Retryable, Unavailable
+from runtime.errors import NotWanted, Poison, Retryable
 from runtime.models.ports import Extraction
 from runtime.models.scope import calls_for
-from services.extractor.ports import Extractions, Extractor
+from services.extractor.ports import Extractions, Extractor, RoundGivenUp
 
 GIVEN = "given"
 """`model` and `prompt_version` of what was not extracted, for it came with its chunk."""
@@ -64,7 +64,7 @@ async def on_chunks_created(
             continue
         elif isinstance(result, Retryable):
             waiting.append(result)
-        elif isinstance(result, Exception) and (isinstance(result, Poison) or delivery.attempt >= BUG_ATTEMPTS):
+        elif isinstance(result, Exception) and (isinstance(result, Poison) or delivery.bugs + 1 >= BUG_ATTEMPTS):
             facts.append(_failed(delivery, chunk, result))
         else:
             raise result
@@ -117,9 +117,7 @@ async def _ask(
         return draft, first, known
     try:
         whole, known = await once(cache_key(extractor, chunk), partial(extractor.glean, text, headings, first))
-    except Unavailable:
-        if delivery.attempt < BUG_ATTEMPTS:
-            raise
+    except RoundGivenUp:
         return draft, first, known
     return extractor.prompt_version, whole, known
 

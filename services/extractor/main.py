@@ -38,7 +38,7 @@ def main() -> None:
         )
         try:
             await until_it_answers("the document store", rows.prepare, health)
-            yield [Subscription("extractor", each(handle), workers=settings.extractor_workers)]
+            yield [Subscription("extractor", each(handle), workers=settings.workers)]
         finally:
             if chat:
                 await chat.close()

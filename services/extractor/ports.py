@@ -3,7 +3,12 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
+from runtime.errors import Unavailable
 from runtime.models.ports import Extraction
+
+
+class RoundGivenUp(Unavailable):
+    """A second round failed again and again while the model answered others: the first one has to do."""
 
 
 class Extractor(Protocol):
@@ -20,7 +25,10 @@ class Extractor(Protocol):
         ...
 
     async def glean(self, content: str, headings: Sequence[str], first: Extraction) -> Extraction:
-        """The second round: the first one's rows and what it missed, with what both cost."""
+        """The second round: the first one's rows and what it missed, with what both cost.
+
+        Raises `RoundGivenUp` when this very round has failed too often.
+        """
         ...
 
 

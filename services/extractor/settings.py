@@ -4,6 +4,9 @@ from pydantic import Field
 
 from runtime.settings import Settings
 
+LEAST_WORKERS, MOST_WORKERS = 2, 16
+"""Events handled at once without a model, and with one that may be called without a limit."""
+
 
 class ExtractorSettings(Settings):
     """LightRAG's names and defaults."""
@@ -15,4 +18,11 @@ class ExtractorSettings(Settings):
     max_extraction_entities: int = Field(default=40, ge=1, description="entities among them")
     entity_extraction_use_json: bool = Field(default=False, description="ask for a JSON object instead of rows")
     entity_type_prompt_file: str = Field(default="", description="YAML with types of entities and examples")
-    extractor_workers: int = Field(default=2, ge=1, description="events handled at once; LLM_CONCURRENCY limits calls")
+    extractor_workers: int = Field(default=0, ge=0, description="events handled at once; 0: as many as LLM_MAX_ASYNC")
+
+    @property
+    def workers(self) -> int:
+        """Events handled at once: enough to keep every call to the model busy that may be made, if each makes one."""
+        if self.extractor_workers:
+            return self.extractor_workers
+        return max(LEAST_WORKERS, self.llm_max_async or MOST_WORKERS) if self.has_llm else LEAST_WORKERS

@@ -36,13 +36,18 @@ async def on_chunks(
 ) -> list[list[VectorsIndexed]]:
     """Index passages at once, so that they can be found before anything is extracted; remove those that are gone.
 
-    Passages of an obsolete version are not embedded and give no event: nobody waits for one.
+    Passages of an obsolete version are not embedded and give no event: nobody waits for one. Those of a cancelled
+    version are, as a rebuild would do: the log holds them, and they stay.
     """
     indexed: dict[int, list[VectorsIndexed]] = {}
     for workspace, deliveries in by_workspace(batch).items():
         space = Space(workspace, generations.vectors)
         created = {delivery.sequence: e for delivery in deliveries if isinstance(e := delivery.event, ChunksCreated)}
-        wanted = {place: e for place, e in created.items() if not await versions.obsolete(workspace, e.document)}
+        wanted = {
+            place: e
+            for place, e in created.items()
+            if await versions.obsolete(workspace, e.document) in (None, "cancelled")
+        }
         rows: dict[str, VectorRow] = {}
         for event in sorted(wanted.values(), key=lambda e: e.document.version):
             rows |= {row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)}

@@ -8,6 +8,7 @@ from contracts.values import TokenUsage
 from runtime.errors import Unavailable
 from runtime.models.ports import Chat, Message
 from runtime.stores.documents.rows import Rows, Table
+from runtime.stores.documents.write_behind import WriteBehind
 from services.merger.domain.descriptions import Group, estimated_tokens
 from services.merger.domain.prompt import SUMMARY_VERSION, summary_prompt
 from services.merger.ports import Summary
@@ -20,7 +21,7 @@ class ModelSummarizer:
     """
 
     def __init__(self, chat: Chat, rows: Rows, *, language: str, context: int, length: int) -> None:
-        self._chat, self._rows = chat, rows
+        self._chat, self._rows = chat, WriteBehind(rows)
         self._language, self._context, self._length = language, context, length
         self.model, self.prompt_version = chat.model, f"{SUMMARY_VERSION}:{language}"
 
@@ -30,6 +31,7 @@ class ModelSummarizer:
         key = sha256("\x1f".join((self.model, self.prompt_version, group.hash)))
         if row := (await self._rows.get(table, [key])).get(key):
             return Summary(row["text"], TokenUsage())
+        await self._rows.ready()
         parts = self._parts(group.texts)
         if len(parts) == 1:
             summary = await self._ask(group)

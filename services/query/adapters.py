@@ -6,6 +6,7 @@ from typing import Any
 
 from contracts.graph import Extent, Space
 from contracts.subjects import token
+from contracts.text import one_line
 from runtime.stores.documents.rows import Row, Rows, Table
 from services.query.domain.passage import Passage
 from services.query.domain.scope import Scope
@@ -116,6 +117,8 @@ def _passage(row: Row) -> Passage:
     # Other versions of this code write more fields, or fewer.
     values: dict[str, Any] = {name: row[name] for name in PASSAGE_FIELDS if name in row}
     values["headings"] = tuple(row["headings"])
+    # Anybody who may publish may have given the document any name.
+    values["file_path"] = one_line(values["file_path"])
     return Passage(**values)
 
 

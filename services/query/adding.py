@@ -10,6 +10,7 @@ from contracts.values import Chunking, Scalar
 from runtime.bus.port import Blobs, Log
 from runtime.bus.publisher import Added, add_document
 from runtime.errors import InvalidInput
+from runtime.parsing.names import checked_name
 
 SOURCE = "lightstream/api"
 """`source` of the events that come in over HTTP."""
@@ -58,7 +59,12 @@ class Text:
 
 
 async def add_texts(shelf: Shelf, track: Track, texts: Sequence[Text]) -> list[Added]:
-    """Publish each text under its base name. Raises what `add_one` raises, with what came before it added."""
+    """Publish each text under its base name. Raises what `add_one` raises, with what came before it added.
+
+    Nothing is added when one of the names is none.
+    """
+    for text in texts:
+        checked_name(text.name)
     return [await add_one(shelf, track, text, number) for number, text in enumerate(texts)]
 
 

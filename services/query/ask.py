@@ -1,15 +1,15 @@
 """From a question to an answer: retrieval, context, and whoever answers from it, in one piece or in many."""
 
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 
+from services.query.domain.answer_text import Cleaned, cleaned
 from services.query.domain.context import layout
 from services.query.domain.found import Found
 from services.query.domain.prompt import Prompt, answer_prompt
 from services.query.domain.question import Question, Wanted
-from services.query.domain.references import KnownOnly, known_only
 from services.query.library import Library, Spaces
 from services.query.ports import Memo
 from services.query.retrieve import retrieve
@@ -59,35 +59,36 @@ async def ask(
         return Answer(NEEDS_MODEL, found)
     library.tell("generating_response")
     memo = place(prompt) if place else None
-    ids = None if bypass or not library.answers.uses_model else found.references.values()
-    return await _answered(prompt, found, ids, memo, library, streamed=streamed)
+    references = None if bypass or not library.answers.uses_model else found.references
+    return await _answered(prompt, found, references, memo, library, streamed=streamed)
 
 
 async def _answered(
-    prompt: Prompt, found: Found, ids: Collection[str] | None, memo: Memo | None, library: Library, *, streamed: bool
+    prompt: Prompt,
+    found: Found,
+    references: Mapping[str, str] | None,
+    memo: Memo | None,
+    library: Library,
+    *,
+    streamed: bool,
 ) -> Answer:
-    """`memo`: where the answer may be known already, or be kept."""
+    """`memo`: where the answer may be known already, or be kept; as the model gave it, for what is clean may change."""
     answers = library.answers
     if memo and (known := await memo.known()) is not None:
-        return Answer(_checked(known, ids), found, by_model=True)
+        return Answer(cleaned(known, references), found, by_model=True)
     if streamed and (pieces := answers.stream(prompt)):
-        return Answer("", found, answers.uses_model, _cited(memo.keeping(pieces) if memo else pieces, ids))
+        text = _cleaned(memo.keeping(pieces) if memo else pieces, Cleaned(references))
+        return Answer("", found, answers.uses_model, text)
     make = partial(answers.answer, prompt, found.passages)
     text = await (memo.once(make) if memo else make())
-    return Answer(_checked(text, ids), found, answers.uses_model)
+    return Answer(cleaned(text, references), found, answers.uses_model)
 
 
-def _checked(text: str, ids: Collection[str] | None) -> str:
-    """`ids`: the references that may be cited; None: what stands in brackets is no citation."""
-    return text if ids is None else known_only(text, ids)
-
-
-async def _cited(pieces: AsyncGenerator[str], ids: Collection[str] | None) -> AsyncGenerator[str]:
-    """`_checked`, in pieces."""
-    citations = None if ids is None else KnownOnly(ids)
+async def _cleaned(pieces: AsyncGenerator[str], filters: Cleaned) -> AsyncGenerator[str]:
+    """`cleaned`, in pieces."""
     async with aclosing(pieces):
         async for piece in pieces:
-            if part := citations.feed(piece) if citations else piece:
+            if part := filters.feed(piece):
                 yield part
-    if citations and (part := citations.end()):
+    if part := filters.end():
         yield part

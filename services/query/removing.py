@@ -1,4 +1,4 @@
-"""Documents out of a workspace, failed ones in again: each is an event, so nothing is ever too busy for it."""
+"""Documents out of a workspace, work on them stopped, failed ones in again: by events, so nothing is too busy."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
@@ -7,10 +7,10 @@ from contracts import subjects
 from contracts.graph import Space
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message
-from runtime.bus.publisher import Added, add_again, delete_document
+from runtime.bus.publisher import Added, add_again, cancel_document, delete_document
 from runtime.errors import ServiceError
 from services.query.adding import SOURCE
-from services.query.domain.status import STATUSES
+from services.query.domain.status import SETTLED, STATUSES
 from services.query.ports import Documents
 
 AT_ONCE = 16
@@ -34,13 +34,39 @@ async def delete(log: Log, workspace: str, ids: Collection[str]) -> int:
 async def delete_all(log: Log, documents: Documents, space: Space) -> int:
     """Likewise for every document that the log had of the workspace when it was asked."""
     ids = set(await _listed(documents, space, [status for status in STATUSES if status != "deleting"]))
-    # What the projection has not folded yet is in no list: the log has it.
-    last, folded = await log.last_sequence(), await log.handled("query-status", workspace=space.workspace)
-    wanted = subjects.of_type_in(space.workspace, "DocumentAdded")
+    return await delete(log, space.workspace, ids | (await _unseen(log, space.workspace)).keys())
+
+
+async def cancel(log: Log, documents: Documents, space: Space, editor: str) -> list[str]:
+    """Publish that work on every document that is not through is to stop, and return their ids.
+
+    What was done of them stays; `reprocess` takes them up again.
+    """
+    working = [status for status in STATUSES if status not in (*SETTLED, "deleting")]
+    stopped: list[str] = []
+
+    async def one(id: str) -> object:
+        version = await cancel_document(log, workspace=space.workspace, id=id, editor=editor, source=SOURCE)
+        stopped.extend([id] if version else [])
+        return version
+
+    listed, unseen = await _listed(documents, space, working), await _unseen(log, space.workspace)
+    known = await documents.get(space, unseen)
+    new = {id for id, sequence in unseen.items() if id not in known or known[id][0].version < sequence}
+    await _each(listed.keys() | new, one)
+    return sorted(stopped)
+
+
+async def _unseen(log: Log, workspace: str) -> dict[str, int]:
+    """Documents that the projection may not have folded yet, so that they are in no list: where they stand, by id."""
+    found: dict[str, int] = {}
+    last, folded = await log.last_sequence(), await log.handled("query-status", workspace=workspace)
+    wanted = subjects.of_type_in(workspace, "DocumentAdded")
     while (message := await log.following(folded, wanted)) and message.sequence <= last:
         folded = message.sequence
-        ids |= {_document(message)} - {""}
-    return await delete(log, space.workspace, ids)
+        if id := _document(message):
+            found[id] = message.sequence
+    return found
 
 
 async def reprocess(log: Log, documents: Documents, space: Space) -> int:
@@ -79,7 +105,7 @@ async def _listed(documents: Documents, space: Space, statuses: Collection[str])
             return seen
 
 
-async def _each(ids: Collection[str], publish: Callable[[str], Awaitable[Added | None]]) -> int:
+async def _each(ids: Collection[str], publish: Callable[[str], Awaitable[object]]) -> int:
     """Call it for each id, some at once; how many times it gave something. Raises what one of them raises."""
     ordered, done = sorted(ids), 0
     for start in range(0, len(ordered), AT_ONCE):

@@ -1,6 +1,11 @@
-"""Every file of a folder of the server into the log, in the background; what became of it is known to this process."""
+"""Every file of a workspace's folder on the server into the log, in the background.
+
+Each workspace has its folder in INPUT_DIR, of its name, and at most one scan at a time. What became of a scan is known
+to the process that began it.
+"""
 
 import asyncio
+import fcntl
 import os
 import time
 from collections.abc import Iterator
@@ -11,7 +16,7 @@ from typing import Literal
 from contracts.ids import md5
 from runtime.errors import InvalidInput, Retryable
 from runtime.parsing.files import parse
-from runtime.parsing.kinds import SUFFIXES
+from runtime.parsing.folders import is_document
 from runtime.parsing.names import checked
 from services.query.adding import Shelf, Text, Track, add_one
 from services.query.refusals import NotOffered, NotThere
@@ -27,13 +32,21 @@ SHOWN = 20
 """Files of each kind that a scan names."""
 
 
+class AlreadyRunning(Exception):
+    """A scan of the workspace goes on. `track_id` is its own; empty where another process has it."""
+
+    def __init__(self, track_id: str = "") -> None:
+        super().__init__("a scan of this workspace is running")
+        self.track_id = track_id
+
+
 @dataclass
 class Scan:
     """How far one scan is."""
 
     track_id: str
     workspace: str
-    status: Literal["running", "completed", "failed"] = "running"
+    status: Literal["running", "completed", "failed", "cancelled"] = "running"
     message: str = "the folder is being read"
     counts: dict[str, int] = field(
         default_factory=lambda: dict.fromkeys(("found", "processed", "unchanged", "error", "warning"), 0)
@@ -65,14 +78,32 @@ class Scans:
         self._known: dict[str, tuple[Scan, asyncio.Task[None]]] = {}
 
     def start(self, shelf: Shelf) -> Scan:
-        """Begin to add every file of the folder. Raises `NotOffered` where there is no folder."""
-        if self._folder is None:
-            raise NotOffered("INPUT_DIR is not set, so there is no folder to scan: upload the files")
+        """Begin to add every file of the workspace's folder.
+
+        Raises `NotOffered` where INPUT_DIR is not set, `NotThere` where the workspace has no folder in it, and
+        `AlreadyRunning` while a scan of the workspace goes on, in this process or in another one of this machine.
+        """
+        folder = self._folder_of(shelf.workspace)
+        if running := self.running(shelf.workspace):
+            raise AlreadyRunning(running[0].track_id)
+        claim = _claimed(folder)
         track = Track.of("scan")
         scan = Scan(track.id, shelf.workspace)
-        task = asyncio.create_task(self._run(self._folder, shelf, track, scan))
+        task = asyncio.create_task(self._run(folder, shelf, track, scan))
+        task.add_done_callback(lambda _: os.close(claim))
         self._known = dict([*self._known.items(), (track.id, (scan, task))][-MOST_KNOWN:])
         return scan
+
+    def _folder_of(self, workspace: str) -> Path:
+        if self._folder is None:
+            raise NotOffered("INPUT_DIR is not set, so there is no folder to scan: upload the files")
+        folder = self._folder / workspace
+        if not folder.is_dir():
+            raise NotThere(
+                f"INPUT_DIR has no folder {workspace}: make it and put the files of this workspace there; files that "
+                "lie in INPUT_DIR itself belong to no workspace"
+            )
+        return folder
 
     def get(self, workspace: str, track_id: str) -> Scan:
         """How far that scan is. Raises `NotThere`."""
@@ -86,11 +117,26 @@ class Scans:
         scan, _ = self._known.get(track_id, (None, None))
         return scan.unchanged if scan and scan.workspace == workspace else []
 
+    def running(self, workspace: str) -> list[Scan]:
+        """The scans of the workspace that go on in this process."""
+        known = (scan for scan, _ in self._known.values())
+        return [scan for scan in known if scan.workspace == workspace and scan.status == "running"]
+
+    def cancel(self, workspace: str) -> int:
+        """Let the scans of the workspace end with the file they are at; how many there were."""
+        found = self.running(workspace)
+        for scan in found:
+            scan.status, scan.message = "cancelled", "cancelled; what was added by then is in the log"
+            scan.changed()
+        return len(found)
+
     async def _run(self, folder: Path, shelf: Shelf, track: Track, scan: Scan) -> None:
         try:
             for path in await asyncio.to_thread(lambda: sorted(_files(folder))):
                 scan.counts["found"] += 1
                 await self._add(folder, path, shelf, track, scan)
+                if scan.status == "cancelled":
+                    return
             scan.status, scan.message = "completed", f"{scan.counts['found']} files found"
         except (OSError, Retryable) as error:
             scan.message = f"the scan ended early ({type(error).__name__}): start it again"
@@ -100,8 +146,10 @@ class Scans:
             scan.changed()
 
     def _read(self, path: Path) -> bytes:
-        self._readers.refuse_larger(path.stat().st_size)
-        return path.read_bytes()
+        # Whoever may write into the folder may put a link in the place of a file at any moment.
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            self._readers.refuse_larger(os.fstat(file.fileno()).st_size)
+            return file.read()
 
     async def _add(self, folder: Path, path: Path, shelf: Shelf, track: Track, scan: Scan) -> None:
         name = path.relative_to(folder).as_posix()
@@ -117,6 +165,8 @@ class Scans:
         except (OSError, InvalidInput) as error:
             scan.note("error", str(error) if isinstance(error, InvalidInput) else f"{name}: cannot be read")
         else:
+            if parsed.warning:
+                scan.note("warning", f"{name}: {parsed.warning}")
             if added.is_new:
                 scan.note("processed", name)
             else:
@@ -129,8 +179,24 @@ def _files(folder: Path) -> Iterator[Path]:
     for here, folders, names in os.walk(folder, onerror=_closed):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for path in (Path(here, name) for name in names if not name.startswith(".")):
-            if path.suffix.lower() in SUFFIXES and not path.is_symlink() and path.is_file():
+            if not path.is_symlink() and path.is_file() and is_document(path):
                 yield path
+
+
+def _claimed(folder: Path) -> int:
+    """Hold the folder for a scan, among the processes of this machine, until the descriptor is closed.
+
+    Raises `AlreadyRunning`.
+    """
+    claim = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(claim)
+        raise AlreadyRunning from None
+    except OSError:  # some network file systems lock no folders; the same text twice is one document all the same
+        return claim
+    return claim
 
 
 def _closed(error: OSError) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json
+from standalone.cli.terminal import line
 
 if TYPE_CHECKING:
     from lightstream.models import Answer
@@ -57,12 +58,12 @@ def show(answer: "Answer") -> None:
     """The answer, and its sources by number unless it lists them itself."""
     text = answer.response.strip()
     echo(text)
-    lines = [f"[{reference.reference_id}] {reference.file_path}" for reference in answer.references or ()]
-    missing = [line for line in lines if line not in text]
+    lines = [f"[{reference.reference_id}] {line(reference.file_path)}" for reference in answer.references or ()]
+    missing = [each for each in lines if each not in text]
     if missing:
         echo()
         echo("Sources:")
-        for line in missing:
-            echo(f"  {line}")
+        for each in missing:
+            echo(f"  {each}")
     if not answer.llm_generated:
         note(f"\n{NO_MODEL}")

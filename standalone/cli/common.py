@@ -1,6 +1,5 @@
 """What all commands share: their options, how they print, and what becomes of an error."""
 
-import json
 import os
 import sys
 from collections.abc import Generator
@@ -11,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from runtime.errors import InvalidInput, ServiceError
+from standalone.cli import terminal
 
 
 def workspace_name(name: str) -> str:
@@ -45,14 +45,19 @@ DATA = None
 WORKSPACE = "default"
 
 
-def echo(line: str = "") -> None:
-    """A line of standard output."""
-    typer.echo(line)
+def echo(text: str = "", *, label: str = "", colour: str | None = None) -> None:
+    """Print to standard output, behind a label in that colour; nothing in the text acts on the terminal."""
+    typer.echo(_labelled(text, label, colour))
 
 
-def note(line: str) -> None:
-    """A line of standard error: what is under way, never a result."""
-    typer.echo(line, err=True)
+def note(text: str, *, label: str = "", colour: str | None = None) -> None:
+    """Print to standard error: what is under way, never a result."""
+    typer.echo(_labelled(text, label, colour), err=True)
+
+
+def _labelled(text: str, label: str, colour: str | None) -> str:
+    # Colours are ours alone: typer leaves them out where no terminal is, and the text has none.
+    return f"{typer.style(label, fg=colour, bold=True)}{terminal.lines(text)}" if label else terminal.lines(text)
 
 
 def silent(_: str) -> None:
@@ -61,7 +66,7 @@ def silent(_: str) -> None:
 
 def print_json(value: Any) -> None:
     """A JSON document on standard output."""
-    typer.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+    typer.echo(terminal.as_json(value))
 
 
 @contextmanager
@@ -73,7 +78,7 @@ def errors(as_json: bool) -> Generator[None]:
         if as_json:
             print_json({"error": {"type": type(error).__name__, "message": str(error)}})
         else:
-            note(f"{typer.style('error:', fg='red', bold=True)} {error}")
+            note(f" {error}", label="error:", colour="red")
         raise typer.Exit(2 if isinstance(error, InvalidInput) else 1) from None
     except KeyboardInterrupt:
         raise typer.Exit(130) from None

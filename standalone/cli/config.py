@@ -94,7 +94,7 @@ _OF_A_STACK = (
 
 def _list(settings: "list[Shown]") -> None:
     for of, group in groupby(settings, lambda setting: setting.of):
-        echo(typer.style(of[0].upper() + of[1:], bold=True))
+        echo(label=of[0].upper() + of[1:])
         for setting in group:
             meaning = f"  # {setting.meaning}" if setting.meaning else ""
             echo(f"  {setting.names[0]} = {setting.value}  ({setting.source}){meaning}")
@@ -102,4 +102,4 @@ def _list(settings: "list[Shown]") -> None:
 
 def _remark(what: str, lines: list[str], colour: str) -> None:
     for line in lines:
-        echo(f"{typer.style(what, fg=colour, bold=True)}: {line}")
+        echo(f": {line}", label=what, colour=colour)

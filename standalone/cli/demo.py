@@ -27,6 +27,7 @@ from standalone.cli.common import (
     silent,
 )
 from standalone.cli.documents import publish, report
+from standalone.cli.terminal import line
 from standalone.folder import Folder, State
 
 # `--help` answers at once: parsers and drivers are loaded by the command that needs them.
@@ -120,7 +121,7 @@ async def _run(
     else:
         show(answer)
         for document in failed:
-            note(f"{document.status}: {document.file_path}: {document.error_msg}")
+            note(line(f"{document.status}: {document.file_path}: {document.error_msg}"))
         _say_how_to_go_on(folder, state, stays)
     return bool(answer.references) and not failed
 

@@ -38,7 +38,7 @@ async def _examine(data: Data, workspace: str, hidden: bool) -> list["Finding"]:
         findings.append(finding)
         if not hidden:
             sign, colour = _SIGNS[finding.level]
-            echo(f"{typer.style(sign, fg=colour)}  {finding.what}")
+            echo(f"  {finding.what}", label=sign, colour=colour)
             if finding.todo:
                 echo(f"      {finding.todo}")
     return findings

@@ -20,6 +20,7 @@ from standalone.cli.common import (
     print_json,
     quiet_logs,
 )
+from standalone.cli.terminal import line
 
 if TYPE_CHECKING:
     from lightstream.models import Document
@@ -86,7 +87,7 @@ async def _add(
         report(outcome, found.skipped)
         for document in statuses:
             if document.status != "processed":
-                note(f"  {document.status}: {document.file_path}: {document.error_msg or 'see `status`'}")
+                note(f"  {document.status}: {line(document.file_path)}: {line(document.error_msg or 'see `status`')}")
     unfinished = [document for document in statuses if document.status != "processed"]
     return bool(outcome.refused or unfinished)
 
@@ -114,7 +115,7 @@ async def publish(
                 return outcome, []
 
             async def caught_up() -> bool:
-                return await publishing.handled_by_status(bus, max(places.values()))
+                return await publishing.handled_by_status(bus, workspace, max(places.values()))
 
             return outcome, await progress.follow(client, places, caught_up, show)
 
@@ -126,11 +127,11 @@ def report(outcome: "Outcome", skipped: int) -> None:
     parts += [f"{skipped} files skipped (hidden, or of a kind that is not read)"] if skipped else []
     echo(", ".join(parts))
     for refused in outcome.refused[:SHOWN]:
-        note(f"  refused {refused.name}: {refused.reason}")
+        note(f"  refused {line(refused.name)}: {line(refused.reason)}")
     if len(outcome.refused) > SHOWN:
         note(f"  … and {len(outcome.refused) - SHOWN} more")
     for doubt in outcome.warnings[:SHOWN]:
-        note(f"  warning {doubt.name}: {doubt.warning} (--encoding NAME)")
+        note(f"  warning {line(doubt.name)}: {line(doubt.warning)} (--encoding NAME)")
     if len(outcome.warnings) > SHOWN:
         note(f"  … and {len(outcome.warnings) - SHOWN} more warnings")
 
@@ -145,8 +146,8 @@ def status(
     with errors(as_json):
         from standalone.target import target
 
-        base = target(data).api
-        asyncio.run(_one(base, document, as_json, workspace) if document else _all(base, as_json, workspace))
+        stack = target(data)
+        asyncio.run(_one(stack.api, document, as_json, workspace) if document else _all(stack, as_json, workspace))
 
 
 async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
@@ -163,25 +164,29 @@ async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
         return
     for key, value in {**shown, **found[0].metadata}.items():
         if key != "metadata" and value not in (None, ""):
-            echo(f"{key:<16} {value}")
+            echo(f"{line(key):<16} {line(value)}")
 
 
-async def _all(base: str, as_json: bool, workspace: str) -> None:
+async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
+    from standalone.parked_events import counted_if_told
     from standalone.target import service
 
-    async with service(base, workspace) as client:
+    async with service(stack.api, workspace) as client:
         numbers = await client.status_counts()
         unfinished = [each for each in await client.all_documents() if each.status != "processed"]
+    parked = await counted_if_told(stack.settings.nats_url, workspace)
     if as_json:
         shown = [each.model_dump(exclude_unset=True) for each in unfinished]
-        print_json({"status_counts": numbers, "unfinished": shown})
+        print_json({"status_counts": numbers, "unfinished": shown, "parked": [asdict(each) for each in parked]})
         return
     echo(f"{numbers.get('all', 0)} documents in workspace {workspace}")
     for name, number in numbers.items():
         if number and name != "all":
             echo(f"  {name:<14} {number}")
+    for waiting in parked:
+        echo(f"  parked         {waiting}")
     for each in unfinished[:SHOWN]:
-        echo(f"  {each.status}: {each.file_path} {_counts(each)} {each.error_msg or ''}".rstrip())
+        echo("  " + line(f"{each.status}: {each.file_path} {_counts(each)} {each.error_msg or ''}".rstrip()))
 
 
 def _counts(document: "Document") -> str:

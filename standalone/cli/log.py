@@ -1,7 +1,6 @@
 """`log`: the events, readable."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, nullcontext, suppress
 from dataclasses import asdict
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from standalone.cli import terminal
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, quiet_logs
 
 if TYPE_CHECKING:
@@ -42,10 +42,11 @@ async def _log(url: str, document: str | None, start: int, follow: bool, as_json
     async with aclosing(_lines(url, workspace, document, start, follow)) as lines:
         async for line in lines:
             if as_json:
-                echo(json.dumps({**asdict(line), "time": line.time.isoformat()}, ensure_ascii=False))
+                echo(terminal.as_json({**asdict(line), "time": line.time.isoformat()}, indent=None))
             else:
                 name = line.document if len(line.document) <= 40 else f"{line.document[:39]}…"
-                echo(f"{line.sequence:>7}  {line.time:%Y-%m-%d %H:%M:%S}  {line.type:<17}  {name}  {line.gist}")
+                told = terminal.line(f"{line.type:<17}  {name}  {line.gist}")
+                echo(f"{line.sequence:>7}  {line.time:%Y-%m-%d %H:%M:%S}  {told}")
 
 
 async def _lines(url: str, workspace: str, document: str | None, start: int, follow: bool) -> AsyncGenerator["Line"]:

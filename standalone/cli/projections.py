@@ -11,6 +11,9 @@ from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, 
 # `--help` answers at once: the stores' drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
 
+SHOWN = 20
+"""Events of a newer version that are listed."""
+
 Projections = Literal["status", "graph", "vectors", "all"]
 
 
@@ -96,7 +99,16 @@ def _summary(result: dict[str, Any]) -> None:
         if compared and compared.get("why"):
             echo(f"         ({compared['why']})")
     result.pop("targets", None)
+    newer: list[dict[str, Any]] = result.pop("newer", [])
     _show(result)
+    if newer:
+        echo(f"{'newer':<16} {len(newer)} events of a version newer than this code were left out:")
+        for event in newer[:SHOWN]:
+            whose = f"{event['workspace']}/{event['document']}"
+            echo(f"  {event['sequence']:>7}  {event['type']} v{event['version']}  {whose}")
+        if len(newer) > SHOWN:
+            echo(f"  … and {len(newer) - SHOWN} more; --json lists all")
+        echo("they are parked; services of the release that knows them handle them, no further rebuild is needed")
 
 
 def _show(result: dict[str, Any], indent: str = "") -> None:

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from nats.js import JetStreamContext
 
-from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted
+from contracts.events import ChunksCreated, DocumentCancelled, DocumentDeleted, EntitiesExtracted
 from contracts.graph import Generations
 from runtime.bus.port import Message
 from runtime.bus.versions import LogVersions
@@ -77,6 +77,16 @@ def many(id: str, count: int) -> ChunksCreated:
     return chunked(document(id, 1), *(f"{id} passage {number}" for number in range(count)))
 
 
+async def test_a_version_that_is_cancelled_is_not_wanted_and_a_later_one_is(bus: Bus) -> None:
+    versions = LogVersions(bus.log, look_again=0.0)
+    at = await cut(bus, "stopped", 1)
+    assert await versions.obsolete("w", document("stopped", at)) is None
+    await bus.log.publish(sealed(DocumentCancelled(document=document("stopped", at)), id="stopped"))
+    assert await versions.obsolete("w", document("stopped", at)) == "cancelled"
+    assert await versions.obsolete("w", document("stopped", at + 100)) is None
+    assert await versions.obsolete("v", document("stopped", at)) is None
+
+
 async def test_a_version_is_wanted_until_it_is_deleted_or_another_one_is_cut(bus: Bus) -> None:
     versions = LogVersions(bus.log, look_again=0.0)
     first = await bus.log.publish(numbered(1, "A b.pdf"))
@@ -112,12 +122,12 @@ async def test_a_version_is_asked_about_once_a_moment_and_not_at_all_when_the_lo
     bus.log.newest = counted  # type: ignore[method-assign]
     versions = LogVersions(bus.log)
     await asyncio.gather(*(versions.obsolete("w", document("d", 1)) for _ in range(100)))
-    assert asked == 2
+    assert asked == 3
     down = True
     answers = await asyncio.gather(*(versions.obsolete("w", document(f"d{n}", 1)) for n in range(100)))
-    assert (set(answers), asked <= 102) == ({None}, True)
+    assert (set(answers), asked <= 103) == ({None}, True)
     await versions.obsolete("w", document("e", 1))
-    assert asked <= 102
+    assert asked <= 103
 
 
 async def test_extraction_of_a_deleted_document_ends_with_the_calls_under_way(bus: Bus, provider: Provider) -> None:

@@ -4,14 +4,17 @@ import asyncio
 import math
 import traceback
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
+from starlette.responses import Response
 
 from runtime.errors import Poison, RateLimited, ServiceError, Unavailable
 from runtime.models.cutting import cutter
 from runtime.models.lexical import LexicalEmbedder
-from runtime.models.limits import Limits
+from runtime.models.limits import FAILURES, Limits
 from runtime.models.limits_guard import Guard
+from runtime.models.openai_embedder import CONTROL
 from runtime.models.ports import Embedder
 from runtime.models.scripted import CountingEmbedder
 from runtime.stores.documents.caches import CachedEmbeddings
@@ -51,13 +54,78 @@ async def test_no_texts_ask_nobody(provider: Provider) -> None:
     assert provider.requests == []
 
 
-@pytest.mark.parametrize(
-    "mode",
-    ["nan", "infinite", "zeros", "words", "short", "long", "none", "same-index", "odd-index"],
-)
-async def test_useless_vectors_are_poison_and_say_which_setting_to_change(provider: Provider, mode: str) -> None:
-    with pytest.raises(Poison, match=f"{mode} .*EMBEDDING_MODEL"):
-        await embed(provider.embedder(mode), ["a", "b"])
+USELESS = ["nan", "infinite", "zeros", "words", "short", "long", "none", "all:not-json"]
+
+
+@pytest.mark.parametrize("texts", [["a"], ["a", "b", "c"]], ids=len)
+@pytest.mark.parametrize("mode", USELESS)
+async def test_a_provider_whose_vectors_are_useless_is_to_blame_for_it(
+    provider: Provider, mode: str, texts: list[str]
+) -> None:
+    with pytest.raises(Unavailable, match=mode) as caught:
+        await embed(provider.embedder(mode), texts)
+    assert [request["input"] for request in provider.requests] == [texts, [CONTROL]]
+    assert "EMBEDDING_" in str(caught.value) or "HTTP 500" in str(caught.value)
+
+
+@pytest.mark.parametrize("mode", [*USELESS, "wrong-dimension", "missing"])
+async def test_a_provider_whose_vectors_are_useless_is_paused(provider: Provider, mode: str) -> None:
+    guard = Guard("m", Limits(calls=2))
+    embedder = provider.embedder(mode, guard=guard)
+    for number in range(FAILURES):
+        with pytest.raises(Unavailable):
+            await embedder.embed([f"text {number}", "another"])
+    note, asked = await guard.note(), len(provider.requests)
+    assert note and "is paused since" in note
+    with pytest.raises(RateLimited):
+        await embedder.embed(["a"])
+    await embedder.close()
+    assert len(provider.requests) == asked
+
+
+@pytest.mark.parametrize("how", ["nan", "infinite", "zeros", "short", "not-json"])
+async def test_a_text_that_fails_alone_while_others_do_not_is_poison(provider: Provider, how: str) -> None:
+    provider.bad, guard = "bitcoin", Guard("m", Limits(calls=2))
+    embedder = provider.embedder(f"picky:{how}", guard=guard, batch=5)
+    for _ in range(FAILURES + 1):
+        with pytest.raises(Poison, match=r"other texts it embeds, and not 'about bitcoin'"):
+            await embedder.embed(["a", "about bitcoin", "b"])
+    with pytest.raises(Poison):
+        await embedder.embed(["about bitcoin"])
+    assert [request["input"] for request in provider.requests][-3:] == [["about bitcoin"], [CONTROL], ["about bitcoin"]]
+    assert await guard.note() is None, "the provider is well"
+    assert len(await embedder.embed(["a", "b"])) == 2
+    await embedder.close()
+
+
+async def test_one_bad_moment_of_a_provider_fails_no_text(provider: Provider) -> None:
+    provider.bad = "text"
+    embedder = provider.embedder("picky:nan")
+    handle = provider.embeddings
+
+    def once(body: dict[str, Any]) -> Response:
+        answer = handle(body)
+        provider.bad = "\0"
+        return answer
+
+    provider.embeddings = once  # type: ignore[method-assign]
+    (vector,) = await embed(embedder, ["text"])
+    assert math.isclose(math.hypot(*vector), 1.0)
+    assert len(provider.requests) == 3
+
+
+@pytest.mark.parametrize("mode", ["batches", "same-index", "odd-index"])
+async def test_a_provider_that_takes_one_text_a_call_is_given_one(provider: Provider, mode: str) -> None:
+    vectors = await embed(provider.embedder(mode), ["x", "xx", "xxx"])
+    assert [round(vector[0] / vector[1]) for vector in vectors] == [1, 2, 3]
+    assert len(provider.requests) == 1 + 1 + 3
+
+
+async def test_numbers_no_float_can_hold_are_useless(provider: Provider) -> None:
+    for body in (b'{"data": [{"embedding": [1%s, 0, 0, 0]}]}' % (b"0" * 400), b"[" * 100_000):
+        provider.embeddings = lambda _, body=body: Response(body, media_type="application/json")  # type: ignore
+        with pytest.raises(Unavailable):
+            await embed(provider.embedder("good"), ["a"])
 
 
 @pytest.mark.parametrize(("mode", "found"), [("wrong-dimension", "3 numbers"), ("missing", "no numbers")])
@@ -71,7 +139,7 @@ async def test_a_text_the_provider_does_not_take_is_poison(provider: Provider) -
         await embed(provider.embedder("code:400:context_length_exceeded"), ["a"])
 
 
-@pytest.mark.parametrize("mode", ["nan", "short", "same-index", "wrong-dimension"])
+@pytest.mark.parametrize("mode", ["nan", "short", "wrong-dimension"])
 async def test_nothing_of_a_failed_batch_is_written(provider: Provider, mode: str) -> None:
     rows = MemoryRows()
     embedder = provider.embedder(mode, batch=2)
@@ -127,7 +195,7 @@ async def test_an_endpoint_that_is_no_embedder_is_unavailable(provider: Provider
 
 
 async def test_one_failed_batch_fails_the_call_and_stops_the_others(provider: Provider) -> None:
-    with pytest.raises(Poison):
+    with pytest.raises(Unavailable):
         await embed(provider.embedder("nan", batch=1, guard=Guard("m", Limits(calls=1))), [str(n) for n in range(50)])
     assert len(provider.requests) < 50
 

@@ -70,10 +70,11 @@ TAGS = (("documents", "query"), ("graph",))
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a whole service; a question waits but shortly for a place in the log that does not come."""
-    folder: Path = tmp_path_factory.mktemp("input")
+    folder: Path = tmp_path_factory.mktemp("input") / "w"
+    folder.mkdir()
     (folder / "port.md").write_text("Port Elm has a lighthouse.")
     world = World(log=FollowedLog())
-    chosen = QuerySettings(workspace="w", edit_timeout=1, min_position_timeout=0.02, input_dir=str(folder))
+    chosen = QuerySettings(workspace="w", edit_timeout=1, min_position_timeout=0.02, input_dir=str(folder.parent))
     app = world.app(behind(lightrag_api_key=KEY), settings=chosen)
     with serving(app, world) as url:
         with httpx.Client(base_url=url, headers=HEADERS, trust_env=False) as api:

@@ -28,11 +28,18 @@ def sealed(event: Event, *, id: str = "cause", workspace: str = "w", **attribute
 
 
 def delivered(
-    event: Event, sequence: int = 1, *, attempt: int = 1, workspace: str = "w", id: str = "", **attributes: Any
+    event: Event,
+    sequence: int = 1,
+    *,
+    attempt: int = 1,
+    bugs: int = 0,
+    workspace: str = "w",
+    id: str = "",
+    **attributes: Any,
 ) -> Delivery[Any]:
     """The event as a handler sees it."""
     envelope = sealed(event, id=id or f"event-{sequence}", workspace=workspace, **attributes)
-    return Delivery(envelope, sequence, attempt, NOON)
+    return Delivery(envelope, sequence, attempt, NOON, bugs)
 
 
 def document(

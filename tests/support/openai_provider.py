@@ -41,8 +41,12 @@ class Provider:
     """Requests after which it is busy for a second, 0 for never."""
     down: bool = False
     """Whether every request is answered with 500."""
+    bad: str = "\0"
+    """Texts that hold this are embedded as the modes `picky:…` say."""
     pieces_sent: int = 0
     """Pieces of streamed answers that the client's side has taken."""
+    text: str = ""
+    """What every answer says, where it is given; streamed a few characters at a time."""
     running: int = 0
     most_running: int = 0
     disconnected: asyncio.Event = field(default_factory=asyncio.Event)
@@ -109,7 +113,10 @@ class Provider:
         if body.get("stream"):
             return StreamingResponse(self.pieces(body["model"]), media_type="text/event-stream")
         mode = body["model"]
-        message = {"role": "assistant", "content": {"empty": " ", "null": None, "used-up": ""}.get(mode, "the answer")}
+        message = {
+            "role": "assistant",
+            "content": {"empty": " ", "null": None, "used-up": ""}.get(mode, self.text or "the answer"),
+        }
         if mode == "refusal":
             message = {"role": "assistant", "content": None, "refusal": "I will not"}
         reason = {"cut": "length", "used-up": "length", "filter": "content_filter"}.get(mode, "stop")
@@ -138,7 +145,8 @@ class Provider:
             if mode == "broken":
                 yield 'data: {"error": {"message": "overloaded"}}\n\n'
             if mode != "silent":
-                for word in ("the ", "whole ", "answer"):
+                parts = [self.text[at : at + 7] for at in range(0, len(self.text), 7)]
+                for word in parts or ("the ", "whole ", "answer"):
                     yield event({"content": word})
             while mode == "flood":
                 yield event({"content": "more " * 2000})
@@ -177,13 +185,34 @@ class Provider:
             case "none":
                 data.clear()
 
+    def spoil_some(self, how: str, texts: list[str], data: list[dict[str, Any]]) -> None:
+        """The same for the bad texts only, as a good provider may."""
+        for text, item in zip(texts, list(data), strict=True):
+            if self.bad not in text:
+                continue
+            match how:
+                case "short":
+                    data.remove(item)
+                case "long":
+                    data.append(item)
+                case _:
+                    self.spoil(how, [item])
+
     def embeddings(self, body: dict[str, Any]) -> Response:
         mode, texts = body["model"], body["input"]
+        mode, _, how = mode.partition(":")
+        if how == "not-json" and (mode != "picky" or any(self.bad in text for text in texts)):
+            return JSONResponse({"error": {"message": "failed to encode: json: unsupported value: NaN"}}, 500)
+        if mode == "batches" and len(texts) > 1:
+            texts = texts[:1]  # a provider that takes one text a call
         rows = [[float(len(text)), 1.0, 0.0, 0.0] for text in texts]
         if mode == "wrong-dimension":
             rows = [row[:-1] for row in rows]
         data = [{"object": "embedding", "index": number, "embedding": row} for number, row in enumerate(rows)]
-        self.spoil(mode, data)
+        if mode == "picky":
+            self.spoil_some(how, texts, data)
+        else:
+            self.spoil(mode, data)
         return Response(
             json.dumps({"object": "list", "model": mode, "data": data, "usage": {"total_tokens": 7}}),
             media_type="application/json",

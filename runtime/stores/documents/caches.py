@@ -15,6 +15,7 @@ from runtime.locks import KeyLocks
 from runtime.models.ports import Embedder, Extraction, Vector
 from runtime.models.scope import calls_for
 from runtime.stores.documents.rows import Row, Rows, Table
+from runtime.stores.documents.write_behind import WriteBehind
 
 
 def _table(name: str, workspace: str) -> Table:
@@ -25,7 +26,7 @@ class ExtractionCache:
     """Extractions by cache key, per workspace: one tenant's cache tells another nothing."""
 
     def __init__(self, rows: Rows) -> None:
-        self._rows, self._locks = rows, KeyLocks()
+        self._rows, self._locks = WriteBehind(rows), KeyLocks()
 
     async def get(self, workspace: str, keys: Sequence[str]) -> dict[str, Extraction]:
         """Those that are known among `keys`."""
@@ -37,18 +38,20 @@ class ExtractionCache:
     ) -> tuple[Extraction, bool]:
         """The one that is known, or the one that is made and remembered now; and whether it was known.
 
-        One that another call of this process is having made is waited for. Raises what `make` raises.
+        One that another call of this process is having made is waited for. One that the store does not take is
+        remembered by this process. Raises what `make` raises.
         """
         async with self._locks.hold([f"{workspace} {key}"]):
             known = await self.get(workspace, [key])
             if key in known:
                 return known[key], True
+            await self._rows.ready()
             made = await make()
             await self.put(workspace, key, made)
             return made, False
 
     async def put(self, workspace: str, key: str, extraction: Extraction) -> None:
-        """Remember one. Twice is once."""
+        """Remember one, in this process while the store does not take it. Twice is once."""
         row: Row = {
             "entities": [entity.model_dump() for entity in extraction.entities],
             "relations": [relation.model_dump(mode="json") for relation in extraction.relations],
@@ -89,11 +92,11 @@ class CachedEmbeddings:
 
     A text that another call of this process is having embedded is waited for. What is missing is
     asked for in groups of at most `group` texts, and each is remembered when it has come: a provider that asks to wait
-    in the middle is not paid twice for what it has given.
+    in the middle is not paid twice for what it has given, nor one whose vectors the store does not take at once.
     """
 
     def __init__(self, rows: Rows, embedder: Embedder, group: int = 80) -> None:
-        self._rows, self._embedder, self._group = rows, embedder, group
+        self._rows, self._embedder, self._group = WriteBehind(rows), embedder, group
         self.model, self.dimension = embedder.model, embedder.dimension
         self._locks = KeyLocks()
 
@@ -104,6 +107,8 @@ class CachedEmbeddings:
         async with self._locks.hold(f"{workspace} {key}" for key in keys.values()):
             known: Mapping[str, Row] = await self._rows.get(table, list(keys.values()))
             missing = [text for text, key in keys.items() if key not in known]
+            if missing:
+                await self._rows.ready()
             groups = [missing[start : start + self._group] for start in range(0, len(missing), self._group)]
             making = (self._make(table, keys, one) for one in groups)
             made: dict[str, Vector] = {}

@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Sequence
 
-from runtime.errors import Poison, Unavailable
+from contracts.ids import sha256
+from runtime.errors import EmptyAnswer, Poison, Unavailable
 from runtime.models.ports import Chat, Completion, Extraction, Message
 from services.extractor.domain.gleaning import as_answer, merged
 from services.extractor.domain.grounding import grounded
 from services.extractor.domain.guidance import Recipe
 from services.extractor.domain.json_rows import parse_json
+from services.extractor.domain.patience import RoundFailures
 from services.extractor.domain.prompt import continue_prompt, prompt_version, system_prompt, user_prompt
 from services.extractor.domain.rows import parse
+from services.extractor.ports import RoundGivenUp
 
 
 class ModelExtractor:
@@ -18,6 +21,7 @@ class ModelExtractor:
     def __init__(self, chat: Chat, recipe: Recipe, count: Callable[[str], int]) -> None:
         self._chat, self._recipe, self._count = chat, recipe, count
         self._system, self._continue = system_prompt(recipe), continue_prompt(recipe)
+        self._failures = RoundFailures()
         self.model = chat.model
         self.draft_version = prompt_version(recipe, gleaning=False)
         self.prompt_version = prompt_version(recipe, gleaning=True) if recipe.gleaning else self.draft_version
@@ -25,6 +29,7 @@ class ModelExtractor:
     async def extract(self, content: str, headings: Sequence[str]) -> Extraction:
         """One call. Raises `Unavailable` for an answer that was cut before its first row, and what `Chat` raises."""
         completion = await self._chat.complete(self._asked(content, headings), json=self._recipe.json)
+        self._failures.answered()
         extraction = self._parsed(completion, content)
         if completion.cut and not (extraction.entities or extraction.relations):
             raise Unavailable(f"{self.model} was cut off before it wrote one row")
@@ -33,8 +38,8 @@ class ModelExtractor:
     async def glean(self, content: str, headings: Sequence[str], first: Extraction) -> Extraction:
         """One more call, for what the first answer lacks; none when the conversation would be too long.
 
-        A model that refuses this round for good takes nothing away from the first one. Raises the other errors of
-        `Chat`.
+        A model that refuses this round for good takes nothing away from the first one. Raises `RoundGivenUp` when this
+        round has failed too often though the model answers, and the other errors of `Chat`.
         """
         messages = [
             *self._asked(content, headings),
@@ -43,10 +48,18 @@ class ModelExtractor:
         ]
         if sum(self._count(message.content) for message in messages) > self._recipe.max_input_tokens:
             return first
+        round_ = sha256("\x1f".join((*headings, content)))
         try:
             completion = await self._chat.complete(messages, json=self._recipe.json)
         except Poison:
             return first
+        except Unavailable as error:
+            if isinstance(error, EmptyAnswer):
+                self._failures.answered()
+            if self._failures.failed(round_):
+                raise RoundGivenUp(str(error)) from error
+            raise
+        self._failures.answered(round_)
         return merged(first, self._parsed(completion, content))
 
     def _asked(self, content: str, headings: Sequence[str]) -> list[Message]:

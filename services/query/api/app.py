@@ -13,7 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from contracts.text import encodable
 from runtime.errors import InvalidInput, ModelChanged, Poison, Retryable
-from services.query.api import data, documents, graph, login, ollama, openai, pages, system, webpage
+from services.query.api import data, documents, graph, login, ollama, openai, pages, pipeline, system, webpage
 from services.query.api.auth import Gate, Refused
 from services.query.api.bodies import LimitedBody
 from services.query.api.door import Door
@@ -50,7 +50,7 @@ def create_app(door: Door | None = None) -> FastAPI:
     )
     app.state.door = door
     app.include_router(router)
-    for routes in (data, documents, graph, system, login, ollama, openai):
+    for routes in (data, documents, pipeline, graph, system, login, ollama, openai):
         app.include_router(routes.router)
     if door.docs:
         app.include_router(pages.router)

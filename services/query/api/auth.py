@@ -24,7 +24,7 @@ PROBES = ("/health/live", "/health/ready")
 """For supervisors, who have no credentials; they say which part does not answer and nothing of what it holds."""
 
 ALWAYS = (*PROBES, "/login", "/auth-status")
-DOCS = ("/docs", "/docs/*", "/openapi.json")
+DOCS = ("/docs", "/docs/*", "/redoc", "/openapi.json")
 
 NOT_RENEWED = ("/health", "/documents/paginated", "/documents/pipeline_status")
 """What the web interface polls: it would be renewed for ever by a forgotten tab."""

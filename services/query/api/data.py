@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from contracts.graph import Entity, Relation
 from contracts.ids import SEPARATOR
+from contracts.text import one_line
 from services.query.api.models import QueryRequest
 from services.query.api.problems import SAID, Problem, Responses
 from services.query.api.routes import STANDING, Ctx, Workspace, asked, standing
@@ -93,7 +94,7 @@ def _common(thing: Entity | Relation) -> dict[str, Any]:
     return {
         "description": thing.description,
         "source_id": SEPARATOR.join(thing.source_ids),
-        "file_path": SEPARATOR.join(thing.file_paths),
+        "file_path": SEPARATOR.join(map(one_line, thing.file_paths)),
         "created_at": thing.created_at,
     }
 

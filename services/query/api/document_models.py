@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from contracts.text import encodable, sanitize
+from contracts.text import encodable, one_line, sanitize
 from contracts.values import Chunking
 from services.query.api.strict import Strict
 from services.query.domain.status import STATUSES, STEPS, DocumentStatus
@@ -138,7 +138,7 @@ class Document(BaseModel):
                 "chunks": status.chunk_count,
                 **{step: status.done(step) for step in STEPS},
             },
-            file_path=status.file_path,
+            file_path=one_line(status.file_path),
         )
 
 
@@ -221,10 +221,10 @@ class Started(Done):
 
 
 class ScanStatus(BaseModel):
-    """How far a scan of INPUT_DIR is; times in seconds since 1970."""
+    """How far a scan is; times in seconds since 1970."""
 
     track_id: str
-    status: Literal["running", "completed", "failed"]
+    status: Literal["running", "completed", "failed", "cancelled"]
     counts: dict[str, int]
     counters_dropped: int = 0
     samples: dict[str, dict[str, Any]]
@@ -239,26 +239,3 @@ class FileTypes(BaseModel):
 
     supported_extensions: list[str]
     engines: dict[str, list[str]] = Field(description="what reads them")
-
-
-class PipelineStatus(BaseModel):
-    """LightRAG's view of the work that goes on. There is no one pipeline, and nothing waits for it."""
-
-    busy: bool
-    job_name: str
-    job_start: str | None = None
-    docs: int = Field(description="documents on which work goes on")
-    batchs: int
-    cur_batch: int
-    request_pending: bool = False
-    cancellation_requested: bool = False
-    destructive_busy: bool = False
-    scanning: bool = False
-    scanning_exclusive: bool = False
-    pending_enqueues: int = 0
-    latest_message: str
-    history_messages: list[str]
-    update_status: dict[str, list[bool]] = {}
-    recovery_required: bool = False
-    recovery_kind: str | None = None
-    recovery_message: str | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, HTTPException, Path, Query, Request
+from fastapi import APIRouter, Header, Path, Query, Request
 
 from contracts.graph import Space
 from contracts.ids import UNKNOWN_SOURCE
@@ -22,7 +22,6 @@ from services.query.api.document_models import (
     PaginatedRequest,
     PaginatedResponse,
     Pagination,
-    PipelineStatus,
     ScanStatus,
     Started,
     StatusCounts,
@@ -34,9 +33,10 @@ from services.query.api.links import ADDED, LISTED, SCANNED, TRACKED
 from services.query.api.multipart import received
 from services.query.api.problems import answering
 from services.query.api.routes import Context, Ctx, Workspace
-from services.query.domain.status import STATUSES, working
+from services.query.domain.status import STATUSES
 from services.query.refusals import NotThere
 from services.query.removing import delete, delete_all, reprocess
+from services.query.scanning import AlreadyRunning
 from services.query.uploading import Wishes, upload
 
 router = APIRouter(prefix="/documents", tags=["documents"])
@@ -124,10 +124,17 @@ async def _answered(ctx: Context, workspace: str, added: Sequence[Added], track:
     return InsertResponse.of(added, track.id, {id: state.status for id, (state, _) in found.items()})
 
 
-@router.post("/scan", responses={**SCANNED, **answering(501)})
+@router.post("/scan", responses={**SCANNED, **answering(404, 501)})
 async def scan(ctx: Ctx, workspace: Workspace) -> Started:
-    """Add every file below INPUT_DIR, in the background. 501 where that is not set."""
-    begun = ctx.scans.start(Shelf(ctx.log, ctx.blobs, workspace))
+    """Add every file of the workspace's folder in INPUT_DIR, in the background. 501 where that is not set.
+
+    While a scan of the workspace is running there is no second one: the answer then has the track id of the first.
+    """
+    try:
+        begun = ctx.scans.start(Shelf(ctx.log, ctx.blobs, workspace))
+    except AlreadyRunning as running:
+        message = "A scan of this workspace is running already; nothing was begun."
+        return Started(status="scanning_skipped_pipeline_busy", message=message, track_id=running.track_id)
     return Started(status="scanning_started", message="The folder is being read.", track_id=begun.track_id)
 
 
@@ -186,31 +193,6 @@ async def reprocess_failed(ctx: Ctx, workspace: Workspace) -> Started:
     """Try every failed or partial document again, as a new version of itself."""
     found = await reprocess(ctx.log, ctx.documents, await _space(ctx, workspace))
     return Started(status="reprocessing_started", message=f"{found} documents are tried again.")
-
-
-@router.post("/cancel_pipeline", responses=answering(501))
-async def cancel_pipeline(ctx: Ctx, workspace: Workspace) -> Done:
-    """Work on documents is no job that could be cancelled: 501 while there is any."""
-    if left := working(await ctx.documents.counts(await _space(ctx, workspace))):
-        raise HTTPException(501, f"{left} documents are being worked on, each by itself: delete those you do not want")
-    return Done(status="not_busy", message="Nothing is being worked on.")
-
-
-@router.get("/pipeline_status")
-async def pipeline_status(ctx: Ctx, workspace: Workspace) -> PipelineStatus:
-    """Whether work goes on, told from the states of documents. No request is refused because of it."""
-    counts = await ctx.documents.counts(await _space(ctx, workspace))
-    left = working(counts)
-    said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()) if count) or "no documents"
-    return PipelineStatus(
-        busy=left > 0,
-        job_name="indexing" if left else "-",
-        docs=left,
-        batchs=left,
-        cur_batch=0,
-        latest_message=said,
-        history_messages=[said],
-    )
 
 
 @router.get("/track_status/{track_id}", operation_id="track_status", responses=TRACKED)

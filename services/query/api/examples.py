@@ -97,7 +97,19 @@ ANSWERS: dict[str, Any] = {
         "message": "1 documents are tried again.",
         "track_id": "",
     },
-    "POST /documents/cancel_pipeline": {"status": "not_busy", "message": "Nothing is being worked on."},
+    "POST /documents/cancel_pipeline": {
+        "status": "cancellation_requested",
+        "message": "Work on 1 documents is stopped; what was done of them stays.",
+        "doc_ids": [_DOCUMENT["id"]],
+    },
+    "POST /documents/recovery/force_reset": {
+        "status": "no_recovery_required",
+        "message": "Nothing needs a reset: whatever was interrupted is taken up again by itself.",
+        "cancelled_manual_retries": 0,
+    },
+    "GET /documents/source_conflicts": {"conflicts": [], "next_cursor": None},
+    "POST /documents/source_conflicts/repair": {"status": "success", "message": "Nothing is to be repaired."},
+    "GET /ui/customization/assets/{asset_hash}/{asset_id}": {"status": "success", "message": "There are none."},
     "GET /documents/pipeline_status": {
         "busy": True,
         "job_name": "indexing",

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from contracts.graph import Entity, Relation
 from contracts.ids import SEPARATOR
-from contracts.text import encodable, sanitize
+from contracts.text import encodable, one_line, sanitize
 from contracts.values import EditedValues
 from runtime.bus.codec import explain
 from services.query.api.strict import Strict
@@ -245,6 +245,6 @@ def _common(thing: Entity | Relation) -> dict[str, Any]:
     return {
         "description": thing.description,
         "source_id": SEPARATOR.join(thing.source_ids) or "manual_creation",
-        "file_path": SEPARATOR.join(thing.file_paths) or "manual_creation",
+        "file_path": SEPARATOR.join(map(one_line, thing.file_paths)) or "manual_creation",
         "created_at": thing.created_at,
     }

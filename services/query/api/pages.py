@@ -1,4 +1,4 @@
-"""The page `/docs`: a form for every route, from files of the installed package, without a network."""
+"""The pages `/docs`, a form for every route, and `/redoc`, to read: from files of the package, without a network."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,13 +35,39 @@ START = """SwaggerUIBundle({
 });
 """
 
-FILES = {"swagger-ui.css": "text/css", "swagger-ui-bundle.js": "text/javascript"}
+READING_POLICY = f"{POLICY}; worker-src blob:"
+"""ReDoc searches in a worker that it makes itself."""
+
+READING_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Lightstream: HTTP API</title>
+</head>
+<body style="margin: 0">
+<redoc spec-url="openapi.json"></redoc>
+<script src="docs/redoc.standalone.js"></script>
+</body>
+</html>
+"""
+
+FILES = {
+    "swagger-ui.css": "text/css",
+    "swagger-ui-bundle.js": "text/javascript",
+    "redoc.standalone.js": "text/javascript",
+}
 
 
 @router.get("/docs")
 async def docs() -> HTMLResponse:
     """The page."""
     return HTMLResponse(PAGE, headers={"Content-Security-Policy": POLICY})
+
+
+@router.get("/redoc")
+async def redoc() -> HTMLResponse:
+    """The page to read."""
+    return HTMLResponse(READING_PAGE, headers={"Content-Security-Policy": READING_POLICY})
 
 
 @router.get("/docs/start.js")
@@ -52,7 +78,7 @@ async def start() -> Response:
 
 @router.get("/docs/{name}")
 async def file(name: str) -> Response:
-    """Swagger UI's own files."""
+    """Files of Swagger UI and of ReDoc."""
     if name not in FILES or (folder := _folder()) is None:
         return Response(status_code=404)
     return FileResponse(folder / name, media_type=FILES[name], headers={"Cache-Control": "max-age=3600"})

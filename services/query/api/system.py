@@ -1,19 +1,23 @@
 """The routes about the service itself: whether it answers, what it works with, what pages call it."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from fastapi.responses import RedirectResponse
 
 from contracts.graph import Space
 from runtime.errors import Retryable
+from services.query.api.document_models import Done
 from services.query.api.door import Door
-from services.query.api.problems import ANYBODY
+from services.query.api.problems import ANYBODY, answering
 from services.query.api.routes import VERSION, Context, Ctx, Workspace
 from services.query.api.system_models import Customization, Health
 from services.query.domain.status import working
+from services.query.refusals import NotOffered
 
 router = APIRouter(tags=["system"])
+
+AssetPart = Annotated[str, Path(max_length=256, examples=["logo"])]
 
 
 @router.get("/", include_in_schema=False)
@@ -47,6 +51,12 @@ async def customization(ctx: Ctx) -> dict[str, Any]:
         "customized": False,
         "brand": {"title": settings.webui_title, "description": settings.webui_description},
     }
+
+
+@router.get("/ui/customization/assets/{asset_hash}/{asset_id}", responses=answering(501))
+async def customization_asset(asset_hash: AssetPart, asset_id: AssetPart) -> Done:
+    """501: pages are not customized with files."""
+    raise NotOffered("pages have no files of their own here; WEBUI_TITLE and WEBUI_DESCRIPTION set what they show")
 
 
 def public(door: Door, counts: dict[str, int]) -> dict[str, Any]:

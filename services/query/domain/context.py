@@ -9,7 +9,9 @@ from services.query.domain.passage import Passage
 
 
 def _line(**fields: Any) -> str:
-    return json.dumps({name: value for name, value in fields.items() if value}, ensure_ascii=False)
+    # JSON leaves these two line breaks as they are.
+    line = json.dumps({name: value for name, value in fields.items() if value}, ensure_ascii=False)
+    return line.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def entity_line(entity: Entity) -> str:
@@ -40,18 +42,17 @@ def layout(
     references: Mapping[str, str],
 ) -> str:
     """The whole context. The two graph blocks are left out where there is no graph data."""
-    blocks: list[tuple[str, Sequence[str], str]] = []
+    blocks: list[tuple[str, Sequence[str]]] = []
     if entities or relations:
         blocks += [
-            ("Knowledge Graph Data (Entity):", [entity_line(entity) for entity in entities], "json"),
-            ("Knowledge Graph Data (Relationship):", [relation_line(relation) for relation in relations], "json"),
+            ("Knowledge Graph Data (Entity):", [entity_line(entity) for entity in entities]),
+            ("Knowledge Graph Data (Relationship):", [relation_line(relation) for relation in relations]),
         ]
     blocks += [
         (
             "Document Chunks (each names by reference_id its file in the Reference Document List):",
             [passage_line(reference, passage) for reference, passage in passages],
-            "json",
         ),
-        ("Reference Document List:", [f"[{id}] {path}" for path, id in references.items()], ""),
+        ("Reference Document List:", [_line(reference_id=id, file_path=path) for path, id in references.items()]),
     ]
-    return "\n\n".join("\n".join([title, "", f"```{kind}", *lines, "```"]) for title, lines, kind in blocks)
+    return "\n\n".join("\n".join([title, "", "```json", *lines, "```"]) for title, lines in blocks)

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from services.query.domain.question import Keywords, Question, Turn
 
-ANSWER_VERSION = "answer-2"
+ANSWER_VERSION = "answer-3"
 KEYWORDS_VERSION = "keywords-1"
 
 _ANSWER = """You answer questions from a knowledge base. At the end of this message stand excerpts of it: {excerpts}.

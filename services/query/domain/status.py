@@ -11,6 +11,7 @@ from datetime import datetime
 from contracts.events import (
     ChunksCreated,
     DocumentAdded,
+    DocumentCancelled,
     DocumentDeleted,
     EntitiesExtracted,
     Event,
@@ -151,8 +152,10 @@ def apply(status: DocumentStatus | None, fact: Fact) -> DocumentStatus | None:
         changed = _added(known, event, fact)
     elif isinstance(event, DocumentDeleted):
         changed = _deleted(known, fact.sequence)
-    elif isinstance(event, StageFailed):
+    elif isinstance(event, StageFailed) and not event.of_graph:
         changed = _failed(known, event, fact)
+    elif isinstance(event, DocumentCancelled):
+        changed = _cancelled(known, event, fact)
     elif isinstance(event, (GraphMerged, VectorsIndexed)) and event.document and event.document.deleted:
         changed = _erased(known, event, event.document.version)
     elif isinstance(event, (ChunksCreated, EntitiesExtracted, GraphMerged, VectorsIndexed)) and event.document:
@@ -258,7 +261,18 @@ def _failed(known: DocumentStatus, event: StageFailed, fact: Fact) -> DocumentSt
     step = _STEP_OF.get((event.stage, event.cause_type), "extracted")
     cause = "" if event.document else fact.correlation
     orders = [chunk.order for chunk in event.chunks] or [None]
-    failures = {*base.failures, *(Failure(event.stage, step, order, event.message, cause) for order in orders)}
+    return _noted(base, [Failure(event.stage, step, order, event.message, cause) for order in orders])
+
+
+def _cancelled(known: DocumentStatus, event: DocumentCancelled, fact: Fact) -> DocumentStatus:
+    """Whatever is not done by now counts as failed, unless all of it is done nevertheless."""
+    base = _at(known, event.document, fact)
+    said = f"cancelled by {event.editor}" if event.editor else "cancelled"
+    return _noted(base, [Failure("query", STEPS[-1], None, said)]) if base else known
+
+
+def _noted(base: DocumentStatus, new: Sequence[Failure]) -> DocumentStatus:
+    failures = {*base.failures, *new}
     named = sorted(
         (f for f in failures if not f.cause),
         key=lambda f: (-1 if f.order is None else f.order, f.stage, f.step, f.message),

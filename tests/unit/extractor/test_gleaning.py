@@ -8,8 +8,7 @@ import pytest
 
 from contracts.events import TokenUsage
 from contracts.graph import Generations
-from runtime.bus.port import BUG_ATTEMPTS
-from runtime.errors import Poison, RateLimited, Retryable, Unavailable
+from runtime.errors import EmptyAnswer, Poison, RateLimited, Retryable, Unavailable
 from runtime.models.ports import Completion, Message
 from runtime.models.scripted import Answer, ScriptedChat
 from runtime.stores.documents.caches import ExtractionCache
@@ -17,6 +16,7 @@ from runtime.stores.documents.memory import MemoryRows
 from services.extractor.adapters.model import ModelExtractor
 from services.extractor.domain.guidance import COMPLETE, Recipe
 from services.extractor.domain.guidance import DELIMITER as D
+from services.extractor.domain.patience import MOST_FAILURES
 from services.extractor.domain.prompt import continue_prompt, system_prompt, user_prompt
 from services.extractor.handler import cache_key, on_chunks_created
 from tests.support.facts import chunk, chunked, delivered, document
@@ -44,9 +44,9 @@ class Bench:
         """Which rounds were asked for, in order."""
         return [len(call.messages) // 2 for call in self.chat.calls]
 
-    async def extract(self, attempt: int = 1) -> Any:
+    async def extract(self, text: str = TEXT) -> Any:
         (fact,) = await on_chunks_created(
-            delivered(chunked(document(), TEXT), attempt=attempt),
+            delivered(chunked(document(), text), attempt=50),
             Generations(),
             extractor=self.extractor,
             extractions=ExtractionCache(self.rows),
@@ -129,14 +129,37 @@ async def test_a_second_round_that_fails_does_not_make_the_first_one_paid_again(
     with pytest.raises((Retryable, RuntimeError)):
         await bench.extract()
     bench.second = f"entity{D}Yan{D}person{D}A cook"
-    fact = await bench.extract(attempt=2)
+    fact = await bench.extract()
     assert described(fact) == {"Zoe": "A sailor", "Yan": "A cook"}
     assert bench.rounds == [1, 2, 2]
 
 
-async def test_a_second_round_that_never_succeeds_is_done_without_and_the_fact_says_so() -> None:
+async def test_one_failure_of_a_second_round_is_no_reason_to_do_without_however_often_the_event_came() -> None:
     bench = Bench(Unavailable("no answer"))
-    fact = await bench.extract(attempt=BUG_ATTEMPTS)
+    with pytest.raises(Retryable):
+        await bench.extract()
+
+
+async def test_an_outage_is_no_reason_either_however_long() -> None:
+    bench = Bench(Unavailable("down"))
+    for _ in range(10 * MOST_FAILURES):
+        with pytest.raises(Retryable):
+            await bench.extract()
+    bench.second = f"entity{D}Yan{D}person{D}A cook"
+    assert described(await bench.extract()) == {"Zoe": "A sailor", "Yan": "A cook"}
+
+
+@pytest.mark.parametrize("error", [Unavailable("no answer"), EmptyAnswer("nothing")])
+async def test_a_second_round_that_fails_while_the_model_answers_is_done_without_and_the_fact_says_so(
+    error: Exception,
+) -> None:
+    bench = Bench(error)
+    for number in range(MOST_FAILURES - 1):
+        with pytest.raises(Retryable):
+            await bench.extract()
+        if not isinstance(error, EmptyAnswer):
+            await bench.extractor.extract(f"another passage {number}", ())
+    fact = await bench.extract()
     assert described(fact) == {"Zoe": "A sailor"}
     assert fact.prompt_version == bench.extractor.draft_version != bench.extractor.prompt_version
     assert fact.cache_key == cache_key(bench.extractor, chunk(content=TEXT), bench.extractor.draft_version)
@@ -144,7 +167,7 @@ async def test_a_second_round_that_never_succeeds_is_done_without_and_the_fact_s
 
 async def test_a_provider_that_asks_to_wait_is_waited_for_however_long() -> None:
     with pytest.raises(Retryable):
-        await Bench(RateLimited("slowly")).extract(attempt=50)
+        await Bench(RateLimited("slowly")).extract()
 
 
 async def test_what_was_paid_for_without_a_second_round_is_not_paid_again_with_one() -> None:

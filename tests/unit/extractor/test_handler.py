@@ -44,9 +44,9 @@ class Bench:
                 return answer
         return Completion(f"entity{D}Zoe{D}person{D}text\n<|COMPLETE|>", TokenUsage(prompt=10, completion=3))
 
-    async def extract(self, event: ChunksCreated, *, workspace: str = "w", attempt: int = 1) -> list[Any]:
+    async def extract(self, event: ChunksCreated, *, workspace: str = "w", bugs: int = 0) -> list[Any]:
         return await on_chunks_created(
-            delivered(event, attempt=attempt, workspace=workspace),
+            delivered(event, attempt=50, bugs=bugs, workspace=workspace),
             Generations(),
             extractor=asking(self.chat, self.recipe),
             extractions=ExtractionCache(self.rows),
@@ -135,7 +135,9 @@ async def test_an_error_nobody_foresaw_is_tried_again_and_its_siblings_are_not_p
 
 async def test_an_error_nobody_foresaw_takes_no_sibling_with_it_in_the_end() -> None:
     bench = Bench(bad=RuntimeError("nobody foresaw this"))
-    facts = await bench.extract(THREE, attempt=BUG_ATTEMPTS)
+    with pytest.raises(RuntimeError):
+        await bench.extract(THREE, bugs=BUG_ATTEMPTS - 2)
+    facts = await bench.extract(THREE, bugs=BUG_ATTEMPTS - 1)
     assert orders(facts, EntitiesExtracted) == [0, 2]
     (failure,) = [fact for fact in facts if isinstance(fact, StageFailed)]
     assert (failure.chunks, failure.error_type, failure.retry_may_help) == ((reference("d", 1),), "RuntimeError", True)

@@ -123,7 +123,8 @@ async def test_s08_odd_text_comes_back_as_it_is_or_is_refused_and_is_never_worke
 ) -> None:
     answer = await create(api, f"Odd {hostile}"[:512], description=hostile)
     assert answer.status_code in {200, 400, 422}, answer.text
-    assert "49" not in answer.text
+    when = str(answer.json().get("data", {}).get("graph_data", {}).get("created_at", "never"))
+    assert "49" not in answer.text.replace(when, "")
     assert "<class" not in answer.text
     if answer.status_code == 200:
         said = answer.json()["data"]["graph_data"]["description"]
@@ -238,7 +239,7 @@ async def test_s19_a_question_of_one_tenant_tells_another_nothing(api: httpx.Asy
 async def test_s20_what_would_take_long_is_refused_or_done_soon(api: httpx.AsyncClient, more: dict[str, Any]) -> None:
     began = time.process_time()
     answer = await api.post("/query", json=more)
-    assert answer.status_code in {200, 422}
+    assert answer.status_code in {200, 413, 422}
     assert time.process_time() - began < 5
 
 

@@ -211,10 +211,31 @@ async def test_the_pipeline_is_busy_while_a_document_is_not_settled_and_nothing_
     await world.project(delivered(added(), 1))
     busy = (await api.get("/documents/pipeline_status")).json()
     assert (busy["busy"], busy["docs"], busy["latest_message"]) == (True, 1, "1 pending")
-    cancelled = await api.post("/documents/cancel_pipeline")
-    assert (cancelled.status_code, "delete" in cancelled.json()["detail"]) == (501, True)
+    assert busy["scanning"] is False
     assert (await api.request("DELETE", "/documents")).status_code == 200
     assert (await api.post("/documents/text", json=TEXT)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "name", ["a\x1b[31m.md", "a.md\n[2] forged.md", "a\u202egm.md", "a\u2028b.md", "x" * 1100, "\x9b2J"]
+)
+async def test_a_name_that_is_none_is_refused_for_texts_as_for_files(
+    api: httpx.AsyncClient, world: World, name: str
+) -> None:
+    one = await api.post("/documents/text", json={"text": "x", "file_source": name})
+    two = await api.post("/documents/texts", json={"texts": ["x", "y"], "file_sources": ["good.md", name]})
+    for answer in (one, two):
+        assert answer.status_code == 422
+        assert answer.json()["detail"].isprintable()
+    assert world.log.messages == []
+
+
+async def test_a_name_that_was_published_past_us_is_shown_without_what_acts(world: World) -> None:
+    hostile = "a.md\n[2] forged.md\x1b[31m"
+    await world.project(delivered(added(file_path=hostile), 1))
+    async with client(world.app()) as api:
+        (shown,) = (await api.post("/documents/paginated", json={})).json()["documents"]
+    assert shown["file_path"] == "a.md\ufffd[2] forged.md\ufffd[31m"
 
 
 async def test_a_full_log_is_503_with_the_time_to_wait(api: httpx.AsyncClient, world: World) -> None:
@@ -232,26 +253,64 @@ async def test_a_scan_needs_a_folder(api: httpx.AsyncClient) -> None:
     assert (await api.get("/documents/scan/status/scan_nobody")).status_code == 404
 
 
+def scanning(world: World, inputs: Path) -> Any:
+    return client(world.app(settings=QuerySettings(workspace="w", input_dir=str(inputs))))
+
+
 async def test_a_scan_adds_what_is_read_and_says_what_is_not(world: World, tmp_path: Path) -> None:
-    folder, outside = tmp_path / "in", tmp_path / "outside.txt"
+    folder, outside = tmp_path / "in" / "w", tmp_path / "outside.txt"
     (folder / "deep" / ".git").mkdir(parents=True)
     outside.write_text("secret")
-    for name in ("a.txt", "deep/a.txt", ".hidden.txt", "deep/.git/b.txt", "picture.png"):
+    for name in ("a.txt", "deep/a.txt", ".hidden.txt", "deep/.git/b.txt", "picture.png", "any.unheard"):
         (folder / name).write_text(f"text of {name}")
     (folder / "link.txt").symlink_to(outside)
     (folder / "binary.txt").write_bytes(b"\x7fELF\0\1\2" * 50)
-    async with client(world.app(settings=QuerySettings(workspace="w", input_dir=str(folder)))) as api:
+    (folder / "short.txt").write_bytes("Müller".encode("cp1252"))
+    async with scanning(world, tmp_path / "in") as api:
         begun = (await api.post("/documents/scan")).json()
         assert (begun["status"], begun["track_id"].startswith("scan_")) == ("scanning_started", True)
         found = await ended(api, begun["track_id"])
-        assert (found["status"], found["counts"]["processed"], found["counts"]["error"]) == ("completed", 2, 1)
-        assert found["samples"]["processed"]["items"] == ["a.txt", "deep/a.txt"]
+        assert (found["status"], found["counts"]["processed"], found["counts"]["error"]) == ("completed", 4, 1)
+        assert found["samples"]["processed"]["items"] == ["a.txt", "any.unheard", "deep/a.txt", "short.txt"]
         assert "binary.txt" in found["samples"]["error"]["items"][0]
+        assert "short.txt: read as" in found["samples"]["warning"]["items"][0]
         again = await ended(api, (await api.post("/documents/scan")).json()["track_id"])
-        assert (again["counts"]["processed"], again["counts"]["unchanged"]) == (0, 2)
+        assert (again["counts"]["processed"], again["counts"]["unchanged"]) == (0, 4)
         elsewhere = await api.get(f"/documents/scan/status/{begun['track_id']}", headers={"X-Workspace": "other"})
         assert elsewhere.status_code == 404
-    assert sorted(filter(None, texts(world))) == ["text of a.txt", "text of deep/a.txt"]
+    assert sorted(filter(None, texts(world))) == [
+        "Müller", "text of a.txt", "text of any.unheard", "text of deep/a.txt"
+    ]  # fmt: skip
+
+
+async def test_a_scan_reads_the_folder_of_its_workspace_only(world: World, tmp_path: Path) -> None:
+    for name in ("w/a.txt", "other/b.txt", "loose.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"text of {name}")
+    async with scanning(world, tmp_path) as api:
+        found = await ended(api, (await api.post("/documents/scan")).json()["track_id"])
+        assert found["samples"]["processed"]["items"] == ["a.txt"]
+        missing = await api.post("/documents/scan", headers={"X-Workspace": "third"})
+        assert missing.status_code == 404
+        assert "no folder third: make it" in missing.json()["detail"]
+    assert texts(world) == ["text of w/a.txt"]
+
+
+async def test_a_workspace_has_one_scan_at_a_time_among_processes(world: World, tmp_path: Path) -> None:
+    for workspace in ("w", "other"):
+        (tmp_path / workspace).mkdir()
+        for number in range(30):
+            (tmp_path / workspace / f"{number}.txt").write_text(f"text {number}")
+    async with scanning(world, tmp_path) as api, scanning(world, tmp_path) as neighbour:
+        first = (await api.post("/documents/scan")).json()
+        second = (await api.post("/documents/scan")).json()
+        elsewhere = (await neighbour.post("/documents/scan")).json()
+        other = (await api.post("/documents/scan", headers={"X-Workspace": "other"})).json()
+        assert (second["status"], second["track_id"]) == ("scanning_skipped_pipeline_busy", first["track_id"])
+        assert (elsewhere["status"], elsewhere["track_id"]) == ("scanning_skipped_pipeline_busy", "")
+        assert other["status"] == "scanning_started"
+        assert (await ended(api, first["track_id"]))["counts"]["processed"] == 30
+        assert (await neighbour.post("/documents/scan")).json()["status"] == "scanning_started"
 
 
 async def ended(api: httpx.AsyncClient, track_id: str) -> Any:

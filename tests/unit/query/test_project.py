@@ -9,10 +9,13 @@ from contracts.events import GraphEdited, StageFailed
 from contracts.graph import Generations, Space
 from contracts.subjects import token
 from runtime.bus.port import Delivery
-from runtime.errors import Retryable, Unavailable
+from runtime.errors import Poison, Retryable, Unavailable
 from runtime.stores.documents.rows import Table
+from services.query.domain.status import DocumentStatus
 from services.query.project import TRIES, on_facts
-from tests.support.facts import added, chunked, delivered, document, extracted, indexed, merged
+from standalone.events import gist
+from tests.support.edges import bench
+from tests.support.facts import NOON, added, chunked, delivered, document, extracted, indexed, merged, sealed
 from tests.support.querying import LIVE, World
 
 SPACE = Space("w", 1)
@@ -97,6 +100,23 @@ async def test_a_fact_about_no_document_changes_nothing() -> None:
     edit = GraphEdited(operation="delete_entity", names=("A",))
     await world.project(delivered(edit, 1), delivered(merged(document(), 0).model_copy(update={"document": None}), 2))
     assert await states(world) == {}
+
+
+async def test_an_edit_that_was_given_up_is_in_the_log_and_no_document_also_after_a_rebuild() -> None:
+    async def refuse(*_: Any) -> Any:
+        raise Poison("this edit can never be made")
+
+    world, table = World(), bench(refuse, stage="merger", on="merger-edits")
+    table.append(sealed(GraphEdited(operation="delete_entity", names=("A",)), id="edit"))
+    await table.deliver()
+    (failure,) = table.facts("StageFailed")
+    assert list(table.log.dead) == ["dead:1:merger-edits"]
+    assert (failure.data.about, "can never be made" in gist(failure)) == ("_graph", True)
+    assert await world.documents.swap(SPACE, DocumentStatus("_graph"), None), "what an older version made of it"
+    facts = [Delivery(failure, 2, 1, NOON)]
+    await world.project(*facts)
+    await on_facts(facts, Generations(status=2), documents=world.documents, passages=world.passages)
+    assert await states(world, Space("w", 2)) == {}
 
 
 async def test_two_projectors_at_the_same_time_lose_nothing() -> None:

@@ -82,7 +82,8 @@ async def test_a_document_without_a_track_is_tracked_by_its_id(api: httpx.AsyncC
 
 
 async def test_an_upload_and_a_scan_of_what_is_there_lead_to_it_too(world: World, tmp_path: Path) -> None:
-    (tmp_path / "port.md").write_text(TEXT["text"])
+    (tmp_path / "w").mkdir()
+    (tmp_path / "w" / "port.md").write_text(TEXT["text"])
     settings = QuerySettings(workspace="w", input_dir=str(tmp_path))
     async with client(world.app(settings=settings)) as api:
         first = (await send(api, "port.md", TEXT["text"].encode())).json()

@@ -134,6 +134,34 @@ def test_what_cannot_be_read_at_all_makes_a_failed_document() -> None:
     assert (status.id, status.status) == ("d", "failed")
 
 
+@pytest.mark.parametrize("stage", ["merger", "indexer", "query"])
+@pytest.mark.parametrize(
+    ("id", "cause"),
+    [
+        ("_graph", "GraphEdited"),
+        ("_graph", "GraphMerged"),
+        ("_graph", "VectorsIndexed"),
+        ("_graph", "Nonsense"),
+        ("_sum-0a1b2c3d4e5f", "DescriptionSummarized"),
+        ("whatever-a-foreign-subject-says", "GraphEdited"),
+    ],
+)
+def test_a_failure_of_a_graph_event_is_no_document(stage: str, id: str, cause: str) -> None:
+    event = failed(stage, cause, None, id=id)
+    assert event.of_graph
+    assert apply(None, fact(event, 5, correlation="edit-1")) is None
+
+
+def test_a_failure_of_what_a_document_changed_in_the_graph_is_the_document_s() -> None:
+    facts = life(1, 1, missing=[("indexed", 0)])
+    assert folded([*facts, failure("indexer", "GraphMerged", V1, 0)]).status == "failed"
+    unreadable = failed("indexer", "GraphMerged", None)
+    assert not unreadable.of_graph
+    odd = failed("chunker", "DocumentAdded", None, id="_graph")
+    status = apply(None, fact(odd, 5))
+    assert status and (status.id, status.status) == ("_graph", "failed"), "a document may be called that"
+
+
 def test_a_new_version_begins_anew() -> None:
     facts = [*life(1, 3, missing=[("extracted", 1)]), failure("extractor", "ChunksCreated", V1, 1, sequence=50)]
     status = folded([*facts, *life(100, 2)[:2]])

@@ -96,6 +96,12 @@ def test_the_doctor_says_what_is_there_and_that_nothing_runs(tmp_path: Path) -> 
     assert all(finding["todo"] for finding in faults)
 
 
+def test_an_unknown_encoding_is_code_2_before_anything_else(tmp_path: Path) -> None:
+    found = run(app, ["add", "x.md", "--encoding", "klingon", "--data", str(tmp_path / "none")])
+    assert found.exit_code == 2
+    assert "'klingon' is no encoding that is known: give one like utf-8" in found.stderr
+
+
 def test_help_loads_no_driver() -> None:
     script = (
         "import sys; import standalone.cli\n"

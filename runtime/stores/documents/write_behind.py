@@ -1,0 +1,68 @@
+"""A write-behind cache: rows that were paid for are kept in memory while the store does not take them.
+
+A store that is locked, full or away for a while costs no result: the caller goes on with it, it is found again in this
+process, and it is written with the next row that the store takes. What is lost with the process is in the log by then,
+or is paid for again.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+
+import structlog
+
+from runtime.errors import Unavailable
+from runtime.stores.documents.rows import Row, Rows, Table
+
+logger = structlog.get_logger(__name__)
+
+MOST = 1000
+"""Rows that are kept in memory. Then nothing more is to be paid for until the store takes them."""
+
+RETRY = 5.0
+"""Seconds until a store that took nothing is asked again: each try may wait as long as a lock is waited for."""
+
+
+class WriteBehind:
+    """Rows of caches over a store. Keys are never given another value, so it does not matter when they are written."""
+
+    def __init__(self, rows: Rows, most: int = MOST) -> None:
+        self._rows, self._most = rows, most
+        self._kept: dict[Table, dict[str, Row]] = {}
+        self._not_before = 0.0
+
+    async def ready(self) -> None:
+        """To be awaited before something is paid for. Raises `Unavailable` while no further row can be kept."""
+        if self._count() >= self._most:
+            await self._write()
+
+    async def get(self, table: Table, keys: Sequence[str]) -> dict[str, Row]:
+        """Those that are stored or kept. Raises `Unavailable` unless all are kept."""
+        kept = {key: row for key, row in self._kept.get(table, {}).items() if key in keys}
+        missing = [key for key in keys if key not in kept]
+        return {**await self._rows.get(table, missing), **kept} if missing else kept
+
+    async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
+        """Write them, or keep them for later where the store takes nothing."""
+        self._kept.setdefault(table, {}).update(rows)
+        if time.monotonic() < self._not_before:
+            return
+        try:
+            await self._write()
+        except Unavailable as error:
+            self._not_before = time.monotonic() + RETRY
+            logger.warning("what was paid for is kept in memory", rows=self._count(), error=str(error))
+
+    async def _write(self) -> None:
+        """Write all that is kept. Raises `Unavailable`."""
+        for table in list(self._kept):
+            rows = dict(self._kept.get(table, {}))
+            await self._rows.put(table, rows)
+            kept = self._kept.get(table, {})
+            for key in rows:
+                kept.pop(key, None)
+            if not kept:
+                self._kept.pop(table, None)
+        self._not_before = 0.0
+
+    def _count(self) -> int:
+        return sum(map(len, self._kept.values()))

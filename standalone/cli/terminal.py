@@ -1,0 +1,33 @@
+"""What a terminal may be sent: text of documents, of models and of other machines, with nothing in it that acts."""
+
+import json
+import re
+from typing import Any
+
+_ACTS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_IN_LINES = re.compile(f"[{_ACTS}]")
+_IN_A_LINE = re.compile(f"[{_ACTS}\n\t]")
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def lines(text: str) -> str:
+    """A text of several lines, with control characters and marks of direction spelled out: ESC is `\\x1b`."""
+    return _IN_LINES.sub(_spelled, text.replace("\r\n", "\n"))
+
+
+def line(text: Any) -> str:
+    """A value that stays on its line: line breaks and tabs are spelled out too."""
+    return _IN_A_LINE.sub(_spelled, str(text))
+
+
+def as_json(value: Any, *, indent: int | None = 2) -> str:
+    """JSON that is safe to show: what acts is escaped as JSON does, and reads as the same value."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=str)
+    # json escapes those below the blank itself, so that what is left stands inside of strings.
+    return _IN_LINES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _spelled(found: re.Match[str]) -> str:
+    character = found[0]
+    code = ord(character)
+    return _NAMED.get(character) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")

@@ -1,0 +1,142 @@
+"""What was paid for is neither lost nor paid twice when its cache takes nothing: on a SQLite file that is locked."""
+
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from contracts.graph import Space
+from contracts.values import TokenUsage
+from runtime.errors import Unavailable
+from runtime.models.ports import Completion, Extraction, Message, Vector
+from runtime.models.scripted import ScriptedChat
+from runtime.stores.documents import write_behind
+from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
+from runtime.stores.documents.rows import Table
+from runtime.stores.documents.sqlite import SqliteRows
+from runtime.stores.documents.write_behind import WriteBehind
+from services.merger.domain.descriptions import Group
+from services.merger.models import ModelSummarizer
+
+MADE = Extraction((), (), TokenUsage(prompt=10, completion=3))
+TABLE = Table("extractions", Space("w", 0))
+
+
+class Lock:
+    """Another process that writes for as long as it is held."""
+
+    def __init__(self, path: Path) -> None:
+        self.connection = sqlite3.connect(path, isolation_level=None)
+
+    def hold(self) -> None:
+        self.connection.execute("BEGIN IMMEDIATE")
+
+    def release(self) -> None:
+        self.connection.execute("ROLLBACK")
+
+
+@pytest_asyncio.fixture
+async def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SqliteRows]:
+    """A store that waits for a lock shortly, and is asked again at once."""
+    monkeypatch.setattr(write_behind, "RETRY", 0.0)
+    rows = SqliteRows(tmp_path / "rows.sqlite", timeout=0.1)
+    await rows.prepare()
+    yield rows
+    await rows.close()
+
+
+@pytest.fixture
+def lock(tmp_path: Path, rows: SqliteRows) -> Lock:
+    return Lock(tmp_path / "rows.sqlite")
+
+
+class Payments:
+    """Makes extractions, and counts them."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    async def __call__(self) -> Extraction:
+        self.made += 1
+        return MADE
+
+
+async def test_an_extraction_that_cannot_be_written_is_given_and_not_paid_again(rows: SqliteRows, lock: Lock) -> None:
+    cache, pay = ExtractionCache(rows), Payments()
+    lock.hold()
+    assert await cache.once("w", "key", pay) == (MADE, False)
+    assert await cache.once("w", "key", pay) == (MADE, True)
+    assert pay.made == 1
+    lock.release()
+    await cache.once("w", "another", pay)
+    assert set(await ExtractionCache(rows).get("w", ["key", "another"])) == {"key", "another"}, "written with the next"
+
+
+async def test_embeddings_that_cannot_be_written_are_given_and_not_paid_again(rows: SqliteRows, lock: Lock) -> None:
+    class Embedder:
+        model, dimension, embedded = "m", 2, 0
+
+        async def embed(self, texts: Sequence[str]) -> list[Vector]:
+            self.embedded += len(texts)
+            return [(1.0, 0.0) for _ in texts]
+
+        async def close(self) -> None: ...
+
+    inner = Embedder()
+    embeddings = CachedEmbeddings(rows, inner, group=2)
+    lock.hold()
+    for _ in range(2):
+        assert len(await embeddings.embed("w", ["a", "b", "c"])) == 3
+    assert inner.embedded == 3
+    lock.release()
+    await embeddings.embed("w", ["d"])
+    await CachedEmbeddings(rows, inner).embed("w", ["a", "b", "c", "d"])
+    assert inner.embedded == 4
+
+
+async def test_a_summary_that_cannot_be_written_is_given_and_not_paid_again(rows: SqliteRows, lock: Lock) -> None:
+    def answer(messages: Sequence[Message]) -> Completion:
+        return Completion("in short", TokenUsage())
+
+    chat = ScriptedChat(answer)
+    summarizer = ModelSummarizer(chat, rows, language="English", context=10_000, length=100)
+    lock.hold()
+    for _ in range(2):
+        assert (await summarizer.summarize("w", Group(("Ada",), ("one", "two")))).text == "in short"
+    assert len(chat.calls) == 1
+
+
+async def test_when_no_more_can_be_kept_nothing_more_is_paid_for(rows: SqliteRows, lock: Lock) -> None:
+    kept = WriteBehind(rows, most=2)
+    lock.hold()
+    for number in range(2):
+        await kept.ready()
+        await kept.put(TABLE, {f"k{number}": {"text": "t"}})
+    with pytest.raises(Unavailable):
+        await kept.ready()
+    assert set(await kept.get(TABLE, ["k0", "k1", "k2"])) == {"k0", "k1"}
+    lock.release()
+    await kept.ready()
+    assert set(await rows.get(TABLE, ["k0", "k1"])) == {"k0", "k1"}
+
+
+async def test_while_the_store_takes_nothing_not_every_row_waits_for_it(
+    rows: SqliteRows, lock: Lock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(write_behind, "RETRY", 60.0)
+    writes = 0
+    put = rows.put
+
+    async def counted(*arguments: object) -> None:
+        nonlocal writes
+        writes += 1
+        await put(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(rows, "put", counted)
+    kept = WriteBehind(rows)
+    lock.hold()
+    for number in range(5):
+        await kept.put(TABLE, {f"k{number}": {"text": "t"}})
+    assert writes == 1

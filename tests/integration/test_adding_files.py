@@ -1,0 +1,73 @@
+"""`lightstream add` on a real bus: what files become, in which encoding, and what is said about a doubt."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from contracts.events import DocumentAdded
+from runtime.bus import topology
+from runtime.bus.codec import decode
+from tests.support import office_files as office
+from tests.support.encoded_texts import SAMPLES
+from tests.support.nats_server import RunningNats, connected, running_nats
+
+FRENCH, SWEDISH = SAMPLES[0].paragraph, SAMPLES[1].paragraph
+
+
+async def add(url: str, *arguments: str) -> tuple[int, Any, str]:
+    process = await asyncio.create_subprocess_exec(
+        str(Path(sys.executable).parent / "lightstream"), "add", *arguments,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, env={**os.environ, "NATS_URL": url},
+    )  # fmt: skip
+    output, said = await asyncio.wait_for(process.communicate(), 120)
+    return process.returncode or 0, json.loads(output) if "--json" in arguments else output.decode(), said.decode()
+
+
+async def events(server: RunningNats) -> dict[str, DocumentAdded]:
+    found: dict[str, DocumentAdded] = {}
+    async with connected(server) as client:
+        jetstream = client.jetstream()
+        for sequence in range(1, (await jetstream.stream_info("KB_EVENTS")).state.messages + 1):
+            message = await jetstream.get_msg("KB_EVENTS", sequence)
+            event = decode(message.data or b"", message.subject or "").data
+            assert isinstance(event, DocumentAdded)
+            found[event.file_path] = event
+    return found
+
+
+async def test_files_of_a_folder_are_read_each_in_its_encoding(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for name, data in {
+        "fr.txt": FRENCH.encode("latin-1"),
+        "sv.log": SWEDISH.encode("cp1252"),
+        "short.txt": "Łódź".encode("iso-8859-2"),
+        "main.py": "# größe\nsize = 5\n".encode(),
+        "book.odt": office.odt(),
+        "book.epub": office.epub(),
+        "book.rtf": office.RICH_TEXT,
+        "program": b"\x7fELF\0\0",
+    }.items():
+        (folder / name).write_bytes(data)
+    async with running_nats(tmp_path) as server:
+        async with connected(server) as client:
+            await topology.apply(client.jetstream())
+        code, outcome, _ = await add(server.url, str(folder), "--json")
+        assert (code, len(outcome["added"]), outcome["refused"], outcome["skipped"]) == (0, 7, [], 1)
+        assert [doubt["name"] for doubt in outcome["warnings"]] == ["short.txt"]
+        found = await events(server)
+        assert (found["fr.txt"].text, found["sv.log"].text) == (FRENCH, SWEDISH)
+        assert found["fr.txt"].metadata["encoding"] == "windows-1252"
+        assert "encoding_warning" in found["short.txt"].metadata
+        assert (found["main.py"].text or "").startswith("# größe")
+        assert all("Åsa" in (found[name].text or "") for name in ("book.odt", "book.epub", "book.rtf"))
+
+        code, _, said = await add(server.url, str(folder / "short.txt"))
+        assert (code, "warning short.txt: read as" in said, "--encoding NAME" in said) == (0, True, True)
+        code, _, said = await add(server.url, str(folder / "short.txt"), "--encoding", "latin2")
+        assert (code, "warning" in said) == (0, False)
+        corrected = (await events(server))["short.txt"]
+        assert (corrected.text, corrected.metadata["encoding"]) == ("Łódź", "iso-8859-2")

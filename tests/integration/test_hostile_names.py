@@ -1,0 +1,65 @@
+"""Names that anybody published straight on the bus: what a terminal is sent has nothing in it that acts."""
+
+import asyncio
+import json
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from contracts.envelope import seal
+from contracts.events import DocumentAdded
+from contracts.ids import event_id
+from runtime.bus import topology
+from runtime.bus.nats import NatsLog
+from runtime.bus.nats_beside import NatsBlobs
+from runtime.bus.publisher import add_document
+from runtime.errors import InvalidInput
+from tests.support.nats_server import connected, running_nats
+
+HOSTILE = "a.md\x1b]0;owned\x07\x1b[2J\n      9  forged line\u202e\x9b31m"
+LINES = [HOSTILE, f"doc-{HOSTILE}"]
+
+
+async def publish(log: NatsLog, name: str) -> None:
+    event = DocumentAdded(document_id=f"doc-{name}", text="x", file_path=name)
+    id = event_id(name, "DocumentAdded")
+    await log.publish(seal(event, id=id, source="/anybody", workspace="default", time=datetime.now(UTC)))
+
+
+async def shown(url: str, *options: str) -> str:
+    process = await asyncio.create_subprocess_exec(
+        str(Path(sys.executable).parent / "lightstream"), "log", *options,
+        stdout=asyncio.subprocess.PIPE, env={**os.environ, "NATS_URL": url},
+    )  # fmt: skip
+    output, _ = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 0
+    return output.decode()
+
+
+async def test_the_log_on_a_terminal_is_one_harmless_line_for_each_event(tmp_path: Path) -> None:
+    async with running_nats(tmp_path) as server, connected(server) as client:
+        await topology.apply(client.jetstream())
+        for name in LINES:
+            await publish(NatsLog(client.jetstream()), name)
+        plain, as_json = await shown(server.url), await shown(server.url, "--json")
+    for output in (plain, as_json):
+        assert len(output.splitlines()) == len(LINES)
+        assert output.replace("\n", "").isprintable()
+    assert r"\x1b[2J\n      9  forged line\u202e\x9b31m" in plain
+    assert [json.loads(line)["document"] for line in as_json.splitlines()] == [f"doc-{name}" for name in LINES]
+
+
+@pytest.mark.parametrize("name", [HOSTILE, "a\nb.md", "a\u202eb.md", "a\u2028b.md", "x" * 1025])
+async def test_no_publisher_of_ours_takes_a_name_that_is_none(tmp_path: Path, name: str) -> None:
+    async with running_nats(tmp_path) as server, connected(server) as client:
+        jetstream = client.jetstream()
+        await topology.apply(jetstream)
+        with pytest.raises(InvalidInput, match=r"not the name of a document|the name is too long") as refusal:
+            await add_document(
+                NatsLog(jetstream), NatsBlobs(jetstream), workspace="w", text="x", source="/t", file_path=name
+            )
+        assert (await jetstream.stream_info("KB_EVENTS")).state.messages == 0
+    assert str(refusal.value).isprintable()

@@ -1,0 +1,89 @@
+"""Events of a version newer than the code, seen by commands: a rebuild goes on past them, and all of them are shown."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest_asyncio
+from nats.js import JetStreamContext
+
+from contracts.topology import durable
+from runtime.bus import topology
+from runtime.bus.nats import NatsLog
+from runtime.bus.nats_beside import NatsPointers
+from runtime.bus.nats_parked import NatsParked
+from runtime.models.lexical import LexicalEmbedder
+from runtime.stores.documents.sqlite import SqliteRows
+from runtime.stores.graph.memory import MemoryGraph
+from runtime.stores.vectors.memory import MemoryVectors
+from services.merger.domain.descriptions import Limits
+from standalone.digest import Stores
+from standalone.doctor import _backlog
+from standalone.events import line
+from standalone.parked_events import counted, counted_if_told
+from standalone.rebuild import Rebuild
+from tests.support.facts import added, sealed
+from tests.support.nats_server import RunningNats, connected, running_nats
+from tests.support.upgraded_service import newer
+
+MANY = durable("query-status").max_ack_pending + 8
+
+
+@pytest_asyncio.fixture
+async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
+    async with running_nats(tmp_path) as running:
+        yield running
+
+
+@pytest_asyncio.fixture
+async def jetstream(server: RunningNats) -> AsyncIterator[JetStreamContext]:
+    async with connected(server) as client:
+        context = client.jetstream(timeout=5)
+        await topology.apply(context)
+        yield context
+
+
+async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
+    rows = SqliteRows(folder / "rows.sqlite")
+    await rows.prepare()
+    stores = Stores(rows, MemoryGraph(), MemoryVectors("m", 2))
+    pointers, parked = await NatsPointers.bind(jetstream), NatsParked(jetstream)
+    rebuild = Rebuild(
+        NatsLog(jetstream), pointers, stores, LexicalEmbedder(), ["status"], lambda _: None, Limits(), parked=parked
+    )  # fmt: skip
+    try:
+        return await rebuild.run("default")
+    finally:
+        await rows.close()
+
+
+async def test_a_rebuild_goes_on_past_newer_events_says_which_it_left_and_parks_them(
+    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+) -> None:
+    log = NatsLog(jetstream)
+    await log.publish(sealed(added("first", "Zoe knows Yan.")))
+    for number in range(MANY):
+        await jetstream.publish(*newer(f"d{number}", "Ahead"))
+    await log.publish(sealed(added("last", "Yan knows Zoe."), id="last"))
+    for _ in range(2):  # again is harmless
+        result = await rebuilt(jetstream, tmp_path)
+        assert (result["events"], len(result["newer"])) == (2, MANY)
+        left = result["newer"][0]
+        assert (left["sequence"], left["type"], left["version"]) == (2, "DocumentAdded", 2)
+        assert (left["workspace"], left["document"]) == ("Ahead", "d0")
+    (count,) = await counted(jetstream)
+    assert (count.workspace, count.reason, count.events) == ("Ahead", "newer-version", MANY)
+    assert (count.durables, count.first, count.version) == (("query-status",), 2, 2)
+    assert await counted_if_told(server.url, "Ahead") == [count]
+    assert await counted_if_told(server.url, "other") == []
+    (finding,) = [found async for found in _backlog(jetstream) if found.level == "fault"]
+    assert f"workspace Ahead: {MANY} events of a version newer" in finding.what
+    assert "DocumentAdded v2 of d0 at 2" in finding.what
+
+
+async def test_the_log_shows_a_newer_event_as_one_and_not_as_an_error(jetstream: JetStreamContext) -> None:
+    await jetstream.publish(*newer("A document", "default"))
+    ((message,),) = [page async for page in NatsLog(jetstream).read()]
+    shown = line(message)
+    assert (shown.sequence, shown.type, shown.document) == (1, "DocumentAdded", "A document")
+    assert shown.gist.startswith("version 2: newer than this code")

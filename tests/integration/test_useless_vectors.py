@@ -1,0 +1,79 @@
+"""Documents whose vectors do not come: they wait for a provider that is ill, and fail only for a text of their own."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+import pytest
+
+from contracts.events import StageFailed
+from runtime.bus.port import BUG_ATTEMPTS
+from runtime.models.limits import Limits
+from runtime.models.limits_guard import Guard
+from runtime.stores.documents.caches import CachedEmbeddings
+from runtime.stores.documents.extents import RowExtents
+from runtime.stores.documents.memory import MemoryRows
+from runtime.stores.vectors.memory import MemoryVectors
+from services.indexer.handler import on_chunks
+from tests.support.edges import Bench, bench
+from tests.support.facts import chunked, document, sealed
+from tests.support.openai_provider import DIMENSION, Provider, serving
+from tests.support.waiting import PATIENCE
+
+
+@pytest.fixture
+async def provider() -> AsyncIterator[Provider]:
+    async with serving() as provider:
+        yield provider
+
+
+@asynccontextmanager
+async def indexer(provider: Provider, how: str, guard: Guard) -> AsyncIterator[Bench]:
+    """An indexer of passages that asks this provider, with three documents waiting."""
+    rows, embedder = MemoryRows(), provider.embedder(f"picky:{how}", guard=guard)
+    handle = partial(
+        on_chunks,
+        vectors=MemoryVectors(embedder.model, DIMENSION),
+        embeddings=CachedEmbeddings(rows, embedder),
+        extents=RowExtents(rows, "vector_extents"),
+    )
+    table = bench(handle, stage="indexer", on="indexer-chunks")
+    for name in ("sea", "bitcoin", "sky"):
+        table.append(sealed(chunked(document(name), f"about {name}"), id=name))
+    try:
+        yield table
+    finally:
+        await embedder.close()
+
+
+@pytest.mark.parametrize("how", ["nan", "infinite", "zeros", "short", "long", "not-json"])
+async def test_no_document_fails_for_a_provider_that_is_ill_and_all_are_done_when_it_is_well(
+    provider: Provider, how: str
+) -> None:
+    guard, provider.bad = Guard("m", Limits(calls=2)), ""
+    async with indexer(provider, how, guard) as table:
+        for _ in range(BUG_ATTEMPTS + 2):
+            await table.deliver()
+        assert (table.unacknowledged, table.facts(), table.log.dead) == ([1, 2, 3], [], {})
+        assert "is paused since" in str(await guard.note())
+        provider.bad = "\0"
+        async with asyncio.timeout(PATIENCE):
+            while table.unacknowledged:
+                await asyncio.sleep(0.1)
+                await table.deliver()
+        assert [fact.data.about for fact in table.facts("VectorsIndexed")] == ["sea", "bitcoin", "sky"]
+        assert table.facts("StageFailed") == []
+
+
+async def test_only_the_document_of_a_text_that_fails_alone_fails(provider: Provider) -> None:
+    guard, provider.bad = Guard("m", Limits(calls=2)), "bitcoin"
+    async with indexer(provider, "not-json", guard) as table:
+        await table.deliver()
+        assert table.unacknowledged == []
+        assert [fact.data.about for fact in table.facts("VectorsIndexed")] == ["sea", "sky"]
+        (failure,) = table.facts("StageFailed")
+        assert isinstance(failure.data, StageFailed)
+        assert failure.data.about == "bitcoin"
+        assert "not 'about bitcoin'" in failure.data.message
+        assert await guard.note() is None

@@ -1,0 +1,244 @@
+"""Which events are parked, and how they are taken up again: over the bus in memory."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from contracts.events import Event, StageFailed
+from contracts.graph import Generations
+from runtime.bus.edge import each
+from runtime.bus.memory import MemoryParked
+from runtime.bus.parked import Entry, ParkedEvent
+from runtime.bus.parked_reader import ParkedReader
+from runtime.bus.parking import PER_SECOND, RETRIES, Parking
+from runtime.bus.port import BUG_ATTEMPTS, Delivery
+from runtime.errors import Unavailable
+from tests.support.edges import Bench, bench
+from tests.support.facts import added, chunked, document, sealed
+
+WINDOW = 64
+
+
+class Trouble:
+    """Fails for documents whose name begins with one of `bad`; the others give a fact."""
+
+    def __init__(self, *bad: str, error: Exception | None = None) -> None:
+        self.bad, self.error = bad, error or Unavailable("down")
+        self.tried = Counter[str]()
+
+    async def __call__(self, delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
+        about = delivery.event.about
+        self.tried[about] += 1
+        if about.startswith(self.bad or "\0"):
+            raise self.error
+        return [chunked(document(about), "text")]
+
+
+def parking(handle: Any, **fields: Any) -> tuple[Bench, MemoryParked]:
+    table = bench(each(handle), max_ack_pending=WINDOW, **fields)
+    parked = MemoryParked(table.log)
+    table.edge.parking = Parking(table.edge.durable, parked)
+    return table, parked
+
+
+def newer(table: Bench, about: str = "n") -> None:
+    data = {"specversion": "1.0", "id": about, "source": "s", "type": "lightstream.DocumentAdded.v2", "workspace": "w",
+            "subject": about, "data": {}}  # fmt: skip
+    table.raw(json.dumps(data).encode(), f"kb.v1.w.{about}.DocumentAdded", about)
+
+
+def records(parked: MemoryParked) -> list[ParkedEvent]:
+    return [event for _, event in parked.records.values()]
+
+
+async def test_an_event_of_a_newer_version_is_parked_at_once_and_says_what_it_is() -> None:
+    table, parked = parking(Trouble())
+    newer(table)
+    table.append(sealed(added("d")))
+    await table.deliver()
+    assert table.unacknowledged == []
+    (event,) = records(parked)
+    assert (event.sequence, event.reason, event.event_type, event.version) == (1, "newer-version", "DocumentAdded", 2)
+    assert (event.durable, event.workspace, event.document) == ("chunker", "w", "n")
+    assert "newer than this code" in event.error
+
+
+async def test_what_cannot_be_parked_comes_again_in_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def silent(self: MemoryParked, event: ParkedEvent, revision: int = 0) -> int:
+        raise Unavailable("the list does not answer")
+
+    table, _ = parking(Trouble())
+    monkeypatch.setattr(MemoryParked, "put", silent)
+    newer(table)
+    await table.deliver()
+    assert table.unacknowledged == [1]
+
+
+async def test_what_failed_often_is_parked_and_others_keep_their_place() -> None:
+    table, parked = parking(Trouble("bad"))
+    table.append(sealed(added("bad"), id="bad"))
+    for _ in range(RETRIES):
+        await table.deliver()
+    assert (table.unacknowledged, records(parked)) == ([1], [])
+    await table.deliver()
+    assert table.unacknowledged == []
+    (event,) = records(parked)
+    assert (event.reason, event.attempts, event.error) == ("retried", {"retry": RETRIES + 1}, "Unavailable: down")
+    assert event.not_before > event.parked_at + 60
+
+
+async def test_while_others_succeed_a_workspace_in_trouble_keeps_its_share_of_the_window_only() -> None:
+    table, parked = parking(Trouble("bad"))
+    table.append(sealed(added("good"), id="good", workspace="quiet"))
+    for number in range(WINDOW):
+        table.append(sealed(added(f"bad{number}"), id=f"bad{number}", workspace="loud"))
+    await table.deliver(1)
+    for _ in range(2):
+        await table.deliver()
+    assert len(table.unacknowledged) <= WINDOW // 8
+    assert len(records(parked)) >= WINDOW - WINDOW // 8
+    assert {event.workspace for event in records(parked)} == {"loud"}
+
+
+async def test_an_outage_for_everybody_moves_no_backlog_and_loses_nothing() -> None:
+    handle = Trouble("d")
+    table, parked = parking(handle)
+    for number in range(WINDOW):
+        table.append(sealed(added(f"d{number}"), id=f"d{number}"))
+    for _ in range(4):
+        await table.deliver()
+    waiting, listed = set(table.unacknowledged), {event.sequence for event in records(parked)}
+    assert waiting | listed == set(range(1, WINDOW + 1))
+    assert len(listed) <= 2 * PER_SECOND
+    handle.bad = ()
+    await table.deliver()
+    assert table.unacknowledged == []
+
+
+async def test_outages_do_not_use_up_the_tries_of_a_bug() -> None:
+    handle = Trouble("d")
+    table = bench(each(handle))
+    table.append(sealed(added("d")))
+    for _ in range(3 * BUG_ATTEMPTS):
+        await table.deliver()
+    handle.error = RuntimeError("nobody foresaw this")
+    for _ in range(BUG_ATTEMPTS - 1):
+        await table.deliver()
+        assert table.unacknowledged == [1], "an outage made an early bug final"
+    handle.error = Unavailable("down again")
+    await table.deliver()
+    handle.error = RuntimeError("nobody foresaw this")
+    await table.deliver()
+    assert table.unacknowledged == []
+    assert isinstance(table.facts()[0].data, StageFailed)
+
+
+class Looking(ParkedReader):
+    """A reader that a test moves on by hand."""
+
+    async def step(self) -> None:
+        await self.look()
+        await self.take()
+        await asyncio.gather(*self._tasks)
+
+
+async def due(table: Bench, parked: MemoryParked, *abouts: str, workspace: str = "w") -> None:
+    """Park these events, to be tried now."""
+    for about in abouts:
+        table.append(sealed(added(about), id=about, workspace=workspace))
+        sequence = len(table.log.messages)
+        await parked.put(
+            ParkedEvent(
+                durable="chunker", sequence=sequence, subject=table.log.messages[-1].subject, reason="retried",
+                event_type="DocumentAdded", workspace=workspace, attempts={"retry": 9}, parked_at=0.0, not_before=0.0,
+            )
+        )  # fmt: skip
+
+
+async def test_what_is_due_is_handled_as_if_it_were_delivered_and_leaves_the_list() -> None:
+    table, parked = parking(Trouble(), batch=10)
+    await due(table, parked, "a", "b", "c")
+    reader = Looking(table.edge, parked)
+    for _ in range(2):  # one first, for nobody knows whether the trouble is over
+        await reader.step()
+    assert {fact.data.about for fact in table.facts("ChunksCreated")} == {"a", "b", "c"}
+    assert parked.records == {}
+    await reader.step()
+    assert await reader.note() is None
+
+
+async def test_of_a_workspace_in_trouble_one_event_is_tried_and_not_each() -> None:
+    handle = Trouble("bad")
+    table, parked = parking(handle)
+    await due(table, parked, *(f"bad{number}" for number in range(20)), workspace="loud")
+    await due(table, parked, "good", workspace="quiet")
+    reader = Looking(table.edge, parked, slots=4)
+    for _ in range(5):
+        await reader.step()
+    assert sum(handle.tried[f"bad{number}"] for number in range(20)) == 1
+    assert handle.tried["good"] == 1
+    assert len(parked.records) == 20
+    assert await reader.note() == "20 events that failed again and again are parked and tried now and then"
+    (again,) = [event for event in records(parked) if event.attempts["retry"] > 9]
+    assert again.not_before > again.parked_at
+
+
+async def test_an_event_that_another_replica_has_claimed_is_left_to_it() -> None:
+    handle = Trouble()
+    table, parked = parking(handle)
+    await due(table, parked, "a")
+    first, second = Looking(table.edge, parked), Looking(table.edge, parked)
+    await asyncio.gather(first.look(), second.look())
+    await asyncio.gather(first.step(), second.step())
+    assert handle.tried == {"a": 1}
+
+
+async def test_a_newer_event_is_taken_up_when_the_code_knows_its_version_and_not_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table, parked = parking(Trouble())
+    newer(table)
+    await table.deliver()
+    old = Looking(table.edge, parked)
+    for _ in range(3):
+        await old.step()
+    assert await old.note() == "1 events of a version newer than this code are parked until it is upgraded"
+    assert len(parked.history) == 1, "it was tried by code that cannot read it"
+
+    def knows(event_type: str, version: int) -> bool:
+        return version <= 2
+
+    monkeypatch.setattr("runtime.bus.parked_reader.knows", knows)
+    upgraded = Looking(table.edge, parked)
+    await upgraded.look()
+    assert [entry.sequence for entry in upgraded._due(next(iter(upgraded._workspaces.values())), 1.0)] == [1]
+
+
+async def test_an_event_that_was_erased_leaves_the_list() -> None:
+    table, parked = parking(Trouble())
+    await due(table, parked, "a")
+    table.log.messages.clear()
+    await Looking(table.edge, parked).step()
+    assert parked.records == {}
+
+
+async def test_a_claim_is_renewed_while_the_event_is_worked_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.bus.parking.LEASE", 0.06)
+    seen: list[Entry] = []
+
+    async def slow(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
+        while len(seen) < 3:
+            await asyncio.sleep(0.01)
+            seen[:] = [entry for entry in parked.history if entry.event and entry.event.not_before > 1.0]
+        return []
+
+    table, parked = parking(slow, ack_wait=0.06)
+    monkeypatch.setattr("runtime.bus.parked_reader.LEASE", 0.06)
+    await due(table, parked, "a")
+    async with asyncio.timeout(10):
+        await Looking(table.edge, parked).step()
+    assert parked.records == {}

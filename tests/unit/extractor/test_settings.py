@@ -1,0 +1,27 @@
+"""How many events the extractor handles at once."""
+
+import pytest
+
+from services.extractor.settings import ExtractorSettings
+
+
+@pytest.mark.parametrize(
+    ("given", "workers"),
+    [
+        ({}, 2),
+        ({"LLM_MAX_ASYNC": "16"}, 2),
+        ({"LLM_API_KEY": "k"}, 4),
+        ({"LLM_API_KEY": "k", "LLM_MAX_ASYNC": "16"}, 16),
+        ({"LLM_API_KEY": "k", "LLM_MAX_ASYNC": "1"}, 2),
+        ({"LLM_API_KEY": "k", "LLM_MAX_ASYNC": "0"}, 16),
+        ({"LLM_API_KEY": "k", "LLM_MAX_ASYNC": "16", "EXTRACTOR_WORKERS": "3"}, 3),
+    ],
+)
+def test_it_follows_the_calls_that_the_model_may_have_at_once(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, str], workers: int
+) -> None:
+    for name in ("LLM_API_KEY", "OPENAI_API_KEY", "LLM_BASE_URL", "OPENAI_BASE_URL", "LLM_MAX_ASYNC"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    assert ExtractorSettings().workers == workers
