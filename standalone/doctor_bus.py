@@ -8,9 +8,11 @@ from nats.js import JetStreamContext
 from contracts.topology import DURABLES
 from runtime.bus import topology
 from runtime.bus.nats_beside import NatsValues
+from runtime.checkpoints import command
 from runtime.errors import ServiceError
 from runtime.models.limits_shared import paused
 from standalone import parked_events
+from standalone.checkpoints import RESTORE, verdicts
 from standalone.dead_letters import counted
 from standalone.findings import Finding
 from standalone.publishing import jetstream
@@ -29,6 +31,8 @@ async def bus(url: str, way_out: str, notes: Mapping[str, str] | None) -> AsyncI
         async with jetstream(url) as found:
             for problem in await topology.check(found):
                 yield Finding("fault", problem, "`lightstream topology apply`")
+            async for finding in _losses(found):
+                yield finding
             for note in await paused(await NatsValues.bind(found)):
                 yield Finding("fault", note, "amend what the reason names; documents wait, none fails")
             async for finding in _backlog(found, notes):
@@ -37,6 +41,14 @@ async def bus(url: str, way_out: str, notes: Mapping[str, str] | None) -> AsyncI
                 yield finding
     except (ServiceError, NatsError) as error:
         yield Finding("fault", f"the bus does not answer: {error}", way_out)
+
+
+async def _losses(bus: JetStreamContext) -> AsyncIterator[Finding]:
+    found = await verdicts(bus)
+    if found.log:
+        yield Finding("fault", f"the log has lost messages: {found.log}", RESTORE)
+    for reason in found.stores.values():
+        yield Finding("fault", reason, f"`{command(tuple(found.stores))}` makes it anew from the log")
 
 
 async def _backlog(bus: JetStreamContext, notes: Mapping[str, str] | None) -> AsyncIterator[Finding]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contracts.graph import Projection, Space
 from runtime.bus.port import GenerationPointers
 from runtime.stores.documents.rows import Rows, Table
+from standalone.checkpoints import drop_others
 from standalone.digest import Stores
 
 TABLES: dict[Projection, tuple[str, ...]] = {
@@ -23,10 +24,12 @@ async def drop_unused(pointers: GenerationPointers, stores: Stores, targets: Seq
         for space in await _spaces(target, stores.rows):
             if space.generation not in kept:
                 await _drop_tables(target, space, stores.rows)
+        await drop_others(target, list(kept), stores)
         if target == "graph":
             for space in await stores.graph.spaces():
                 if space.generation not in kept:
                     await stores.graph.drop(space)
+                    await stores.graph.drop_checkpoint(space.generation)
         if target == "vectors":
             for generation in await stores.vectors.generations():
                 if generation not in kept:

@@ -14,10 +14,12 @@ from runtime.bus.nats_parked import NatsParked
 from runtime.bus.port import Pointer
 from runtime.embedding import Embedding, Embeddings
 from runtime.errors import InvalidInput
+from runtime.integrity import Verdict
 from runtime.settings import Settings
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.merger.settings import MergerSettings
-from standalone import model_change
+from standalone import checkpoints, model_change
+from standalone.checkpoints import Checkpoints
 from standalone.digest import Stores, digest
 from standalone.rebuild import Rebuild
 from standalone.target import Target
@@ -110,6 +112,28 @@ async def rollback(target: Target, wanted: Wanted, report: Report) -> dict[str, 
         return await work.roll_back()
 
 
+async def accept_loss(target: Target, wanted: Wanted, report: Report, workspace: str = "default") -> dict[str, Any]:
+    """Take the log as it is although it lost events: make every projection anew from it, then let services write again.
+
+    Raises InvalidInput when the log lost nothing.
+    """
+    async with _prepared(target, wanted, report, back=False) as work:
+        assert work.checkpoints is not None
+        jetstream, rows = work.checkpoints.jetstream, work.stores.rows
+        loss = await checkpoints.require_damage(jetstream, rows)
+        await checkpoints.rewind(jetstream)
+        result = await work.run(workspace)
+        await checkpoints.accept(jetstream, rows)
+        added = await checkpoints.add_unfinished(work.log, work.pointers, rows)
+    return {**result, "loss": loss, "added_again": added}
+
+
+async def losses(settings: Settings) -> Verdict:
+    """What the services found lost of the log and of the stores."""
+    async with connected(settings.nats_url, name="lightstream-cli") as client:
+        return await checkpoints.verdicts(client.jetstream())
+
+
 @asynccontextmanager
 async def _prepared(target: Target, wanted: Wanted, report: Report, *, back: bool) -> AsyncGenerator[Rebuild]:
     settings = model_change.asked_for(target.settings, wanted.embedding_model, wanted.embedding_dim)
@@ -121,14 +145,16 @@ async def _prepared(target: Target, wanted: Wanted, report: Report, *, back: boo
             embedding = await _embedding(target, wanted, stack, found["vectors"], back)
         elsewhere = nullcontext(stack.stores)
         async with stack.as_made(found["vectors"].live) if "vectors" in wanted.targets else elsewhere as live:
+            stores = replace(stack.stores, vectors=embedding.vectors)
             yield Rebuild(
                 NatsLog(stack.client.jetstream()),
                 pointers,
-                replace(stack.stores, vectors=embedding.vectors),
+                stores,
                 embedding.embedder,
                 wanted.targets,
                 report,
                 target.read(MergerSettings).limits,
+                await Checkpoints.of(stack.client.jetstream(), stores),
                 compared=live,
                 parked=NatsParked(stack.client.jetstream()),
                 lost=wanted.lost,

@@ -26,7 +26,7 @@ from contracts.graph import Generations, Projection
 from runtime.bus.codec import decode
 from runtime.bus.parked import Parked
 from runtime.bus.port import Delivery, GenerationPointers, Log, Message, Pointer, Pointers
-from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison, Retryable
+from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.models.ports import Embedder
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from runtime.stores.documents.extents import RowExtents
@@ -40,7 +40,9 @@ from services.merger.hubs import Hubs
 from services.merger.ports import Merging
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.project import on_facts
-from standalone.digest import Stores, digest
+from standalone.checkpoints import Checkpoints
+from standalone.comparison import compare
+from standalone.digest import Stores
 from standalone.generations import drop_unused
 from standalone.newer_events import NewerEvent, newer_event, park
 from standalone.patience import patiently
@@ -48,9 +50,6 @@ from standalone.patience import patiently
 PAGE = 200
 KEYS = 500
 """Entities or relations indexed at once."""
-
-LIVE_PATIENCE = 30.0
-"""Seconds for which the live generation may be silent: it is only compared with, and may be what was lost."""
 
 Report = Callable[[dict[str, Any]], None]
 Handle = Callable[[Sequence[Delivery[Any]], Generations], Awaitable[Sequence[Sequence[Event]]]]
@@ -73,6 +72,7 @@ class Rebuild:
     targets: Sequence[Projection]
     report: Report
     limits: Limits
+    checkpoints: Checkpoints | None = None
     compared: Stores | None = None
     """The stores as the live generations see them, where another embedding model made their vectors."""
     lost: bool = False
@@ -93,7 +93,8 @@ class Rebuild:
         before = await self._begin()
         await self._catch_up()
         seconds = time.monotonic() - self.started
-        digests = {target: await self._compare(target, workspace, before) for target in self.targets}
+        sides = (self.generations, self.stores), (before, self.compared or self.stores)
+        digests = {target: await compare(target, workspace, *sides) for target in self.targets}
         await self._switch()
         await self._drop_unused()
         return {
@@ -120,6 +121,8 @@ class Rebuild:
             if previous is None:
                 raise InvalidInput(f"{target} has no previous generation: it was never rebuilt")
             self.generations = self.generations.having(target, previous)
+            if self.checkpoints:
+                await self.checkpoints.require(target, previous)
         self.begun = pointers
         self.position = min(pointers[target].complete_to for target in self.targets)
         await self._catch_up()
@@ -259,16 +262,6 @@ class Rebuild:
                 self.report({"vectors": start + len(part), "of": len(ordered)})
         self.keys.clear()
 
-    async def _compare(self, target: Projection, workspace: str, before: Generations) -> dict[str, Any]:
-        new = await patiently(lambda: digest(target, workspace, self.generations, self.stores))
-        stores = self.compared or self.stores
-        try:
-            live = await patiently(lambda: digest(target, workspace, before, stores), seconds=LIVE_PATIENCE)
-        except Retryable as error:
-            # The live one may be what was lost.
-            return {"same": False, "rebuilt": asdict(new), "live": None, "why": str(error)}
-        return {"same": new == live, "rebuilt": asdict(new), "live": asdict(live)}
-
     async def _switch(self) -> None:
         """One write. What the live services were still handling then is in the log, and handled here too.
 
@@ -289,6 +282,9 @@ class Rebuild:
             return  # written by an attempt whose answer was lost
         if any(pointers[target] != self.begun[target] for target in self.targets):
             raise ConfigurationError("another rebuild overtook this one: nothing was switched, see how that one ends")
+        for target, pointer in wanted.items():
+            if self.checkpoints:
+                await self.checkpoints.enter(target, pointer.live, self.position)
         await self.pointers.write({**pointers, **wanted}, revision)
 
     def _pointer(self, old: Pointer, target: Projection, complete_to: int) -> Pointer:

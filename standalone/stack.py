@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any
@@ -17,6 +17,7 @@ from runtime.errors import ConfigurationError, Unavailable
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
 from runtime.settings import Settings
 from standalone import damage, orphans, ports
+from standalone.bus_watch import BusWatch, watched
 from standalone.folder import Folder, Phase, State, new_password
 from standalone.orphans import Identity
 from standalone.permissions import private_files
@@ -28,6 +29,9 @@ SERVICES: tuple[Stage, ...] = ("chunker", "extractor", "merger", "indexer", "que
 
 SERVICE_TIMEOUT = 120.0
 """Seconds until a service must be ready: it waits for stores that start at the same time."""
+
+LOSSES = ("log", "stores", "publishes")
+"""Parts of a health page that are about what was lost, or cannot be written."""
 
 SERVICE_GRACE = 25.0
 """Seconds between SIGTERM and SIGKILL: its handlers may finish what they are at."""
@@ -154,7 +158,13 @@ async def _parts(folder: Folder, state: State, report: Report) -> AsyncGenerator
                 report(f"streams and durables are as declared now ({len(changes)} changes)")
         async with kept(services, book) as services_answer:
             await asyncio.gather(stores_answer(), services_answer())
-            yield
+            async with watched(BusWatch(bus, bus_url(state), _pages(state), report)):
+                yield
+
+
+def _pages(state: State) -> dict[str, int]:
+    """The ports of the services' health pages."""
+    return {name: state.ports["api" if name == "query" else name] for name in SERVICES}
 
 
 def _enter(phase: Phase, folder: Folder, state: State) -> None:
@@ -173,7 +183,8 @@ def _service(name: Stage, folder: Folder, state: State) -> Process:
     told = {variable.upper(): value for variable, value in addresses(folder, state).items()}
 
     async def probe() -> None:
-        await ready(name, port)
+        # A stack that has lost something is started all the same: what makes it anew needs the stack.
+        await ready(name, port, started_with=LOSSES)
 
     return Process(
         name,
@@ -186,10 +197,14 @@ def _service(name: Stage, folder: Folder, state: State) -> Process:
     )
 
 
-async def ready(name: Stage, port: int) -> dict[str, str]:
-    """Ask a service's health page, and return its notes. Raises `Unavailable` with what keeps it from being ready."""
+async def ready(name: Stage, port: int, *, started_with: Collection[str] = ()) -> dict[str, str]:
+    """Ask a service's health page, and return its notes.
+
+    Raises `Unavailable` with what keeps it from being ready, other than the parts in `started_with`.
+    """
     found = await health(name, port)
-    if problems := found.get("problems"):
+    all_problems: dict[str, str] = found.get("problems") or {}
+    if problems := {part: problem for part, problem in all_problems.items() if part not in started_with}:
         raise Unavailable("; ".join(f"{part}: {problem}" for part, problem in problems.items()))
     return found.get("notes", {})
 

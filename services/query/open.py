@@ -25,7 +25,6 @@ from runtime.stores.documents.rows import Rows
 from runtime.stores.documents.supports import Supports
 from runtime.stores.graph.port import Graph
 from runtime.stores.open import open_documents, open_graph
-from runtime.stores.vectors.port import Vectors
 from services.query.adapters import RowCaches, RowDocuments, RowPassages
 from services.query.kept import Kept
 from services.query.kept_graph import KeptGraph
@@ -69,7 +68,7 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
     names = NameIndexes(graph, documents)
     configured = (searches := ModelSearches(embeddings, kept)).configured
     try:
-        await _stores_answer(rows, graph, configured.vectors, health)
+        await _stores_answer(rows, graph, embeddings, health)
         watch(bus.integrity, rows, graph, embeddings)
         yield Library(
             graph=graph,
@@ -101,10 +100,10 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
             await part.close()
 
 
-async def _stores_answer(rows: Rows, graph: Graph, vectors: Vectors, health: Health) -> None:
+async def _stores_answer(rows: Rows, graph: Graph, embeddings: Embeddings, health: Health) -> None:
     await until_it_answers("the document store", rows.prepare, health)
     await until_it_answers("the graph store", graph.prepare, health)
-    await until_it_answers("the vector store", vectors.ping, health)
+    await until_it_answers("the vector store", embeddings.configured.vectors.ping, health)
 
 
 def watch(integrity: Integrity, rows: Rows, graph: Graph, vectors: CheckpointStore) -> None:

@@ -49,6 +49,9 @@ def digest(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORK
 def rebuild(
     projection: Annotated[Projections, typer.Argument(help="Which one.")],
     rollback: Annotated[bool, typer.Option("--rollback", help="Go back to the generation before the last.")] = False,
+    accept_loss: Annotated[
+        bool, typer.Option("--accept-loss", help="With all: the log lost events; go on with those that it has.")
+    ] = False,
     embedding_model: Annotated[
         str, typer.Option(metavar="NAME", help="Make the vectors by this model. Only so is the model ever changed.")
     ] = "",
@@ -78,6 +81,8 @@ def rebuild(
         from standalone import projections
         from standalone.target import target
 
+        if accept_loss and (projection != "all" or rollback):
+            raise InvalidInput("a loss of the log concerns all projections: `lightstream rebuild all --accept-loss`")
         targets = PROJECTIONS if projection == "all" else (projection,)
         if embedding_model and "vectors" not in targets:
             raise InvalidInput(f"--embedding-model says what makes vectors, and {projection} has none")
@@ -88,7 +93,9 @@ def rebuild(
             stack = target(data)
             if not fresh:
                 held.enter_context(stack.rebuilding())
-            if rollback:
+            if accept_loss:
+                result = asyncio.run(projections.accept_loss(stack, wanted, report, workspace))
+            elif rollback:
                 result = asyncio.run(projections.rollback(stack, wanted, report))
             else:
                 result = asyncio.run(projections.rebuild(stack, wanted, report, workspace))

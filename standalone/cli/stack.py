@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from standalone.cli import lost
 from standalone.cli.common import DATA, Data, Json, echo, errors, note, print_json, silent
 from standalone.folder import Folder, State
 
@@ -17,6 +18,9 @@ def up(
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="Port of the API. Without it 9621, or another when taken.")
     ] = None,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make a store that was lost anew from the log at once, without asking.")
+    ] = False,
     data: Data = DATA,
     as_json: Json = False,
 ) -> None:
@@ -29,18 +33,26 @@ def up(
         folder, report = Folder.at(data), silent if as_json else note
         if detach and folder.running() and folder.read().phase == "ready":
             _show(folder, folder.read(), as_json, "was running already")
+            asyncio.run(lost.attend(folder, folder.read(), rebuild=rebuild, ask=False))
             return
         from standalone import daemon
 
         if detach:
-            _show(folder, daemon.start(folder, report, api=port), as_json, "is running")
+            state = daemon.start(folder, report, api=port)
+            _show(folder, state, as_json, "is running")
+            asyncio.run(lost.attend(folder, state, rebuild=rebuild, ask=False))
             return
         from standalone.cli.common import quiet_logs
 
         quiet_logs()
-        answered = asyncio.run(
-            daemon.serve(folder, report, api=port, ready=lambda state: _show(folder, state, as_json, "is running"))
-        )
+        attending: set[asyncio.Task[None]] = set()
+
+        def ready(state: State) -> None:
+            _show(folder, state, as_json, "is running")
+            ask = lost.can_ask() and not as_json
+            attending.add(asyncio.create_task(lost.attend(folder, state, rebuild=rebuild, ask=ask)))
+
+        answered = asyncio.run(daemon.serve(folder, report, api=port, ready=ready))
         report("stopped")
         raise typer.Exit(0 if answered else 130)
 

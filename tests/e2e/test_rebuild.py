@@ -50,6 +50,10 @@ def test_a_lost_store_comes_back(stack: Stack, before: dict[str, Any], lost: str
     shutil.rmtree(stack.folder / lost)
     stack.up()
     assert stack.digest() != before
+    way_out = f"lightstream rebuild {LOST[lost]}"
+    refused, examined = stack.run("ask", "Who leads the Harbour Office?"), stack.run("doctor")
+    assert refused.returncode == 1 and way_out in refused.stderr, "an empty answer would be a lie"
+    assert examined.returncode == 1 and way_out in examined.stdout
 
     done = stack.json("rebuild", LOST[lost])
 
@@ -57,6 +61,10 @@ def test_a_lost_store_comes_back(stack: Stack, before: dict[str, Any], lost: str
     assert done["language_model_calls"] == 0
     assert stack.digest() == before
     assert events(stack) == logged, "a rebuild publishes nothing"
+    end = time.monotonic() + PATIENCE
+    while stack.run("ask", "Who leads the Harbour Office?").returncode:
+        assert time.monotonic() < end, "questions are answered again"
+        time.sleep(0.5)
 
 
 def test_a_rebuild_compares_itself_with_what_is_live(stack: Stack, before: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from contracts import permissions
+from contracts import permissions, subjects
 from contracts.registry import PRODUCERS, consumer
 from contracts.topology import DURABLES
 from services.extractor.settings import ExtractorSettings
@@ -247,6 +247,7 @@ def test_a_service_may_say_its_events_and_take_from_its_durables_and_may_change_
     for name in SERVICES:
         allowed = users[name].allowed
         said = {subject.rpartition(".")[2] for subject in allowed if subject.startswith("kb.v1.")}
+        assert subjects.PROBE in allowed
         assert said == {event for event, producers in PRODUCERS.items() if name in producers}
         taken = {subject.rpartition(".")[2] for subject in allowed if ".CONSUMER.INFO." in subject}
         assert taken == {durable.name for durable in DURABLES if consumer(durable) == name}

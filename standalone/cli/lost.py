@@ -1,0 +1,59 @@
+"""What `up` says of a stack that has lost a store or a part of its log, and the offer to make the store anew."""
+
+import asyncio
+import sys
+from typing import Any
+
+import typer
+
+from runtime.errors import ServiceError
+from standalone.cli.common import interactive, note
+from standalone.folder import Folder, State
+
+# `--help` answers at once: drivers are loaded by the command that needs them.
+# ruff: noqa: PLC0415
+
+
+async def attend(folder: Folder, state: State, *, rebuild: bool, ask: bool) -> None:
+    """Say what was lost. Rebuild it where that is asked for, or somebody at the terminal wants it now."""
+    from runtime.checkpoints import command
+    from standalone import projections
+    from standalone.checkpoints import RESTORE
+    from standalone.target import of_state
+
+    stack = of_state(folder, state)
+    try:
+        found = await projections.losses(stack.settings)
+        if found.log:
+            note(f"the log has lost messages: {found.log}\n  {RESTORE}")
+            return
+        if not found.stores:
+            return
+        for reason in found.stores.values():
+            note(f"{typer.style('lost', fg='red', bold=True)}  {reason}")
+        if not rebuild and not (ask and await asyncio.to_thread(_wanted, tuple(found.stores))):
+            for line in command(tuple(found.stores)).split(" && "):
+                note(f"      questions get 503 until `{line}{folder.option}`")
+            return
+        with stack.rebuilding():
+            wanted = projections.Wanted(tuple(found.stores))
+            await projections.rebuild(stack, wanted, _ignored)
+        note(f"made anew from the log: {', '.join(found.stores)}")
+    except ServiceError as error:
+        note(f"{typer.style('error:', fg='red', bold=True)} {error}")
+
+
+def can_ask() -> bool:
+    """Whether somebody can answer."""
+    return interactive() and sys.stdin.isatty()
+
+
+def _wanted(projections: tuple[str, ...]) -> bool:
+    try:
+        return typer.confirm(f"Make {', '.join(projections)} anew from the log now?", default=True, err=True)
+    except (typer.Abort, EOFError):
+        return False
+
+
+def _ignored(_: dict[str, Any]) -> None:
+    """Steps of a rebuild are not shown here."""

@@ -1,0 +1,102 @@
+"""A bus whose disk was full: services say that nothing is confirmed, and it is started again once there is room."""
+
+import asyncio
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+
+import pytest
+from nats.errors import TimeoutError as NatsTimeout
+from nats.js import JetStreamContext
+
+from contracts import subjects
+from runtime.bus import nats as nats_log
+from runtime.bus import topology
+from standalone import bus_watch
+from standalone.bus_watch import BusWatch, confirms, watched
+from standalone.processes import Process, free_port
+from standalone.servers.nats import nats_server, url
+from standalone.supervisor import Book, kept
+from tests.support.nats_server import RunningNats, connected, until
+from tests.support.services import page
+from tests.support.small_disk import fill, small_disk
+from tests.support.trial_service import document, trial_service
+
+
+async def takes(jetstream: JetStreamContext, size: int = 64_000) -> bool:
+    """Whether the log takes an event of that size within two seconds."""
+    try:
+        await jetstream.publish("kb.v1.w.d.DocumentDeleted", b"\0" * size, timeout=2)
+    except (NatsTimeout, nats_log.NatsError):
+        return False
+    return True
+
+
+async def problems(service: Process) -> set[str]:
+    """The parts that keep it from being ready."""
+    _, body = await page(service, "ready")
+    return set((body or {}).get("problems", {}))
+
+
+async def test_a_bus_that_met_a_full_disk_works_again_when_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bus_watch, "INTERVAL", 0.5)
+    monkeypatch.setattr(bus_watch, "CONFIRMATION", 2.0)
+    with small_disk(tmp_path / "disk", 24) as disk:
+        port, said = free_port(), list[str]()
+        bus = nats_server(disk / "bus", port=port, sync="default")
+        server = RunningNats(bus, port, None, disk / "bus")
+        async with kept([bus], Book(lambda: None, said.append)) as answers:
+            await answers()
+            async with connected(server) as client, AsyncExitStack() as stack:
+                jetstream = client.jetstream()
+                await topology.apply(jetstream)
+                service = await stack.enter_async_context(trial_service(url(port), tmp_path / "service"))
+                await _full(jetstream, disk, service)
+                (disk / "ballast").unlink()
+                assert await confirms(url(port), "trial") is False, "room alone does not help"
+                assert "publishes" in await problems(service)
+                async with watched(BusWatch(bus, url(port), {"trial": int(service.env["PORT"])}, said.append)):
+                    await until(lambda: takes(jetstream, 10), "the log takes events again")
+
+                    async def ready() -> bool:
+                        return not await problems(service)
+
+                    await until(ready, "the service is ready again")
+                assert any("confirms nothing" in line for line in said)
+                assert await jetstream.get_last_msg("KB_EVENTS", subjects.of_document("trial", "late"))
+
+
+async def _full(jetstream: JetStreamContext, disk: Path, service: Process) -> None:
+    """A full disk, met by the log, and a service that was to write when it was."""
+    service.folder.joinpath("hold").touch()
+    await nats_log.NatsLog(jetstream).publish(document("late"))
+    fill(disk)
+    while await takes(jetstream):
+        await asyncio.sleep(0)
+    service.folder.joinpath("hold").unlink()
+
+    async def noticed() -> bool:
+        return "publishes" in await problems(service)
+
+    await until(noticed, "the service says that nothing is confirmed")
+
+
+async def test_an_idle_bus_with_room_is_left_alone(tmp_path: Path) -> None:
+    port, said = free_port(), list[str]()
+    bus = nats_server(tmp_path / "bus", port=port, sync="default")
+    try:
+        await bus.start()
+        async with connected(RunningNats(bus, port, None, tmp_path / "bus")) as client:
+            await topology.apply(client.jetstream())
+            watch = BusWatch(bus, url(port), {}, said.append)
+            for _ in range(bus_watch.TRIES + 1):
+                await watch.look()
+            assert (await client.jetstream().stream_info("KB_EVENTS")).state.messages == 0
+            assert bus.alive
+            assert not said
+            assert await confirms(url(port), "trial") is True
+    finally:
+        with suppress(ProcessLookupError):
+            await bus.stop()
+    assert await confirms(url(port), "trial") is None

@@ -1,0 +1,35 @@
+"""A file system of a few megabytes, to be filled."""
+
+import os
+import subprocess
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+
+@contextmanager
+def small_disk(folder: Path, megabytes: int) -> Generator[Path]:
+    """Mount one at the folder. Skips where this process may not."""
+    folder.mkdir(parents=True)
+    command = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        pytest.skip(f"this machine mounts nothing: {error}")
+    if done.returncode:
+        pytest.skip(f"this process may not mount: {done.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=False)
+
+
+def fill(disk: Path) -> Path:
+    """Take all room but a few kilobytes; the file returned is what takes it."""
+    ballast = disk / "ballast"
+    with ballast.open("wb") as file:
+        usage = os.statvfs(disk)
+        file.write(b"\0" * max(0, usage.f_bavail * usage.f_frsize - 64 * 1024))
+    return ballast
