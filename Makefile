@@ -20,7 +20,7 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 WAITING := $(BIN)/pytest -n 3 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down webui test test-production check lock schemas clean
+.PHONY: help setup demo up down webui test test-production check pin-images lock schemas clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -52,6 +52,9 @@ check: $(VENV)/.dev ## Format, lint, types, import rules, lock files, and the qu
 	$(BIN)/lint-imports
 	@! grep -nE 'https?://|--find-links|index-url' requirements/*.lock.txt || { echo "a lock file names a host"; exit 1; }
 	$(PYTEST) $(UNIT)
+
+pin-images: ## Pin the images of docker-compose.yml by digest, in .env (asks their registry)
+	@deploy/pin-images
 
 lock: $(VENV)/.dev ## Pin all requirements anew, within what pyproject.toml allows
 	$(COMPILE) requirements/bootstrap.in -o requirements/bootstrap.lock.txt

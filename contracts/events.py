@@ -221,6 +221,7 @@ class StageFailed(Event):
     message: str = Field(max_length=2000)
     attempt: int = Field(ge=1)
     retry_may_help: bool
+    file_path: str = Field(default="", max_length=4096, description="of a document that could not be read, if it said")
 
     @property
     def about(self) -> str:
@@ -288,20 +289,9 @@ class RetryRequested(Event):
 DOCUMENT_EVENTS = {"DocumentAdded", "DocumentDeleted", "ChunksCreated", "EntitiesExtracted", "RetryRequested"}
 """Events that are always about a document, whatever its id."""
 
-EVENTS: dict[str, type[Event]] = {
-    event.type_name(): event
-    for event in (
-        DocumentAdded,
-        DocumentDeleted,
-        DocumentCancelled,
-        ChunksCreated,
-        EntitiesExtracted,
-        GraphMerged,
-        DescriptionSummarized,
-        VectorsIndexed,
-        StageFailed,
-        GraphEdited,
-        RetryRequested,
-    )
-}
+_TYPES: tuple[type[Event], ...] = (
+    DocumentAdded, DocumentDeleted, DocumentCancelled, ChunksCreated, EntitiesExtracted, GraphMerged,
+    DescriptionSummarized, VectorsIndexed, StageFailed, GraphEdited, RetryRequested,
+)  # fmt: skip
+EVENTS = {event.type_name(): event for event in _TYPES}
 """Every event of the system by name."""

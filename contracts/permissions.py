@@ -16,6 +16,7 @@ from contracts import subjects
 from contracts.registry import PRODUCERS, SERVICES, Producer, Service, consumer
 from contracts.topology import (
     BUCKETS,
+    CHECKPOINTS_BUCKET,
     DURABLES,
     GENERATIONS_BUCKET,
     LIMITS_BUCKET,
@@ -88,6 +89,9 @@ CHECKS_STREAMS = Grant(
         for name in (*(stream.name for stream in STREAMS), *(f"KV_{bucket.name}" for bucket in BUCKETS))
     ),
 )
+READS_CHECKPOINTS = Grant(
+    "what the log and the stores held, and what each service found", (f"{API}.STREAM.MSG.GET.KV_{CHECKPOINTS_BUCKET}",)
+)
 READS_BLOBS = Grant("long texts", (f"{API}.DIRECT.GET.KB_BLOBS.blob.*.*",))
 WRITES_BLOBS = Grant("long texts", ("blob.*.*",))
 READS_LOG = Grant("any event by its place: the server cannot narrow this call", (f"{API}.STREAM.MSG.GET.KB_EVENTS",))
@@ -96,16 +100,21 @@ READS_NEWEST_VERSION = Grant(
     "the newest version of a document that it can name, so that no work is paid for in vain",
     tuple(
         f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type(name)}"
-        for name in ("DocumentAdded", "DocumentDeleted", "ChunksCreated")
+        for name in ("DocumentAdded", "DocumentDeleted", "DocumentCancelled", "ChunksCreated")
     ),
 )
+
+
+def _notes(*keys: str) -> Grant:
+    return Grant("how far what it fills has come", tuple(f"$KV.{CHECKPOINTS_BUCKET}.{key}" for key in keys))
+
 
 FURTHER: Mapping[Service, tuple[Grant, ...]] = {
     "chunker": (READS_BLOBS, READS_NEWEST_VERSION),
     "extractor": (SHARES_LIMITS, READS_NEWEST_VERSION),
-    "merger": (SHARES_LIMITS,),
-    "indexer": (SHARES_LIMITS, READS_NEWEST_VERSION),
-    "query": (SHARES_LIMITS, READS_BLOBS, WRITES_BLOBS, READS_LOG),
+    "merger": (SHARES_LIMITS, _notes("note.graph.*")),
+    "indexer": (SHARES_LIMITS, READS_NEWEST_VERSION, _notes("note.vectors.*")),
+    "query": (SHARES_LIMITS, READS_BLOBS, WRITES_BLOBS, READS_LOG, _notes("note.status.*", "log")),
 }
 """What a service needs beside its own events and durables."""
 
@@ -145,7 +154,12 @@ def _takes(durable: Durable) -> tuple[Grant, ...]:
 
 def _service(name: Service) -> User:
     durables = (grant for durable in DURABLES if consumer(durable) == name for grant in _takes(durable))
-    grants = (_says(name), *durables, CHECKS_STREAMS, READS_GENERATIONS, *FURTHER[name])
+    found = Grant(
+        "what it found of the log, and whether that takes anything",
+        (f"$KV.{CHECKPOINTS_BUCKET}.verdict.{name}", subjects.PROBE),
+    )
+    shared = (CHECKS_STREAMS, READS_GENERATIONS, READS_CHECKPOINTS)
+    grants = (_says(name), *durables, *shared, found, *FURTHER[name])
     return User(name, f"the {name} service" if name == "query" else f"the {name}", grants)
 
 

@@ -11,7 +11,9 @@ import structlog
 import uvloop
 from faststream.nats import NatsBroker
 from nats.errors import Error as NatsError
+from nats.errors import NoRespondersError
 from nats.js import JetStreamContext
+from nats.js.errors import ServerError, ServiceUnavailableError
 from starlette.applications import Starlette
 
 from contracts.events import Stage
@@ -20,7 +22,7 @@ from runtime import place, telemetry, workers
 from runtime.bus import topology
 from runtime.bus.edge import Edge
 from runtime.bus.log_writes import LogWrites
-from runtime.bus.nats import NatsLog
+from runtime.bus.nats import SILENT, NatsLog
 from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
 from runtime.bus.port import Values
 from runtime.errors import ConfigurationError, Unavailable
@@ -35,6 +37,9 @@ from runtime.subscriptions import Connection, Subscription, subscribe
 __all__ = ["Bus", "Subscription", "run", "starting", "until_it_answers"]
 
 logger = structlog.get_logger(__name__)
+
+START_AGAIN = 1.0
+"""Seconds until a start is tried again that the bus did not answer to."""
 
 STOPPING, GRACE = "stopping", 20.0
 """Seconds a handler may go on after SIGTERM; what is not acknowledged by then is delivered again."""
@@ -143,6 +148,25 @@ async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette,
 
 
 async def _work(stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]) -> None:
+    """Work until told to end. A bus that is silent or slow while the service starts is waited for, as stores are."""
+    begun = asyncio.Event()
+
+    def begin() -> None:
+        begun.set()
+        ready()
+
+    while True:
+        try:
+            return await _working(stage, settings, build, health, begin)
+        except (Unavailable, NoRespondersError, *SILENT, ServerError, ServiceUnavailableError) as error:
+            if begun.is_set():
+                raise
+            health.stage = "waiting for the bus"
+            logger.warning("waiting", store="the bus", error=f"{type(error).__name__}: {error}")
+            await asyncio.sleep(START_AGAIN)
+
+
+async def _working(stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]) -> None:
     writes = LogWrites()
     async with _connection(stage, settings, health, writes) as broker:
         health.stage = "waiting for the bus"
@@ -159,6 +183,7 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health, 
             for one in subscribed:
                 health.probes[one.edge.durable.name] = _progress(bus, one.edge)
                 health.notes[f"{one.edge.durable.name}: parked"] = one.parked.note
+                health.notes[f"{one.edge.durable.name}: tried again"] = one.edge.reasons.note
             await broker.start()
             health.stage = None
             ready()
@@ -186,9 +211,11 @@ async def _bus(jetstream: JetStreamContext, health: Health, writes: LogWrites) -
 async def _connection(
     stage: Stage, settings: Settings, health: Health, writes: LogWrites
 ) -> AsyncGenerator[NatsBroker]:
+    ending = asyncio.Event()
+
     async def closed() -> None:
         # Without a connection FastStream's loops spin silently for ever: better to end, and be started again.
-        if health.stage != STOPPING:
+        if not ending.is_set() and health.stage != STOPPING:
             logger.error("the connection to the bus is closed for good")
             os._exit(1)
 
@@ -203,6 +230,7 @@ async def _connection(
     try:
         yield broker
     finally:
+        ending.set()
         await _stop(broker, health)
 
 

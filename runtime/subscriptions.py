@@ -20,6 +20,7 @@ from runtime.bus.overtaking import OvertakingLane
 from runtime.bus.parked_reader import ParkedReader
 from runtime.bus.parking import Parking
 from runtime.bus.port import GenerationPointers, Handle, Log, Values
+from runtime.bus.reasons import Reasons
 
 BATCH_WINDOW = 0.2
 """Seconds a consumer that may take several messages at once waits for more of them."""
@@ -56,7 +57,8 @@ class Subscribed:
 def subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus: Connection) -> Subscribed:
     """Add the subscribers of one subscription to a broker that is not started yet."""
     declared, parked = durable(subscription.durable), NatsParked(bus.jetstream)
-    edge = Edge(stage, declared, subscription.handle, bus.log, bus.pointers, parking=Parking(declared, parked))
+    parking, reasons = Parking(declared, parked), Reasons(public=stage == "query")
+    edge = Edge(stage, declared, subscription.handle, bus.log, bus.pointers, parking=parking, reasons=reasons)
     look = Lookahead(bus.jetstream, declared.stream, declared.filters)
     lane = OvertakingLane(edge, look, bus.turns, subscription.workers)
 

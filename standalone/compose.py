@@ -8,7 +8,8 @@ from standalone import configuration
 
 SERVERS = {
     *(user.password_variable for user in USERS), "MONGO_ROOT_PASSWORD", "MONGO_PASSWORD", "NEO4J_PASSWORD",
-    "MILVUS_PASSWORD", "API_ADDRESS", "API_PORT",
+    "MILVUS_PASSWORD", "MILVUS_SERVICES_PASSWORD", "API_ADDRESS", "API_PORT", "NATS_IMAGE", "MONGO_IMAGE",
+    "NEO4J_IMAGE", "MILVUS_IMAGE", "PYTHON_IMAGE",
 }  # fmt: skip
 """Variables that docker-compose.yml reads itself. tests/unit/test_compose_settings.py compares them with it."""
 
@@ -25,7 +26,8 @@ SET_BY_COMPOSE = {
     **dict.fromkeys(
         (
             "NATS_URL", "NATS_API_PREFIX", "DOCUMENTS_URL", "MONGO_URI", "MONGO_DATABASE", "NEO4J_URI",
-            "NEO4J_USERNAME", "NEO4J_DATABASE", "MILVUS_URI", "MILVUS_TOKEN", "LIGHTSTREAM_API_URL",
+            "NEO4J_USERNAME", "NEO4J_DATABASE", "MILVUS_URI", "MILVUS_TOKEN", "MILVUS_SERVICES_TOKEN",
+            "LIGHTSTREAM_API_URL",
         ),
         _OWN_SERVERS,
     ),

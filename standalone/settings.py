@@ -19,6 +19,10 @@ class CommandSettings(Settings):
         default=SecretStr(""), description="a login's token, sent beside or instead of a key"
     )
     lightstream_workspace: str = Field(default="default", description="the tenant, where --workspace names none")
+    milvus_services_token: SecretStr = Field(
+        default=SecretStr(""),
+        description="account `user:password` that `stores apply` makes in Milvus for the services; empty: none",
+    )
     lightstream_mcp_host: str = Field(default="127.0.0.1", description="where `lightstream mcp --http` listens")
     lightstream_mcp_names: str = Field(
         default="", description="further names and addresses under which its clients reach it, with commas"

@@ -5,6 +5,8 @@ import os
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import Any
 
 import httpx
 
@@ -14,7 +16,7 @@ from runtime.bus.nats import connected
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
 from runtime.settings import Settings
-from standalone import orphans, ports
+from standalone import damage, orphans, ports
 from standalone.folder import Folder, Phase, State, new_password
 from standalone.orphans import Identity
 from standalone.permissions import private_files
@@ -105,6 +107,8 @@ def processes(folder: Folder, state: State) -> dict[str, Process]:
         password=state.password,
     )
     vectors = milvus_lite.milvus_lite(folder.path / "vectors", port=state.ports["vectors"])
+    for store, server in (("graph", graph), ("vectors", vectors)):
+        server.diagnosis = partial(damage.diagnosis, folder, store)
     services = [_service(name, folder, state) for name in SERVICES]
     return {process.name: process for process in (bus, graph, vectors, *services)}
 
@@ -137,6 +141,8 @@ async def _started(folder: Folder, state: State, report: Report, api: int | None
 @asynccontextmanager
 async def _parts(folder: Folder, state: State, report: Report) -> AsyncGenerator[None]:
     (folder.path / "documents").mkdir(exist_ok=True)
+    if why := damage.fault(folder.path, "documents"):
+        raise ConfigurationError(damage.told(folder, "documents", why))
     book = Book(changed=lambda: _record(folder, state), report=report, children=state.children)
     parts = processes(folder, state)
     services = [parts.pop(name) for name in SERVICES]
@@ -180,8 +186,16 @@ def _service(name: Stage, folder: Folder, state: State) -> Process:
     )
 
 
-async def ready(name: Stage, port: int) -> None:
-    """Ask a service's health page. Raises `Unavailable` with what keeps it from being ready."""
+async def ready(name: Stage, port: int) -> dict[str, str]:
+    """Ask a service's health page, and return its notes. Raises `Unavailable` with what keeps it from being ready."""
+    found = await health(name, port)
+    if problems := found.get("problems"):
+        raise Unavailable("; ".join(f"{part}: {problem}" for part, problem in problems.items()))
+    return found.get("notes", {})
+
+
+async def health(name: Stage, port: int) -> dict[str, Any]:
+    """What a service's health page says. Raises `Unavailable` when it does not answer."""
     async with httpx.AsyncClient(timeout=4.0, trust_env=False) as client:
         try:
             answer = await client.get(f"http://127.0.0.1:{port}/health/ready")
@@ -190,5 +204,4 @@ async def ready(name: Stage, port: int) -> None:
             raise Unavailable(f"{name} does not answer on port {port} ({type(error).__name__})") from None
     if found.get("service") != name:
         raise Unavailable(f"another program answers on port {port}")
-    if problems := found.get("problems"):
-        raise Unavailable("; ".join(f"{part}: {problem}" for part, problem in problems.items()))
+    return found

@@ -1,9 +1,13 @@
 """What stands in the stores besides data: tables, indexes, constraints, collections, and the version of all that."""
 
+from contextlib import suppress
+
 from runtime.bus.nats_beside import NatsPointers
+from runtime.errors import OutdatedVectors
 from runtime.settings import Settings
 from runtime.stores.documents import schema
 from standalone.projections import Stack, found
+from standalone.settings import CommandSettings
 
 
 async def apply(settings: Settings) -> list[str]:
@@ -17,9 +21,24 @@ async def apply(settings: Settings) -> list[str]:
         await stack.stores.graph.prepare()
         generation = await _generation(stack)
         async with stack.as_made(generation) as stores:
-            await stores.vectors.prepare(generation)
+            # What has ids of an older version stays as it is until a rebuild, and is told below.
+            with suppress(OutdatedVectors):
+                await stores.vectors.prepare(generation)
         after = await _differences(stack)
     return [line for line in before if line not in after]
+
+
+async def make_accounts(settings: CommandSettings) -> list[str]:
+    """Make the services' account in Milvus, where one is named, and return a line if it was.
+
+    Raises ConfigurationError for an account that cannot be made, `Unavailable` for a server that does not answer.
+    """
+    if not (account := settings.milvus_services_token.get_secret_value()):
+        return []
+    from runtime.stores.vectors.milvus_accounts import make_account  # noqa: PLC0415 - its driver is dear to load
+
+    made = await make_account(settings.milvus_uri, settings.milvus_token.get_secret_value(), account)
+    return [f"vectors: {line}" for line in made]
 
 
 async def check(settings: Settings) -> list[str]:

@@ -25,6 +25,7 @@ from runtime.bus.codec import decode
 from runtime.bus.failures import failure
 from runtime.bus.parking import Parking
 from runtime.bus.port import BUG_ATTEMPTS, Delivery, Facts, GenerationPointers, Handle, Log, Message
+from runtime.bus.reasons import Reasons
 from runtime.errors import NewerVersion, Poison, RateLimited, Retryable, Unavailable
 from runtime.telemetry import about, handling, publishing, traceparent_for
 from runtime.within import apart
@@ -81,6 +82,7 @@ class Edge:
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     parking: Parking | None = None
     attempts: Attempts = field(default_factory=Attempts)
+    reasons: Reasons = field(default_factory=Reasons)
     handled: int = 0
     busy: int = 0
     activity: Activity = field(default_factory=Activity)
@@ -131,7 +133,7 @@ class Edge:
             return
         for message, _ in batch:
             await message.ack()
-            self.attempts.forget(message.sequence)
+            self._forget(message)
             if self.parking:
                 self.parking.succeeded(message)
 
@@ -206,8 +208,9 @@ class Edge:
         delay = self.delay(tries, getattr(error, "retry_after", None))
         counts = self.attempts.of(message.sequence)
         if self.parking and await self.parking.takes(message, error, counts, delay):
-            self.attempts.forget(message.sequence)
+            self._forget(message)
             return
+        self.reasons.failed(message.sequence, error, delay)
         logger.warning(
             "will be tried again",
             durable=self.durable.name,
@@ -230,9 +233,13 @@ class Edge:
             await self._again(message, silent)
             return
         await message.ack()
-        self.attempts.forget(message.sequence)
+        self._forget(message)
         if self.parking:
             self.parking.settled(message)
+
+    def _forget(self, message: Message) -> None:
+        self.attempts.forget(message.sequence)
+        self.reasons.settled(message.sequence)
 
     @asynccontextmanager
     async def _heartbeats(self, messages: Sequence[Message]) -> AsyncGenerator[None]:

@@ -7,6 +7,7 @@ from contracts import subjects
 from contracts.envelope import Envelope, Header, seal
 from contracts.events import DocumentAdded, Event, Stage, StageFailed
 from contracts.ids import event_id
+from contracts.text import encodable
 from contracts.values import ChunkRef, DocumentVersion
 from runtime.bus.codec import header_of
 from runtime.bus.port import Delivery, Message, version_added
@@ -26,9 +27,10 @@ def failure(
     if header is None or cause_type == StageFailed.type_name():
         return None
     event = delivery.event if delivery else None
+    claimed_id, file_path = ("", "") if event else _claimed(message, document)
     fact = StageFailed(
         stage=stage,
-        document_id=event.about if event else header.subject or document,
+        document_id=event.about if event else header.subject or claimed_id or document,
         document=_document(delivery),
         chunks=_chunks(event),
         cause_type=cause_type,
@@ -36,6 +38,7 @@ def failure(
         message=str(error)[:2000],
         attempt=message.attempt,
         retry_may_help=not isinstance(error, Poison),
+        file_path=file_path,
     )
     return seal(
         fact,
@@ -78,3 +81,18 @@ def _header(message: Message, workspace: str, document: str) -> Header | None:
         return None
     named = header.subject if header.subject and subjects.token(header.subject) == document else None
     return header.model_copy(update={"subject": named})
+
+
+def _claimed(message: Message, document: str) -> tuple[str, str]:
+    """Id and name of the document as a body that could not be used has them; empty for what it has not.
+
+    The id only where the subject bears it out, for a list names documents by it.
+    """
+    try:
+        _, body = header_of(message.data, message.headers)
+    except Poison:
+        return "", ""
+    id, path = body.get("document_id"), body.get("file_path")
+    known = isinstance(id, str) and 0 < len(id) <= 512 and subjects.token(id) == document
+    shown = "".join(letter for letter in path if letter.isprintable()) if isinstance(path, str) else ""
+    return id if known and isinstance(id, str) else "", encodable(shown)[:1024]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import structlog
 from nats.js import JetStreamContext
-from nats.js.errors import APIError, KeyNotFoundError, KeyWrongLastSequenceError, NotFoundError
+from nats.js.errors import APIError, KeyNotFoundError, KeyWrongLastSequenceError, NotFoundError, ServiceUnavailableError
 from nats.js.kv import KeyValue
 
 from contracts import subjects
@@ -84,13 +84,13 @@ class NatsBlobs:
         try:
             # By its place, so that what somebody else has amended meanwhile stays.
             await self.jetstream.delete_msg("KB_BLOBS", found.seq or 0)
-        except APIError:  # gone already
-            return False
-        except SILENT:
+        except (*SILENT, ServiceUnavailableError):  # nobody answers a call that this user is not granted
             raise Unavailable(
                 f"KB_BLOBS holds other bytes under the name of this text ({subject}) and this process may not remove "
                 "them: add the document with `lightstream add` and an account that may, or purge that subject"
             ) from None
+        except APIError:  # gone already
+            return False
         return False
 
     async def get(self, ref: BlobRef) -> str:

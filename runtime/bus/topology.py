@@ -122,6 +122,17 @@ async def apply(jetstream: JetStreamContext, replicas: int = 1) -> list[str]:
             )
         )
         done.append(f"created bucket {bucket.name}")
+    return done + await _without_rollups(jetstream)
+
+
+async def _without_rollups(jetstream: JetStreamContext) -> list[str]:
+    """Have no message replace all keys of a bucket: whoever may write one key could empty it (`Nats-Rollup: all`)."""
+    done: list[str] = []
+    for bucket in BUCKETS:
+        config = (await jetstream.stream_info(f"KV_{bucket.name}")).config
+        if config.allow_rollup_hdrs:
+            await jetstream.update_stream(config.evolve(allow_rollup_hdrs=False))
+            done.append(f"changed bucket {bucket.name}: no key replaces the others")
     return done
 
 

@@ -18,6 +18,7 @@ from runtime.models.limits_shared import Guards
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.ports import Chat, Reranker
 from runtime.service import Bus, until_it_answers
+from runtime.stores.checkpoints import CheckpointStore
 from runtime.stores.documents.caches import RowCache
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.rows import Rows
@@ -68,10 +69,8 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
     names = NameIndexes(graph, documents)
     configured = (searches := ModelSearches(embeddings, kept)).configured
     try:
-        await until_it_answers("the document store", rows.prepare, health)
-        await until_it_answers("the graph store", graph.prepare, health)
-        await until_it_answers("the vector store", configured.vectors.ping, health)
-        watch(bus.integrity, rows, graph, configured.vectors)
+        await _stores_answer(rows, graph, configured.vectors, health)
+        watch(bus.integrity, rows, graph, embeddings)
         yield Library(
             graph=graph,
             around=KeptGraph(graph, kept),
@@ -102,7 +101,13 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
             await part.close()
 
 
-def watch(integrity: Integrity, rows: Rows, graph: Graph, vectors: Vectors) -> None:
+async def _stores_answer(rows: Rows, graph: Graph, vectors: Vectors, health: Health) -> None:
+    await until_it_answers("the document store", rows.prepare, health)
+    await until_it_answers("the graph store", graph.prepare, health)
+    await until_it_answers("the vector store", vectors.ping, health)
+
+
+def watch(integrity: Integrity, rows: Rows, graph: Graph, vectors: CheckpointStore) -> None:
     """Have all that is read here watched, and the checkpoints of what this service fills kept."""
     here = {name: RowCheckpoints(rows, name) for name in PROJECTIONS}
     integrity.keeper = rows

@@ -10,7 +10,7 @@ from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, 
 from standalone.folder import Folder
 
 if TYPE_CHECKING:
-    from standalone.doctor import Finding
+    from standalone.findings import Finding
 
 _SIGNS = {"well": ("ok  ", "green"), "note": ("note", "yellow"), "fault": ("FAIL", "red")}
 

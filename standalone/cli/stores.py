@@ -35,11 +35,15 @@ def check(data: Data = DATA, as_json: Json = False) -> None:
 
 async def _run(data: Data, *, change: bool) -> list[str]:
     from standalone import stores
+    from standalone.settings import CommandSettings
     from standalone.target import target
 
     quiet_logs()
     settings = target(data).settings
-    return await (stores.apply(settings) if change else stores.check(settings))
+    if not change:
+        return await stores.check(settings)
+    accounts = await stores.make_accounts(settings) if isinstance(settings, CommandSettings) else []
+    return accounts + await stores.apply(settings)
 
 
 def _show(lines: list[str], as_json: bool, key: str, none: str) -> None:

@@ -8,16 +8,22 @@ from typing import Any, get_args
 import httpx
 import pytest
 import pytest_asyncio
+from grpc import RpcError
 from neo4j import AsyncGraphDatabase
+from pydantic import SecretStr
+from pymilvus import MilvusClient
+from pymilvus.exceptions import MilvusException
 
 from contracts.events import Stage
 from runtime.settings import Settings
 from runtime.stores.open import open_graph, open_vectors
+from runtime.stores.vectors.milvus_accounts import make_account
 from services.query.domain.question import Mode
 from tests.support import real_texts
 from tests.support.corpus import documents
+from tests.support.milvus_server import ROOT
 from tests.support.nats_server import until
-from tests.support.production import Deployment, deployment
+from tests.support.production import SERVICES_OF_MILVUS, Deployment, deployment
 from tests.support.stack import running
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.server("neo4j, milvus, mongo")]
@@ -137,7 +143,10 @@ async def test_what_is_lost_is_rebuilt_from_the_log(production: Deployment, dige
 
 async def _lose_the_graph_and_the_vectors(production: Deployment) -> None:
     settings = Settings(
-        neo4j_uri=production.env["NEO4J_URI"], milvus_uri=production.env["MILVUS_URI"], milvus_index_type="HNSW"
+        neo4j_uri=production.env["NEO4J_URI"],
+        milvus_uri=production.env["MILVUS_URI"],
+        milvus_token=SecretStr(production.env["MILVUS_TOKEN"]),
+        milvus_index_type="HNSW",
     )
     graph, vectors = open_graph(settings), open_vectors(settings, model="lexical", dimension=1)
     for space in await graph.spaces():
@@ -175,8 +184,30 @@ async def test_no_service_asked_the_bus_for_what_it_is_not_granted(
     """Each has a user of its own: a call that contracts/permissions.py does not grant is answered by nobody."""
     for name, process in production.services.items():
         said = process.log.read_text("utf-8", "replace").lower()
-        for refusal in ("permissions violation", "noresponders", "no responders", "nostreamresponse", "10039"):
+        for refusal in ("permissions violation", "noresponders", "no responders", "serviceunavailable", "10039"):
             assert refusal not in said, f"{name}: {process.tail(40)}"
+
+
+async def test_services_are_no_administrators_of_the_vectors(production: Deployment, digest: dict[str, Any]) -> None:
+    """Their account may use and make collections, which the tests before have done as it, and nothing else."""
+    client: Any = MilvusClient(production.env["MILVUS_URI"], token=SERVICES_OF_MILVUS)
+    names = client.list_collections()
+    assert names
+    for forbidden in (
+        lambda: client.drop_collection(names[0]),
+        lambda: client.list_users(),
+        lambda: client.create_user("other", "k0123456789"),
+        lambda: client.grant_role("lightstream", "admin"),
+        lambda: client.update_password("root", "Milvus", "k0123456789"),
+    ):
+        with pytest.raises((MilvusException, RpcError), match=r"(?i)permission|privilege"):
+            forbidden()
+    client.close()
+    # Again it changes nothing; with another password it is the same account with that one.
+    assert (await production.json("stores", "apply"))["done"] == []
+    other = await make_account(production.env["MILVUS_URI"], ROOT, "lightstream:k9876543210")
+    assert other == ["account lightstream of the services"]
+    assert await make_account(production.env["MILVUS_URI"], ROOT, SERVICES_OF_MILVUS) == other
 
 
 async def test_a_data_folder_that_is_asked_for_wins(production: Deployment, tmp_path: Path) -> None:

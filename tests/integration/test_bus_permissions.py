@@ -16,6 +16,7 @@ from nats.js import JetStreamContext
 
 from contracts import permissions, subjects
 from contracts.events import EVENTS
+from contracts.ids import sha256
 from contracts.permissions import API, IMPORTED_API, USERS, User, imported
 from contracts.registry import consumer
 from contracts.topology import BUCKETS, DURABLES, STREAMS
@@ -25,7 +26,7 @@ from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
 from runtime.bus.nats_parked import NatsParked
 from runtime.bus.parked import ParkedEvent
 from runtime.bus.publisher import add_document
-from runtime.errors import ConfigurationError
+from runtime.errors import ConfigurationError, Unavailable
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
 from tests.support.facts import added, sealed
 from tests.support.nats_server import until
@@ -66,7 +67,9 @@ async def bus(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deploye
             assert await topology.apply(jetstream)
             assert await topology.check(jetstream) == []
             await NatsPointers(await jetstream.key_value("KB_GENERATIONS")).write({}, 0)
-            await (await jetstream.key_value("KB_LIMITS")).put("provider", b"{}")
+            for bucket in BUCKETS:
+                await (await jetstream.key_value(bucket.name)).put("seed", b"{}")
+            await jetstream.publish("parked.a.a.a", b"{}")
             await jetstream.publish("blob.a.a", b"text")
         yield bus
 
@@ -105,7 +108,7 @@ async def answer(client: Client, subject: str) -> Msg | None:
     if ".MSG.NEXT." in subject:
         body = b'{"batch":1,"no_wait":true}'
     if ".STREAM.MSG.GET." in subject:
-        body = json.dumps({"seq": 1}).encode()
+        body = b'{"last_by_subj": ">"}'
     if ".CONSUMER.CREATE." in subject:
         stream, _, rest = subject.partition(".CREATE.")[2].partition(".")
         name, _, wanted = rest.partition(".")
@@ -199,6 +202,21 @@ async def test_no_answer_can_be_sent_where_the_user_may_not_write(bus: DeployedB
     await client.close()
 
 
+@pytest.mark.parametrize("name", [bucket.name for bucket in BUCKETS])
+async def test_who_may_write_one_key_cannot_empty_the_bucket(bus: DeployedBus, name: str) -> None:
+    async with connected(bus.operator, name="test") as operator:
+        bucket = await operator.jetstream().key_value(name)
+        await bucket.put("other", b"kept")
+        for user in NARROW:
+            client = await opened(bus, user.name)
+            for subject in user.allowed:
+                if subject.startswith(f"$KV.{name}."):
+                    said = await client.request(example(subject), b"", timeout=5, headers={"Nats-Rollup": "all"})
+                    assert b"error" in said.data
+            await client.close()
+        assert (await bucket.get("other")).value == b"kept"
+
+
 async def test_nobody_hears_what_others_say_or_are_answered(bus: DeployedBus) -> None:
     heard: list[str] = []
 
@@ -241,6 +259,19 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     mine = [durable for durable in DURABLES if consumer(durable) == "chunker"]
     assert await topology.check(read, tuple(mine)) == []
     for client in (query, extractor, chunker):
+        await client.close()
+
+
+async def test_a_service_that_may_not_remove_wrong_bytes_says_so(bus: DeployedBus) -> None:
+    text = "a text under whose name somebody has put other bytes"
+    publisher, query = await opened(bus, "publisher"), await opened(bus, "query")
+    await publisher.jetstream().publish(subjects.blob(sha256(text), 0), b"other")
+    with pytest.raises(Unavailable, match="may not remove them"):
+        await NatsBlobs(query.jetstream(prefix=IMPORTED_API)).put(text)
+    async with connected(bus.operator, name="test") as operator:
+        blobs = NatsBlobs(operator.jetstream())
+        assert await blobs.get(await blobs.put(text)) == text
+    for client in (publisher, query):
         await client.close()
 
 

@@ -23,6 +23,7 @@ from tests.support.facts import added, sealed
 from tests.support.mongo import mongo_server, mongo_uri
 from tests.support.nats_server import RunningNats, connected, running_nats, until
 from tests.support.services import logs, page, service, spans
+from tests.support.stalling import stalling
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = f"00-{TRACE}-b7ad6b7169203331-01"
@@ -100,6 +101,27 @@ async def test_a_service_waits_for_its_bus_and_says_so(
         await until(waiting, "a page that names the bus")
         await server.restart()
         await process.ready()
+
+
+async def test_a_service_waits_for_a_bus_that_is_slow_when_it_starts(
+    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+) -> None:
+    # Let through until the client is connected, then silent for longer than any request of the start waits.
+    async with stalling(server.port, after=b"PONG") as stall:
+        address = f"nats://127.0.0.1:{stall.port}"
+        async with service("chunker", tmp_path, wait=False, NATS_URL=address) as process:
+
+            async def waiting() -> bool:
+                return any(line["event"] == "waiting" and line.get("store") == "the bus" for line in logs(process))
+
+            await until(waiting, "a line that names the bus")
+            assert process.alive
+            assert (await page(process, "ready"))[0] == 503
+            stall.go_on()
+            await process.ready()
+            assert process.alive
+        events = [line["event"] for line in logs(process)]
+        assert events.index("waiting") < events.index("ready")
 
 
 async def test_a_service_that_waits_for_its_bus_ends_when_told_to(tmp_path: Path) -> None:

@@ -34,7 +34,11 @@ initial-cluster: default={peer}
 """
 
 
-def milvus_server(folder: Path) -> tuple[Process, str]:
+ROOT = "root:Milvus"
+"""The administrator of a new server that asks for passwords."""
+
+
+def milvus_server(folder: Path, *, passwords: bool = False) -> tuple[Process, str]:
     """The server process over `folder`, ready when it answers a query, and its URI. Stop it with `kill`.
 
     Its ports are written into the folder and stay the same for its life: with other ones the server's own registry
@@ -42,13 +46,13 @@ def milvus_server(folder: Path) -> tuple[Process, str]:
     """
     binaries = _binaries()
     folder = folder.resolve()
-    ports = _configure(folder)
+    ports = _configure(folder, passwords)
     uri = f"http://127.0.0.1:{ports['proxy_port']}"
 
     async def probe() -> None:
         if not await asyncio.to_thread(_healthy, ports["metrics"]):
             raise Unavailable("the server is not healthy yet")
-        vectors = MilvusVectors(uri, model="probe", dimension=1, timeout=4.0)
+        vectors = MilvusVectors(uri, model="probe", dimension=1, timeout=4.0, token=ROOT if passwords else "")
         try:
             await vectors.ping()
         finally:
@@ -80,7 +84,7 @@ def _binaries() -> Path:
     return folder / "bin"
 
 
-def _configure(folder: Path) -> dict[str, int]:
+def _configure(folder: Path, passwords: bool) -> dict[str, int]:
     """Write the server's configuration. Returns its ports by name."""
     config: Any = _package().MilvusServerConfig(data_dir=str(folder))
     configurable = [name for name in config.configurable_items if name.endswith("_port")]
@@ -89,6 +93,7 @@ def _configure(folder: Path) -> dict[str, int]:
         config.configurable_items[name][1] = ports[name]
     config.set("proxy.timeTickInterval", TICK_MS)
     config.set("common.session.ttl", SESSION_SECONDS)
+    config.set("authorization_enabled", passwords)
 
     etcd = folder / "configs" / "etcd.yaml"
     client, peer = (f"http://127.0.0.1:{ports[name]}" for name in ("etcd_port", "peer"))

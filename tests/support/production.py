@@ -20,10 +20,13 @@ from standalone.processes import Process, free_port
 from standalone.stack import SERVICES
 from tests.support import neo4j_server
 from tests.support.deployed_bus import DeployedBus, deployed_bus
-from tests.support.milvus_server import milvus_server
+from tests.support.milvus_server import ROOT, milvus_server
 from tests.support.mongo import mongo_server, mongo_uri
 from tests.support.services import service
 from tests.support.stack import LIGHTSTREAM, environment
+
+SERVICES_OF_MILVUS = "lightstream:k0123456789"
+"""The account that `stores apply` makes for the services."""
 
 
 @dataclass
@@ -80,6 +83,8 @@ async def deployment(folder: Path, **env: str) -> AsyncGenerator[Deployment]:
                 "COSINE_THRESHOLD": "0.05",
                 **found.env,
                 **found.bus.variables(name),
+                "MILVUS_TOKEN": SERVICES_OF_MILVUS,
+                "MILVUS_SERVICES_TOKEN": "",
             }
             variables |= {"PORT": found.env["API_PORT"]} if name == "query" else {}
             process = service(name, folder / "services", wait=False, **variables)
@@ -93,7 +98,7 @@ async def _servers(folder: Path, opened: AsyncExitStack) -> Deployment:
     ports = {name: free_port() for name in ("mongo", "neo4j", "api")}
     mongo = mongo_server(folder / "mongo", ports["mongo"])
     neo4j = neo4j_server.neo4j_server(folder / "neo4j", ports["neo4j"])
-    milvus, milvus_uri = milvus_server(folder / "milvus")
+    milvus, milvus_uri = milvus_server(folder / "milvus", passwords=True)
     opened.push_async_callback(milvus.kill)
     for process in (mongo, neo4j):
         opened.push_async_callback(process.stop)
@@ -107,6 +112,8 @@ async def _servers(folder: Path, opened: AsyncExitStack) -> Deployment:
         "NEO4J_USERNAME": neo4j_server.USER,
         "NEO4J_PASSWORD": neo4j_server.PASSWORD,
         "MILVUS_URI": milvus_uri,
+        "MILVUS_TOKEN": ROOT,
+        "MILVUS_SERVICES_TOKEN": SERVICES_OF_MILVUS,
         "LIGHTSTREAM_API_URL": f"http://127.0.0.1:{ports['api']}",
         "API_PORT": str(ports["api"]),
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime.settings import Settings
+from runtime.settings import Settings, variables
 from standalone import compose, configuration
 from tests.architecture.sources import SERVICES
 from tests.unit.test_deploy import ALL, TEXT, make_env, opened
@@ -33,7 +33,7 @@ PLAIN = {"PATH": "/usr/bin", "HOME": "/tmp", "HOSTNAME": "a", "PYTHON_VERSION": 
 def of_group(group: type[Settings]) -> dict[str, tuple[str, ...]]:
     """A group's own settings, each with its variables."""
     fields = group.model_fields.items()
-    return {name: configuration.names(name, field) for name, field in fields if name in group.__annotations__}
+    return {name: variables(name, field) for name, field in fields if name in group.__annotations__}
 
 
 def read_by(service: str) -> set[str]:

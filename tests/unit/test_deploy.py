@@ -26,6 +26,9 @@ SERVERS = sorted(set(ALL) - set(OURS))
 ONE_SHOT = ("settings", "topology", "cli")
 DOCKERFILE = (REPOSITORY / "deploy/Dockerfile").read_text("utf-8")
 
+IMAGE = re.compile(r"\$\{(\w+_IMAGE):-([^}]+)\}")
+"""An image that `.env` may name by digest."""
+
 FLOORS = {"nats": (2, 11, 1), "mongo": (8, 0, 17), "neo4j": (5, 26, 0), "milvusdb/milvus": (2, 6, 10)}
 """The least versions without a published hole that matters here."""
 
@@ -49,7 +52,8 @@ def required() -> set[str]:
 def opened(service: str) -> set[str]:
     """What a service's wiring opens."""
     wiring = "".join(path.read_text("utf-8") for path in (REPOSITORY / "services" / service).glob("*.py"))
-    return {name for name in OPENED_WITH if f"{name}(" in wiring}
+    followed = {"open_vectors", "open_embedder"} if re.search(r"\bEmbeddings\(", wiring) else set[str]()
+    return {name for name in OPENED_WITH if f"{name}(" in wiring} | followed
 
 
 def test_there_are_the_five_services_and_the_four_servers() -> None:
@@ -73,7 +77,7 @@ def test_a_program_of_ours_can_write_nothing_but_its_scratch(name: str) -> None:
     container = ALL[name]
     assert container["read_only"]
     assert container["cap_drop"] == ["ALL"]
-    assert container["build"] == {"context": ".", "dockerfile": "deploy/Dockerfile"}
+    assert (container["build"]["context"], container["build"]["dockerfile"]) == (".", "deploy/Dockerfile")
     assert "volumes" not in container
     assert "privileged" not in container
 
@@ -103,13 +107,17 @@ def test_a_service_is_told_where_everything_is_that_it_opens_and_nothing_else(se
 
 def test_images_are_pinned_above_the_floors() -> None:
     for name in SERVERS:
-        image, tag = ALL[name]["image"].split(":")
+        named = IMAGE.fullmatch(ALL[name]["image"])
+        assert named
+        assert named[1] == f"{name.upper()}_IMAGE"
+        image, tag = named[2].split(":")
         version = tuple(int(part) for part in re.findall(r"\d+", tag)[:3])
         assert len(version) == 3, f"{image}:{tag} names no exact version"
         assert version >= FLOORS[image]
-    bases = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
-    assert len(set(bases)) == 1
-    assert re.fullmatch(r"python:3\.11\.\d+-slim-\w+", bases[0])
+    assert set(re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)) == {"${PYTHON_IMAGE}"}
+    base = re.search(r"^ARG PYTHON_IMAGE=(python:3\.11\.\d+-slim-\w+)$", DOCKERFILE, re.MULTILINE)
+    assert base
+    assert ALL["query"]["build"]["args"] == {"PYTHON_IMAGE": f"${{PYTHON_IMAGE:-{base[1]}}}"}
 
 
 def test_the_image_has_the_project_s_version() -> None:
@@ -122,7 +130,7 @@ def test_no_secret_stands_in_the_files() -> None:
     for container in ALL.values():
         for name, value in (container.get("environment") or {}).items():
             if secret.search(name):
-                assert value is None or re.fullmatch(r"(neo4j/|root:)?\$\{\w+:\?[^}]+\}", value), name
+                assert value is None or re.fullmatch(r"(neo4j/|root:|lightstream:)?\$\{\w+:\?[^}]+\}", value), name
     urls = re.findall(r"\w+://[^@\n]*@", TEXT)
     assert urls
     assert all(re.fullmatch(r"\w+://\w+:\$\{\w+:\?run deploy/make-env first\}@", url) for url in urls)
@@ -150,7 +158,7 @@ def test_the_image_is_locked_and_runs_as_nobody_in_particular() -> None:
     assert "--require-hashes" in DOCKERFILE
     assert re.search(r"^USER 10001:10001$", DOCKERFILE, re.MULTILINE)
     assert re.search(r"^HEALTHCHECK ", DOCKERFILE, re.MULTILINE)
-    assert "ARG" not in DOCKERFILE
+    assert re.findall(r"^ARG (\w+)", DOCKERFILE, re.MULTILINE) == ["PYTHON_IMAGE"]
 
 
 def make_env(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -238,7 +246,7 @@ def test_a_service_may_say_its_events_and_take_from_its_durables_and_may_change_
     assert {"operator", "publisher", *SERVICES} == set(users)
     for name in SERVICES:
         allowed = users[name].allowed
-        said = {subject.rpartition(".")[2] for subject in allowed if subject.startswith("kb.")}
+        said = {subject.rpartition(".")[2] for subject in allowed if subject.startswith("kb.v1.")}
         assert said == {event for event, producers in PRODUCERS.items() if name in producers}
         taken = {subject.rpartition(".")[2] for subject in allowed if ".CONSUMER.INFO." in subject}
         assert taken == {durable.name for durable in DURABLES if consumer(durable) == name}
@@ -248,3 +256,41 @@ def test_a_service_may_say_its_events_and_take_from_its_durables_and_may_change_
         assert made == {wanted for durable in DURABLES if consumer(durable) == name for wanted in durable.filters}
         denied = set(users[name].denied)
         assert {f"$JS.API.CONSUMER.CREATE.{durable.stream}.{durable.name}.>" for durable in DURABLES} <= denied
+
+
+def pin_images(folder: Path, *arguments: str, digest: str) -> subprocess.CompletedProcess[str]:
+    """Run a copy of `deploy/pin-images`, with a registry that says this digest of every image."""
+    if not (folder / ".env").exists():
+        make_env(folder)
+    docker = folder / "bin" / "docker"
+    docker.parent.mkdir(exist_ok=True)
+    docker.write_text(f"#!/bin/sh\necho '{digest}'\n")
+    docker.chmod(0o755)
+    script = folder / "deploy" / "pin-images"
+    script.write_bytes((REPOSITORY / "deploy/pin-images").read_bytes())
+    command, environ = ["sh", str(script), *arguments], {"PATH": f"{docker.parent}:/usr/bin:/bin"}
+    return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+
+
+def test_images_are_pinned_by_what_the_registry_says_and_the_check_tells_which_are_not(tmp_path: Path) -> None:
+    digest = f"sha256:{'a' * 64}"
+    unpinned = pin_images(tmp_path, "--check", digest=digest)
+    assert (unpinned.returncode, len(unpinned.stderr.splitlines())) == (1, 5)
+    before = variables(tmp_path / ".env")
+    for _ in range(2):
+        assert pin_images(tmp_path, digest=digest).returncode == 0
+        images = {name: f"{image}@{digest}" for name, image in IMAGE.findall(TEXT)}
+        assert variables(tmp_path / ".env") == before | images
+    assert stat.S_IMODE((tmp_path / ".env").stat().st_mode) == 0o600
+    assert pin_images(tmp_path, "--check", digest=digest).returncode == 0
+    (tmp_path / "docker-compose.yml").write_text(TEXT.replace("nats:2", "nats:3"), "utf-8")
+    stale = pin_images(tmp_path, "--check", digest=digest)
+    assert (stale.returncode, stale.stderr.count("NATS_IMAGE")) == (1, 1)
+
+
+def test_a_registry_that_names_no_digest_pins_nothing(tmp_path: Path) -> None:
+    make_env(tmp_path)
+    before = (tmp_path / ".env").read_text()
+    refused = pin_images(tmp_path, digest="unauthorized")
+    assert (refused.returncode, "no digest of" in refused.stderr) == (1, True)
+    assert (tmp_path / ".env").read_text() == before

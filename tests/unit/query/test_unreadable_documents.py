@@ -1,0 +1,36 @@
+"""A document that cannot be read is listed as failed under its own id and name."""
+
+import json
+from typing import Any
+
+import pytest
+
+from contracts.subjects import subject
+from tests.support.access import client
+from tests.support.pipeline import workers
+from tests.support.querying import World
+
+
+def _added(id: str, **fields: Any) -> bytes:
+    body = {"document_id": id, "text": "A text.", "file_path": "minutes/May 4.md", "metadata": {"a": ["no", "list"]}}
+    event = {"specversion": "1.0", "id": f"e-{id}", "source": "/tests", "type": "lightstream.DocumentAdded.v1",
+             "workspace": "w", "data": {**body, **fields}}  # fmt: skip
+    return json.dumps(event).encode()
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [({}, "minutes/May 4.md"), ({"file_path": "a\x1b[31m\n.md"}, "a[31m.md"), ({"file_path": 7}, "unknown_source")],
+)
+async def test_it_keeps_its_id_and_its_name(fields: dict[str, Any], name: str) -> None:
+    world = World()
+    where = subject("w", "Minutes of May", "DocumentAdded")
+    world.log.append(where, _added("Minutes of May", **fields), "e-1")
+
+    for worker in workers(world):
+        while await worker.step():
+            pass
+    async with client(world.app()) as api:
+        (listed,) = (await api.post("/documents/paginated", json={"status_filter": "failed"})).json()["documents"]
+    assert (listed["id"], listed["file_path"], listed["status"]) == ("Minutes of May", name, "failed")
+    assert "metadata" in listed["error_msg"]
