@@ -23,6 +23,8 @@ from contracts.topology import BUCKETS, DURABLES, STREAMS
 from runtime.bus import topology
 from runtime.bus.nats import NatsLog, connected
 from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
+from runtime.bus.nats_parked import NatsParked
+from runtime.bus.parked import ParkedEvent
 from runtime.bus.publisher import add_document
 from runtime.errors import ConfigurationError, Unavailable
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
@@ -296,6 +298,23 @@ async def test_a_service_acknowledges_and_sets_aside_as_its_own_user(bus: Deploy
         await until(taken, "its acknowledgements")
         assert await NatsLog(jetstream).newest("w", "cut", "ChunksCreated")
         assert (await jetstream.stream_info("KB_DEAD", subjects_filter="dead.chunker")).state.subjects
+
+
+async def test_a_service_parks_events_of_its_own_durables_and_takes_them_up_again(bus: DeployedBus) -> None:
+    async with connected(bus.operator, name="test") as operator:
+        sequence = await NatsLog(operator.jetstream()).publish(sealed(added("parked", "text"), id="parked"))
+    event = ParkedEvent(
+        durable="chunker", sequence=sequence, subject=subjects.subject("w", "parked", "DocumentAdded"),
+        reason="retried", event_type="DocumentAdded", parked_at=0.0, not_before=0.0,
+    )  # fmt: skip
+    client = await opened(bus, "chunker")
+    parked = NatsParked(client.jetstream(prefix=IMPORTED_API, timeout=3))
+    revision = await parked.put(event)
+    claimed = await parked.put(event, revision)
+    assert [entry.event for entry in await parked.changes("chunker", 0)][-1:] == [event]
+    assert [message.sequence for message in await parked.originals([event])] == [sequence]
+    assert await parked.remove(event, claimed)
+    await client.close()
 
 
 async def test_an_older_server_s_log_is_found_again(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.merger.domain.descriptions import Limits
 from standalone.digest import Stores
-from standalone.doctor import _backlog
+from standalone.doctor_bus import _backlog
 from standalone.events import line
 from standalone.parked_events import counted, counted_if_told
 from standalone.rebuild import Rebuild
@@ -76,7 +76,7 @@ async def test_a_rebuild_goes_on_past_newer_events_says_which_it_left_and_parks_
     assert (count.durables, count.first, count.version) == (("query-status",), 2, 2)
     assert await counted_if_told(server.url, "Ahead") == [count]
     assert await counted_if_told(server.url, "other") == []
-    (finding,) = [found async for found in _backlog(jetstream) if found.level == "fault"]
+    (finding,) = [found async for found in _backlog(jetstream, None) if found.level == "fault"]
     assert f"workspace Ahead: {MANY} events of a version newer" in finding.what
     assert "DocumentAdded v2 of d0 at 2" in finding.what
 
