@@ -57,8 +57,9 @@ async def test_it_is_shown_to_strangers_like_the_other_page(docs: bool, status: 
 
 
 async def test_a_scan_that_goes_on_shows_and_can_be_stopped(tmp_path: Path) -> None:
+    (tmp_path / "w").mkdir()
     for number in range(40):
-        (tmp_path / f"{number}.md").write_text(f"Text {number}.")
+        (tmp_path / "w" / f"{number}.md").write_text(f"Text {number}.")
     world = World()
     async with client(world.app(settings=QuerySettings(workspace="w", input_dir=str(tmp_path)))) as api:
         assert (await api.get("/documents/pipeline_status")).json()["scanning"] is False
