@@ -288,20 +288,9 @@ class RetryRequested(Event):
 DOCUMENT_EVENTS = {"DocumentAdded", "DocumentDeleted", "ChunksCreated", "EntitiesExtracted", "RetryRequested"}
 """Events that are always about a document, whatever its id."""
 
-EVENTS: dict[str, type[Event]] = {
-    event.type_name(): event
-    for event in (
-        DocumentAdded,
-        DocumentDeleted,
-        DocumentCancelled,
-        ChunksCreated,
-        EntitiesExtracted,
-        GraphMerged,
-        DescriptionSummarized,
-        VectorsIndexed,
-        StageFailed,
-        GraphEdited,
-        RetryRequested,
-    )
-}
+_TYPES: tuple[type[Event], ...] = (
+    DocumentAdded, DocumentDeleted, DocumentCancelled, ChunksCreated, EntitiesExtracted, GraphMerged,
+    DescriptionSummarized, VectorsIndexed, StageFailed, GraphEdited, RetryRequested,
+)  # fmt: skip
+EVENTS = {event.type_name(): event for event in _TYPES}
 """Every event of the system by name."""

@@ -1,7 +1,8 @@
 """Derived names: the same cause gives the same id, so a replay or a retry finds its own traces.
 
-Sources of the forms: `doc-`, `{document}-chunk-{order:03d}`, `ent-` and `rel-` are LightRAG's;
-event ids are UUID version 5 (RFC 9562, section 5.5).
+Sources of the forms: `doc-` and `{document}-chunk-{order:03d}` are LightRAG's; event ids are UUID version 5 (RFC 9562,
+section 5.5). Vector ids begin as LightRAG's do, but with a longer hash: nobody outside of the vector store sees them. A
+change of one of them is a new `VECTOR_FORMAT`.
 """
 
 import hashlib
@@ -12,6 +13,9 @@ from uuid import UUID, uuid5
 
 EVENTS = UUID("6f1b7c1e-53a7-5e0b-9f5c-2d8a54b0c9d1")
 """Namespace of all derived event ids. Never change it: ids in old logs were made with it."""
+
+VECTOR_FORMAT = 2
+"""Of the ids of vectors. 1: entities and relations by MD5, the names of a relation joined without a separator."""
 
 UNKNOWN_SOURCE = "unknown_source"
 """`file_path` of a document whose publisher named none."""
@@ -80,10 +84,13 @@ def chunk_vector_prefix(document_id: str) -> str:
 
 
 def entity_vector_id(name: str) -> str:
-    """`ent-` + md5 of the entity's name."""
-    return "ent-" + md5(name)
+    """The vector id of an entity, from a hash of its name."""
+    return "ent-" + sha256(name)[:40]
 
 
 def relation_vector_id(source: str, target: str) -> str:
-    """`rel-` + md5 of the two names, sorted and concatenated without a separator."""
-    return "rel-" + md5("".join(pair(source, target)))
+    """The vector id of a relation, the same in both directions.
+
+    Of the hashes of both names, which have one length each: no other two names make the same text, whatever they hold.
+    """
+    return "rel-" + sha256("-".join(map(sha256, pair(source, target))))[:40]

@@ -52,11 +52,26 @@ class Chunking(Value):
             raise ValueError("split_by_character needs the strategy `token`: `recursive` has separators of its own")
         return self
 
+    def bounded(self) -> Self:
+        """The same. Raises ValueError for an overlap of more than half the size: it multiplies what is paid for.
+
+        It is no rule of the value itself, so that events of before it was made can still be read.
+        """
+        if self.size is not None and self.overlap is not None and self.overlap > self.size // 2:
+            most = self.size // 2
+            raise ValueError(f"overlap {self.overlap} is more than half of size {self.size}: give at most {most}")
+        return self
+
     def over(self, defaults: "Chunking") -> "Chunking":
-        """What is said here, and the rest from `defaults`. Raises ValueError where the two do not go together."""
+        """What is said here, and the rest from `defaults`; of their overlap no more than half of a size said here.
+
+        Raises ValueError where the two do not go together.
+        """
         said = self.model_dump(exclude_none=True)
         if self.split_by_character is not None:
             said["strategy"] = "token"
+        if self.size is not None and self.overlap is None and defaults.overlap is not None:
+            said["overlap"] = min(defaults.overlap, self.size // 2)
         return Chunking.model_validate({**defaults.model_dump(exclude_none=True), **said})
 
 

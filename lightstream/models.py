@@ -64,8 +64,8 @@ class Evidence(Answered):
 class AddedDocument(Answered):
     """A document that the log has.
 
-    `sequence` is the place of the text in the log; `track_id` names the request that brought it there. `is_new` is
-    False, and `status` how it is, where the text stood there already.
+    `sequence` says when the text was added, in microseconds since 1970; `track_id` names the request that brought it
+    there. `is_new` is False, and `status` how it is, where the text stood there already.
     """
 
     id: str
@@ -108,7 +108,7 @@ class Document(Answered):
 
     @property
     def sequence(self) -> int:
-        """The place in the log of the text that this is the state of."""
+        """When the text was added that this is the state of, in microseconds since 1970."""
         return int(self.metadata.get("added_sequence") or 0)
 
     @property

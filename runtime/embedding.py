@@ -6,17 +6,19 @@ So a rebuild may switch to vectors of another model while services run, and nobo
 import asyncio
 import math
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 import structlog
 
 from contracts.graph import EmbeddingModel
-from runtime.errors import ConfigurationError, ModelChanged
+from runtime.bus.port import GenerationPointers
+from runtime.errors import ConfigurationError, ModelChanged, Retryable
 from runtime.models.limits_shared import Guards
 from runtime.models.open import ALONE, open_embedder, open_embedder_of
 from runtime.models.ports import Embedder
 from runtime.settings import Settings
+from runtime.stores.checkpoints import Checkpoint
 from runtime.stores.open import open_vectors
 from runtime.stores.vectors.port import Vectors
 
@@ -37,7 +39,10 @@ class Embedding:
 
 
 class Embeddings:
-    """`configured`: by the model of the settings, which makes what is not there yet. Others are opened on need."""
+    """`configured`: by the model of the settings, which makes what is not there yet. Others are opened on need.
+
+    To those who keep checkpoints it is the vector store.
+    """
 
     def __init__(self, settings: Settings, guards: Guards = ALONE, *, patience: float = math.inf) -> None:
         self._settings, self._guards, self._patience = settings, guards, patience
@@ -59,6 +64,25 @@ class Embeddings:
             # The store was made anew under the same number, by another model: the next call looks.
             self._of.pop(generation, None)
             raise
+
+    async def checkpoint(self, generation: int) -> Checkpoint | None:
+        """See `CheckpointStore`: in the collections of the model that made the generation. Raises ModelChanged."""
+        async with self.of(generation) as found:
+            return await found.vectors.checkpoint(generation)
+
+    async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
+        """See `CheckpointStore`. Raises ModelChanged."""
+        async with self.of(generation) as found:
+            await found.vectors.put_checkpoint(generation, checkpoint)
+
+    async def note(self, pointers: GenerationPointers) -> str | None:
+        """Why nothing can be added to the live vectors; None where it can, or where nobody answers within a second."""
+        with suppress(Retryable, TimeoutError):
+            async with asyncio.timeout(1.0):
+                generation = (await pointers.live()).vectors
+                async with self.of(generation) as found:
+                    return await found.vectors.outdated(generation)
+        return None
 
     async def close(self) -> None:
         """Let go of connections and threads."""

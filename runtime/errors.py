@@ -7,7 +7,8 @@ ServiceError
 │   │   └── NotServing       the log or a store has lost what it held: an operator is told what to do
 │   ├── RateLimited      the provider asks to wait (`retry_after` seconds)
 │   ├── NewerVersion     the event is newer than this code: it is parked until the code knows its version
-│   └── ModelChanged     the vectors were made by another embedding model: a rebuild is asked for
+│   ├── ModelChanged     the vectors were made by another embedding model: a rebuild is asked for
+│   └── OutdatedVectors  the vectors have ids of an older version: they can be searched, and wait for a rebuild
 ├── Poison           can never succeed: the event is set aside as a StageFailed fact, with the reason
 │   ├── ModelRefused     a model never takes this request
 │   └── Undecodable      not even an event; kept raw in KB_DEAD
@@ -79,6 +80,10 @@ class NewerVersion(Retryable):
 
 class ModelChanged(Retryable):
     """The live vectors were made by another embedding model; a rebuild with `--embedding-model` replaces them."""
+
+
+class OutdatedVectors(Retryable):
+    """The live vectors have ids as an older version made them; `lightstream rebuild vectors` replaces them."""
 
 
 class Poison(ServiceError):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nats.js import JetStreamContext
 
-from contracts.graph import PROJECTIONS, Projection
+from contracts.graph import PROJECTIONS, Generations, Projection
 from contracts.topology import CHECKPOINTS_BUCKET, DURABLES
 from runtime.bus import log_guard, publisher
 from runtime.bus.log_writes import EVENTS
@@ -68,6 +68,22 @@ class Checkpoints:
                 f"generation {generation} of {projection} cannot serve again: {why}; "
                 f"run `lightstream rebuild {projection}`"
             )
+
+
+async def enter(
+    checkpoints: Checkpoints | None, targets: Sequence[Projection], generations: Generations, sequence: int
+) -> None:
+    """These generations hold everything up to that sequence. None keeps nothing."""
+    if checkpoints is None:
+        return
+    for target in targets:
+        await checkpoints.enter(target, generations.of(target), sequence)
+
+
+async def require(checkpoints: Checkpoints | None, target: Projection, generation: int) -> None:
+    """Raises InvalidInput where the checkpoints say that the generation cannot serve again."""
+    if checkpoints:
+        await checkpoints.require(target, generation)
 
 
 async def verdicts(jetstream: JetStreamContext) -> Verdict:

@@ -17,7 +17,7 @@ from runtime.bus.nats_beside import NatsValues
 from runtime.checkpoints import command
 from runtime.errors import ConfigurationError, ServiceError
 from runtime.models.limits_shared import paused
-from standalone import orphans, stores
+from standalone import damage, orphans, stores
 from standalone.checkpoints import RESTORE, verdicts
 from standalone.folder import Folder, State
 from standalone.parked_events import counted
@@ -59,6 +59,8 @@ async def examine(folder: Folder, workspace: str) -> AsyncIterator[Finding]:
     except ConfigurationError as error:
         yield Finding("fault", str(error), "stop what still runs by its pid, then remove the file")
         return
+    for finding in _damaged(folder, state):
+        yield finding
     if not folder.running():
         for finding in _resting(folder, state):
             yield finding
@@ -133,6 +135,16 @@ def _available_memory() -> int | None:
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
 
 
+def _damaged(folder: Folder, state: State) -> Iterator[Finding]:
+    """Stores that cannot open their data."""
+    known = {"graph": "arcadedb", "vectors": "milvus-lite"}
+    for store in damage.REBUILT:
+        child = state.children.get(known.get(store, ""))
+        why = damage.told(folder, store, damage.fault(folder.path, store)) or (child.fault if child else "")
+        if why:
+            yield Finding("fault", why, "the log has everything, and no language model is paid again")
+
+
 def _resting(folder: Folder, state: State) -> Iterator[Finding]:
     left = [name for name, child in state.children.items() if orphans.belongs(child.identity, folder.path)]
     if left:
@@ -158,11 +170,13 @@ def _processes(folder: Folder, state: State) -> Iterator[Finding]:
 async def _services(state: State) -> AsyncIterator[Finding]:
     for name in SERVICES:
         try:
-            await ready(name, state.ports["api" if name == "query" else name])
+            notes = await ready(name, state.ports["api" if name == "query" else name])
         except ServiceError as error:
             yield Finding("fault", f"{name} is not ready: {error}", "wait a moment; if it stays so, read its log")
         else:
             yield Finding("well", f"{name} is ready")
+            if name == "indexer" and "vectors" in notes:
+                yield Finding("fault", notes["vectors"], "`lightstream rebuild vectors`")
 
 
 async def _documents(base: str, workspace: str) -> AsyncIterator[Finding]:

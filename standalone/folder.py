@@ -33,6 +33,8 @@ class Child:
     identity: Identity
     ready: bool = False
     restarts: int = 0
+    fault: str = ""
+    """Why it cannot go on and what to do, where that is known."""
 
 
 @dataclass
@@ -159,7 +161,7 @@ def new_password() -> str:
 def _state(found: Mapping[str, Any]) -> State:
     supervisor = found.get("supervisor")
     children = {
-        name: Child(Identity(**child["identity"]), bool(child["ready"]), int(child["restarts"]))
+        name: Child(Identity(**child["identity"]), bool(child["ready"]), int(child["restarts"]), child.get("fault", ""))
         for name, child in found["children"].items()
     }
     values: dict[str, Any] = {**found, "children": children}

@@ -1,9 +1,11 @@
 """Which generations the stores hold, and removing those nobody points at."""
 
 from collections.abc import Sequence
+from typing import Any
 
+from contracts.events import Event
 from contracts.graph import Projection, Space
-from runtime.bus.port import GenerationPointers
+from runtime.bus.port import Delivery, GenerationPointers
 from runtime.stores.documents.rows import Rows, Table
 from standalone.checkpoints import drop_others
 from standalone.digest import Stores
@@ -43,3 +45,8 @@ async def _spaces(target: Projection, rows: Rows) -> set[Space]:
 async def _drop_tables(target: Projection, space: Space, rows: Rows) -> None:
     for name in TABLES[target]:
         await rows.drop(Table(name, space))
+
+
+def only(deliveries: Sequence[Delivery[Any]], *kinds: type[Event]) -> list[Delivery[Any]]:
+    """The deliveries of these events."""
+    return [delivery for delivery in deliveries if isinstance(delivery.event, kinds)]

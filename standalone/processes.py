@@ -41,6 +41,8 @@ class Process:
     timeout: float = 60.0
     grace: float = 10.0
     """Seconds between SIGTERM and SIGKILL."""
+    diagnosis: Callable[[], str] = str
+    """What is known of the cause when it has ended by itself, and the way out, as a sentence; empty for nothing."""
     child: asyncio.subprocess.Process | None = None
 
     @property
@@ -75,7 +77,9 @@ class Process:
         end = asyncio.get_running_loop().time() + self.timeout
         while True:
             if self.child.returncode is not None:
-                raise ConfigurationError(f"{self.name} ended with code {self.child.returncode}:\n{self.tail()}")
+                ended = f"{self.name} ended with code {self.child.returncode}"
+                known = self.diagnosis()
+                raise ConfigurationError(f"{ended}: {known}" if known else f"{ended}:\n{self.tail()}")
             try:
                 async with asyncio.timeout(5.0):
                     return await self.probe()

@@ -49,7 +49,7 @@ async def follow(
 ) -> list[Document]:
     """Wait until every wanted document is through, and return their statuses. `show` gets each new look.
 
-    `wanted` gives the place in the log of each document's text: a status of an older text does not count. `caught_up`
+    `wanted` gives when each document's text was added: a status of an older text does not count. `caught_up`
     says whether statuses show all of the log that is meant; before that a document without a status is still to come.
     It is not asked about documents with one, as one event that has to be tried again would hold up all the others.
     Raises `Unavailable` when the query service is silent for long.
@@ -74,9 +74,9 @@ async def follow(
         await asyncio.sleep(max(INTERVAL, 4 * (time.monotonic() - since)))
 
 
-def _through(document: Document, sequence: int) -> bool:
-    """Whether nothing more happens by itself to the text that stands at that place of the log."""
-    return document.is_final and document.sequence >= sequence
+def _through(document: Document, at: int) -> bool:
+    """Whether nothing more happens by itself to the text that was added then."""
+    return document.is_final and document.sequence >= at
 
 
 def _progress(document: Document) -> dict[str, int]:

@@ -57,6 +57,8 @@ class Wanted:
     targets: Sequence[Projection]
     embedding_model: str = ""
     embedding_dim: int = 0
+    lost: bool = False
+    """The stores were emptied before: there are no generations to go back to."""
 
 
 @asynccontextmanager
@@ -155,6 +157,7 @@ async def _prepared(target: Target, wanted: Wanted, report: Report, *, back: boo
                 await Checkpoints.of(stack.client.jetstream(), stores),
                 compared=live,
                 parked=NatsParked(stack.client.jetstream()),
+                lost=wanted.lost,
             )
 
 

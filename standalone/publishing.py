@@ -27,6 +27,8 @@ class Added:
     id: str
     name: str
     sequence: int
+    at: int
+    """Microseconds since 1970; the state of this text has at least this `added_sequence`."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,14 @@ class Outcome:
     warnings: list[Doubt] = field(default_factory=list[Doubt])
 
     @property
-    def places(self) -> dict[str, int]:
-        """All documents the log has now: the place in the log of each one's text, by id."""
-        return {document.id: document.sequence for document in (*self.added, *self.unchanged)}
+    def times(self) -> dict[str, int]:
+        """All documents the log has now: when each one's text was added, by id."""
+        return {document.id: document.at for document in (*self.added, *self.unchanged)}
+
+    @property
+    def last(self) -> int:
+        """The last place in the log of all of them."""
+        return max((document.sequence for document in (*self.added, *self.unchanged)), default=0)
 
 
 @asynccontextmanager
@@ -110,4 +117,4 @@ async def _add(
         pages=parsed.pages,
         source=SOURCE,
     )
-    return Added(added.document_id, source.name, added.sequence), added.is_new
+    return Added(added.document_id, source.name, added.sequence, added.at), added.is_new

@@ -3,17 +3,14 @@
 Nothing is published and no language model is asked: what it said is in the log. The live services go on meanwhile.
 They read the live generations anew for every batch, so whatever enters the log after the switch goes to the new ones;
 what was in the log at the switch, the rebuild itself has handled. A rebuild that was killed is simply started again:
-its half-built generation is never used, and dropped.
+its half-built generation is never used, and dropped. A server that is started again meanwhile delays it, no more.
 """
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
-
-import structlog
 
 from contracts import subjects
 from contracts.events import (
@@ -43,18 +40,19 @@ from services.merger.hubs import Hubs
 from services.merger.ports import Merging
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.project import on_facts
-from standalone.checkpoints import Checkpoints
+from standalone.checkpoints import Checkpoints, enter, require
 from standalone.digest import Stores, digest
-from standalone.generations import drop_unused
+from standalone.generations import drop_unused, only
 from standalone.newer_events import NewerEvent, newer_event, park
-
-logger = structlog.get_logger(__name__)
+from standalone.patience import patiently
 
 PAGE = 200
 KEYS = 500
 """Entities or relations indexed at once."""
 
-TRIES = 8
+LIVE_PATIENCE = 30.0
+"""Seconds for which the live generation may be silent: it is only compared with, and may be what was lost."""
+
 Report = Callable[[dict[str, Any]], None]
 Handle = Callable[[Sequence[Delivery[Any]], Generations], Awaitable[Sequence[Sequence[Event]]]]
 """A handler whose facts are few enough for a list. The chunker, whose may not be, is not run: its facts are in the log.
@@ -79,6 +77,8 @@ class Rebuild:
     checkpoints: Checkpoints | None = None
     compared: Stores | None = None
     """The stores as the live generations see them, where another embedding model made their vectors."""
+    lost: bool = False
+    """The live generations were moved aside with their store: there is no way back to them."""
     hubs: Hubs = field(default_factory=Hubs)
     generations: Generations = field(default_factory=Generations)
     begun: Pointers = field(default_factory=dict[Projection, Pointer])
@@ -97,7 +97,7 @@ class Rebuild:
         seconds = time.monotonic() - self.started
         digests = {target: await self._compare(target, workspace, before) for target in self.targets}
         await self._switch()
-        await drop_unused(self.pointers, self.stores, self.targets)
+        await self._drop_unused()
         return {
             "targets": list(self.targets),
             "events": self.events,
@@ -122,8 +122,7 @@ class Rebuild:
             if previous is None:
                 raise InvalidInput(f"{target} has no previous generation: it was never rebuilt")
             self.generations = self.generations.having(target, previous)
-            if self.checkpoints:
-                await self.checkpoints.require(target, previous)
+            await require(self.checkpoints, target, previous)
         self.begun = pointers
         self.position = min(pointers[target].complete_to for target in self.targets)
         await self._catch_up()
@@ -137,7 +136,13 @@ class Rebuild:
 
     async def _begin(self) -> Generations:
         """Take new generation numbers, remove what an unfinished rebuild left, and return the live generations."""
-        await drop_unused(self.pointers, self.stores, self.targets)
+        await self._drop_unused()
+        before = await patiently(self._number)
+        if "vectors" in self.targets:
+            await patiently(lambda: self.stores.vectors.prepare(self.generations.vectors))
+        return before
+
+    async def _number(self) -> Generations:
         pointers, revision = await self.pointers.read()
         before = Generations(**{name: pointer.live for name, pointer in pointers.items()})
         self.generations = before
@@ -147,13 +152,14 @@ class Rebuild:
             self.generations = self.generations.having(target, number)
         await self.pointers.write(pointers, revision)
         self.begun = dict(pointers)
-        if "vectors" in self.targets:
-            await self.stores.vectors.prepare(self.generations.vectors)
         return before
+
+    async def _drop_unused(self) -> None:
+        await patiently(lambda: drop_unused(self.pointers, self.stores, self.targets))
 
     async def _catch_up(self) -> None:
         """Handle the log to its end, and make the vectors that asks for."""
-        while await self._follow():
+        while await patiently(self._follow, progress=lambda: self.position):
             pass
         await self._index()
 
@@ -174,19 +180,19 @@ class Rebuild:
         self.events += len(deliveries)
         rows = self.stores.rows
         embeddings = CachedEmbeddings(rows, self.embedder)
-        extracted = _only(deliveries, EntitiesExtracted)
+        extracted = only(deliveries, EntitiesExtracted)
         if "status" in self.targets:
             handle = partial(on_facts, documents=RowDocuments(rows), passages=RowPassages(rows))
             await self._handle(handle, deliveries)
             await self._handle(partial(remember, extractions=ExtractionCache(rows)), extracted)
-        reaching = _only(deliveries, ChunksCreated, DocumentDeleted)
+        reaching = only(deliveries, ChunksCreated, DocumentDeleted)
         if "graph" in self.targets:
             merging = Merging(RowContributions(rows), RowSummaries(rows), self.stores.graph, self.limits, self.hubs)
             for handle, facts in (
-                (on_description_summarized, _only(deliveries, DescriptionSummarized)),
+                (on_description_summarized, only(deliveries, DescriptionSummarized)),
                 (merge, extracted),
                 (on_extents, reaching),
-                (on_graph_edited, _only(deliveries, GraphEdited)),
+                (on_graph_edited, only(deliveries, GraphEdited)),
             ):
                 self._note(facts, await self._handle(partial(handle, merging=merging), facts))
         if "vectors" in self.targets:
@@ -197,7 +203,7 @@ class Rebuild:
                 extents=RowExtents(rows, "vector_extents"),
             )
             await self._handle(handle, reaching)
-            merged = _only(deliveries, GraphMerged)
+            merged = only(deliveries, GraphMerged)
             self._note(merged, [[delivery.event] for delivery in merged])
 
     def _open(self, message: Message) -> Delivery[Event] | None:
@@ -228,21 +234,12 @@ class Rebuild:
         if not batch:
             return []
         try:
-            return await self._patiently(lambda: handle(batch, self.generations))
+            return await patiently(lambda: handle(batch, self.generations))
         except Poison:
             if len(batch) == 1:
                 self.skipped += 1
                 return [[]]
             return [facts for one in batch for facts in await self._handle(handle, [one])]
-
-    async def _patiently(self, work: Callable[[], Awaitable[Sequence[Sequence[Event]]]]) -> Sequence[Sequence[Event]]:
-        for attempt in range(TRIES):
-            try:
-                return await work()
-            except Retryable as error:
-                logger.warning("will be tried again", error=f"{type(error).__name__}: {error}")
-                await asyncio.sleep(error.retry_after or min(0.5 * 2**attempt, 10.0))
-        return await work()
 
     async def _index(self) -> None:
         """Make the vectors of the noted keys."""
@@ -251,7 +248,8 @@ class Rebuild:
             ordered = sorted(keys)
             for start in range(0, len(ordered), KEYS):
                 part = ordered[start : start + KEYS]
-                await index_graph(
+                index = partial(
+                    index_graph,
                     workspace,
                     {key[0] for key in part if len(key) == 1},
                     {(key[0], key[1]) for key in part if len(key) == 2},
@@ -260,13 +258,15 @@ class Rebuild:
                     self.stores.vectors,
                     embeddings,
                 )
+                await patiently(index)
                 self.report({"vectors": start + len(part), "of": len(ordered)})
         self.keys.clear()
 
     async def _compare(self, target: Projection, workspace: str, before: Generations) -> dict[str, Any]:
-        new = await digest(target, workspace, self.generations, self.stores)
+        new = await patiently(lambda: digest(target, workspace, self.generations, self.stores))
+        stores = self.compared or self.stores
         try:
-            live = await digest(target, workspace, before, self.compared or self.stores)
+            live = await patiently(lambda: digest(target, workspace, before, stores), seconds=LIVE_PATIENCE)
         except Retryable as error:
             # The live one may be what was lost.
             return {"same": False, "rebuilt": asdict(new), "live": None, "why": str(error)}
@@ -275,24 +275,25 @@ class Rebuild:
     async def _switch(self) -> None:
         """One write. What the live services were still handling then is in the log, and handled here too.
 
-        Raises ConfigurationError when another rebuild has begun or switched meanwhile: it may have dropped what this
-        one made, so its generations must never serve.
+        Raises ConfigurationError when another rebuild has begun or switched meanwhile: it may have dropped this one's.
         """
-        complete_to = await self.log.handled()
-        pointers, revision = await self.pointers.read()
-        if any(pointers[target] != self.begun[target] for target in self.targets):
-            raise ConfigurationError("another rebuild overtook this one: nothing was switched, see how that one ends")
-        for target in self.targets:
-            if self.checkpoints:
-                await self.checkpoints.enter(target, self.generations.of(target), self.position)
-            old = pointers[target]
-            pointers[target] = Pointer(self.generations.of(target), old.live, old.highest, complete_to)
-        await self.pointers.write(pointers, revision)
+        complete_to = await patiently(self.log.handled)
+        await patiently(partial(enter, self.checkpoints, self.targets, self.generations, self.position))
+        wanted: Pointers = {target: self._pointer(self.begun[target], target, complete_to) for target in self.targets}
+        await patiently(partial(self._point, wanted))
         await self._catch_up()
         if self.parked:
             # Now, for the live services write to the new generation from here on.
             await park(self.parked, self.newer, self.targets)
 
+    async def _point(self, wanted: Pointers) -> None:
+        pointers, revision = await self.pointers.read()
+        if all(pointers[target] == pointer for target, pointer in wanted.items()):
+            return  # written by an attempt whose answer was lost
+        if any(pointers[target] != self.begun[target] for target in self.targets):
+            raise ConfigurationError("another rebuild overtook this one: nothing was switched, see how that one ends")
+        await self.pointers.write({**pointers, **wanted}, revision)
 
-def _only(deliveries: Sequence[Delivery[Any]], *kinds: type[Event]) -> list[Delivery[Any]]:
-    return [delivery for delivery in deliveries if isinstance(delivery.event, kinds)]
+    def _pointer(self, old: Pointer, target: Projection, complete_to: int) -> Pointer:
+        previous = None if self.lost else old.live
+        return Pointer(self.generations.of(target), previous, old.highest, complete_to)

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 import httpx
 
@@ -14,7 +15,7 @@ from runtime.bus.nats import connected
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
 from runtime.settings import Settings
-from standalone import orphans, ports
+from standalone import damage, orphans, ports
 from standalone.bus_watch import BusWatch, watched
 from standalone.folder import Folder, Phase, State, new_password
 from standalone.orphans import Identity
@@ -109,6 +110,8 @@ def processes(folder: Folder, state: State) -> dict[str, Process]:
         password=state.password,
     )
     vectors = milvus_lite.milvus_lite(folder.path / "vectors", port=state.ports["vectors"])
+    for store, server in (("graph", graph), ("vectors", vectors)):
+        server.diagnosis = partial(damage.diagnosis, folder, store)
     services = [_service(name, folder, state) for name in SERVICES]
     return {process.name: process for process in (bus, graph, vectors, *services)}
 
@@ -141,6 +144,8 @@ async def _started(folder: Folder, state: State, report: Report, api: int | None
 @asynccontextmanager
 async def _parts(folder: Folder, state: State, report: Report) -> AsyncGenerator[None]:
     (folder.path / "documents").mkdir(exist_ok=True)
+    if why := damage.fault(folder.path, "documents"):
+        raise ConfigurationError(damage.told(folder, "documents", why))
     book = Book(changed=lambda: _record(folder, state), report=report, children=state.children)
     parts = processes(folder, state)
     services = [parts.pop(name) for name in SERVICES]
@@ -191,8 +196,11 @@ def _service(name: Stage, folder: Folder, state: State) -> Process:
     )
 
 
-async def ready(name: Stage, port: int, *, started_with: Collection[str] = ()) -> None:
-    """Ask a service's health page. Raises `Unavailable` with what keeps it from being ready, other than these parts."""
+async def ready(name: Stage, port: int, *, started_with: Collection[str] = ()) -> dict[str, str]:
+    """Ask a service's health page; returns its notes.
+
+    Raises `Unavailable` with what keeps it from being ready, other than the parts `started_with`.
+    """
     async with httpx.AsyncClient(timeout=4.0, trust_env=False) as client:
         try:
             answer = await client.get(f"http://127.0.0.1:{port}/health/ready")
@@ -204,3 +212,4 @@ async def ready(name: Stage, port: int, *, started_with: Collection[str] = ()) -
     all_problems: dict[str, str] = found.get("problems") or {}
     if problems := {part: problem for part, problem in all_problems.items() if part not in started_with}:
         raise Unavailable("; ".join(f"{part}: {problem}" for part, problem in problems.items()))
+    return found.get("notes", {})

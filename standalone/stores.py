@@ -1,6 +1,9 @@
 """What stands in the stores besides data: tables, indexes, constraints, collections, and the version of all that."""
 
+from contextlib import suppress
+
 from runtime.bus.nats_beside import NatsPointers
+from runtime.errors import OutdatedVectors
 from runtime.settings import Settings
 from runtime.stores.documents import schema
 from standalone.projections import Stack, found
@@ -17,7 +20,9 @@ async def apply(settings: Settings) -> list[str]:
         await stack.stores.graph.prepare()
         generation = await _generation(stack)
         async with stack.as_made(generation) as stores:
-            await stores.vectors.prepare(generation)
+            # What has ids of an older version stays as it is until a rebuild, and is told below.
+            with suppress(OutdatedVectors):
+                await stores.vectors.prepare(generation)
         after = await _differences(stack)
     return [line for line in before if line not in after]
 

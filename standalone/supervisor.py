@@ -27,21 +27,25 @@ class Book:
 
     def spawned(self, process: Process) -> None:
         """The process has a pid."""
-        restarts = self.children[process.name].restarts if process.name in self.children else 0
-        self.children[process.name] = Child(Identity.of(process.pid), False, restarts)
+        before = self.children.get(process.name)
+        restarts, fault = (before.restarts, before.fault) if before else (0, "")
+        self.children[process.name] = Child(Identity.of(process.pid), False, restarts, fault)
         self.changed()
 
     def ready(self, process: Process) -> None:
         """The process answers."""
-        self.children[process.name].ready = True
+        child = self.children[process.name]
+        child.ready, child.fault = True, ""
         self.changed()
         self.report(f"{process.name} is ready (pid {process.pid})")
 
     def ended(self, process: Process, code: int, delay: float) -> None:
         """The process ended by itself."""
         child = self.children[process.name]
-        child.ready, child.restarts = False, child.restarts + 1
+        child.ready, child.restarts, child.fault = False, child.restarts + 1, process.diagnosis()
         self.changed()
+        if child.fault:
+            self.report(child.fault)
         self.report(f"{process.name} ended with code {code}; start number {child.restarts + 1} in {delay:.1f} s")
 
     def stopped(self, process: Process) -> None:

@@ -247,8 +247,10 @@ class NatsLog:
                     left -= len(messages)
                     yield [NatsMessage(message) for message in messages]
             finally:
-                await reader.unsubscribe()
-                await self.jetstream.delete_consumer("KB_EVENTS", info.name)
+                # One that the server has lost, or that cannot be removed now, ends by itself.
+                with suppress(NatsError):
+                    await reader.unsubscribe()
+                    await self.jetstream.delete_consumer("KB_EVENTS", info.name)
 
 
 class translated:

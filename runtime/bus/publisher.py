@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -11,6 +11,7 @@ from contracts import subjects
 from contracts.envelope import Envelope, seal
 from contracts.events import DocumentAdded, DocumentCancelled, DocumentDeleted, Event, GraphEdited
 from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, sha256
+from contracts.moments import microseconds
 from contracts.text import INLINE_LIMIT, encodable, sanitize
 from contracts.values import Chunking, DocumentVersion, Knowledge, Scalar
 from runtime.bus.codec import decode, explain
@@ -29,13 +30,15 @@ V = TypeVar("V")
 class Added(NamedTuple):
     """Where a document stands in the log. `is_new` is False when this very text stood there already.
 
-    `track_id` is that of the event that stands there.
+    `track_id` is that of the event that stands there, `at` its time in microseconds since 1970: greater than that of
+    every earlier version of the document.
     """
 
     document_id: str
     sequence: int
     is_new: bool
     track_id: str = ""
+    at: int = 0
 
 
 async def add_document(
@@ -67,15 +70,15 @@ async def add_document(
     Raises InvalidInput for what is blank, too long or contradicts itself and for a name that is none, `Unavailable`
     when the log does not take it.
     """
-    if chunking and cut_by_default:
-        _taken(lambda: chunking.over(cut_by_default))
+    if chunking:
+        _taken(lambda: chunking.over(cut_by_default).bounded() if cut_by_default else chunking.bounded())
     content = knowledge.model_dump_json() if knowledge else encodable(text)
     _check(text, content, knowledge)
     file_path = checked_name(encodable(file_path)) or UNKNOWN_SOURCE
     name = encodable(id) if id else document_id(content if knowledge else sanitize(content), file_path)
-    before, there, _ = await _standing(log, workspace, name)
+    before, there, at = await _standing(log, workspace, name)
     if there and _hash(there) == sha256(content):
-        return Added(name, before, is_new=False, track_id=there.track_id or "")
+        return Added(name, before, is_new=False, track_id=there.track_id or "", at=microseconds(at))
     blob = await blobs.put(content) if not knowledge and len(content.encode()) > INLINE_LIMIT else None
     event = _taken(
         lambda: DocumentAdded(
@@ -97,11 +100,13 @@ async def add_document(
         id=event_id(cause, "DocumentAdded"),
         source=source,
         workspace=workspace,
-        time=datetime.now(UTC),
+        time=_after(at),
         traceparent=traceparent_for(),
     )
     sequence = await log.publish(envelope)
-    return await _stands_at(log, sequence, envelope) if key else Added(name, sequence, True, track_id or "")
+    if key:
+        return await _stands_at(log, sequence, envelope)
+    return Added(name, sequence, True, track_id or "", _time(envelope))
 
 
 async def standing_content(log: Log, *, workspace: str, id: str) -> str | None:
@@ -120,7 +125,7 @@ async def add_again(log: Log, *, workspace: str, id: str, version: int, source: 
 
     None where the log has none of that id, or something newer than that version. Raises `Unavailable`.
     """
-    before, there, _ = await _standing(log, workspace, id)
+    before, there, at = await _standing(log, workspace, id)
     if there is None or before != version:
         return None
     envelope: Envelope[Event] = seal(
@@ -128,10 +133,10 @@ async def add_again(log: Log, *, workspace: str, id: str, version: int, source: 
         id=event_id(f"{workspace}/{id}/{before}/again", "DocumentAdded"),
         source=source,
         workspace=workspace,
-        time=datetime.now(UTC),
+        time=_after(at),
         traceparent=traceparent_for(),
     )
-    return Added(id, await log.publish(envelope), True, there.track_id or "")
+    return Added(id, await log.publish(envelope), True, there.track_id or "", _time(envelope))
 
 
 async def delete_document(
@@ -182,7 +187,7 @@ async def cancel_document(log: Log, *, workspace: str, id: str, editor: str, sou
 
 
 async def edit_graph(log: Log, *, workspace: str, edit: GraphEdited, source: str) -> int:
-    """Publish an edit of the graph and return its place in the log, once that has it durably.
+    """Publish an edit of the graph and return its time, in microseconds since 1970, once the log has it durably.
 
     Of the same edit, made several times at the same moment, there is one. Raises `Unavailable`.
     """
@@ -196,7 +201,8 @@ async def edit_graph(log: Log, *, workspace: str, edit: GraphEdited, source: str
         time=datetime.now(UTC),
         traceparent=traceparent_for(),
     )
-    return await log.publish(envelope)
+    await log.publish(envelope)
+    return _time(envelope)
 
 
 def _taken(make: Callable[[], V]) -> V:
@@ -205,6 +211,8 @@ def _taken(make: Callable[[], V]) -> V:
         return make()
     except ValidationError as error:
         raise InvalidInput(explain(error)) from None
+    except ValueError as error:
+        raise InvalidInput(str(error)) from None
 
 
 def _check(text: str, content: str, knowledge: Knowledge | None) -> None:
@@ -248,7 +256,19 @@ async def _stands_at(log: Log, sequence: int, envelope: Envelope[Event]) -> Adde
     assert message is not None
     there = decode(message.data, message.subject, message.headers)
     assert isinstance(there.data, DocumentAdded)
-    return Added(there.data.document_id, sequence, there.time == envelope.time, there.data.track_id or "")
+    is_new, at = there.time == envelope.time, microseconds(there.time or message.published_at)
+    return Added(there.data.document_id, sequence, is_new, there.data.track_id or "", at)
+
+
+def _after(at: datetime) -> datetime:
+    """Now, or a moment after `at` where a clock is ahead of ours by up to a second: versions follow each other."""
+    now = datetime.now(UTC)
+    return max(now, min(at + timedelta(microseconds=1), now + timedelta(seconds=1)))
+
+
+def _time(envelope: Envelope[Event]) -> int:
+    assert envelope.time
+    return microseconds(envelope.time)
 
 
 def _hash(event: DocumentAdded) -> str:

@@ -25,23 +25,33 @@ async def on_document_added(
     tokens: Tokens,
     chunking: Chunking,
     max_bytes: int,
+    max_chunks: int = document.MOST_CHUNKS,
     versions: DocumentVersions = ALL_WANTED,
 ) -> AsyncGenerator[Event]:
     """Cut the document, unless it is deleted or cancelled; `chunking` is how, where the document itself does not say.
 
     A superseded version is cut all the same: where it ends tells the projections what to look for behind the end of
     the next one.
-    Raises Poison for a text that is empty, too long, or cannot be cut as it asks; the generator does too.
+    Raises Poison for a text that is empty, too long, makes too many chunks, or cannot be cut as it asks; the generator
+    does too, before its first event.
     """
     event, version = delivery.event, version_added(delivery, delivery.event)
     if await versions.obsolete(delivery.workspace, version) in ("deleted", "cancelled"):
         return _made(())
     try:
-        how = event.chunking.over(chunking) if event.chunking else chunking
+        how = event.chunking.over(chunking).bounded() if event.chunking else chunking
     except ValidationError as error:
         reasons = "; ".join(fault["msg"] for fault in error.errors())
         raise Poison(f"the document's `chunking` does not go with the service's settings: {reasons}") from None
-    chunks = await _chunks(event, blobs, tokens, how, max_bytes)
+    except ValueError as error:
+        raise Poison(f"the document's `chunking` cannot be used: {error}") from None
+    if event.knowledge:
+        known = given.chunks(event.document_id, event.knowledge, tokens, how.size or 1)
+        return _made(facts(version, parts(known, INLINE_LIMIT)))
+    _check_size(event.blob.size if event.blob else 0, max_bytes)
+    raw = await blobs.parts(event.blob) if event.blob else [(event.text or "").encode()]
+    _check_size(sum(map(len, raw)), max_bytes)  # a reference may understate
+    chunks = _chunks(event, raw, tokens, how, max_chunks)
     return _made(facts(version, parts(chunks, INLINE_LIMIT)))
 
 
@@ -52,13 +62,11 @@ async def _made(events: Iterable[ChunksCreated]) -> AsyncGenerator[Event]:
         yield event
 
 
-async def _chunks(event: DocumentAdded, blobs: Blobs, tokens: Tokens, how: Chunking, max_bytes: int) -> Iterator[Chunk]:
-    if event.knowledge:
-        return given.chunks(event.document_id, event.knowledge, tokens, how.size or 1)
-    _check_size(event.blob.size if event.blob else 0, max_bytes)
-    raw = await blobs.parts(event.blob) if event.blob else [(event.text or "").encode()]
-    _check_size(sum(map(len, raw)), max_bytes)  # a reference may understate
-    return document.chunks(event.document_id, lambda: _decoded(raw), tokens, how, event.pages)
+def _chunks(
+    event: DocumentAdded, raw: Sequence[bytes], tokens: Tokens, how: Chunking, max_chunks: int
+) -> Iterator[Chunk]:
+    document.refuse_more(max_chunks, lambda: _decoded(raw), tokens, how, sum(map(len, raw)))
+    yield from document.chunks(event.document_id, lambda: _decoded(raw), tokens, how, event.pages)
 
 
 def _decoded(parts: Sequence[bytes]) -> Iterator[str]:

@@ -25,6 +25,7 @@ def main() -> None:
             tokens=open_tokenizer(),
             chunking=settings.chunking,
             max_bytes=settings.max_text_bytes,
+            max_chunks=settings.max_chunks_per_document,
             versions=LogVersions(bus.log),
         )
         yield [Subscription("chunker", each(handle), workers=2)]

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from contracts.values import Chunking, Strategy
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.settings import Settings
+from services.chunker.domain.document import MOST_CHUNKS
 
 
 class ChunkerSettings(Settings):
@@ -17,10 +18,14 @@ class ChunkerSettings(Settings):
     chunk_strategy: Strategy = Field(default="token", description="`token` or `recursive`")
     max_text_bytes: int = Field(default=MAX_TEXT_BYTES, ge=1, description="longest text of a document")
 
+    max_chunks_per_document: int = Field(
+        default=MOST_CHUNKS, ge=1, description="a document that would make more fails, before any is extracted"
+    )
+
     @model_validator(mode="after")
     def _overlap_is_smaller(self) -> Self:
-        if self.chunk_overlap_size >= self.chunk_size:
-            raise ValueError(f"CHUNK_OVERLAP_SIZE {self.chunk_overlap_size} must be smaller than CHUNK_SIZE")
+        if self.chunk_overlap_size > self.chunk_size // 2:
+            raise ValueError(f"CHUNK_OVERLAP_SIZE {self.chunk_overlap_size} must be at most half of CHUNK_SIZE")
         return self
 
     @property

@@ -2,13 +2,13 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 
 from contracts.events import ChunksCreated, DocumentDeleted, GraphMerged
 from contracts.graph import EmbeddingModel, Generations
 from runtime.bus.port import Delivery, DocumentVersions, Facts
 from runtime.bus.versions import LogVersions
 from runtime.embedding import Embedding, Embeddings
-from runtime.embedding_checkpoints import VectorCheckpoints
 from runtime.health import Health
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.caches import CachedEmbeddings
@@ -71,15 +71,13 @@ def main() -> None:
         embeddings = Embeddings(settings, bus.guards)
         rows, graph = open_documents(settings), open_graph(settings)
         versions = LogVersions(bus.log)
+        health.notes["vectors"] = partial(embeddings.note, bus.pointers)
         indexing = Indexing(embeddings, rows, graph, versions, CALLS_OF_A_GROUP * settings.embedding_batch_num)
         try:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
             await until_it_answers("the vector store", embeddings.configured.vectors.ping, health)
-            parts = {
-                "the document store": RowCheckpoints(rows, "vectors"),
-                "the vector store": VectorCheckpoints(embeddings),
-            }
+            parts = {"the document store": RowCheckpoints(rows, "vectors"), "the vector store": embeddings}
             bus.integrity.watch("vectors", parts, ("indexer-chunks", "indexer-graph"))
             bus.integrity.watch("graph", {"the graph store": graph})
             yield [

@@ -2,9 +2,11 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, fields
+from datetime import datetime
 from typing import Any
 
 from contracts.graph import Extent, Space
+from contracts.moments import microseconds
 from contracts.subjects import token
 from contracts.text import one_line
 from runtime.stores.documents.rows import Row, Rows, Table
@@ -14,6 +16,9 @@ from services.query.domain.status import LEAVING, SETTLED, STATUSES, STEPS, Docu
 from services.query.ports import Page
 
 _PAGE = 1000
+_OLDEST = 100
+"""Documents at the beginning of the log among which the earliest is looked for: clocks of publishers differ."""
+
 PASSAGE_FIELDS = tuple(field.name for field in fields(Passage))
 
 
@@ -64,8 +69,8 @@ class RowDocuments:
     async def unsettled(self, space: Space) -> int | None:
         """See `Documents.unsettled`."""
         working = [status for status in STATUSES if status not in SETTLED]
-        found = await self._rows.find(_documents(space), {"status": working}, order="version", limit=1)
-        return found[0][1]["version"] if found else None
+        found = await self._rows.find(_documents(space), {"status": working}, order="version", limit=_OLDEST)
+        return min((_status(row).added for _, row in found), default=None)
 
     async def counts(self, space: Space) -> dict[str, int]:
         """See `Documents.counts`."""
@@ -139,4 +144,7 @@ def _status(row: Row) -> DocumentStatus:
     values: dict[str, Any] = {name: value for name, value in row.items() if name not in {"status", "rev"}}
     values["bits"] = {step: int(row["bits"][step], 16) for step in STEPS}
     values["failures"] = tuple(Failure(**failure) for failure in row["failures"])
+    if "added" not in row and row["updated_at"]:
+        # A row of an older version does not tell; its text is at least that old.
+        values["added"] = microseconds(datetime.fromisoformat(row["updated_at"]))
     return DocumentStatus(**values)

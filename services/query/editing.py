@@ -47,7 +47,7 @@ class Desk:
         return found[name]
 
     async def publish(self, operation: GraphOperation, names: Sequence[str], **more: object) -> int:
-        """Append an edit to the log; its place there."""
+        """Append an edit to the log; its time, in microseconds since 1970."""
         edit = GraphEdited.model_validate(
             {"operation": operation, "names": tuple(names), "editor": self.editor, **more}
         )
@@ -65,7 +65,10 @@ class Desk:
 
 @dataclass(frozen=True)
 class Edited(Generic[T]):
-    """An edit that the log has at `sequence`. `thing` is what it made, None while the graph does not show it."""
+    """An edit that the log has, made at `sequence`, in microseconds since 1970.
+
+    `thing` is what it made, None while the graph does not show it.
+    """
 
     sequence: int
     key: tuple[str, ...]

@@ -10,7 +10,6 @@ from cachetools import LRUCache, cached
 
 from contracts.graph import PROJECTIONS
 from runtime.embedding import Embeddings
-from runtime.embedding_checkpoints import VectorCheckpoints
 from runtime.health import Health
 from runtime.integrity import Integrity
 from runtime.models.cutting import cutter
@@ -70,7 +69,7 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
     configured = (searches := ModelSearches(embeddings, kept)).configured
     try:
         await prepared(rows, graph, embeddings, health)
-        watch(bus.integrity, rows, graph, VectorCheckpoints(embeddings))
+        watch(bus.integrity, rows, graph, embeddings)
         yield Library(
             graph=graph,
             around=KeptGraph(graph, kept),

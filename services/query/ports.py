@@ -89,7 +89,7 @@ class Documents(Protocol):
         ...
 
     async def unsettled(self, space: Space) -> int | None:
-        """The sequence of the oldest document on which work goes on."""
+        """When the oldest document on which work goes on was added, in microseconds since 1970."""
         ...
 
     async def counts(self, space: Space) -> dict[str, int]:
@@ -98,17 +98,23 @@ class Documents(Protocol):
 
 
 class Positions(Protocol):
-    """How far in the log everything that was said of documents is in every answer."""
+    """Up to when everything that was said of the documents of a workspace is in every answer.
+
+    A position is a time in microseconds since 1970, so it tells nothing of what other workspaces do.
+    """
 
     async def of(self, space: Space) -> int:
-        """A sequence up to which every document that was added or deleted is settled; it never goes back.
+        """A time up to which every document that was added or deleted is settled; it never goes back.
 
         A document counts as settled when it is processed, partial, failed or gone.
         """
         ...
 
     async def reach(self, space: Space, position: int, seconds: float) -> int:
-        """The same, once it is `position` or more, or when the time is over."""
+        """The same, once every document that was added by `position` is settled, or when the time is over.
+
+        It is `position` or more in the first case, and less in the second.
+        """
         ...
 
 

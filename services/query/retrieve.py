@@ -32,7 +32,7 @@ async def retrieve(question: Question, spaces: Spaces, library: Library) -> Foun
     keywords = await _keywords(question, spaces, library)
     if keywords is None:
         return Found()
-    async with library.turns.taken(), library.searching(spaces.vectors.generation) as library:
+    async with library.turns.taken(spaces.status.workspace), library.searching(spaces.vectors.generation) as library:
         documents = await admitted(question, spaces, library)
         stages = walk if question.mode == "walk" else gather
         gathered = await stages(question, keywords, spaces, library, documents)

@@ -155,7 +155,7 @@ class Scans:
         name = path.relative_to(folder).as_posix()
         try:
             checked(name)
-            async with self._readers.slots:
+            async with self._readers.turns.hold(shelf.workspace):
                 parsed = await parse(await asyncio.to_thread(self._read, path), name)
             # A name with folders is an id of its own, as on the command line.
             id = "doc-" + md5(name) if "/" in name else None

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 from runtime.errors import Unavailable
+from runtime.fair import FairSemaphore
 
 AT_ONCE = 16
 """More keep the stores no busier; each would take longer until all of them are over the stores' time limits."""
@@ -16,24 +17,22 @@ PATIENCE = 120.0
 
 @dataclass(frozen=True)
 class Turns:
-    """In the order of asking."""
+    """Of each workspace in the order of asking; workspaces are served in turn."""
 
     at_once: int = AT_ONCE
     patience: float = PATIENCE
-    _free: asyncio.Semaphore = field(init=False)
+    _turns: FairSemaphore = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_free", asyncio.Semaphore(self.at_once))
+        object.__setattr__(self, "_turns", FairSemaphore(self.at_once))
 
     @asynccontextmanager
-    async def taken(self) -> AsyncGenerator[None]:
+    async def taken(self, workspace: str) -> AsyncGenerator[None]:
         """Wait for a turn, and have it. Raises `Unavailable` when it does not come in time."""
-        try:
-            async with asyncio.timeout(self.patience):
-                await self._free.acquire()
-        except TimeoutError:
-            raise Unavailable("too many questions are asked at once", retry_after=5.0) from None
-        try:
+        async with AsyncExitStack() as stack:
+            try:
+                async with asyncio.timeout(self.patience):
+                    await stack.enter_async_context(self._turns.hold(workspace))
+            except TimeoutError:
+                raise Unavailable("too many questions are asked at once", retry_after=5.0) from None
             yield
-        finally:
-            self._free.release()

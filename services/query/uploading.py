@@ -8,6 +8,7 @@ from typing import BinaryIO, NamedTuple
 from contracts.ids import canonical_name, document_id
 from runtime.bus.publisher import Added, content_hash, standing_content
 from runtime.errors import InvalidInput
+from runtime.fair import FairSemaphore
 from runtime.parsing.encodings import Hint, checked_encoding
 from runtime.parsing.files import MAX_FILE_BYTES, parse
 from runtime.parsing.kinds import refuse_kind
@@ -15,8 +16,10 @@ from runtime.parsing.names import checked, shown
 from services.query.adding import Shelf, Text, Track, add_one
 from services.query.refusals import Conflicts, NotTaken, TooLarge
 
-AT_ONCE = 2
-"""Files that are read at the same time: each may take a core and 1 GiB."""
+AT_ONCE, OF_ONE_WORKSPACE = 3, 2
+"""Files that are read at the same time, of all and of one workspace: each may take a core, 1 GiB and two minutes, so
+one place is left for whoever does not flood the others.
+"""
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Readers:
 
     setting: int
     """MAX_UPLOAD_SIZE."""
-    slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+    turns: FairSemaphore = field(default_factory=lambda: FairSemaphore(AT_ONCE, OF_ONE_WORKSPACE))
 
     @property
     def most_bytes(self) -> int:
@@ -78,7 +81,7 @@ async def upload(shelf: Shelf, file: Received, wishes: Wishes, readers: Readers)
     be read, `Conflicts` when there is another text of that name, `Unavailable` when the log does not take it.
     """
     name, hint = plain_name(file.name), Hint(_known_encoding(file.encoding), file.charset)
-    async with readers.slots:
+    async with readers.turns.hold(shelf.workspace):
         parsed = await parse(await asyncio.to_thread(file.content.read), name, hint)
     track = Track.of("upload", wishes.key, f"{file.sha256}/{name}")
     text = Text(parsed.text, name, metadata=parsed.metadata, pages=parsed.pages)

@@ -1,5 +1,6 @@
 """What all commands share: their options, how they print, and what becomes of an error."""
 
+import logging
 import os
 import sys
 from collections.abc import Generator
@@ -99,3 +100,5 @@ def quiet_logs() -> None:
     from runtime import telemetry  # noqa: PLC0415
 
     telemetry.configure("cli", "CRITICAL")
+    # What a store's driver has to say of a lost connection, the error says that ends the command.
+    logging.getLogger("neo4j").setLevel(logging.CRITICAL)

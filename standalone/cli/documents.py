@@ -111,13 +111,13 @@ async def publish(
 
             outcome = await publishing.add(bus, workspace, found.sources, track_id=track, done=done, encoding=encoding)
             outcome.refused[:0] = found.refused
-            if not (wait and (places := outcome.places)):
+            if not (wait and (times := outcome.times)):
                 return outcome, []
 
             async def caught_up() -> bool:
-                return await publishing.handled_by_status(bus, workspace, max(places.values()))
+                return await publishing.handled_by_status(bus, workspace, outcome.last)
 
-            return outcome, await progress.follow(client, places, caught_up, show)
+            return outcome, await progress.follow(client, times, caught_up, show)
 
 
 def report(outcome: "Outcome", skipped: int) -> None:

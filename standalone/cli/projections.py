@@ -1,12 +1,27 @@
 """`digest` and `rebuild`: what the stores hold, in one number, and how to make it anew from the log."""
 
 import asyncio
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
 from typing import Annotated, Any, Literal
 
 import typer
 
 from runtime.errors import InvalidInput
-from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
+from standalone.cli.common import (
+    DATA,
+    WORKSPACE,
+    Data,
+    Json,
+    Workspace,
+    echo,
+    errors,
+    note,
+    print_json,
+    quiet_logs,
+    silent,
+)
+from standalone.folder import Folder
 
 # `--help` answers at once: the stores' drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
@@ -40,6 +55,10 @@ def rebuild(
     embedding_model: Annotated[
         str, typer.Option(metavar="NAME", help="Make the vectors by this model. Only so is the model ever changed.")
     ] = "",
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Move the store's data aside first, as for a damaged one, and start it empty."),
+    ] = False,
     embedding_dim: Annotated[int, typer.Option(min=0, help="Its dimension, where that is not known.")] = 0,
     data: Data = DATA,
     as_json: Json = False,
@@ -52,6 +71,9 @@ def rebuild(
 
     Vectors are made by the model that the stack runs with. Where another one made the live vectors, or is to make the
     new ones, say which with --embedding-model: the running services then embed with that.
+
+    With --fresh the store is emptied first: its folder is moved aside, and questions answer 503 or find less until the
+    rebuild has switched. That is for a store that cannot open its data.
     """
     with errors(as_json):
         quiet_logs()
@@ -64,19 +86,44 @@ def rebuild(
         targets = PROJECTIONS if projection == "all" else (projection,)
         if embedding_model and "vectors" not in targets:
             raise InvalidInput(f"--embedding-model says what makes vectors, and {projection} has none")
-        wanted = projections.Wanted(targets, embedding_model, embedding_dim)
-        stack, report = target(data), _ignore if as_json else _step
-        with stack.rebuilding():
+        wanted = projections.Wanted(targets, embedding_model, embedding_dim, lost=fresh)
+        report = _ignore if as_json else _step
+        with ExitStack() as held:
+            aside = held.enter_context(_emptied(data, projection, rollback, as_json)) if fresh else []
+            stack = target(data)
+            if not fresh:
+                held.enter_context(stack.rebuilding())
             if accept_loss:
                 result = asyncio.run(projections.accept_loss(stack, wanted, report, workspace))
             elif rollback:
                 result = asyncio.run(projections.rollback(stack, wanted, report))
             else:
                 result = asyncio.run(projections.rebuild(stack, wanted, report, workspace))
+        if aside:
+            result["aside"] = aside
         if as_json:
             print_json(result)
         else:
             _summary(result)
+
+
+@contextmanager
+def _emptied(data: Data, projection: str, rollback: bool, as_json: bool) -> Generator[list[str]]:
+    """Empty the stores of a data folder, and give where their former data are. Inside nobody else rebuilds it."""
+    from standalone.fresh import emptied
+    from standalone.target import named_by_environment
+
+    if rollback:
+        raise InvalidInput("--fresh leaves no generation to go back to: give it without --rollback")
+    if named_by_environment(data):
+        raise InvalidInput(
+            "--fresh is for the stack of a data folder: empty the store of a deployment by its own means"
+        )
+    folder = Folder.at(data)
+    if not folder.path.is_dir():
+        folder.ready()
+    with folder.rebuilding():
+        yield [str(path) for path in emptied(folder, projection, silent if as_json else note)]
 
 
 def _ignore(_: dict[str, Any]) -> None:

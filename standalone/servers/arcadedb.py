@@ -14,6 +14,7 @@ from types import FrameType
 from typing import TextIO
 
 from runtime.errors import ConfigurationError
+from standalone.damage import forget_lengths, graph_cut_short, note_lengths
 from standalone.processes import Process
 
 DATABASE = "neo4j"
@@ -65,7 +66,7 @@ def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
     """Serve until SIGTERM or SIGINT, then end the process."""
     _check(password)
     root.mkdir(parents=True, exist_ok=True)
-    lock = _lock(root)
+    lock = _taken(root)
     _end_with_parent()
     # It keeps the password of its first start; without this file it takes the one that the environment names.
     (root / "config" / "server-users.jsonl").unlink(missing_ok=True)
@@ -98,6 +99,7 @@ def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
     while not stopping.wait(0.5):
         pass
     server.stop()
+    note_lengths(root.parent)
     lock.close()
     sys.stdout.flush()
     os._exit(0)  # with a Bolt connection open the Java machine would never let the process end
@@ -106,6 +108,15 @@ def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
 def _check(password: str) -> None:
     if len(password) < SHORTEST_PASSWORD:
         raise ConfigurationError(f"{PASSWORD_VARIABLE} must have at least {SHORTEST_PASSWORD} characters")
+
+
+def _taken(root: Path) -> TextIO:
+    """Hold the folder, whose files are whole. Raises ConfigurationError when it is held by another, or they are not."""
+    lock = _lock(root)
+    if why := graph_cut_short(root.parent):
+        raise ConfigurationError(f"the data are damaged and are not opened: {why}")
+    forget_lengths(root.parent)
+    return lock
 
 
 def _lock(root: Path) -> TextIO:

@@ -166,9 +166,12 @@ async def test_the_oldest_document_that_is_worked_on_is_known(documents: Documen
     assert await documents.unsettled(space) is None
     await filled(
         documents, space, DocumentStatus("done", version=1, **PROCESSED), DocumentStatus("no", version=2, **FAILED),
-        DocumentStatus("new", version=30), DocumentStatus("old", version=4),
+        DocumentStatus("new", version=30, added=300), DocumentStatus("old", version=4, added=40),
     )  # fmt: skip
-    assert await documents.unsettled(space) == 4
+    assert await documents.unsettled(space) == 40
+    # By a clock that is behind.
+    await filled(documents, space, DocumentStatus("later", version=31, added=35))
+    assert await documents.unsettled(space) == 35
 
 
 async def test_documents_are_found_by_their_track(documents: Documents, space: Space) -> None:

@@ -13,11 +13,18 @@ import pytest_asyncio
 from pymilvus import DataType, MilvusClient
 from pymilvus.exceptions import MilvusException
 
-from contracts.graph import VECTOR_KINDS, EmbeddingModel, Space, VectorRow
-from runtime.errors import ModelChanged, Unavailable
+from contracts.graph import VECTOR_KINDS, EmbeddingModel, Entity, Generations, Relation, Space, VectorRow
+from runtime.errors import ModelChanged, OutdatedVectors, Unavailable
+from runtime.models.lexical import LexicalEmbedder
+from runtime.stores.documents.caches import CachedEmbeddings
+from runtime.stores.documents.memory import MemoryRows
+from runtime.stores.graph.memory import MemoryGraph
+from runtime.stores.vectors import milvus_collections
 from runtime.stores.vectors import rows as stored
+from runtime.stores.vectors.collection_names import collection, made_by
 from runtime.stores.vectors.milvus_collections import NotServed, translated
 from runtime.stores.vectors.port import Vectors
+from services.indexer.handler import index_graph
 from tests.support.freezing import freeze
 from tests.support.vector_stores import DIMENSION, MODEL, VectorStore, fresh_space, ids, row, vector_store
 from tests.support.waiting import eventually
@@ -133,9 +140,53 @@ async def test_a_generation_that_another_model_filled_is_refused(
 
 
 @servers_only
+async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_written(
+    store: VectorStore, space: Space, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, vectors = replace(space, generation=62), store.another()
+    with monkeypatch.context() as older:
+        older.setattr(milvus_collections, "VECTOR_FORMAT", 1)
+        await store.another().put(there, "relations", [row("rel-old", names=("A", "B"))])
+    assert [hit.names for hit in await vectors.search(there, "relations", row("q").vector, top_k=1)] == [("A", "B")]
+    assert [found.id for found in await vectors.scan(there, "relations")] == ["rel-old"]
+    assert await vectors.model_of(62) == EmbeddingModel(MODEL, DIMENSION)
+    writes: list[Callable[[], Awaitable[Any]]] = [
+        lambda: vectors.prepare(62),
+        lambda: vectors.put(there, "relations", [row("rel-new")]),
+        lambda: vectors.put(there, "chunks", [row("a")]),
+        lambda: vectors.delete(there, "relations", ["rel-old"]),
+    ]
+    for write in writes:
+        with pytest.raises(OutdatedVectors, match="lightstream rebuild vectors"):
+            await write()
+    assert await vectors.missing(62) == [await vectors.outdated(62)] != [None]
+    assert await vectors.outdated(1) is None
+    assert 62 in await vectors.generations()
+    assert await vectors.count(there, "relations") == 1
+    await vectors.drop(62)
+    assert 62 not in await vectors.generations()
+    assert await vectors.outdated(62) is None
+    await vectors.put(there, "relations", [row("rel-new")])
+    assert [found.id for found in await vectors.scan(there, "relations")] == ["rel-new"]
+    await vectors.drop(62)
+
+
+async def test_relations_whose_names_join_to_one_text_are_both_found(store: VectorStore) -> None:
+    generations, graph = Generations(graph=1, vectors=63), MemoryGraph()
+    embeddings = CachedEmbeddings(MemoryRows(), LexicalEmbedder(DIMENSION))
+    pairs, space = {("ZqA", "bcdyx"), ("ZqAb", "cdyx")}, Space("joined", 63)
+    relations = [Relation(*pair, 1, description=f"{pair[0]} knows {pair[1]}") for pair in sorted(pairs)]
+    await graph.put(Space("joined", 1), [Entity(name, 1) for pair in pairs for name in pair], relations)
+    for _ in range(2):
+        await index_graph("joined", set(), pairs, generations, graph, store.client, embeddings)
+    assert {row.names for row in await store.client.scan(space, "relations")} == pairs
+    await store.client.drop(63)
+
+
+@servers_only
 async def test_a_collection_whose_maker_died_halfway_is_finished(store: VectorStore, space: Space) -> None:
     there = replace(space, generation=61)
-    name = stored.collection(61, "chunks", MODEL, DIMENSION)
+    name = collection(61, "chunks", MODEL, DIMENSION)
     await asyncio.to_thread(make_half, store.uri, name)
     await store.client.put(there, "chunks", [row("a")])
     assert [hit.id for hit in await store.another().search(there, "chunks", row("q").vector, top_k=1)] == ["a"]
@@ -145,7 +196,7 @@ async def test_a_collection_whose_maker_died_halfway_is_finished(store: VectorSt
 def make_half(uri: str, name: str) -> None:
     """What a process that is killed while it makes a collection leaves behind: fields, but no index."""
     client: Any = MilvusClient(uri, dedicated=True)
-    schema: Any = client.create_schema(description=stored.made_by(MODEL, DIMENSION))
+    schema: Any = client.create_schema(description=made_by(MODEL, DIMENSION))
     schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=stored.KEY_BYTES)
     for field, most in stored.STRINGS.items():
         schema.add_field(field, DataType.VARCHAR, max_length=most)

@@ -223,7 +223,7 @@ FILES = {
     "empty.txt": File(lambda path: path.write_bytes(b""), "empty"),
     "blank.md": File(lambda path: path.write_text(" \n\t\n"), "empty"),
     "binary.txt": File(lambda path: path.write_bytes(bytes(range(256)) * 20), "binary"),
-    "program": File(lambda path: path.write_bytes(b"\x7fELF\0\0\1\2\3"), "not UTF-8"),
+    "program": File(lambda path: path.write_bytes(b"\x7fELF\0\0\1\2\3"), "not text but a program"),
     "picture.png": File(lambda path: path.write_bytes(b"\x89PNG"), "files of kind .png are not read"),
     "huge.txt": File(lambda path: path.write_bytes(b" " * 60 * MiB), "60 MB is more than the 50 MB"),
     "broken.pdf": File(lambda path: path.write_bytes(b"%PDF-1.4 and nothing"), "damaged"),
@@ -266,7 +266,7 @@ def test_a_folder_without_any_known_file_is_refused(stack: Stack, tmp_path: Path
     (tmp_path / "picture.png").write_bytes(b"\x89PNG")
     done = stack.run("add", str(tmp_path))
     assert done.returncode == 1
-    assert "holds no file that is read (.md" in done.stderr
+    assert "holds no file that is read: documents and text" in done.stderr
     assert "1 files skipped" in done.stdout
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from docx import Document
 
-from runtime.parsing.kinds import KINDS, SUFFIXES
+from runtime.parsing.kinds import KINDS, PLAIN
 from tests.support import office_files as office
 from tests.support.pdf_files import pdf
 from tests.support.stack import Stack, running
@@ -41,6 +41,11 @@ FILES: dict[str, tuple[bytes, str, str]] = {
     "crew.csv": (b"Sailor;Ship\nRuth Thorn;Grey Gull\nIvan Pike;Blue Heron\n", "Who is Ruth Thorn?", "Grey Gull"),
     "dues.tsv": (b"Ship\tDue\nBlue Heron\t12 crowns\n", "What is the due of the Blue Heron?", "12 crowns"),
     "office.json": (b'{"office": {"head": "Zoe North", "desk": 7}}', "Who is Zoe North?", "head: Zoe North"),
+    "moor.odt": (office.odt(f"<text:p>{people('Pit Hale', 'moorer')}</text:p>"), "Who is Pit Hale?", "moorer"),
+    "tide.epub": (office.epub(people("Wanda Frost", "tide reader")), "Who is Wanda Frost?", "tide reader"),
+    "seal.rtf": (b"{\\rtf1 " + people("Lena Brook", "cutter").encode() + b"}", "Who is Lena Brook?", "cutter"),
+    "crane.py": (b"# " + people("Basil Moor", "crane driver").encode(), "Who is Basil Moor?", "crane driver"),
+    "lamp.unheard": (people("Irma Stone", "lamp lighter").encode(), "Who is Irma Stone?", "lamp lighter"),
     "log.jsonl": (b'{"ship": "Old Salt", "arrived": "in May"}\n', "When has the Old Salt arrived?", "arrived: in May"),
 }  # fmt: skip
 
@@ -63,7 +68,8 @@ def documents(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 
 
 def test_there_is_a_file_of_every_kind() -> None:
-    assert {Path(name).suffix for name in FILES} == set(SUFFIXES)
+    """Of every one that has a parser of its own, and of some that are text."""
+    assert {Path(name).suffix for name in FILES} >= {suffix for suffix, kind in KINDS.items() if kind.parser}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -73,7 +79,7 @@ def test_a_file_of_each_kind_is_processed_and_described(documents: dict[str, dic
     described = {key: value for key, value in document["metadata"].items() if "file" in key or "media" in key}
     assert described == {
         "file_name": name,
-        "media_type": KINDS[Path(name).suffix].media_type,
+        "media_type": KINDS.get(Path(name).suffix, PLAIN).media_type,
         "file_size": len(data),
         "file_sha256": hashlib.sha256(data).hexdigest(),
     }

@@ -1,11 +1,20 @@
 """Another embedding model is a decision that somebody says aloud; nothing is mixed, lost or refused by it."""
 
+import asyncio
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
+from contracts.graph import VECTOR_KINDS, Space, VectorKind, VectorRow
+from runtime.bus.nats import connected
+from runtime.bus.nats_beside import NatsPointers
+from runtime.embedding import Embeddings
+from runtime.stores.open import open_vectors
+from runtime.stores.vectors import milvus_collections
+from runtime.stores.vectors.port import Vectors
 from tests.support.corpus import documents
 from tests.support.stack import Stack, running, until
 
@@ -113,3 +122,56 @@ def test_a_stack_started_with_another_model_goes_on_with_the_one_that_made_its_v
     done = stack.json("rebuild", "vectors", "--embedding-model", "minilm")
     assert done["generations"] == {"vectors": 4}
     assert live_model(stack).startswith(MINILM)
+
+
+def make_outdated(stack: Stack) -> None:
+    """Leave of the live vectors what a version before the ids of format 2 would have left: rows under other ids."""
+
+    async def change() -> None:
+        async with connected(stack.settings.nats_url, name="test") as client:
+            generation = (await (await NatsPointers.bind(client.jetstream())).live()).vectors
+        embeddings = Embeddings(stack.settings)
+        async with embeddings.of(generation) as found:
+            await rename_rows(found.vectors, generation)
+        await embeddings.close()
+
+    async def rename_rows(vectors: Vectors, generation: int) -> None:
+        space, rows = Space("default", generation), dict[VectorKind, list[VectorRow]]()
+        for kind in VECTOR_KINDS:
+            ids = [row.id for row in await vectors.scan(space, kind)]
+            rows[kind] = list((await vectors.get(space, kind, ids, vectors=True)).values())
+        await vectors.drop(generation)
+        with pytest.MonkeyPatch.context() as older:
+            older.setattr(milvus_collections, "VECTOR_FORMAT", 1)
+            before = open_vectors(stack.settings, model=vectors.model, dimension=vectors.dimension)
+            await before.prepare(generation)
+            for kind, some in rows.items():
+                await before.put(space, kind, [replace(row, id=f"old-{row.id[-40:]}") for row in some])
+            await before.close()
+
+    asyncio.run(change())
+
+
+def test_vectors_with_ids_of_an_older_version_are_searched_and_wait_for_a_rebuild(stack: Stack) -> None:
+    make_outdated(stack)
+    count = stack.counts()["all"] + 1
+    question = {**QUESTION, "mode": "mix"}
+    with stack.client() as client:
+        answer = until(lambda: (a := client.post("/query", json=question)).status_code == 200 and a, stack.logs)
+        assert "late.txt" in answer.text
+        stack.add({"after.txt": "Imogen Sorrel met Jasper Wren in Saltmarch."})
+        until(lambda: stack.counts().get("processing") == 1, lambda: str(stack.counts()))
+
+        def told() -> bool:
+            findings = stack.run("doctor", "--json").stdout
+            return "written by an older version" in findings and "`lightstream rebuild vectors`" in findings
+
+        until(told, lambda: stack.run("doctor").stdout)
+        assert "lightstream rebuild vectors" in str(stack.run("stores", "check").stdout)
+        done = stack.json("rebuild", "vectors")
+        assert done["digests"]["vectors"]["live"] is not None
+        until(lambda: stack.counts().get("processed") == count, lambda: str(stack.counts()))
+        assert stack.json("stores", "check") == {"problems": []}
+        assert "older version" not in stack.run("doctor", "--json").stdout
+        assert client.post("/query", json=question).status_code == 200
+    assert stack.json("rebuild", "vectors")["digests"]["vectors"]["same"] is True

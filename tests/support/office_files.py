@@ -111,7 +111,7 @@ def odt(body: str = _TEXT, *, protected: bool = False) -> bytes:
     return archive(**{name: part.encode() for name, part in parts.items()})
 
 
-def epub() -> bytes:
+def epub(first: str = "Åsa Lind leads the office.") -> bytes:
     """A book of two chapters, read in another order than the manifest has, and a page with a picture."""
     page = '<?xml version="1.0"?><!DOCTYPE html><html xmlns="http://www.w3.org/1999/xhtml"><body>{}</body></html>'
     items = "".join(
@@ -124,7 +124,7 @@ def epub() -> bytes:
         '<rootfiles><rootfile full-path="OEBPS/content.opf"/></rootfiles></container>',
         "OEBPS/content.opf": '<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf"><manifest>'
         f'{items}</manifest><spine><itemref idref="c3"/><itemref idref="c2"/><itemref idref="c1"/></spine></package>',
-        "OEBPS/one.xhtml": page.format("<h1>One</h1><p>Åsa Lind leads the office.</p>"),
+        "OEBPS/one.xhtml": page.format(f"<h1>One</h1><p>{first}</p>"),
         "OEBPS/text/two more.xhtml": page.format("<h1>Two</h1><p>Börje came <i>later</i>.</p>"),
         "OEBPS/cover.xhtml": page.format("<img src='cover.png'/>"),
     }

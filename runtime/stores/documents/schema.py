@@ -8,8 +8,9 @@ from contracts.graph import Space
 from runtime.errors import ConfigurationError
 from runtime.stores.documents.rows import Rows, Table
 
-VERSION = 2
-"""2: the lists of the graph are strings of JSON. A graph of version 1 is made anew with `lightstream rebuild graph`."""
+VERSION = 3
+"""2: the lists of the graph are strings of JSON. A graph of version 1 is made anew with `lightstream rebuild graph`.
+3: vectors of entities and relations have other ids. Older ones can be searched until `lightstream rebuild vectors`."""
 
 TABLE = Table("schema", Space("lightstream", 0))
 KEY = "stores"

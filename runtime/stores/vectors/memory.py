@@ -5,6 +5,7 @@ from functools import partial
 
 from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Space, VectorKind, VectorRow
 from runtime.stores.checkpoints import Checkpoint
+from runtime.stores.vectors import collection_names
 from runtime.stores.vectors import rows as stored
 from runtime.stores.vectors.checkpoint_rows import CHECKPOINT
 
@@ -29,9 +30,12 @@ class MemoryVectors:
 
     async def missing(self, generation: int) -> list[str]:
         """See `Vectors`."""
-        there = self._tables.get(generation, {}).get(stored.made_by(self.model, self.dimension), {})
+        there = self._tables.get(generation, {}).get(collection_names.made_by(self.model, self.dimension), {})
         kinds = {kind for _, kind in there}
         return [f"a table of {kind} is not there" for kind in VECTOR_KINDS if kind not in kinds]
+
+    async def outdated(self, generation: int) -> str | None:
+        """See `Vectors`. Never: there is no older one of this store."""
 
     async def ping(self) -> None:
         """See `Vectors`. Always answers."""
@@ -125,10 +129,10 @@ class MemoryVectors:
 
     def _table(self, space: Space, kind: VectorKind, *, create: bool = False) -> dict[str, VectorRow]:
         """The rows of one kind in a space, by id. Raises ModelChanged when only other models filled the generation."""
-        ours = stored.made_by(self.model, self.dimension)
+        ours = collection_names.made_by(self.model, self.dimension)
         makers = self._tables.get(space.generation, {})
         if makers and ours not in makers:
-            raise stored.model_changed(space.generation, min(makers), ours)
+            raise collection_names.model_changed(space.generation, min(makers), ours)
         if create:
             makers = self._tables.setdefault(space.generation, {})
             return makers.setdefault(ours, {}).setdefault((space.workspace, kind), {})

@@ -15,6 +15,7 @@ from runtime.errors import Unavailable
 from runtime.stores.checkpoints import Checkpoint
 from runtime.stores.vectors import checkpoint_rows
 from runtime.stores.vectors import rows as stored
+from runtime.stores.vectors.collection_names import collection, outdated, place
 from runtime.stores.vectors.milvus_collections import Collections
 
 MOST_HITS = 16_384
@@ -46,9 +47,15 @@ class MilvusVectors:
 
     async def missing(self, generation: int) -> list[str]:
         """See `Vectors`."""
+        if line := await self.outdated(generation):
+            return [line]
         there = await self._collections.names()
-        names = [stored.collection(generation, kind, self.model, self.dimension) for kind in VECTOR_KINDS]
+        names = [collection(generation, kind, self.model, self.dimension) for kind in VECTOR_KINDS]
         return [f"collection {name} is not there" for name in names if name not in there]
+
+    async def outdated(self, generation: int) -> str | None:
+        """See `Vectors`."""
+        return str(outdated(generation)) if await self._collections.outdated(generation) else None
 
     async def ping(self) -> None:
         """See `Vectors`."""
@@ -153,13 +160,12 @@ class MilvusVectors:
 
     async def generations(self) -> set[int]:
         """See `Vectors`."""
-        return {place.generation for place in map(stored.place, await self._collections.names()) if place}
+        return {found.generation for found in map(place, await self._collections.names()) if found}
 
     async def drop(self, generation: int) -> None:
         """See `Vectors`."""
         for name in await self._collections.names():
-            place = stored.place(name)
-            if place and place.generation == generation:
+            if (found := place(name)) and found.generation == generation:
                 await self._collections.drop(name)
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
@@ -199,13 +205,13 @@ class MilvusVectors:
         async def upsert(client: Any, name: str) -> None:
             await client.upsert(name, batch, timeout=self._timeout)
 
-        await self._collections.use(space.generation, kind, upsert, create=True)
+        await self._collections.use(space.generation, kind, upsert, create=True, write=True)
 
     async def _delete(self, space: Space, kind: VectorKind, condition: str) -> None:
         async def delete(client: Any, name: str) -> None:
             await client.delete(name, filter=condition, timeout=self._timeout)
 
-        await self._collections.use(space.generation, kind, delete, create=False)
+        await self._collections.use(space.generation, kind, delete, write=True)
 
     async def _settle(self, space: Space, kind: VectorKind) -> None:
         """Return when every reader finds what was written so far."""
@@ -221,7 +227,7 @@ class MilvusVectors:
         async def query(client: Any, name: str) -> list[stored.Fields]:
             return list(await client.query(name, filter=condition, output_fields=wanted, **options))
 
-        return await self._collections.use(space.generation, kind, query, create=False) or []
+        return await self._collections.use(space.generation, kind, query) or []
 
     async def _nearest(
         self,
@@ -248,4 +254,4 @@ class MilvusVectors:
             )
             return list(answer[0])
 
-        return await self._collections.use(space.generation, kind, search, create=False) or []
+        return await self._collections.use(space.generation, kind, search) or []

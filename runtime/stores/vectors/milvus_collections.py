@@ -12,8 +12,9 @@ from pymilvus import AsyncMilvusClient, DataType, MilvusClient
 from pymilvus.exceptions import MilvusException
 
 from contracts.graph import EmbeddingModel, VectorKind
+from contracts.ids import VECTOR_FORMAT
 from runtime.errors import ConfigurationError, Unavailable
-from runtime.stores.vectors import rows
+from runtime.stores.vectors import collection_names, rows
 
 T = TypeVar("T")
 Call = Callable[[Any, str], Awaitable[T]]
@@ -72,43 +73,65 @@ class Collections:
         }
         self._client: Any = AsyncMilvusClient(**self._connection)
         self._open: set[str] = set()
+        self._outdated: dict[int, int] = {}
         self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def names(self) -> list[str]:
         """All collections of the server. Raises Unavailable."""
         return await self._ask(self._client.list_collections(timeout=self.timeout))
 
-    async def use(self, generation: int, kind: VectorKind, call: Call[T], *, create: bool) -> T | None:
-        """What the call gives. Without a collection it is made, or None. Raises ModelChanged and Unavailable."""
-        name = await self.open(generation, kind, create=create)
+    async def use(
+        self, generation: int, kind: VectorKind, call: Call[T], *, create: bool = False, write: bool = False
+    ) -> T | None:
+        """What the call gives. Without a collection it is made, or None.
+
+        Raises ModelChanged, OutdatedVectors for a write, and Unavailable.
+        """
+        name = await self.open(generation, kind, create=create, write=write)
         if name is None:
             return None
         try:
             return await self._ask(call(self._client, name))
         except NotServed:
             self._open.discard(name)
-        if await self.open(generation, kind, create=create) is None:
+            self._outdated.pop(generation, None)
+        if (name := await self.open(generation, kind, create=create, write=write)) is None:
             return None
         return await self._ask(call(self._client, name))
 
-    async def open(self, generation: int, kind: VectorKind, *, create: bool) -> str | None:
+    async def open(self, generation: int, kind: VectorKind, *, create: bool, write: bool = False) -> str | None:
         """The name of the loaded collection, None when there is none and none is to be made."""
-        name = rows.collection(generation, kind, self._model, self._dimension)
-        if name in self._open:
+        if (name := self._known(generation, kind, write=write)) is not None:
             return name
         try:
-            async with asyncio.timeout(self.timeout), self._opening[name]:
-                if name in self._open or await self._opened(generation, name, create=create):
+            async with asyncio.timeout(self.timeout), self._opening[f"{generation} {kind}"]:
+                if (name := self._known(generation, kind, write=write)) is not None:
+                    return name
+                names = await self.names()
+                await self._refuse_another_model(generation, names)
+                self._note_format(generation, names)
+                if (create or write) and generation in self._outdated:
+                    raise collection_names.outdated(generation)
+                name = self._name(generation, kind)
+                if name in self._open or await self._opened(name, names, create=create):
                     self._open.add(name)
                     return name
         except TimeoutError as error:
-            raise Unavailable(f"Milvus did not open {name} within {self.timeout:.0f} s") from error
+            raise Unavailable(f"Milvus did not open its {kind} within {self.timeout:.0f} s") from error
         return None
 
     async def make(self, generation: int, kind: VectorKind) -> None:
-        """Make the collection unless the server, not only our memory, has it. Raises ModelChanged and Unavailable."""
-        self._open.discard(rows.collection(generation, kind, self._model, self._dimension))
-        await self.open(generation, kind, create=True)
+        """Make the collection unless the server, not only our memory, has it.
+
+        Raises ModelChanged, OutdatedVectors and Unavailable.
+        """
+        self._open.discard(self._name(generation, kind))
+        await self.open(generation, kind, create=True, write=True)
+
+    async def outdated(self, generation: int) -> bool:
+        """Whether the generation has collections of our model, and those of an older format only."""
+        self._note_format(generation, await self.names())
+        return generation in self._outdated
 
     async def drop(self, name: str) -> None:
         """Remove a collection. Repeats change nothing."""
@@ -119,10 +142,26 @@ class Collections:
         """Let go of the connection."""
         await self._client.close()
 
-    async def _opened(self, generation: int, name: str, *, create: bool) -> bool:
+    def _known(self, generation: int, kind: VectorKind, *, write: bool) -> str | None:
+        """The name of the collection that is open already, and may be written where that is wanted."""
+        name = self._name(generation, kind)
+        return name if name in self._open and not (write and generation in self._outdated) else None
+
+    def _name(self, generation: int, kind: VectorKind) -> str:
+        format = self._outdated.get(generation, VECTOR_FORMAT)
+        return collection_names.collection(generation, kind, self._model, self._dimension, format)
+
+    def _note_format(self, generation: int, names: list[str]) -> None:
+        """Note the format of the generation's collections, where it is an older one."""
+        ours = collection_names.maker(self._model, self._dimension)
+        there = [place for place in map(collection_names.place, names) if place]
+        formats = {place.format for place in there if (place.generation, place.maker) == (generation, ours)}
+        self._outdated.pop(generation, None)
+        if formats and VECTOR_FORMAT not in formats:
+            self._outdated[generation] = max(formats)
+
+    async def _opened(self, name: str, names: list[str], *, create: bool) -> bool:
         """Make the collection, or what a maker that died left undone, and load it. Returns whether it is there."""
-        names = await self.names()
-        await self._refuse_another_model(generation, names)
         there = name in names
         if not there and not create:
             return False
@@ -136,20 +175,27 @@ class Collections:
         names = await self.names()
         if other := self._of_another_model(generation, names):
             return EmbeddingModel.named(await self._description(other))
-        ours = rows.maker(self._model, self._dimension)
-        there = any(rows.place(name) == rows.Place(generation, ours) for name in names)
+        ours = collection_names.maker(self._model, self._dimension)
+        places = [place for place in map(collection_names.place, names) if place]
+        there = any((place.generation, place.maker) == (generation, ours) for place in places)
         return EmbeddingModel(self._model, self._dimension) if there else None
 
     async def _refuse_another_model(self, generation: int, there: list[str]) -> None:
         """Raise ModelChanged when only other models have collections of the generation."""
         if other := self._of_another_model(generation, there):
             description = await self._description(other)
-            raise rows.model_changed(generation, description, rows.made_by(self._model, self._dimension))
+            raise collection_names.model_changed(
+                generation, description, collection_names.made_by(self._model, self._dimension)
+            )
 
     def _of_another_model(self, generation: int, there: list[str]) -> str | None:
         """A collection of another model, where the generation has such and none of ours."""
-        ours = rows.maker(self._model, self._dimension)
-        makers = {place.maker: name for name in there if (place := rows.place(name)) and place.generation == generation}
+        ours = collection_names.maker(self._model, self._dimension)
+        makers = {
+            place.maker: name
+            for name in there
+            if (place := collection_names.place(name)) and place.generation == generation
+        }
         return None if not makers or ours in makers else min(makers.items())[1]
 
     async def _description(self, name: str) -> str:
@@ -172,7 +218,7 @@ class Collections:
             client.close()
 
     def _schema(self) -> Any:
-        schema: Any = MilvusClient.create_schema(description=rows.made_by(self._model, self._dimension))
+        schema: Any = MilvusClient.create_schema(description=collection_names.made_by(self._model, self._dimension))
         schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=rows.KEY_BYTES)
         for field, most in rows.STRINGS.items():
             schema.add_field(field, DataType.VARCHAR, max_length=most)

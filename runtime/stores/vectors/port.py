@@ -11,7 +11,8 @@ class Vectors(Protocol):
     """Vectors by id. All adapters obey the same law, held by `tests/contract/test_vectors.py`.
 
     An adapter is made for one embedding model and dimension; each generation has its own collections, which carry
-    the model's name. A call for a generation that another model filled raises `ModelChanged`. Ids are
+    the model's name. A call for a generation that another model filled raises `ModelChanged`, a write to one whose ids
+    have an older format `OutdatedVectors`. Ids are
     `[A-Za-z0-9_-]`, at most 64 long. A write is searchable, by every reader, when it returns; twice is once. Rows
     are checked before anything is sent: every vector finite and of the right dimension, else `Poison`, and nothing
     is written. Text that is too long for the server's field is cut at a character; its hash stays that of the whole.
@@ -26,7 +27,11 @@ class Vectors(Protocol):
         ...
 
     async def missing(self, generation: int) -> list[str]:
-        """What `prepare` would make, a line each."""
+        """What `prepare` would make, a line each; for an outdated generation that line alone."""
+        ...
+
+    async def outdated(self, generation: int) -> str | None:
+        """Why the generation can be read and not written, with the way out: its ids have an older format. Else None."""
         ...
 
     async def ping(self) -> None:

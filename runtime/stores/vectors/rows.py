@@ -1,4 +1,4 @@
-"""What stands in the vector store: names of collections, the fields of a row, and what is checked before it is sent.
+"""What stands in the vector store: the fields of a row, and what is checked before it is sent.
 
 No driver here; every adapter keeps the same rows.
 """
@@ -7,16 +7,16 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from contracts.graph import EmbeddingModel, Hit, VectorKind, VectorRow
+from contracts.graph import Hit, VectorRow
 from contracts.ids import chunk_vector_prefix
-from runtime.errors import ModelChanged, Poison
+from runtime.errors import Poison
 
 Fields = dict[str, Any]
 """One row as the server takes it: every field present, none of them None."""
@@ -56,44 +56,6 @@ SCORE_DIGITS = 6
 """Scores are rounded, so that equal vectors are equally near however the server computed it."""
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_COLLECTION = re.compile(r"ls_g([0-9]+)_(?:chunks|entities|relations)_([0-9a-f]{10}_[0-9]+)")
-
-
-@dataclass(frozen=True)
-class Place:
-    """What a collection's name says. `maker` stands for the model and the dimension."""
-
-    generation: int
-    maker: str
-
-
-def maker(model: str, dimension: int) -> str:
-    """The short name of a model and dimension inside a collection's name."""
-    return f"{_digest(model)[:10]}_{dimension}"
-
-
-def collection(generation: int, kind: VectorKind, model: str, dimension: int) -> str:
-    """The collection's name: `ls_g1_chunks_0a1b2c3d4e_384`."""
-    return f"ls_g{generation}_{kind}_{maker(model, dimension)}"
-
-
-def place(name: str) -> Place | None:
-    """What the name of a collection says, None for one that is not ours."""
-    match = _COLLECTION.fullmatch(name)
-    return Place(int(match[1]), match[2]) if match else None
-
-
-def made_by(model: str, dimension: int) -> str:
-    """A model as messages and descriptions of collections name it."""
-    return str(EmbeddingModel(model, dimension))
-
-
-def model_changed(generation: int, before: str, now: str) -> ModelChanged:
-    """The error of a call for a generation that another model filled; the models as `made_by` says them."""
-    return ModelChanged(
-        f"the vectors of generation {generation} were made by {before}, and this process embeds with {now}: "
-        "run `lightstream rebuild vectors --embedding-model …` to make them anew, or go back to the former model"
-    )
 
 
 def tenant(workspace: str) -> str:

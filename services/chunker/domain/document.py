@@ -12,6 +12,9 @@ from services.chunker.domain.passages import Passage, Tokens
 from services.chunker.domain.recursive import recursive
 from services.chunker.domain.windows import by_character, windows
 
+MOST_CHUNKS = 20_000
+"""Chunks of a document where nothing else is said: the longest text, in chunks of the usual size, has fewer."""
+
 Texts = Callable[[], Iterable[str]]
 """Gives the text as it was published, in pieces, from its beginning at each call."""
 
@@ -48,6 +51,31 @@ def chunks(document_id: str, texts: Texts, tokens: Tokens, how: Chunking, pages:
     if not order:
         what = f" and {how.split_by_character!r}" if how.split_by_character else ""
         raise Poison(f"the text is empty once control characters and blanks{what} are gone")
+
+
+def refuse_more(most: int, texts: Texts, tokens: Tokens, how: Chunking, size: int) -> None:
+    """Raise Poison for a text of `size` bytes that makes more than `most` chunks, before any of them is made.
+
+    Most texts are so short that they cannot; only of others the chunks are counted first.
+    """
+    if _at_most(size, how) <= most:
+        return
+    found = passages((text for text, _ in sanitized(texts())), tokens, how)
+    for count, _ in enumerate(found, 1):
+        if count > most:
+            raise Poison(
+                f"the text makes more than {most:,} chunks of {how.size} tokens: choose larger chunks (`chunking` of "
+                "the document, CHUNK_SIZE), split the document, or raise MAX_CHUNKS_PER_DOCUMENT"
+            )
+
+
+def _at_most(size: int, how: Chunking) -> int:
+    """Chunks that a text of so many bytes makes at most; a token has at least one byte."""
+    stride = max(1, (how.size or 1) - (how.overlap or 0))
+    if how.split_by_character is not None:
+        return size
+    # At separators two neighbours together are longer than one stride, and one may be halved.
+    return 1 + (4 if how.strategy == "recursive" else 1) * -(-size // stride)
 
 
 def passages(texts: Iterable[str], tokens: Tokens, how: Chunking) -> Iterator[Passage]:

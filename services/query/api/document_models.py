@@ -13,6 +13,10 @@ Said = Annotated[str, AfterValidator(encodable)]
 """A text without lone surrogates, which JSON can carry and UTF-8 cannot."""
 
 
+MOST_AT_ONCE = 1000
+"""Texts, or ids, of one request; more go into further ones."""
+
+
 class ChunkingParams(Strict):
     """How large the chunks are; what is null is the service's setting. LightRAG's names, and ours."""
 
@@ -41,7 +45,7 @@ class ChunkingOption(Strict):
 
     @model_validator(mode="after")
     def _can_be_done(self) -> Self:
-        self.chunking()
+        self.chunking().bounded()
         return self
 
     def chunking(self) -> Chunking:
@@ -73,7 +77,7 @@ class InsertText(Strict):
 class InsertTexts(Strict):
     """Several texts to add."""
 
-    texts: list[Said] = Field(min_length=1, examples=[["First.", "Second."]])
+    texts: list[Said] = Field(min_length=1, max_length=MOST_AT_ONCE, examples=[["First.", "Second."]])
     file_sources: list[Said] = Field(default=[], examples=[["a.md", "b.md"]])
     chunking: ChunkingOption | None = None
 
@@ -94,7 +98,7 @@ class PaginatedRequest(Strict):
     model_config = ConfigDict(json_schema_extra={"examples": [{"page": 1, "page_size": 50, "status_filter": "failed"}]})
 
     status_filter: str | None = None
-    status_filters: list[str] | None = None
+    status_filters: list[str] | None = Field(default=None, max_length=64)
     page: int = Field(default=1, ge=1, le=1_000_000_000)
     page_size: int = Field(default=50, ge=10, le=200)
     sort_field: Literal["updated_at", "created_at", "id", "file_path"] = "updated_at"
@@ -102,8 +106,8 @@ class PaginatedRequest(Strict):
 
 
 class Document(BaseModel):
-    """The state of one document. `metadata` also counts the chunks each step has done, and says where in the log the
-    text stands that this is the state of (`added_sequence`).
+    """The state of one document. `metadata` also counts the chunks each step has done, and says when the text was added
+    that this is the state of (`added_sequence`, in microseconds since 1970).
     """
 
     id: str
@@ -134,7 +138,7 @@ class Document(BaseModel):
             error_msg="; ".join(f"{failure.stage}: {failure.message}" for failure in failures[:5]) or None,
             metadata={
                 **status.metadata,
-                "added_sequence": status.version,
+                "added_sequence": status.added,
                 "chunks": status.chunk_count,
                 **{step: status.done(step) for step in STEPS},
             },
@@ -184,7 +188,9 @@ def all_counts(counts: dict[str, int]) -> dict[str, int]:
 class DeleteRequest(Strict):
     """Which documents leave. The two flags are LightRAG's: no files are kept here, and caches are cleared apart."""
 
-    doc_ids: list[Said] = Field(min_length=1, examples=[["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"]])
+    doc_ids: list[Said] = Field(
+        min_length=1, max_length=MOST_AT_ONCE, examples=[["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"]]
+    )
     delete_file: bool = False
     delete_llm_cache: bool = False
 

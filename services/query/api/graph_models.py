@@ -190,7 +190,7 @@ class DeletionResponse(BaseModel):
     file_path: str | None = None
 
 
-PENDING = "The log has it at place {}; the graph does not show it yet, because it works on something else."
+PENDING = "The log has it, as {}; the graph does not show it yet, because it works on something else."
 
 
 def answered(edited: Edited[Entity] | Edited[Relation], message: str) -> EditResponse:

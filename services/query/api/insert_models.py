@@ -12,7 +12,10 @@ class Placed(BaseModel):
     """Where a document of a request stands in the log."""
 
     id: str
-    sequence: int = Field(description="its state has at least this `added_sequence` as soon as it is about this text")
+    sequence: int = Field(
+        description="its state has at least this `added_sequence` as soon as it is about this text; microseconds "
+        "since 1970"
+    )
     track_id: str = Field(
         description="of the request that brought the text there: another one if it stood there already"
     )
@@ -54,10 +57,10 @@ class InsertResponse(BaseModel):
 def _placed(added: Added, track_id: str, states: Mapping[str, str]) -> Placed:
     # A request that is sent again under its key is told the same as the first time.
     if added.is_new or added.track_id == track_id:
-        return Placed(id=added.document_id, sequence=added.sequence, track_id=added.track_id)
+        return Placed(id=added.document_id, sequence=added.at, track_id=added.track_id)
     return Placed(
         id=added.document_id,
-        sequence=added.sequence,
+        sequence=added.at,
         # What came over the bus need not have a track; a document's own id is one as well.
         track_id=added.track_id or added.document_id,
         is_new=False,

@@ -97,7 +97,9 @@ class QueryRequest(Strict):
     enable_rerank: bool | None = None
     include_references: bool = True
     min_position: int | None = Field(
-        default=None, ge=0, description="wait until what the log holds up to here is in the answer"
+        default=None,
+        ge=0,
+        description="wait until all that was added by then is in the answer; see X-Log-Position",
     )
     filter: Filter = Field(default_factory=Filter, description="the documents to answer from")
     include_chunk_content: bool = False

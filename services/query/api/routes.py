@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, FastAPI, Header, HTTPException, Request,
 from contracts.envelope import WORKSPACE_PATTERN
 from contracts.envelope import Header as Attributes
 from runtime.bus.port import Blobs, GenerationPointers, Log
+from runtime.models.scope import set_call_scope
 from services.query.api.models import QueryRequest, QueryResponse, references_of
 from services.query.api.problems import Responses, answering
 from services.query.api.streaming import Ndjson, answer_lines
@@ -95,18 +96,17 @@ Workspace = Annotated[str, Depends(workspace)]
 
 
 POSITION = "X-Log-Position"
-"""Every answer names the place in the log up to which all documents are in it."""
+"""Every answer names the time, in microseconds since 1970, up to which all documents are in it."""
 
 
-STANDING: Responses = {
-    **answering(502),
-    200: {"headers": {POSITION: {"description": "the place in the log", "schema": {"type": "integer", "minimum": 0}}}},
-}
+UP_TO = {"description": "up to when, in microseconds since 1970", "schema": {"type": "integer", "minimum": 0}}
+STANDING: Responses = {**answering(502), 200: {"headers": {POSITION: UP_TO}}}
 LINES = {"application/x-ndjson": {"example": '{"response": "Ada Marsh leads it. [1]", "llm_generated": false}\n'}}
 
 
 async def standing(body: QueryRequest, ctx: Context, workspace: str, response: Response) -> Spaces:
     """Where to look, once the position that was asked for is reached; the answer's header says which one is."""
+    set_call_scope(workspace)
     spaces = Spaces.of(workspace, await ctx.pointers.live())
     if body.min_position is None:
         position = await ctx.positions.of(spaces.status)

@@ -20,6 +20,7 @@ from contracts.events import (
     VectorsIndexed,
 )
 from contracts.ids import UNKNOWN_SOURCE
+from contracts.moments import microseconds
 from contracts.values import ChunkRef, DocumentVersion, Scalar
 
 SUMMARY_LENGTH = 250
@@ -75,6 +76,8 @@ class DocumentStatus:
     created_at: str = ""
     updated_at: str = ""
     version: int = 0
+    added: int = 0
+    """When this version was added, in microseconds since 1970: what callers know of its place in the log."""
     added_id: str = ""
     """Event id of the DocumentAdded of this version."""
     chunk_count: int = 0
@@ -185,6 +188,7 @@ def _added(known: DocumentStatus, event: DocumentAdded, fact: Fact) -> DocumentS
     same = fact.id == known.added_id or fact.sequence == known.version
     return replace(
         known if same else _renewed(known, fact.sequence),
+        added=microseconds(fact.at),
         added_id=fact.id,
         file_path=event.file_path,
         track_id=event.track_id or "",
@@ -229,7 +233,8 @@ def _at(known: DocumentStatus, document: DocumentVersion, fact: Fact) -> Documen
         return known
     if document.version < known.version:
         return None
-    return replace(_renewed(known, document.version), file_path=document.file_path)
+    added = microseconds(document.added_at)
+    return replace(_renewed(known, document.version), added=added, file_path=document.file_path)
 
 
 def _progressed(

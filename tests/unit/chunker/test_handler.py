@@ -45,10 +45,34 @@ async def test_the_document_s_own_options_come_first() -> None:
     assert [chunk.content for chunk in fact.chunks] == ["abcd", "efgh"]
 
 
-@pytest.mark.parametrize("chunking", [Chunking(size=2), Chunking(size=1), Chunking(overlap=10), Chunking(overlap=99)])
-async def test_an_overlap_that_would_never_end_is_refused(chunking: Chunking) -> None:
-    with pytest.raises(Poison, match=r"overlap \d+ must be smaller than size"):
+@pytest.mark.parametrize(
+    "chunking", [Chunking(overlap=10), Chunking(overlap=99), Chunking(overlap=6), Chunking(size=1000, overlap=999)]
+)
+async def test_an_overlap_that_multiplies_the_text_is_refused(chunking: Chunking) -> None:
+    with pytest.raises(Poison, match=r"overlap \d+ (must be smaller than|is more than half of) size"):
         await cut(added("d", "text", chunking=chunking))
+
+
+async def test_the_usual_overlap_is_at_most_half_of_a_document_s_own_size() -> None:
+    (fact,) = await cut(added("d", "abcdefgh", chunking=Chunking(size=2)), overlap=5)
+    assert [chunk.content for chunk in fact.chunks] == ["ab", "bc", "cd", "de", "ef", "fg", "gh", "h"]
+
+
+@pytest.mark.parametrize(
+    ("how", "count"),
+    [
+        (Chunking(size=4, overlap=0), 100),
+        (Chunking(size=4, overlap=2), 200),
+        (Chunking(size=4, overlap=0, strategy="recursive"), 100),
+        (Chunking(size=1000, overlap=0, split_by_character="d"), 100),
+    ],
+)
+async def test_a_text_of_too_many_chunks_is_refused_before_the_first_one_is_made(how: Chunking, count: int) -> None:
+    text = "abcd" * 100
+    facts = await cut(added("d", text, chunking=how), max_chunks=count)
+    assert sum(len(fact.chunks) for fact in facts) == count
+    with pytest.raises(Poison, match=f"more than {count - 1} chunks of .*MAX_CHUNKS_PER_DOCUMENT"):
+        await cut(added("d", text, chunking=how), max_chunks=count - 1)
 
 
 @pytest.mark.parametrize("text", ["", " \n ", "\x00\x07", "&nbsp;"])
@@ -160,6 +184,7 @@ async def test_a_piece_that_is_too_long_is_refused_before_anything_is_published(
         tokens=Letters(),
         chunking=Chunking(size=10, overlap=2),
         max_bytes=10_000_000,
+        max_chunks=1_000_000,
     )
     with pytest.raises(Poison, match="begins at character 1,800,000 has more than 10 tokens"):
         await anext(facts)
@@ -216,8 +241,8 @@ def test_the_strategy_is_a_setting(strategy: str, monkeypatch: pytest.MonkeyPatc
         ChunkerSettings()
 
 
-def test_settings_whose_overlap_would_never_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_whose_overlap_multiplies_texts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CHUNK_SIZE", "100")
-    monkeypatch.setenv("CHUNK_OVERLAP_SIZE", "100")
-    with pytest.raises(ValidationError, match="CHUNK_OVERLAP_SIZE 100 must be smaller than CHUNK_SIZE"):
+    monkeypatch.setenv("CHUNK_OVERLAP_SIZE", "51")
+    with pytest.raises(ValidationError, match="CHUNK_OVERLAP_SIZE 51 must be at most half of CHUNK_SIZE"):
         ChunkerSettings()

@@ -39,10 +39,22 @@ def test_what_a_document_says_of_its_cutting_goes_before_the_service_s() -> None
     )
 
 
-@pytest.mark.parametrize("said", [Chunking(size=100), Chunking(overlap=1200)])
-def test_what_does_not_go_together_with_the_service_s_cutting_is_refused(said: Chunking) -> None:
+def test_what_does_not_go_together_with_the_service_s_cutting_is_refused() -> None:
     with pytest.raises(ValidationError, match=r"overlap \d+ must be smaller than size"):
-        said.over(Chunking(size=1200, overlap=100))
+        Chunking(overlap=1200).over(Chunking(size=1200, overlap=100))
+
+
+def test_the_service_s_overlap_is_at_most_half_of_a_size_that_a_document_says() -> None:
+    defaults = Chunking(size=1200, overlap=100)
+    overlaps = {size: Chunking(size=size).over(defaults).bounded().overlap for size in (1, 2, 100, 199, 200, 5000)}
+    assert overlaps == {1: 0, 2: 1, 100: 50, 199: 99, 200: 100, 5000: 100}
+
+
+def test_an_overlap_of_more_than_half_can_be_read_and_is_not_in_bounds() -> None:
+    said = Chunking.model_validate({"size": 1000, "overlap": 999})
+    with pytest.raises(ValueError, match="overlap 999 is more than half of size 1000: give at most 500"):
+        said.bounded()
+    assert Chunking(size=1000, overlap=500).bounded() == Chunking(size=1000, overlap=500)
 
 
 @pytest.mark.parametrize(

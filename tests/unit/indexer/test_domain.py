@@ -3,7 +3,7 @@
 import re
 
 from contracts.graph import Entity, Relation
-from contracts.ids import md5, sha256
+from contracts.ids import entity_vector_id, relation_vector_id, sha256
 from services.indexer.domain import EMBEDDED, chunk_row, entity_row, relation_row
 from tests.support.facts import chunk, document
 
@@ -18,18 +18,18 @@ def test_a_chunk_is_embedded_as_it_is() -> None:
 
 def test_an_entity_is_embedded_as_its_name_above_its_description() -> None:
     row = entity_row(Entity("Alice", 4, description="She paints"))
-    assert (row.id, row.text) == ("ent-" + md5("Alice"), "Alice\nShe paints")
+    assert (row.id, row.text) == (entity_vector_id("Alice"), "Alice\nShe paints")
     assert (row.names, row.version) == (("Alice",), 4)
 
 
 def test_a_relation_is_embedded_as_its_keywords_its_ends_and_its_description() -> None:
     row = relation_row(Relation("Alice", "Bob", 4, keywords=("art", "love"), description="She paints Bob"))
-    assert (row.id, row.text) == ("rel-" + md5("AliceBob"), "art,love\tAlice\nBob\nShe paints Bob")
+    assert (row.id, row.text) == (relation_vector_id("Alice", "Bob"), "art,love\tAlice\nBob\nShe paints Bob")
     assert row.names == ("Alice", "Bob")
 
 
 def test_the_ends_of_a_relation_are_sorted_in_its_id() -> None:
-    assert relation_row(Relation("Alice", "Bob", 1)).id == "rel-" + md5("AliceBob")
+    assert relation_row(Relation("Alice", "Bob", 1)).id == relation_vector_id("Alice", "Bob")
 
 
 def test_a_description_that_grows_behind_what_is_embedded_need_not_be_embedded_again() -> None:

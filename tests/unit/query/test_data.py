@@ -1,5 +1,7 @@
 """What was found, as data; and where in the log an answer stands."""
 
+import asyncio
+import time
 from collections.abc import AsyncIterator
 
 import httpx
@@ -7,8 +9,9 @@ import pytest
 import pytest_asyncio
 
 from contracts.graph import Space
+from contracts.moments import microseconds
 from runtime.bus.memory import MemoryLog
-from services.query.positions import LogPositions
+from services.query.positions import FRESH, LogPositions
 from services.query.settings import QuerySettings
 from tests.support.facts import added, delivered
 from tests.support.querying import World, library_of_two
@@ -82,44 +85,110 @@ async def test_a_request_for_data_that_is_not_valid_is_refused_in_the_same_shape
 
 
 class FoldedTo(MemoryLog):
-    """A log of which the projection has acknowledged so much."""
+    """A log of which the projection has handled so much, and in which the workspace's newest event stands there."""
 
     position = 0
+    newest_at = 0
 
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
         assert durables == ("query-status",)
         return self.position
 
+    async def last(self, workspace: str) -> int:
+        return self.newest_at if workspace == "w" else 0
+
+
+class Clock:
+    """Microseconds, as a test sets them."""
+
+    def __init__(self, now: int) -> None:
+        self.now = now
+
+    def __call__(self) -> int:
+        return self.now
+
+
+NOW = 2_000_000_000_000_000
+
 
 async def test_an_answer_stands_before_the_oldest_document_that_is_worked_on(world: World) -> None:
-    log = FoldedTo()
+    log, clock = FoldedTo(), Clock(NOW)
     log.position = 2000
-    assert await LogPositions(log, world.documents).of(SPACE) == 2000
-    await world.project(delivered(added("new", "a text"), 1500, workspace="w", id="new", correlation="new"))
-    assert await LogPositions(log, world.documents).of(SPACE) == 1499
-    assert await LogPositions(log, world.documents).of(Space("other", 1)) == 2000
+    assert await LogPositions(log, world.documents, clock).of(SPACE) == NOW
+    new = delivered(added("new", "a text"), 1500, workspace="w", id="new", correlation="new")
+    await world.project(new)
+    at = microseconds(new.happened_at)
+    assert await LogPositions(log, world.documents, clock).of(SPACE) == at - 1
+    assert await LogPositions(log, world.documents, clock).of(Space("other", 1)) == NOW
 
 
-async def test_a_position_never_goes_back(world: World) -> None:
-    log = FoldedTo()
-    positions = LogPositions(log, world.documents)
-    log.position = 2000
-    assert await positions.reach(SPACE, 2000, seconds=0) == 2000
-    await world.project(delivered(added("new", "a text"), 1500, workspace="w", id="new", correlation="new"))
-    assert await positions.reach(SPACE, 2000, seconds=0) == 2000
+async def test_a_position_never_goes_back_and_what_was_just_added_is_waited_for_all_the_same(world: World) -> None:
+    log, clock = FoldedTo(), Clock(NOW)
+    positions = LogPositions(log, world.documents, clock)
+    assert await positions.of(SPACE) == NOW
+    new = delivered(added("new", "a text"), 1500, workspace="w", id="new", correlation="new")
+    at = microseconds(new.happened_at)
+    log.newest_at = 1500
+    # In the log and not seen by the projection; then seen, and worked on.
+    assert await positions.reach(SPACE, at, seconds=0) < at
+    await world.project(new)
+    log.position = 1500
+    assert await positions.reach(SPACE, at, seconds=0) < at
+    assert await positions.reach(SPACE, at - 1, seconds=0) >= at - 1
+    assert await LogPositions(log, world.documents, clock).of(SPACE) == at - 1
+    assert await positions.of(SPACE) == NOW
+
+
+async def test_documents_that_come_without_a_pause_do_not_hold_a_position_back(world: World) -> None:
+    log, clock = FoldedTo(), Clock(NOW)
+    positions = LogPositions(log, world.documents, clock)
+    log.newest_at = 10
+    assert await positions.of(SPACE) == 0
+    clock.now, log.newest_at, log.position = NOW + 1_000_000, 20, 15
+    await asyncio.sleep(FRESH)
+    assert await positions.of(SPACE) == NOW
+
+
+async def test_what_others_do_moves_no_position(world: World) -> None:
+    log, clock = FoldedTo(), Clock(NOW)
+    seen: set[int] = set()
+    for log.position in (10, 1000, 50_000):  # everybody's events
+        seen.add(await LogPositions(log, world.documents, clock).of(SPACE))
+    assert seen == {NOW}
 
 
 async def test_a_position_that_is_not_reached_is_waited_for_until_the_time_is_over(world: World) -> None:
-    assert await LogPositions(FoldedTo(), world.documents).reach(SPACE, 7, seconds=0.2) == 0
+    log = FoldedTo()
+    log.newest_at = 7
+    assert await LogPositions(log, world.documents).reach(SPACE, 7, seconds=0.2) < 7
 
 
 async def test_answers_carry_their_position_and_a_position_to_come_is_a_503(world: World) -> None:
     settings = QuerySettings(workspace="w", min_position_timeout=0.0)
     transport = httpx.ASGITransport(world.app(settings=settings), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
-        answer = await api.post("/query", json={"query": QUESTION, "min_position": 0})
-        assert (answer.status_code, answer.headers["X-Log-Position"]) == (200, "0")
-        assert (await api.post("/query/data", json={"query": QUESTION})).headers["X-Log-Position"] == "0"
-        answer = await api.post("/query", json={"query": QUESTION, "min_position": 9})
+        before = time.time_ns() // 1000
+        answer = await api.post("/query", json={"query": QUESTION, "min_position": before})
+        assert answer.status_code == 200
+        assert before <= int(answer.headers["X-Log-Position"]) <= time.time_ns() // 1000
+        later = int((await api.post("/query/data", json={"query": QUESTION})).headers["X-Log-Position"])
+        assert later >= int(answer.headers["X-Log-Position"])
+        answer = await api.post("/query", json={"query": QUESTION, "min_position": 2 * before})
         assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
-        assert "position 0 is reached, 9 was asked for" in answer.json()["detail"]
+        assert f"{2 * before} was asked for" in answer.json()["detail"]
+
+
+async def test_no_answer_tells_one_workspace_how_much_goes_on_in_another() -> None:
+    told: list[set[int]] = []
+    for others in (0, 40):
+        world = World()
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(world.app()), base_url="http://api") as api:
+            for number in range(others):
+                text = {"text": f"Text {number}."}
+                await api.post("/documents/text", json=text, headers={"X-Workspace": "other"})
+            answer = (await api.post("/documents/text", json={"text": "Ours."})).json()
+            asked = await api.post("/query/data", json={"query": QUESTION})
+            told.append({answer["documents"][0]["sequence"], int(asked.headers["X-Log-Position"])})
+    # Times, whatever number the log gave: no place in the log is among them.
+    now = time.time_ns() // 1000
+    assert all(number == 0 or abs(number - now) < 60_000_000 for numbers in told for number in numbers)

@@ -72,3 +72,20 @@ async def test_a_scan_that_goes_on_shows_and_can_be_stopped(tmp_path: Path) -> N
         assert (await ended(api, track))["status"] == "cancelled"
         assert (await api.get("/documents/pipeline_status")).json()["scanning"] is False
     assert len(world.log.messages) < 40
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("DELETE", "/documents/delete_document", {"doc_ids": [f"d{n}" for n in range(1001)]}),
+        ("POST", "/documents/texts", {"texts": ["x"] * 1001}),
+        ("POST", "/documents/paginated", {"status_filters": ["failed"] * 65}),
+        ("POST", "/query", {"query": "Who leads?", "filter": {"document_ids": [f"d{n}" for n in range(1001)]}}),
+    ],
+)
+async def test_a_list_of_any_length_is_refused_with_the_limit(
+    api: httpx.AsyncClient, method: str, path: str, body: dict[str, object]
+) -> None:
+    answer = await api.request(method, path, json=body)
+    assert answer.status_code == 422
+    assert "at most" in answer.text

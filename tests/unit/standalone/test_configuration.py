@@ -79,7 +79,7 @@ def test_mistakes_keep_their_values_to_themselves(tmp_path: Path) -> None:
     assert [name for name in ("LLM_TIMEOUT", "JWT_ALGORITHM") if name not in str(faults)] == []
     assert SECRET not in str(faults)
     (overlap,) = shown(tmp_path, CHUNK_OVERLAP_SIZE="1200")["faults"]
-    assert "CHUNK_OVERLAP_SIZE 1200 must be smaller than CHUNK_SIZE" in overlap
+    assert "CHUNK_OVERLAP_SIZE 1200 must be at most half of CHUNK_SIZE" in overlap
     code, output = config(tmp_path, AUTH_ACCOUNTS=f"ada:{SECRET}")
     assert (code, "nothing starts like this: AUTH_ACCOUNTS needs a TOKEN_SECRET" in output) == (1, True)
 

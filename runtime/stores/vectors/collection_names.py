@@ -1,0 +1,56 @@
+"""Names of collections: the generation, the kind of rows, the embedding model, and the format of the ids in them."""
+
+import re
+from dataclasses import dataclass
+
+from contracts.graph import EmbeddingModel, VectorKind
+from contracts.ids import VECTOR_FORMAT, sha256
+from runtime.errors import ModelChanged, OutdatedVectors
+
+_COLLECTION = re.compile(r"ls_g([0-9]+)_(?:chunks|entities|relations)_([0-9a-f]{10}_[0-9]+)(?:_f([0-9]+))?")
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a collection's name says. `maker` stands for the model and the dimension."""
+
+    generation: int
+    maker: str
+    format: int = 1
+
+
+def maker(model: str, dimension: int) -> str:
+    """The short name of a model and dimension inside a collection's name."""
+    return f"{sha256(model)[:10]}_{dimension}"
+
+
+def collection(generation: int, kind: VectorKind, model: str, dimension: int, format: int = VECTOR_FORMAT) -> str:
+    """The collection's name: `ls_g1_chunks_0a1b2c3d4e_384_f2`; without the last part for format 1."""
+    return f"ls_g{generation}_{kind}_{maker(model, dimension)}{f'_f{format}' if format > 1 else ''}"
+
+
+def place(name: str) -> Place | None:
+    """What the name of a collection says, None for one that is not ours."""
+    match = _COLLECTION.fullmatch(name)
+    return Place(int(match[1]), match[2], int(match[3] or 1)) if match else None
+
+
+def made_by(model: str, dimension: int) -> str:
+    """A model as messages and descriptions of collections name it."""
+    return str(EmbeddingModel(model, dimension))
+
+
+def model_changed(generation: int, before: str, now: str) -> ModelChanged:
+    """The error of a call for a generation that another model filled; the models as `made_by` says them."""
+    return ModelChanged(
+        f"the vectors of generation {generation} were made by {before}, and this process embeds with {now}: "
+        "run `lightstream rebuild vectors --embedding-model …` to make them anew, or go back to the former model"
+    )
+
+
+def outdated(generation: int) -> OutdatedVectors:
+    """The error of a write to a generation whose ids are of an older format."""
+    return OutdatedVectors(
+        f"the vectors of generation {generation} were written by an older version, which named them otherwise: they "
+        "can be searched, and nothing is added; run `lightstream rebuild vectors` to make them anew from the log"
+    )
