@@ -100,7 +100,7 @@ READS_NEWEST_VERSION = Grant(
     "the newest version of a document that it can name, so that no work is paid for in vain",
     tuple(
         f"{API}.DIRECT.GET.KB_EVENTS.{subjects.of_type(name)}"
-        for name in ("DocumentAdded", "DocumentDeleted", "ChunksCreated")
+        for name in ("DocumentAdded", "DocumentDeleted", "DocumentCancelled", "ChunksCreated")
     ),
 )
 
