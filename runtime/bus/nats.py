@@ -15,6 +15,7 @@ from nats.errors import (
     ConnectionDrainingError,
     ConnectionReconnectingError,
     MaxPayloadError,
+    NoRespondersError,
     OutboundBufferLimitError,
 )
 from nats.errors import Error as NatsError
@@ -49,7 +50,7 @@ FIRST_CONNECTION = 10.0
 
 SILENT = (
     NatsTimeout, ConnectionClosedError, ConnectionDrainingError, ConnectionReconnectingError, OutboundBufferLimitError,
-    NoStreamResponseError,
+    NoStreamResponseError, NoRespondersError,
 )  # fmt: skip
 """What the client raises when the server, or its JetStream, does not answer."""
 
