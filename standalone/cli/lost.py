@@ -30,7 +30,7 @@ async def attend(folder: Folder, state: State, *, rebuild: bool, ask: bool) -> N
         if not found.stores:
             return
         for reason in found.stores.values():
-            note(f"{typer.style('lost', fg='red', bold=True)}  {reason}")
+            note(f"  {reason}", label="lost", colour="red")
         if not rebuild and not (ask and await asyncio.to_thread(_wanted, tuple(found.stores))):
             for line in command(tuple(found.stores)).split(" && "):
                 note(f"      questions get 503 until `{line}{folder.option}`")
@@ -40,7 +40,7 @@ async def attend(folder: Folder, state: State, *, rebuild: bool, ask: bool) -> N
             await projections.rebuild(stack, wanted, _ignored)
         note(f"made anew from the log: {', '.join(found.stores)}")
     except ServiceError as error:
-        note(f"{typer.style('error:', fg='red', bold=True)} {error}")
+        note(f" {error}", label="error:", colour="red")
 
 
 def can_ask() -> bool:

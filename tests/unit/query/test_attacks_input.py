@@ -1,6 +1,7 @@
 """Attacks through what is sent: other tenants' ids, text that is code elsewhere, hostile files, much of everything."""
 
 import json
+import re
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -123,8 +124,7 @@ async def test_s08_odd_text_comes_back_as_it_is_or_is_refused_and_is_never_worke
 ) -> None:
     answer = await create(api, f"Odd {hostile}"[:512], description=hostile)
     assert answer.status_code in {200, 400, 422}, answer.text
-    when = str(answer.json().get("data", {}).get("graph_data", {}).get("created_at", "never"))
-    assert "49" not in answer.text.replace(when, "")
+    assert "49" not in re.sub(r"\d{3,}", "", answer.text), "times and places may have any digits"
     assert "<class" not in answer.text
     if answer.status_code == 200:
         said = answer.json()["data"]["graph_data"]["description"]
