@@ -9,7 +9,7 @@ import structlog
 
 from contracts.ids import sha256
 from runtime.ahead import read_ahead
-from runtime.errors import Poison, Retryable
+from runtime.errors import Poison, Retryable, Unavailable
 from runtime.models.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
 from runtime.models.offline.keywords import keywords
 from runtime.models.offline.quotable import quotable
@@ -61,8 +61,15 @@ class ModelKeywords:
                 return Keywords(tuple(row["high"]), tuple(row["low"]))
             # What could not be found out today may be found out tomorrow.
             if found := await self._asked(question):
-                await self._cache.put(workspace, key, {"high": list(found.high), "low": list(found.low)})
+                await self._remember(self._cache, workspace, key, found)
             return found
+
+    async def _remember(self, cache: RowCache, workspace: str, key: str, found: Keywords) -> None:
+        try:
+            await cache.put(workspace, key, {"high": list(found.high), "low": list(found.low)})
+        except Unavailable as error:
+            # They were paid for and can be used; that they are paid for again is the lesser evil.
+            logger.warning("keywords are not remembered", error=str(error))
 
     async def _asked(self, question: str) -> Keywords:
         completion = await self._chat.complete([Message("user", keywords_prompt(question, self._language))], json=True)

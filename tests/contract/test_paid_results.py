@@ -13,12 +13,13 @@ from runtime.errors import Unavailable
 from runtime.models.ports import Completion, Extraction, Message, Vector
 from runtime.models.scripted import ScriptedChat
 from runtime.stores.documents import write_behind
-from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
+from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache, RowCache
 from runtime.stores.documents.rows import Table
 from runtime.stores.documents.sqlite import SqliteRows
 from runtime.stores.documents.write_behind import WriteBehind
 from services.merger.domain.descriptions import Group
 from services.merger.models import ModelSummarizer
+from services.query.models import ModelKeywords
 
 MADE = Extraction((), (), TokenUsage(prompt=10, completion=3))
 TABLE = Table("extractions", Space("w", 0))
@@ -140,3 +141,14 @@ async def test_while_the_store_takes_nothing_not_every_row_waits_for_it(
     for number in range(5):
         await kept.put(TABLE, {f"k{number}": {"text": "t"}})
     assert writes == 1
+
+
+async def test_keywords_of_a_question_are_used_although_they_cannot_be_remembered(rows: SqliteRows, lock: Lock) -> None:
+    chat = ScriptedChat(['{"high_level_keywords": ["trade"], "low_level_keywords": ["salt"]}'] * 2)
+    keywords = ModelKeywords(chat, "English", RowCache(rows, "keywords"))
+    lock.hold()
+    assert (await keywords.of("w", "Who sold salt?")).low == ("salt",)
+    lock.release()
+    assert (await keywords.of("w", "Who sold salt?")).low == ("salt",)
+    assert (await keywords.of("w", "Who sold salt?")).low == ("salt",)
+    assert len(chat.calls) == 2
