@@ -260,7 +260,8 @@ class translated:
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if isinstance(error, APIError) and error.err_code == _OF_ANOTHER_ACCOUNT:
+        # An error that the client raises by itself has no code.
+        if isinstance(error, APIError) and getattr(error, "err_code", None) == _OF_ANOTHER_ACCOUNT:
             raise ConfigurationError(
                 "the account of this user of NATS_URL has no JetStream of its own: set NATS_API_PREFIX to the name"
                 " under which it imports that of the log, or use a user who may read the log"

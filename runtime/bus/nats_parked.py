@@ -92,6 +92,8 @@ def _workspace(event: ParkedEvent) -> str:
 
 def _entry(subject: str, data: bytes, revision: int) -> Entry:
     _, durable, workspace, sequence = subject.split(".")
+    if not sequence.isdecimal():  # no record of ours either
+        return Entry(revision, durable, workspace, 0, None)
     event = None
     if data:
         with suppress(ValidationError):  # what is no record of ours is not ours to handle

@@ -66,6 +66,7 @@ async def test_from_texts_to_an_answer_to_nothing_left(both: Both) -> None:
 
 async def test_the_same_text_again_is_found_where_it_stands(both: Both) -> None:
     first = await both.add_text(ADA, "ada.txt")
+    await both.wait(first)
     again = await both.add_text(ADA, "ada.txt")
     assert (first.status, again.status, again.track_id) == ("success", "duplicated", first.track_id)
     assert (first.new, again.new) == (first.documents, [])

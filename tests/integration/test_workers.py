@@ -38,6 +38,7 @@ async def env(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Env]:
             await topology.apply(client.jetstream())
         yield {
             "NATS_URL": bus.url,
+            "DOCUMENTS_URL": f"sqlite://{folder}/rows.sqlite",
             "NEO4J_URI": graph.uri,
             "NEO4J_USERNAME": graph.user,
             "NEO4J_PASSWORD": graph.password,

@@ -58,7 +58,7 @@ async def _work(world: World) -> None:
             if isinstance(event, DocumentAdded):
                 place = message.sequence
                 fields = {"workspace": envelope.workspace, "track_id": event.track_id, "file_path": event.file_path}
-                await world.index(event.document_id, event.text or "", version=place, **fields)
+                await world.index(event.document_id, event.text or "", version=place, added_at=envelope.time, **fields)
         await asyncio.sleep(0.02)
 
 

@@ -32,7 +32,7 @@ from services.query.names import NameIndexes
 from services.query.positions import LogPositions
 from services.query.project import on_facts
 from services.query.settings import QuerySettings
-from tests.support.facts import added, chunked, delivered, document, entity, extracted, relation
+from tests.support.facts import NOON, added, chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import merging
 
 LIVE = Generations()
@@ -63,14 +63,20 @@ class World:
     ) -> None:
         """A document through all services: `says` is, for each passage, its (entities, relations).
 
-        `fields` are those of its DocumentAdded.
+        `fields` are those of its DocumentAdded, but for `added_at`, the time of that event.
         """
-        of = document(name, version, file_path=f"{name}.txt")
+        at = fields.pop("added_at", NOON)
+        of = document(name, version, added_at=at, file_path=f"{name}.txt")
         cut = delivered(chunked(of, *passages), version + 1, workspace=workspace, correlation=name)
         sequence = version + 2
         await self.project(
             delivered(
-                added(name, "\n".join(passages), **fields), version, workspace=workspace, id=name, correlation=name
+                added(name, "\n".join(passages), **fields),
+                version,
+                workspace=workspace,
+                id=name,
+                correlation=name,
+                time=at,
             ),
             cut,
         )
