@@ -1,5 +1,6 @@
 """A stack with a language model: each passage is paid for once; a refused key and a busy provider are waited for."""
 
+import re
 import shutil
 from collections.abc import Generator
 from pathlib import Path
@@ -61,7 +62,11 @@ def test_a_refused_key_holds_documents_up_and_fails_none(stack: Stack, model: La
     assert (counts["failed"], counts["partial"], counts["all"]) == (0, 0, COUNT)
     assert dead_letters(stack) == []
     shown = until(lambda: tried_again(stack), stack.logs)
-    assert "a store or a model may be down" in shown
+    paused = r"at 127\.0\.0\.1 is paused since 20\S+: 127\.0\.0\.1 refused the key \(HTTP 401\): change LLM_API_KEY"
+    assert re.search(rf"^FAIL  {re.escape(CHAT_MODEL)} {paused}", shown, re.MULTILINE), shown
+    _, _, cause = shown.partition("are being tried again\n")
+    assert "refused the key (HTTP 401): change LLM_API_KEY" in cause.splitlines()[0], shown
+    assert WRONG_KEY not in shown
     with stack.client() as client:
         answer = client.post("/query", json={"query": "Who is Ada Marlow?"})
     assert answer.status_code == 503

@@ -8,7 +8,16 @@ from collections.abc import AsyncIterator
 import pytest
 
 from contracts.values import TokenUsage
-from runtime.errors import ConfigurationError, Poison, RateLimited, Retryable, ServiceError, Unavailable
+from runtime.errors import (
+    ConfigurationError,
+    EmptyAnswer,
+    ModelRefused,
+    Poison,
+    RateLimited,
+    Retryable,
+    ServiceError,
+    Unavailable,
+)
 from runtime.models import openai_endpoint
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
@@ -67,21 +76,21 @@ async def test_an_answer_without_usage_counts_nothing(provider: Provider) -> Non
 @pytest.mark.parametrize(
     ("mode", "error", "says"),
     [
-        ("status:400", Poison, "400"),
-        ("status:413", Poison, "413"),
-        ("code:400:context_length_exceeded", Poison, "length"),
-        ("code:400:content_filter", Poison, "refuses this content"),
-        ("code:400:content_policy_violation", Poison, "refuses this content"),
-        ("azure", Poison, "refuses this content"),
-        ("used-up", Poison, "length limit"),
+        ("status:400", ModelRefused, "400"),
+        ("status:413", ModelRefused, "413"),
+        ("code:400:context_length_exceeded", ModelRefused, "length"),
+        ("code:400:content_filter", ModelRefused, "refuses this content"),
+        ("code:400:content_policy_violation", ModelRefused, "refuses this content"),
+        ("azure", ModelRefused, "refuses this content"),
+        ("used-up", ModelRefused, "length limit"),
         ("status:404", Unavailable, "LLM_MODEL"),
         ("code:400:model_not_found", Unavailable, "LLM_MODEL"),
         ("status:402", Unavailable, "quota"),
         ("code:429:insufficient_quota", Unavailable, "quota"),
         ("code:400:invalid_api_key", Unavailable, "LLM_API_KEY"),
-        ("status:422", Poison, "422"),
-        ("refusal", Poison, "refuses"),
-        ("filter", Poison, "refuses"),
+        ("status:422", ModelRefused, "422"),
+        ("refusal", ModelRefused, "refuses"),
+        ("filter", ModelRefused, "refuses"),
         ("status:401", Unavailable, "LLM_API_KEY"),
         ("status:403", Unavailable, "LLM_API_KEY"),
         ("status:408", Unavailable, "408"),
@@ -89,8 +98,8 @@ async def test_an_answer_without_usage_counts_nothing(provider: Provider) -> Non
         ("status:500", Unavailable, "500"),
         ("status:503", Unavailable, "503"),
         ("status:429", RateLimited, "wait"),
-        ("empty", Unavailable, "empty"),
-        ("null", Unavailable, "empty"),
+        ("empty", EmptyAnswer, "empty"),
+        ("null", EmptyAnswer, "empty"),
         ("html", Unavailable, "LLM_BASE_URL"),
         ("garbage", Unavailable, "read|format"),
         ("error200", Unavailable, "LLM_BASE_URL"),

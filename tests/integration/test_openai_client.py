@@ -157,11 +157,11 @@ async def test_what_was_said_before_goes_to_the_model_and_what_the_developer_say
 
 async def test_a_conversation_may_be_longer_than_what_a_model_gets_to_read() -> None:
     chat = ScriptedChat(["Yes."])
-    before = [{"role": ("user", "assistant")[n % 2], "content": f"{n} " + "x" * 4000} for n in range(300)]
+    before = [{"role": ("user", "assistant")[n % 2], "content": f"{n} " + "x" * 4000} for n in range(200)]
     async with openai_client(chat) as client:
         await said(client, *before, QUESTION)
     history = chat.calls[0].messages[1:-1]
-    assert history[-1].content.startswith("299 ")
+    assert history[-1].content.startswith("199 ")
     assert 30 <= len(history) <= 32
 
 

@@ -84,8 +84,9 @@ async def test_a_provider_that_is_down_pauses_both_and_they_go_on_by_themselves(
 
     async def both_say_so() -> bool:
         pages = [await page(process, "ready") for process in extractors]
-        return all("is paused since" in str(body["notes"]) for _, body in pages if "notes" in body) and all(
-            "notes" in body and status == 200 for status, body in pages
+        return all(
+            status == 200 and "is paused since" in body.get("notes", {}).get("language model", "")
+            for status, body in pages
         )
 
     await until(both_say_so, "notes on the health pages")
@@ -100,7 +101,11 @@ async def test_a_provider_that_is_down_pauses_both_and_they_go_on_by_themselves(
     provider.down, back = False, time.time()
     await until_all_is_extracted(jetstream)
     assert await paused(values) == []
-    assert "notes" not in (await page(extractors[0], "ready"))[1]
+    for process in extractors:
+        status, body = await page(process, "ready")
+        assert (status, body["problems"]) == (200, {})
+        # An event that the other replica has done is taken to come again here for a while yet.
+        assert body.get("notes", {}).keys() <= {"extractor: tried again"}
     assert len([at for at in provider.times if at > back]) <= DOCUMENTS * CHUNKS
     assert provider.most_running <= 3
 

@@ -44,4 +44,4 @@ async def test_a_passage_refused_for_its_content_fails_alone(model: LanguageMode
     assert sorted(failed) == [1, 2]
     assert "against the content policy" in failed[1].message
     assert "refuses this content" in failed[2].message
-    assert {(fact.error_type, fact.retry_may_help) for fact in failed.values()} == {("Poison", False)}
+    assert {(fact.error_type, fact.retry_may_help) for fact in failed.values()} == {("ModelRefused", False)}
