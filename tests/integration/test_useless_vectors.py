@@ -71,7 +71,7 @@ async def test_only_the_document_of_a_text_that_fails_alone_fails(provider: Prov
     async with indexer(provider, "not-json", guard) as table:
         await table.deliver()
         assert table.unacknowledged == []
-        assert [fact.data.about for fact in table.facts("VectorsIndexed")] == ["sea", "sky"]
+        assert sorted(fact.data.about for fact in table.facts("VectorsIndexed")) == ["sea", "sky"]
         (failure,) = table.facts("StageFailed")
         assert isinstance(failure.data, StageFailed)
         assert failure.data.about == "bitcoin"
