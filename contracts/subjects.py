@@ -66,6 +66,12 @@ def split(subject: str) -> tuple[str, str, str]:
     return parts[2], parts[3], parts[4]
 
 
+def workspace_token(subject: str) -> str:
+    """The token of the workspace; empty where the subject has none."""
+    tokens = subject.split(".")
+    return tokens[2] if len(tokens) > 2 else ""
+
+
 def blob(sha256: str, part: int) -> str:
     """Where part `part` of a blob stands."""
     return f"blob.{sha256}.{part}"

@@ -19,6 +19,7 @@ from nats.js.errors import APIError
 
 from contracts import subjects
 from contracts.graph import PROJECTIONS, Generations, Projection
+from contracts.registry import SERVICES
 from runtime import checkpoints
 from runtime.bus import log_guard
 from runtime.bus.log_guard import Evidence
@@ -37,7 +38,6 @@ INTERVAL = 5.0
 """Seconds between two looks."""
 
 PROBE_TIMEOUT = 3.0
-STAGES = ("chunker", "extractor", "merger", "indexer", "query")
 PROBES: dict[str, Callable[[str], str]] = {EVENTS: lambda _: subjects.PROBE, "KB_BLOBS": lambda id: f"blob.probe.{id}"}
 """Where it is tried whether a stream takes anything again, by stream."""
 
@@ -207,7 +207,7 @@ class Integrity:
 
     async def _of_others(self) -> str:
         """The damage that another service found."""
-        for stage in STAGES:
+        for stage in SERVICES:
             if stage != self.stage and (found := (await read_verdict(self.values, stage))[0].log):
                 return found
         return ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from nats.js import JetStreamContext
 
 from contracts.graph import PROJECTIONS, Projection
+from contracts.registry import SERVICES
 from contracts.topology import CHECKPOINTS_BUCKET, DURABLES
 from runtime.bus import log_guard, publisher
 from runtime.bus.log_writes import EVENTS
@@ -14,7 +15,7 @@ from runtime.bus.nats_beside import NatsPointers, NatsValues
 from runtime.bus.port import GenerationPointers, Log, Values
 from runtime.checkpoints import Watched, advance, look_at
 from runtime.errors import InvalidInput, Unavailable
-from runtime.integrity import STAGES, Verdict, read_verdict, write_verdict
+from runtime.integrity import Verdict, read_verdict, write_verdict
 from runtime.stores.checkpoints import Checkpoint, CheckpointStore
 from runtime.stores.documents.checkpoints import RowCheckpoints, newest_version, read_mark, write_mark
 from runtime.stores.documents.rows import Rows, Table
@@ -73,7 +74,7 @@ class Checkpoints:
 async def verdicts(jetstream: JetStreamContext) -> Verdict:
     """What the services of a stack found, together."""
     values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    found = [(await read_verdict(values, stage))[0] for stage in STAGES]
+    found = [(await read_verdict(values, stage))[0] for stage in SERVICES]
     stores: dict[Projection, str] = {}
     for projection in PROJECTIONS:
         if reasons := [verdict.stores[projection] for verdict in found if projection in verdict.stores]:
@@ -117,7 +118,7 @@ async def accept(jetstream: JetStreamContext, rows: Rows) -> None:
     await write_mark(rows, mark)
     if not await log_guard.note_mark(values, mark, revision):
         raise Unavailable("somebody else accepted the loss at the same moment; start again")
-    for stage in STAGES:
+    for stage in SERVICES:
         await write_verdict(values, stage, Verdict())
 
 

@@ -40,21 +40,12 @@ class Lookahead:
         for filter in self._readers:
             for message in await self._fetch(filter, after, most, wait):
                 self._after[filter] = message.sequence
-                found.append((message.sequence, message.subject.split(".")[2], filter))
+                found.append((message.sequence, subjects.workspace_token(message.subject), filter))
         return found
 
     async def messages(self, filter: str, workspace: str, sequences: Sequence[int]) -> list[NatsMessage]:
         """These messages of one workspace, whole; those that are gone are left out. Raises `Unavailable`."""
-        wanted = set(sequences)
-        reader = await self._reader(subjects.narrowed(filter, workspace), min(sequences) - 1, headers_only=False)
-        try:
-            with translated():
-                fetched = await reader.fetch(len(sequences), timeout=FETCH)
-        except TimeoutError as error:
-            raise Unavailable(f"messages ahead did not come: {error!r}") from error
-        finally:
-            await reader.unsubscribe()
-        return [message for raw in fetched if (message := NatsMessage(raw)).sequence in wanted]
+        return await stored(self._jetstream, self._stream, subjects.narrowed(filter, workspace), sequences)
 
     async def close(self) -> None:
         """Leave the readers to be forgotten by the server."""
@@ -83,12 +74,12 @@ class Lookahead:
     async def _reopened(self, filter: str) -> JetStreamContext.PullSubscription:
         if old := self._readers[filter]:
             await old.unsubscribe()
-        reader = await self._reader(filter, self._after[filter], headers_only=True)
+        reader = await self._reader(filter, self._after[filter])
         self._readers[filter] = reader
         return reader
 
-    async def _reader(self, filter: str, after: int, *, headers_only: bool) -> JetStreamContext.PullSubscription:
-        config = reader_config(filter, after, headers_only=headers_only, forgotten=FORGOTTEN)
+    async def _reader(self, filter: str, after: int) -> JetStreamContext.PullSubscription:
+        config = reader_config(filter, after, headers_only=True, forgotten=FORGOTTEN)
         try:
             with translated():
                 info = await self._jetstream.add_consumer(self._stream, config)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from contracts import subjects
 from runtime.bus.edge import Edge
 from runtime.bus.fair_queue import FairQueue, Turn
 from runtime.bus.nats_lookahead import Lookahead
@@ -37,8 +38,8 @@ FARTHEST = 100_000
 PAUSE = 0.25
 """Seconds until it is looked again when nobody waits who may overtake."""
 
-IN_HAND = 2.0
-"""Seconds until a message comes again that is delivered while its turn is under way."""
+AGAIN = 2.0
+"""Seconds until what did not go is tried again: a look, a turn, a delivery of a message whose turn is under way."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,10 @@ class OvertakingLane:
         admitted = await self._admit(messages)
         if not admitted:
             return
-        self._served[id(admitted)] = time.monotonic(), {_workspace(message.subject) for message in admitted}
+        self._served[id(admitted)] = (
+            time.monotonic(),
+            {subjects.workspace_token(message.subject) for message in admitted},
+        )
         long = asyncio.get_running_loop().call_later(LONG, self._awake.set)
         try:
             await self.edge.process(admitted)
@@ -106,7 +110,7 @@ class OvertakingLane:
                 await message.ack()
                 self.handled.discard(message.sequence)
             elif message.sequence in self._in_hand:
-                await message.nak(IN_HAND)
+                await message.nak(AGAIN)
             else:
                 admitted.append(message)
         self.queue.delivered(self._position)
@@ -134,7 +138,7 @@ class OvertakingLane:
                 except Exception as error:
                     # Ordinary delivery goes on whatever happens here.
                     logger.warning("cannot look ahead", durable=self.edge.durable.name, error=repr(error))
-                    await asyncio.sleep(IN_HAND)
+                    await asyncio.sleep(AGAIN)
         finally:
             for task in turns:
                 task.cancel()
@@ -176,7 +180,7 @@ class OvertakingLane:
         except Exception as error:
             # Nothing is lost: what is not handled here is delivered in its order.
             logger.warning("a turn was not taken", durable=self.edge.durable.name, error=repr(error))
-            self.refused |= dict.fromkeys(ours, IN_HAND)
+            self.refused |= dict.fromkeys(ours, AGAIN)
         finally:
             self._in_hand.difference_update(ours)
         delays = {sequence: self.refused.pop(sequence) for sequence in ours if sequence in self.refused}
@@ -196,8 +200,3 @@ class OvertakingLane:
                 return False
             self._claimed.add(sequence)
         return True
-
-
-def _workspace(subject: str) -> str:
-    """The token of the workspace; empty where the subject is none of the log's."""
-    return [*subject.split("."), "", "", ""][2]

@@ -115,13 +115,13 @@ class Parking:
 
     def settled(self, message: Message) -> None:
         """The message has come to an end, whichever."""
-        self._window.settled(_workspace(message), message.sequence)
+        self._window.settled(subjects.workspace_token(message.subject), message.sequence)
 
     async def takes(self, message: Message, error: Exception, attempts: Mapping[str, int], delay: float) -> bool:
         """Park this failed message if it has to be. False: it goes back into the window for `delay` seconds."""
         reason = self._reason(message, error, attempts)
         if reason is None:
-            self._window.refused(_workspace(message), message.sequence, delay)
+            self._window.refused(subjects.workspace_token(message.subject), message.sequence, delay)
             return False
         try:
             event = self._record(message, error, reason, attempts, delay)
@@ -145,7 +145,7 @@ class Parking:
             return "newer-version"
         if isinstance(message, ParkedMessage):
             return "retried"
-        workspace = _workspace(message)
+        workspace = subjects.workspace_token(message.subject)
         if sum(attempts.values()) <= RETRIES and not self._window.exceeded(workspace, message.sequence):
             return None
         others_succeed = time.monotonic() - self._succeeded < SUCCESS
@@ -172,12 +172,6 @@ class Parking:
             parked_at=before.parked_at if before else now,
             not_before=now + (UNKNOWN if reason == "newer-version" else max(delay, longer)),
         )
-
-
-def _workspace(message: Message) -> str:
-    """The token of the workspace in a message's subject."""
-    parts = message.subject.split(".")
-    return parts[2] if len(parts) > 2 else ""
 
 
 def _names(message: Message) -> tuple[str, str, str]:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+_AT = 1795262838120000
+
 _DOCUMENT: dict[str, Any] = {
     "id": "doc-f8e5fc3935ce926dc54e926fdc8cf0ec",
     "content_summary": "Port Elm has a lighthouse.",
@@ -12,7 +14,7 @@ _DOCUMENT: dict[str, Any] = {
     "track_id": "insert_20261121_120718_e19508f8",
     "chunks_count": 1,
     "error_msg": None,
-    "metadata": {"added_sequence": 1795262838120000, "chunks": 1, "extracted": 1, "merged": 1, "indexed": 1},
+    "metadata": {"added_sequence": _AT, "chunks": 1, "extracted": 1, "merged": 1, "indexed": 1},
     "file_path": "port.md",
 }
 _COUNTS = {"pending": 0, "processing": 0, "processed": 1, "partial": 0, "failed": 0, "deleting": 0, "all": 1}
@@ -20,7 +22,7 @@ _ADDED = {
     "status": "success",
     "message": "1 accepted; processing goes on.",
     "track_id": "insert_20261121_120718_e19508f8",
-    "documents": [{"id": _DOCUMENT["id"], "sequence": 1795262838120000, "track_id": "insert_20261121_120718_e19508f8"}],
+    "documents": [{"id": _DOCUMENT["id"], "sequence": _AT, "track_id": "insert_20261121_120718_e19508f8"}],
 }
 _COMMON = {
     "description": "Captain of the harbour.",
@@ -30,19 +32,18 @@ _COMMON = {
 }
 _NODE = {"entity_id": "Ada Marlow", "entity_type": "person", **_COMMON}
 _EDGE = {"weight": 1.0, "keywords": "lead,work", **_COMMON, "description": "She leads its office."}
-_AT = 1795262838120000
 _ENTITY = {
     "entity_name": "Ada Marlow",
     "source_id": _COMMON["source_id"],
     "graph_data": _NODE,
-    "sequence": 1795262838120000,
+    "sequence": _AT,
 }
 _RELATION = {
     "src_entity": "Ada Marlow",
     "tgt_entity": "Port Elm",
     "source_id": _COMMON["source_id"],
     "graph_data": _EDGE,
-    "sequence": 1795262838120000,
+    "sequence": _AT,
 }
 _HIDDEN = {"status": "success", "doc_id": "", "message": "Removed.", "status_code": 200, "file_path": None}
 _ABOUT = {
