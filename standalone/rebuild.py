@@ -27,7 +27,7 @@ from runtime.bus.codec import decode
 from runtime.bus.parked import Parked
 from runtime.bus.port import Delivery, GenerationPointers, Log, Message, Pointer, Pointers
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
-from runtime.models.ports import Embedder
+from runtime.models.port import Embedder
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from runtime.stores.documents.extents import RowExtents
 from services.extractor.handler import on_entities_extracted as remember
@@ -37,7 +37,7 @@ from services.merger.domain.descriptions import Limits
 from services.merger.handler import on_description_summarized, on_extents, on_graph_edited
 from services.merger.handler import on_entities_extracted as merge
 from services.merger.hubs import Hubs
-from services.merger.ports import Merging
+from services.merger.port import Merging
 from services.query.adapters import RowDocuments, RowPassages
 from services.query.project import on_facts
 from standalone.checkpoints import Checkpoints

@@ -9,7 +9,7 @@ from contracts.graph import Extent, Space
 from contracts.moments import microseconds
 from contracts.subjects import token
 from contracts.text import one_line
-from runtime.stores.documents.rows import Row, Rows, Table
+from runtime.stores.documents.port import Row, Rows, Table
 from services.query.domain.passage import Passage
 from services.query.domain.scope import Scope
 from services.query.domain.status import LEAVING, SETTLED, STATUSES, STEPS, DocumentStatus, Failure

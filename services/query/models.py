@@ -10,7 +10,7 @@ import structlog
 from contracts.ids import sha256
 from runtime.ahead import read_ahead
 from runtime.errors import Poison, Retryable, Unavailable
-from runtime.models.ports import Chat, Embedder, Message, Reranker, Vector
+from runtime.models.port import Chat, Embedder, Message, Reranker, Vector
 from runtime.stores.documents.caches import RowCache
 from services.query.domain.passage import Passage
 from services.query.domain.prompt import KEYWORDS_VERSION, Prompt, keywords_prompt, parse_keywords

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.graph import Entity, Extent, Relation, Space, Support
-from runtime.models.ports import Vector
+from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, Tie
 from services.query.domain.linking import NameIndex
 from services.query.domain.passage import Passage

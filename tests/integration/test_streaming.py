@@ -10,7 +10,7 @@ import uvicorn
 
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
-from runtime.models.ports import Message
+from runtime.models.port import Message
 from services.query.domain.prompt import Prompt
 from services.query.models import ModelAnswers
 from standalone.processes import free_port

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, FastAPI, Header, HTTPException, Request,
 from contracts.envelope import WORKSPACE_PATTERN
 from contracts.envelope import Header as Attributes
 from runtime.bus.port import Blobs, GenerationPointers, Log
-from runtime.models.scope import set_call_scope
+from runtime.models.call_scope import set_call_scope
 from services.query.api.models import QueryRequest, QueryResponse, references_of
 from services.query.api.problems import Responses, answering
 from services.query.api.streaming import Ndjson, answer_lines

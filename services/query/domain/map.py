@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from contracts.ids import chunk_id, chunk_place, document_id
-from runtime.models.ports import Vector
+from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, Node, Tie
 from services.query.domain.linking import key_of, words
 from services.query.domain.pagerank import pagerank

@@ -10,7 +10,7 @@ from contracts.graph import Generations, Space
 from contracts.subjects import token
 from runtime.bus.port import Delivery
 from runtime.errors import Poison, Retryable, Unavailable
-from runtime.stores.documents.rows import Table
+from runtime.stores.documents.port import Table
 from services.query.domain.status import DocumentStatus
 from services.query.project import TRIES, on_facts
 from standalone.events import gist

@@ -9,10 +9,10 @@ import pytest
 from contracts.events import DocumentDeleted
 from contracts.graph import Generations, Space
 from runtime.errors import Unavailable
-from runtime.models.ports import Message
+from runtime.models.port import Message
 from runtime.models.scripted import ScriptedChat
 from runtime.stores.documents.caches import RowCache
-from runtime.stores.documents.rows import Table
+from runtime.stores.documents.port import Table
 from services.query.ask import Answer, ask
 from services.query.domain.prompt import Prompt
 from services.query.domain.question import Question, Turn

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runtime.errors import Unavailable
-from runtime.models.ports import Vector
+from runtime.models.port import Vector
 from services.query.adding import Shelf
 from services.query.turns import Turns
 from services.query.uploading import Readers, Received, Wishes, upload
