@@ -16,7 +16,7 @@ from fastapi import HTTPException, Request
 from starlette.requests import ClientDisconnect
 
 from runtime.errors import Unavailable
-from services.query.uploading import Received
+from services.query.ingestion.uploading import Received
 
 MOST_HEADERS = 16 * 1024
 MOST_PARTS = 20
