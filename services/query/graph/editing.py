@@ -20,6 +20,9 @@ from services.query.event_source import SOURCE
 PACE = 0.05
 """Seconds between two looks at the graph."""
 
+MOST_MOVED = 1000
+"""Relations of each renamed or merged entity that an answer waits for, the heaviest first."""
+
 T = TypeVar("T")
 NOTHING = EditedValues()
 
@@ -107,6 +110,8 @@ async def edit_entity(desk: Desk, name: str, values: EditedValues, renaming: Ren
     """
     await desk.entity(name)
     new = name if renaming.name is None else _named(renaming.name)
+    gone = [name] if new != name else []
+    moved = await _moved(desk, gone, new)
     merged = False
     sequence = 0
     if new != name:
@@ -120,8 +125,7 @@ async def edit_entity(desk: Desk, name: str, values: EditedValues, renaming: Ren
         sequence = await desk.publish("edit_entity", [new], values=values)
     if not sequence:
         raise NotTaken("nothing is said that could be changed: give description, entity_type or entity_name")
-    gone = [name] if new != name else []
-    entity = await desk.shown(_entity(desk, new, values, gone))
+    entity = await desk.shown(_entity(desk, new, values, gone, moved))
     return Edited(sequence, (new,), entity, merged, renamed=new != name and not merged)
 
 
@@ -134,8 +138,10 @@ async def merge_entities(desk: Desk, names: Sequence[str], target: str) -> Edite
         raise NotTaken("give at least one entity to merge that is not the one to merge into")
     for name in sources:
         await desk.entity(name)
+    moved = await _moved(desk, sources, target)
     sequence = await desk.publish("merge_entities", sources, target=target)
-    return Edited(sequence, (target,), await desk.shown(_entity(desk, target, NOTHING, sources)), merged=True)
+    look = _entity(desk, target, NOTHING, sources, moved)
+    return Edited(sequence, (target,), await desk.shown(look), merged=True)
 
 
 async def delete_entity(desk: Desk, name: str) -> Edited[bool]:
@@ -181,15 +187,25 @@ async def delete_relation(desk: Desk, source: str, target: str) -> Edited[bool]:
     return Edited(sequence, key, await desk.shown(gone))
 
 
+async def _moved(desk: Desk, sources: Sequence[str], target: str) -> list[tuple[str, str]]:
+    """The relations that the target will have once it has those of the sources; at most `MOST_MOVED` of each."""
+    ties = await desk.graph.ties(await desk.space(), sources, limit=MOST_MOVED)
+    ends = {name for some in ties.values() for tie in some for name in tie.key} - {*sources, target}
+    return [pair(target, end) for end in sorted(ends)]
+
+
 def _entity(
-    desk: Desk, name: str, values: EditedValues, gone: Sequence[str] = ()
+    desk: Desk, name: str, values: EditedValues, gone: Sequence[str] = (), moved: Sequence[tuple[str, str]] = ()
 ) -> Callable[[Space], Awaitable[Entity | None]]:
-    """Looks for the entity as it is to be, with none of the others there any more."""
+    """Looks for the entity as it is to be, with the moved relations and none of the others there any more.
+
+    The graph store shows entities before their relations.
+    """
 
     async def look(space: Space) -> Entity | None:
         found = await desk.graph.entities(space, [name, *gone])
         entity = found.get(name)
-        if entity is None or len(found) > 1:
+        if entity is None or len(found) > 1 or len(await desk.graph.relations(space, moved)) < len(moved):
             return None
         return entity if _says(values, type=entity.type, description=entity.description) else None
 

@@ -1,1 +1,1 @@
-"""Keywords and answers without a language model: names and words of the question, sentences quoted from passages."""
+"""Keywords and answers without a language model: the question's own words, and sentences of the retrieved passages."""

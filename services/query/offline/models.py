@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from runtime.models.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
-from runtime.models.offline.keywords import keywords
-from runtime.models.offline.quotable import quotable
 from runtime.models.ports import Vector
 from services.query.context.prompt import Prompt
+from services.query.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
+from services.query.offline.keywords import keywords
+from services.query.offline.quotable import quotable
 from services.query.passage import Passage
 from services.query.question import Keywords
 

@@ -1,13 +1,46 @@
 """Edits of the graph say who made them and when: in the log, in its lines, and in the graph."""
 
+import asyncio
 import time
+from collections.abc import Collection, Sequence
 
 import jwt
 
+from contracts.graph import Entity, Relation, Space
+from runtime.stores.graph.memory import MemoryGraph, Pair
 from standalone.events import line
 from tests.support.access import KEY, bearing, client, keyed, with_accounts
-from tests.support.querying import library_of_two
+from tests.support.querying import World, library_of_two
 from tests.unit.query.test_graph_api import merger
+
+
+class RelationsComeLater(MemoryGraph):
+    """Shows the relations of a write only after somebody has looked for what came with them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written, self.read = set[str](), asyncio.Event()
+
+    async def put(self, space: Space, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+        await super().put(space, entities, [])
+        self.written = {entity.name for entity in entities if not entity.gone}
+        if self.written:
+            self.read.clear()
+            await self.read.wait()
+        await super().put(space, [], relations)
+
+    async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
+        found = await super().entities(space, names)
+        if self.written & found.keys():
+            self.read.set()
+        return found
+
+    async def relations(self, space: Space, pairs: Collection[Pair]) -> dict[Pair, Relation]:
+        found = await super().relations(space, pairs)
+        if self.written & {name for pair in pairs for name in pair}:
+            self.read.set()
+        return found
+
 
 ELM = {"entity_name": "Port Elm", "entity_data": {"description": "A port.", "entity_type": "place"}}
 
@@ -49,3 +82,18 @@ async def test_what_people_make_has_the_time_at_which_they_made_it() -> None:
     # What documents say of a thing since long keeps its own time, though people speak of it now.
     radium = next(node for node in known if node["id"] == "Radium")
     assert radium["properties"]["created_at"] < time.time() - 3600
+
+
+async def test_a_renamed_or_merged_entity_is_answered_with_its_relations() -> None:
+    world = World(graph=RelationsComeLater())
+    quay = {**ELM, "entity_name": "Quay"}
+    ends = {"source_entity": "Port Elm", "target_entity": "Quay", "relation_data": {"description": "beside"}}
+    renamed = {"entity_name": "Port Elm", "updated_data": {"entity_name": "Elmhaven"}, "allow_rename": True}
+    merged = {"entities_to_change": ["Elmhaven"], "entity_to_change_into": "Oakhaven"}
+    async with merger(world), client(world.app()) as api:
+        for path, body in (("entity/create", ELM), ("entity/create", quay), ("relation/create", ends)):
+            assert (await api.post(f"/graph/{path}", json=body)).status_code == 200
+        for path, body, name in (("entity/edit", renamed, "Elmhaven"), ("entities/merge", merged, "Oakhaven")):
+            assert (await api.post(f"/graph/{path}", json=body)).status_code == 200
+            edges = (await api.get("/graphs", params={"label": name})).json()["edges"]
+            assert [{edge["source"], edge["target"]} for edge in edges] == [{name, "Quay"}]
