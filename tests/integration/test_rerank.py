@@ -21,7 +21,7 @@ from services.query.domain.passage import Passage
 from services.query.models import ModelReranker
 from services.query.open import open_reranker
 from services.query.settings import QuerySettings
-from standalone.processes import free_port
+from standalone.embedded.processes import free_port
 
 KEY = "rk-very-secret-0123456789"
 TEXTS = ["bread", "radium glows", "cake"]
