@@ -1,6 +1,7 @@
 """The embedded graph store: ArcadeDB from its wheel, a process of its own, spoken to over Bolt.
 
-`python -m standalone.embedded.servers.arcadedb ROOT HTTP_PORT BOLT_PORT`, the password of user `root` in `ARCADEDB_PASSWORD`.
+`python -m standalone.embedded.servers.arcadedb ROOT HTTP_PORT BOLT_PORT` takes the password of user `root` from
+`ARCADEDB_PASSWORD`.
 """
 
 import ctypes

@@ -1,1 +1,1 @@
-"""`lightstream doctor`: findings about the machine, the bus, the services and the stores, each with a way to repair it."""
+"""`lightstream doctor`: findings about machine, bus, services and stores, each with a way to repair it."""
