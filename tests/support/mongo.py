@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 from runtime.stores.documents.mongo.store import MongoRows
-from standalone.processes import Process
+from standalone.embedded.processes import Process
 from tests.support.servers import CACHE, missing
 
 VERSION = "1.47.0"

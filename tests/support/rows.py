@@ -17,7 +17,7 @@ from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.mongo.store import MongoRows
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.sqlite.store import SqliteRows
-from standalone.processes import free_port
+from standalone.embedded.processes import free_port
 from tests.support.mongo import mongo_server, mongo_uri
 
 REAL = os.environ.get("LIGHTSTREAM_TEST_MONGODB_URI", "")
