@@ -28,9 +28,10 @@ from runtime.bus.parked import Parked
 from runtime.bus.port import Delivery, GenerationPointers, Log, Message, Pointer, Pointers
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.models.port import Embedder
-from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from runtime.stores.documents.extents import RowExtents
+from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.handler import on_entities_extracted as remember
+from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import index_graph, on_chunks
 from services.merger.adapters import RowContributions, RowSummaries
 from services.merger.domain.descriptions import Limits
