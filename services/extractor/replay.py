@@ -8,9 +8,9 @@ from contracts.graph import Generations
 from runtime.bus.port import Delivery
 from runtime.replay import ReplayHandler
 from runtime.stores.documents.caches import ExtractionCache
-from runtime.stores.documents.rows import Rows
+from runtime.stores.documents.port import Rows
 from services.extractor.handler import GIVEN
-from services.extractor.ports import Extraction, Extractions
+from services.extractor.port import Extraction, Extractions
 
 
 def replay_handlers(rows: Rows) -> list[ReplayHandler]:

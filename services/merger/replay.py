@@ -4,12 +4,12 @@ from functools import partial
 
 from contracts.events import ChunksCreated, DescriptionSummarized, DocumentDeleted, EntitiesExtracted, GraphEdited
 from runtime.replay import ReplayHandler
-from runtime.stores.documents.rows import Rows
+from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from services.merger.adapters import RowContributions, RowSummaries
 from services.merger.handler import on_description_summarized, on_entities_extracted, on_extents, on_graph_edited
 from services.merger.hubs import Hubs
-from services.merger.ports import Merging
+from services.merger.port import Merging
 from services.merger.settings import MergerSettings
 
 

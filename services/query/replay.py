@@ -4,7 +4,7 @@ from functools import partial
 
 from contracts.events import Event
 from runtime.replay import ReplayHandler
-from runtime.stores.documents.rows import Rows
+from runtime.stores.documents.port import Rows
 from services.query.adapters.documents import RowDocuments, RowPassages
 from services.query.status.document_status import DELETED, SETTLED, STATUSES
 from services.query.status.projection import on_facts

@@ -16,9 +16,9 @@ from runtime.bus.port import GenerationPointers, Log, Values
 from runtime.checkpoints import Watched, advance, look_at
 from runtime.errors import InvalidInput, Unavailable
 from runtime.integrity import Verdict, read_verdict, write_verdict
-from runtime.stores.checkpoints import Checkpoint, CheckpointStore
 from runtime.stores.documents.checkpoints import RowCheckpoints, newest_version, read_mark, write_mark
-from runtime.stores.documents.rows import Rows, Table
+from runtime.stores.documents.port import Rows, Table
+from runtime.stores.port import Checkpoint, CheckpointStore
 from services.query.replay import UNFINISHED
 from standalone.operations.digest import Stores
 

@@ -13,7 +13,7 @@ import orjson
 
 from contracts.graph import VECTOR_KINDS, Entity, Generations, Projection, Relation, Space, VectorRow
 from contracts.ids import sha256
-from runtime.stores.documents.rows import Rows, Table
+from runtime.stores.documents.port import Rows, Table
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.query.replay import REMOVED

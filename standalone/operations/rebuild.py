@@ -19,7 +19,7 @@ from runtime.bus.codec import decode
 from runtime.bus.parked import Parked
 from runtime.bus.port import Delivery, GenerationPointers, Log, Message, Pointer, Pointers
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
-from runtime.models.ports import Embedder
+from runtime.models.port import Embedder
 from runtime.replay import Replay, ReplayHandler
 from services.extractor import replay as extractor
 from services.indexer.replay import VectorReplay

@@ -13,7 +13,7 @@ from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsPointers
 from runtime.bus.nats_parked import NatsParked
 from runtime.models.lexical import LexicalEmbedder
-from runtime.stores.documents.sqlite import SqliteRows
+from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.merger.settings import MergerSettings

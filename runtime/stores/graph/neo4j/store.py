@@ -19,10 +19,9 @@ from neo4j.exceptions import ConfigurationError as DriverConfigurationError
 
 from contracts.graph import Entity, Relation, Space
 from runtime.errors import ConfigurationError, Unavailable
-from runtime.stores.checkpoints import Checkpoint
-from runtime.stores.graph import cypher, cypher_checkpoints
+from runtime.stores.graph.neo4j import cypher, cypher_checkpoints
 from runtime.stores.graph.port import Neighbourhood, Tie
-from runtime.stores.graph.rows import (
+from runtime.stores.graph.write_batches import (
     SCANNED_TIES,
     batches,
     by_smaller_end,
@@ -33,6 +32,7 @@ from runtime.stores.graph.rows import (
     size_of_relation,
     sorted_ties,
 )
+from runtime.stores.port import Checkpoint
 from runtime.within import within
 
 T = TypeVar("T")

@@ -12,11 +12,11 @@ from typing import Any
 
 from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Space, VectorKind, VectorRow
 from runtime.errors import Unavailable
-from runtime.stores.checkpoints import Checkpoint
+from runtime.stores.port import Checkpoint
 from runtime.stores.vectors import checkpoint_rows
-from runtime.stores.vectors import rows as stored
+from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.collection_names import collection, outdated, place
-from runtime.stores.vectors.milvus_collections import Collections
+from runtime.stores.vectors.milvus.collections import Collections
 
 MOST_HITS = 16_384
 """The server's limit of one search."""

@@ -14,7 +14,7 @@ from pymilvus.exceptions import MilvusException
 from contracts.graph import EmbeddingModel, VectorKind
 from contracts.ids import VECTOR_FORMAT
 from runtime.errors import ConfigurationError, Unavailable
-from runtime.stores.vectors import collection_names, rows
+from runtime.stores.vectors import collection_names, fields
 
 T = TypeVar("T")
 Call = Callable[[Any, str], Awaitable[T]]
@@ -219,10 +219,10 @@ class Collections:
 
     def _schema(self) -> Any:
         schema: Any = MilvusClient.create_schema(description=collection_names.made_by(self._model, self._dimension))
-        schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=rows.KEY_BYTES)
-        for field, most in rows.STRINGS.items():
+        schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=fields.KEY_BYTES)
+        for field, most in fields.STRINGS.items():
             schema.add_field(field, DataType.VARCHAR, max_length=most)
-        for field in rows.NUMBERS:
+        for field in fields.NUMBERS:
             schema.add_field(field, DataType.INT64)
         schema.add_field("vector", DataType.FLOAT_VECTOR, dim=self._dimension)
         return schema

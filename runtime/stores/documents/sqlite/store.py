@@ -19,8 +19,8 @@ from runtime.stores.documents.bodies import (
     indexed,
     values,
 )
-from runtime.stores.documents.rows import INDEXES, Row, Table
-from runtime.stores.documents.sqlite_file import Parameters, SqliteFile
+from runtime.stores.documents.port import INDEXES, Row, Table
+from runtime.stores.documents.sqlite.file import Parameters, SqliteFile
 
 BATCH = 2000
 """Rows in one transaction: its cost is spread over many rows, yet other processes wait only milliseconds for it."""

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from runtime.errors import Unavailable
-from runtime.models.ports import Extraction
+from runtime.models.port import Extraction
 
 
 class RoundGivenUp(Unavailable):

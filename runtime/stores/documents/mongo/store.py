@@ -28,8 +28,8 @@ from runtime.stores.documents.bodies import (
     plain,
     values,
 )
-from runtime.stores.documents.mongo_writes import Document, Write, answered, write_all
-from runtime.stores.documents.rows import INDEXES, Row, Table
+from runtime.stores.documents.mongo.writes import Document, Write, answered, write_all
+from runtime.stores.documents.port import INDEXES, Row, Table
 
 BATCH = 1000
 """Documents in one command."""
