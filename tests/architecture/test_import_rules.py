@@ -98,6 +98,11 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
         ("services/indexer/handler.py", "import services.indexer.settings", "handler -> services.indexer.settings"),
         ("services/query/api/app.py", "import services.query.adapters", "api.app -> services.query.adapters"),
+        (
+            "services/query/api/auth/login.py",
+            "import services.query.api.compat",
+            "auth.login -> services.query.api.compat",
+        ),
         ("services/query/ask.py", "import services.query.api.app", "services.query.ask -> services.query.api"),
         ("services/chunker/domain.py", "import tiktoken", "services.chunker.domain -> tiktoken"),
         ("services/extractor/domain/rows.py", "import openai", "services.extractor.domain.rows -> openai"),

@@ -23,8 +23,8 @@ from runtime.http_server import Server, server_config
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.openai import OpenAiChat
-from services.query.api.door import door
-from services.query.api.settings import AccessSettings
+from services.query.api.auth.config import door
+from services.query.api.auth.settings import AccessSettings
 from services.query.models import ModelAnswers
 from services.query.settings import QuerySettings
 from standalone.processes import free_port

@@ -21,8 +21,8 @@ from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
 from services.query.adapters import RowCaches, RowDocuments, RowPassages
 from services.query.api.app import create_app
-from services.query.api.door import Door
-from services.query.api.routes import Context
+from services.query.api.auth.config import Door
+from services.query.api.context import Context
 from services.query.kept import Kept
 from services.query.kept_graph import KeptGraph
 from services.query.kept_vectors import KeptVectors

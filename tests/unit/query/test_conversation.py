@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.query.api.compat.openai_model_names import Model, model, models, offered
 from services.query.domain.conversation import (
     LONGEST_TURN,
     MODES,
@@ -17,7 +18,6 @@ from services.query.domain.conversation import (
     parted,
     wish,
 )
-from services.query.domain.model_names import Model, model, models, offered
 from services.query.domain.question import Turn
 
 TWO = {"curie.txt": "1", "baker.txt": "2"}
