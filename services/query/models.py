@@ -10,14 +10,14 @@ import structlog
 from contracts.ids import sha256
 from runtime.ahead import read_ahead
 from runtime.errors import Poison, Retryable, Unavailable
-from runtime.models.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
-from runtime.models.offline.keywords import keywords
-from runtime.models.offline.quotable import quotable
 from runtime.models.ports import Chat, Embedder, Message, Reranker, Vector
 from runtime.stores.documents.caches import RowCache
 from services.query.domain.passage import Passage
 from services.query.domain.prompt import KEYWORDS_VERSION, Prompt, keywords_prompt, parse_keywords
 from services.query.domain.question import Keywords
+from services.query.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
+from services.query.offline.keywords import keywords
+from services.query.offline.quotable import quotable
 
 logger = structlog.get_logger(__name__)
 

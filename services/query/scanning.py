@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from contracts.ids import md5
+from contracts.ids import path_id
 from runtime.errors import InvalidInput, Retryable
 from runtime.parsing.files import parse
 from runtime.parsing.folders import is_document
@@ -158,7 +158,7 @@ class Scans:
             async with self._readers.turns.hold(shelf.workspace):
                 parsed = await parse(await asyncio.to_thread(self._read, path), name)
             # A name with folders is an id of its own, as on the command line.
-            id = "doc-" + md5(name) if "/" in name else None
+            id = path_id(name) if "/" in name else None
             added = await add_one(
                 shelf, track, Text(parsed.text, name, id, metadata=parsed.metadata, pages=parsed.pages)
             )

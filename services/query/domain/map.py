@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from contracts.ids import chunk_id, chunk_place, document_id
+from contracts.ids import chunk_id, chunk_place, ids_of_name
 from runtime.models.ports import Vector
 from runtime.stores.graph.port import Neighbourhood, Node, Tie
 from services.query.domain.linking import key_of, words
@@ -65,7 +65,8 @@ class Map:
         if node is None:
             return []
         form = key_of(words(name))
-        own = {document_id("", path) for path in node.file_paths if key_of(words(path.rsplit(".", 1)[0])) == form}
+        titled = [path for path in node.file_paths if key_of(words(path.rsplit(".", 1)[0])) == form]
+        own = {id for path in titled for id in ids_of_name(path)}
         tied = Counter(chunk for key, tie in self.ties.items() if name in key for chunk in tie.source_ids)
         wanted = dict.fromkeys([*node.source_ids, *tied, *(chunk_id(document, 0) for document in own)])
         ranked = sorted(wanted, key=lambda chunk: (_document_of(chunk) not in own, -tied[chunk]))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.models.offline.keywords import MOST, keywords
+from services.query.offline.keywords import MOST, keywords
 
 
 def test_names_come_before_other_words() -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from runtime.models.offline.words import STOP
+from runtime.text.words import STOP
 
 _WORD = re.compile(r"[^\W_]+")
 LONGEST = 400

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from runtime.models.offline.han import runs
-from runtime.models.offline.names import Name, names
-from runtime.models.offline.terms import Word, is_content, without_addresses, words
+from runtime.text.han import runs
+from runtime.text.names import Name, names
+from runtime.text.terms import Word, is_content, without_addresses, words
 
 MOST = 12
 """Keywords of each level."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from runtime.models.offline.han import LETTERS
-from runtime.models.offline.words import CALENDAR, CONNECTORS, STOP, VERBS
+from runtime.text.han import LETTERS
+from runtime.text.words import CALENDAR, CONNECTORS, STOP, VERBS
 
 Shape = Literal["proper", "code", "number", "connector", "stop", "plain"]
 

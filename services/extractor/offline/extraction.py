@@ -12,13 +12,13 @@ from itertools import pairwise
 
 from contracts.ids import pair
 from contracts.values import ExtractedEntity, ExtractedRelation
-from runtime.models.offline.names import Name, names_in
-from runtime.models.offline.sentences import Sentence, sentences
-from runtime.models.offline.subjects import referred
-from runtime.models.offline.terms import is_telling, words
-from runtime.models.offline.ties import ABBREVIATION, ALIAS, TOGETHER, defines, tie
-from runtime.models.offline.types import guess
 from runtime.models.ports import Extraction
+from runtime.text.names import Name, names_in
+from runtime.text.sentences import Sentence, sentences
+from runtime.text.terms import is_telling, words
+from services.extractor.offline.subjects import referred
+from services.extractor.offline.ties import ABBREVIATION, ALIAS, TOGETHER, defines, tie
+from services.extractor.offline.types import guess
 
 MODEL = "offline-heuristics-v2"
 PROMPT_VERSION = "offline-2"

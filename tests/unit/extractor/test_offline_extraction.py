@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.models.offline import extraction
-from runtime.models.offline.extraction import bounded, extract, plain
-from runtime.models.offline.ties import ABBREVIATION, ALIAS, DEFINITION, TOGETHER
 from runtime.models.ports import Extraction
+from services.extractor.offline import extraction
+from services.extractor.offline.extraction import bounded, extract, plain
+from services.extractor.offline.ties import ABBREVIATION, ALIAS, DEFINITION, TOGETHER
 
 PASSAGE = """Marie Curie was a physicist and chemist born in Warsaw. In 1895 she married the physicist Pierre Curie.
 Curie won the Nobel Prize. Acme Corporation, a company in Berlin, sold radium to President Lincoln.

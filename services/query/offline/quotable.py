@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from runtime.models.offline.sentences import sentences
+from runtime.text.sentences import sentences
 
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
 _BAR = re.compile(r"(?<!\\)\|")

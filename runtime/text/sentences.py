@@ -1,4 +1,4 @@
-"""Text to sentences with offsets, for the offline extractor and for extractive answers.
+"""Text to sentences with offsets.
 
 Full stops end a sentence only where a blank follows, the next word does not begin in lower case and the word before is
 no abbreviation; the marks of Chinese, Japanese, Hindi, Arabic, Urdu and other scripts of their own always do. Bullets,
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from runtime.models.offline.words import ABBREVIATIONS, CALENDAR, STOP
+from runtime.text.words import ABBREVIATIONS, CALENDAR, STOP
 
 LONGEST = 2_000
 """Characters of one sentence; what has no end by then is cut, at a blank where there is one."""

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from runtime.models.offline.names import Name
-from runtime.models.offline.sentences import Sentence
-from runtime.models.offline.terms import Word, is_verb, words
-from runtime.models.offline.types import guess
-from runtime.models.offline.words import FOREIGN_OPENERS, NO_NAMES, OPENERS
+from runtime.text.names import Name
+from runtime.text.sentences import Sentence
+from runtime.text.terms import Word, is_verb, words
+from runtime.text.words import FOREIGN_OPENERS, NO_NAMES, OPENERS
+from services.extractor.offline.types import guess
 
 _PRONOUN = re.compile(r"(?P<person>He|She|His|Her)\b|(?:It|Its)\b(?! (?:is|was) (?:\w+ to|\w+ that|not|also)\b)")
 _THINGS = frozenset({"location", "organization", "event", "content", "concept"})

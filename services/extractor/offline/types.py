@@ -1,9 +1,9 @@
 """What kind of thing a name names, where a cheap cue tells; `other` where none does."""
 
-from runtime.models.offline.han import ending_type
-from runtime.models.offline.names import Name
-from runtime.models.offline.terms import is_abbreviated
-from runtime.models.offline.words import CONTENT, EVENT, GIVEN_NAMES, LOCATION, ORGANIZATION
+from runtime.text.han import ending_type
+from runtime.text.names import Name
+from runtime.text.terms import is_abbreviated
+from runtime.text.words import CONTENT, EVENT, GIVEN_NAMES, LOCATION, ORGANIZATION
 
 _BY_WORD = (("organization", ORGANIZATION), ("event", EVENT), ("location", LOCATION), ("content", CONTENT))
 _PLACE_BEGINNINGS = ("St.", "Mount ", "Lake ", "Cape ", "Fort ", "Port ", "New ", "San ", "Santa ", "Los ", "Las ")

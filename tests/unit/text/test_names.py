@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.models.offline.names import names
-from runtime.models.offline.terms import without_addresses
+from runtime.text.names import names
+from runtime.text.terms import without_addresses
 
 ALPHABET = st.text(alphabet="AbC d.'’_-&\n#12马云《》“”的ア`/:@(", max_size=80)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.models.offline.sentences import LONGEST, sentences
+from runtime.text.sentences import LONGEST, sentences
 
 MARKS = ["Dr. Smith ", "went. ", "Home! ", "\n", "\n\n", "- item\n", "```\n", "```py\n", "# Head\n", "中国。", "e.g. "]
 PIECES = st.lists(st.sampled_from(MARKS) | st.text(max_size=5)).map("".join)

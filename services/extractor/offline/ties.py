@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from runtime.models.offline.han import HAN_ALIAS, HAN_VERBS
-from runtime.models.offline.names import Name
-from runtime.models.offline.sentences import Sentence
-from runtime.models.offline.terms import Word, is_content, words
-from runtime.models.offline.words import FOREIGN_OPENERS, PREPOSITIONS
+from runtime.text.han import HAN_ALIAS, HAN_VERBS
+from runtime.text.names import Name
+from runtime.text.sentences import Sentence
+from runtime.text.terms import Word, is_content, words
+from runtime.text.words import FOREIGN_OPENERS, PREPOSITIONS
 
 TOGETHER = "mentioned together"
 ALIAS = "also called"

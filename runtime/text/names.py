@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from itertools import dropwhile, pairwise
 from typing import Literal
 
-from runtime.models.offline.han import LETTERS, han_names
-from runtime.models.offline.sentences import Sentence, sentences
-from runtime.models.offline.terms import Word, is_abbreviated, is_camel, is_shouted, is_verb, without_addresses, words
-from runtime.models.offline.words import (
+from runtime.text.han import LETTERS, han_names
+from runtime.text.sentences import Sentence, sentences
+from runtime.text.terms import Word, is_abbreviated, is_camel, is_shouted, is_verb, without_addresses, words
+from runtime.text.words import (
     ABBREVIATIONS,
     CALENDAR,
     FINITE,
