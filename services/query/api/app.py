@@ -30,7 +30,7 @@ from services.query.api.reference import pages
 from services.query.api.reference.examples import with_examples
 from services.query.api.reference.responses import USUAL, answering
 from services.query.api.system import routes as system
-from services.query.refusals import Conflicts, NotOffered, NotTaken, NotThere, TooLarge
+from services.query.errors import Conflicts, NotOffered, NotTaken, NotThere, TooLarge
 
 REFUSALS: dict[type[Exception], int] = {NotTaken: 400, NotThere: 404, Conflicts: 409, TooLarge: 413, NotOffered: 501}
 """What is answered to what a use case refuses; any other InvalidInput is 422."""

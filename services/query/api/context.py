@@ -9,11 +9,11 @@ from fastapi import Depends, FastAPI, Header, HTTPException, Request
 from contracts.envelope import WORKSPACE_PATTERN
 from contracts.envelope import Header as Attributes
 from runtime.bus.port import Blobs, GenerationPointers, Log
-from services.query.library import Library
-from services.query.ports import Documents, Positions
-from services.query.scanning import Scans
+from services.query.answering.dependencies import Library
+from services.query.ingestion.scanning import Scans
+from services.query.ingestion.uploading import Readers
 from services.query.settings import QuerySettings
-from services.query.uploading import Readers
+from services.query.status.port import Documents, Positions
 
 VERSION = "0.1.0"
 

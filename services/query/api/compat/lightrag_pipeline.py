@@ -20,9 +20,9 @@ from services.query.api.compat.lightrag_pipeline_models import (
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.documents.models import Done
 from services.query.api.reference.responses import answering
-from services.query.domain.status import working
-from services.query.refusals import NotOffered, NotTaken
-from services.query.removing import cancel
+from services.query.errors import NotOffered, NotTaken
+from services.query.ingestion.removing import cancel
+from services.query.status.document_status import working
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 

@@ -27,7 +27,7 @@ from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.errors import documented
 from services.query.api.questions.streaming import Lines, Ndjson, guarded
 from services.query.domain.conversation import Wish, wish
-from services.query.refusals import NotThere
+from services.query.errors import NotThere
 
 Handle = Callable[[Request], Coroutine[Any, Any, Response]]
 Part = Callable[[str], dict[str, Any]]

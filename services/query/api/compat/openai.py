@@ -18,7 +18,7 @@ from services.query.api.context import Ctx, tenant
 from services.query.api.errors import documented, openai_error
 from services.query.api.questions.streaming import Lines, Sse, guarded
 from services.query.domain.conversation import Wish
-from services.query.refusals import NotThere
+from services.query.errors import NotThere
 
 router = APIRouter(prefix="/v1", tags=["openai"], responses=documented(OpenAiProblem))
 

@@ -5,7 +5,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from contracts.graph import Space
-from services.query import browsing, editing
 from services.query.api.auth.permissions import Caller
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.graph.models import (
@@ -32,7 +31,8 @@ from services.query.api.graph.models import (
 )
 from services.query.api.reference.links import ENTITY, NAMES, RELATION
 from services.query.api.reference.responses import Responses, answering
-from services.query.editing import Desk, Edited
+from services.query.graph import browsing, editing
+from services.query.graph.editing import Desk, Edited
 
 router = APIRouter(tags=["graph"])
 

@@ -12,10 +12,10 @@ from services.query.api.context import Ctx, Workspace
 from services.query.api.questions.models import QueryRequest
 from services.query.api.questions.routes import STANDING, asked, standing
 from services.query.api.reference.responses import SAID, Problem, Responses
-from services.query.domain.found import Found
-from services.query.domain.passage import Passage
-from services.query.domain.question import Question
-from services.query.retrieve import retrieve
+from services.query.passage import Passage
+from services.query.question import Question
+from services.query.retrieval.results import Found
+from services.query.retrieval.retrieve import retrieve
 
 router = APIRouter()
 

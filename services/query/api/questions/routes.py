@@ -6,14 +6,15 @@ from dataclasses import replace
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from runtime.models.scope import set_call_scope
+from services.query.answering.ask import Answer, ask
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.questions.models import QueryRequest, QueryResponse, references_of
 from services.query.api.questions.streaming import Ndjson, answer_lines
 from services.query.api.reference.responses import Responses, answering
-from services.query.ask import Answer, ask
-from services.query.domain.question import RESPONSE_TYPE, Keywords, Question, Turn, Wanted
-from services.query.library import Spaces, Tell
+from services.query.question import RESPONSE_TYPE, Keywords, Question, Turn, Wanted
+from services.query.retrieval.dependencies import Tell
 from services.query.settings import QuerySettings
+from services.query.spaces import Spaces
 
 router = APIRouter()
 

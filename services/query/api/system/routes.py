@@ -12,8 +12,8 @@ from services.query.api.context import VERSION, Context, Ctx, Workspace
 from services.query.api.documents.models import Done
 from services.query.api.reference.responses import ANYBODY, answering
 from services.query.api.system.models import Customization, Health
-from services.query.domain.status import working
-from services.query.refusals import NotOffered
+from services.query.errors import NotOffered
+from services.query.status.document_status import working
 
 router = APIRouter(tags=["system"])
 
