@@ -11,11 +11,11 @@ from pydantic import ValidationError
 
 from contracts.text import encodable
 from services.query.answering.ask import Answer, ask
+from services.query.api.compat.conversation import Wish, is_task, joined, kept, listed, parted
 from services.query.api.context import Context
 from services.query.api.questions.models import MAX_TEXT, HistoryMessage, QueryRequest, references_of
 from services.query.api.questions.routes import POSITION, asked, standing, wanted_of
 from services.query.api.questions.streaming import Ndjson
-from services.query.domain.conversation import Wish, is_task, joined, kept, listed, parted
 from services.query.errors import NotTaken
 from services.query.question import Turn
 from services.query.retrieval.dependencies import Count

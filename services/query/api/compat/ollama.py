@@ -13,6 +13,7 @@ from starlette.datastructures import MutableHeaders
 
 from contracts.text import encodable
 from services.query.api.compat.chat import Reply, last, placed, question, reply
+from services.query.api.compat.conversation import Wish, wish
 from services.query.api.compat.ollama_models import (
     CHATTED,
     GENERATED,
@@ -26,7 +27,6 @@ from services.query.api.compat.ollama_models import (
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.errors import documented
 from services.query.api.questions.streaming import Lines, Ndjson, guarded
-from services.query.domain.conversation import Wish, wish
 from services.query.errors import NotThere
 
 Handle = Callable[[Request], Coroutine[Any, Any, Response]]

@@ -12,12 +12,12 @@ from contracts.text import encodable
 from services.query.api.auth.middleware import entered, usual
 from services.query.api.auth.permissions import Caller
 from services.query.api.compat.chat import Reply, last, placed, question, reply
+from services.query.api.compat.conversation import Wish
 from services.query.api.compat.openai_model_names import Model, model, offered
 from services.query.api.compat.openai_models import COMPLETED, ChatCompletionRequest, OpenAiProblem, described, usage
 from services.query.api.context import Ctx, tenant
 from services.query.api.errors import documented, openai_error
 from services.query.api.questions.streaming import Lines, Sse, guarded
-from services.query.domain.conversation import Wish
 from services.query.errors import NotThere
 
 router = APIRouter(prefix="/v1", tags=["openai"], responses=documented(OpenAiProblem))

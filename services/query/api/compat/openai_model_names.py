@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from services.query.api.auth.permissions import EVERY
-from services.query.domain.conversation import MODES
+from services.query.api.compat.conversation import MODES
 from services.query.question import Mode
 
 NAME = "lightstream"

@@ -19,13 +19,18 @@ from pydantic import (
 from contracts.text import encodable, sanitize
 from services.query.answering.ask import Answer
 from services.query.api.strict_model import Moment, Strict
-from services.query.domain.conversation import LONGEST_TURN, MOST_TURNS
 from services.query.passage import Passage
 from services.query.question import Mode
 from services.query.status.scope import Scope
 
 MAX_TEXT = 131_072
 """Characters of what a language model gets to read of one request."""
+
+MOST_TURNS = 128
+"""Turns of a conversation's history in one request."""
+
+LONGEST_TURN = 32_768
+"""Characters of one turn."""
 
 
 def weight(query: str) -> int:

@@ -5,14 +5,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
+from services.query.api.questions.models import LONGEST_TURN, MOST_TURNS
 from services.query.question import Mode, Turn
 
 MODES: dict[str, Mode] = {mode: mode for mode in get_args(Mode)}
 """Every mode by its name."""
-
-MOST_TURNS = 128
-LONGEST_TURN = 32_768
-"""Characters of one turn that is kept."""
 
 MOST_SHOWN = 5
 """References below an answer that cites none itself."""
