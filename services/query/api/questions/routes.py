@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from runtime.models.scope import set_call_scope
+from runtime.models.call_scope import set_call_scope
 from services.query.answering.ask import Answer, ask
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.questions.models import QueryRequest, QueryResponse, references_of
