@@ -49,7 +49,8 @@ async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
     stores = Stores(rows, MemoryGraph(), MemoryVectors("m", 2))
     pointers, parked = await NatsPointers.bind(jetstream), NatsParked(jetstream)
     rebuild = Rebuild(
-        NatsLog(jetstream), pointers, stores, LexicalEmbedder(), ["status"], lambda _: None, MergerSettings(), parked=parked
+        NatsLog(jetstream), pointers, stores, LexicalEmbedder(), ["status"], lambda _: None, MergerSettings(),
+        parked=parked,
     )  # fmt: skip
     try:
         return await rebuild.run("default")
