@@ -55,7 +55,9 @@ def find(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) -> Found:
     found, seen, ids = Found(), set[Path](), set[str]()
     for given in paths:
         if given == STANDARD_INPUT:
-            found.sources.append(Source(None, stdin_name, None if stdin_name == UNKNOWN_SOURCE else path_id(stdin_name)))
+            found.sources.append(
+                Source(None, stdin_name, None if stdin_name == UNKNOWN_SOURCE else path_id(stdin_name))
+            )
             continue
         root = Path(given)
         if not root.exists():
