@@ -5,13 +5,15 @@ Every loop that repeats a call, and every redelivery, takes its delays from a `B
 
 import math
 import random
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import stamina
+
+T = TypeVar("T")
 
 
 class Attempts(Protocol):
@@ -43,6 +45,16 @@ class Backoff:
 
         An error may name the least number of seconds to wait, as `retry_after`. The last error is raised.
         """
+        return stamina.retry_context(on=self._delays(again), attempts=most, timeout=None)
+
+    async def retry(
+        self, work: Callable[[], Awaitable[T]], again: Callable[[Exception], bool], most: int | None = None
+    ) -> T:
+        """Return what `work` returns in the first of such attempts in which it does not fail."""
+        return await stamina.AsyncRetryingCaller(attempts=most, timeout=None)(self._delays(again), work)
+
+    def _delays(self, again: Callable[[Exception], bool]) -> Callable[[Exception], bool | float]:
+        """Return what stamina asks after each failure: False to give up, else the seconds to wait."""
         failures = 0
 
         def delay_after(error: Exception) -> bool | float:
@@ -50,13 +62,13 @@ class Backoff:
             failures += 1
             return again(error) and self.delay(failures, getattr(error, "retry_after", None))
 
-        return stamina.retry_context(on=delay_after, attempts=most, timeout=None)
+        return delay_after
 
 
-def parse_retry_after(header: str | None) -> float | None:
-    """Return the seconds that a Retry-After header asks to wait, given as a number or a date; None for neither.
+def parse_retry_after(header: str | None, longest: float = math.inf) -> float | None:
+    """Return the seconds that a Retry-After header asks to wait, given as a number or a date, at most `longest`.
 
-    RFC 9110, section 10.2.3.
+    None for a header that is neither. RFC 9110, section 10.2.3.
     """
     if header is None:
         return None
@@ -69,7 +81,7 @@ def parse_retry_after(header: str | None) -> float | None:
             return None
         # A date without a zone is meant in UTC.
         seconds = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
-    return max(0.0, seconds) if math.isfinite(seconds) else None
+    return min(max(0.0, seconds), longest) if math.isfinite(seconds) else None
 
 
 def format_retry_after(seconds: float) -> str:

@@ -163,7 +163,11 @@ def test_the_client_imports_the_contracts_the_bus_and_the_errors_only() -> None:
 
 def test_a_domain_is_pure() -> None:
     """No clock, no chance, no environment, no event loop: time, ids and randomness are handed in."""
-    impure = {shown(path): found for path in rooms("domain", "offline", "ports") if (found := given_by_no_one(path, "asyncio"))}
+    impure = {
+        shown(path): found
+        for path in rooms("domain", "offline", "ports")
+        if (found := given_by_no_one(path, "asyncio"))
+    }
     assert impure == {}
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from runtime.errors import ModelChanged, Unavailable
-from standalone import damage
+from runtime.retries import Backoff
+from standalone import damage, patience
 from standalone.folder import Folder
 from standalone.patience import patiently
 
@@ -73,7 +74,8 @@ def test_what_a_server_said_before_its_last_start_is_history(tmp_path: Path) -> 
     assert damage.fault(tmp_path, "graph") == ""
 
 
-async def test_work_goes_on_as_long_as_something_gets_on() -> None:
+async def test_work_goes_on_as_long_as_something_gets_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "BACKOFF", Backoff(0.001, 0.001))
     tries = 0
 
     async def work() -> str:
