@@ -223,7 +223,7 @@ async def test_a_file_comes_in_whole_however_its_bytes_are_cut(
     api: httpx.AsyncClient, world: World, content: bytes
 ) -> None:
     other = part(b'Content-Disposition: form-data; name="note"', b"") + part(b"x: y", b"z")
-    body = b"preamble\r\n" + other + part(FILE, b"<" + content + b">") + other + END + b"epilogue"
+    body = b"\r\n" + other + part(FILE, b"<" + content + b">") + other + END + b"epilogue"
     for number, sent in enumerate((body, bytewise(body))):
         answer = await api.post(PATH, **{**form(b""), "content": sent}, params={"replace": number})
         assert answer.status_code == 200, answer.text
