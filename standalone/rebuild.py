@@ -23,6 +23,7 @@ from contracts.events import (
     GraphMerged,
 )
 from contracts.graph import Generations, Projection
+from runtime.batching import batched
 from runtime.bus.codec import decode
 from runtime.bus.parked import Parked
 from runtime.bus.port import Delivery, GenerationPointers, Log, Message, Pointer, Pointers
@@ -245,9 +246,8 @@ class Rebuild:
         """Make the vectors of the noted keys."""
         embeddings = CachedEmbeddings(self.stores.rows, self.embedder)
         for workspace, keys in self.keys.items():
-            ordered = sorted(keys)
-            for start in range(0, len(ordered), KEYS):
-                part = ordered[start : start + KEYS]
+            done = 0
+            for part in batched(sorted(keys), KEYS):
                 index = partial(
                     index_graph,
                     workspace,
@@ -259,7 +259,8 @@ class Rebuild:
                     embeddings,
                 )
                 await patiently(index)
-                self.report({"vectors": start + len(part), "of": len(ordered)})
+                done += len(part)
+                self.report({"vectors": done, "of": len(keys)})
         self.keys.clear()
 
     async def _switch(self) -> None:
