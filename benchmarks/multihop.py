@@ -29,7 +29,7 @@ from runtime.bus.memory import MemoryBlobs
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.minilm import MiniLmEmbedder
 from runtime.models.open import open_tokenizer
-from runtime.models.ports import Embedder, Vector
+from runtime.models.port import Embedder, Vector
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.vectors.memory import MemoryVectors
@@ -38,9 +38,9 @@ from services.extractor.adapters.rules import OfflineExtractor
 from services.extractor.handler import on_chunks_created
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
-from services.query.domain.question import Question
-from services.query.library import Spaces
-from services.query.retrieve import retrieve
+from services.query.question import Question
+from services.query.retrieval.retrieve import retrieve
+from services.query.spaces import Spaces
 from tests.support import querying
 from tests.support.facts import added, delivered
 from tests.support.merging import merging

@@ -18,11 +18,11 @@ from runtime.models import openai_endpoint
 from runtime.models.limits_shared import Guards
 from runtime.models.rerank import SHAPES, Binding, HttpReranker
 from runtime.retries import Backoff
-from services.query.domain.passage import Passage
-from services.query.models import ModelReranker
-from services.query.open import open_reranker
+from services.query.adapters.models import ModelReranker
+from services.query.passage import Passage
 from services.query.settings import QuerySettings
-from standalone.processes import free_port
+from services.query.wiring import open_reranker
+from standalone.embedded.processes import free_port
 
 KEY = "rk-very-secret-0123456789"
 TEXTS = ["bread", "radium glows", "cake"]

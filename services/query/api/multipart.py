@@ -18,7 +18,7 @@ from python_multipart.multipart import MultipartParser
 from starlette.requests import ClientDisconnect
 
 from runtime.errors import Unavailable
-from services.query.uploading import Received
+from services.query.ingestion.uploading import Received
 
 MOST_HEADER = 16 * 1024
 """Bytes of one header of a part."""

@@ -1,0 +1,55 @@
+"""Models whose errors say which one it is, so that a caller hears it; what the provider said stays in the log."""
+
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import aclosing, contextmanager
+
+from runtime.errors import ServiceError
+from runtime.models.port import Chat, Completion, Embedder, Message, Vector
+
+
+class NamedChat:
+    """`Chat` by another one, whose errors have `model`."""
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat, self.model = chat, chat.model
+
+    async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
+        """See `Chat.complete`."""
+        with _named(f"language model {self.model}"):
+            return await self._chat.complete(messages, json=json)
+
+    async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
+        """See `Chat.stream`."""
+        with _named(f"language model {self.model}"):
+            async with aclosing(self._chat.stream(messages)) as pieces:
+                async for piece in pieces:
+                    yield piece
+
+    async def close(self) -> None:
+        """See `Chat.close`."""
+        await self._chat.close()
+
+
+class NamedEmbedder:
+    """`Embedder` by another one, whose errors have `model`."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder, self.model, self.dimension = embedder, embedder.model, embedder.dimension
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """See `Embedder.embed`."""
+        with _named(f"embedding model {self.model}"):
+            return await self._embedder.embed(texts)
+
+    async def close(self) -> None:
+        """See `Embedder.close`."""
+        await self._embedder.close()
+
+
+@contextmanager
+def _named(model: str) -> Generator[None]:
+    try:
+        yield
+    except ServiceError as error:
+        error.model = error.model or model
+        raise
