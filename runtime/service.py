@@ -30,7 +30,7 @@ from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress
 from runtime.http_server import Server, server_config
 from runtime.integrity import Integrity
-from runtime.models.limits_shared import Guards
+from runtime.models.rate_limiters import RateLimiters
 from runtime.place import Place
 from runtime.retries import Backoff
 from runtime.settings import Settings
@@ -58,7 +58,7 @@ class Bus:
     blobs: NatsBlobs
     pointers: NatsPointers
     jetstream: JetStreamContext
-    guards: Guards
+    limiters: RateLimiters
     integrity: Integrity
     turns: Values
 
@@ -203,7 +203,7 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
 
 
 async def _bus(jetstream: JetStreamContext, health: Health, writes: LogWrites) -> Bus:
-    guards = Guards(await NatsValues.bind(jetstream), health.notes)
+    guards = RateLimiters(await NatsValues.bind(jetstream), health.notes)
     pointers, turns = await NatsPointers.bind(jetstream), await NatsValues.bind(jetstream, TURNS_BUCKET)
     values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
     integrity = Integrity(health.service, jetstream, pointers, values, writes)

@@ -10,7 +10,7 @@ import pytest
 from contracts.events import StageFailed
 from runtime.bus.port import BUG_ATTEMPTS
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
+from runtime.models.rate_limiter import RateLimiter
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.vectors.memory import MemoryVectors
@@ -29,7 +29,7 @@ async def provider() -> AsyncIterator[Provider]:
 
 
 @asynccontextmanager
-async def indexer(provider: Provider, how: str, guard: Guard) -> AsyncIterator[Bench]:
+async def indexer(provider: Provider, how: str, guard: RateLimiter) -> AsyncIterator[Bench]:
     """An indexer of passages that asks this provider, with three documents waiting."""
     rows, embedder = MemoryRows(), provider.embedder(f"picky:{how}", guard=guard)
     handle = partial(
@@ -51,7 +51,7 @@ async def indexer(provider: Provider, how: str, guard: Guard) -> AsyncIterator[B
 async def test_no_document_fails_for_a_provider_that_is_ill_and_all_are_done_when_it_is_well(
     provider: Provider, how: str
 ) -> None:
-    guard, provider.bad = Guard("m", Limits(calls=2)), ""
+    guard, provider.bad = RateLimiter("m", Limits(calls=2)), ""
     async with indexer(provider, how, guard) as table:
         for _ in range(BUG_ATTEMPTS + 2):
             await table.deliver()
@@ -67,7 +67,7 @@ async def test_no_document_fails_for_a_provider_that_is_ill_and_all_are_done_whe
 
 
 async def test_only_the_document_of_a_text_that_fails_alone_fails(provider: Provider) -> None:
-    guard, provider.bad = Guard("m", Limits(calls=2)), "bitcoin"
+    guard, provider.bad = RateLimiter("m", Limits(calls=2)), "bitcoin"
     async with indexer(provider, "not-json", guard) as table:
         await table.deliver()
         assert table.unacknowledged == []

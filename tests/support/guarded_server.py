@@ -21,8 +21,8 @@ from runtime import telemetry
 from runtime.health import Health
 from runtime.http_server import Server, server_config
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
 from runtime.models.openai import OpenAiChat
+from runtime.models.rate_limiter import RateLimiter
 from services.query.adapters.models import ModelAnswers
 from services.query.api.auth.config import door
 from services.query.api.auth.settings import AccessSettings
@@ -87,7 +87,7 @@ async def _main() -> None:
     world = await library_of_two()
     library = world.library()
     if url := os.environ.get("PROVIDER_URL"):
-        guard = Guard("m", Limits(calls=settings.llm_max_async))
+        guard = RateLimiter("m", Limits(calls=settings.llm_max_async))
         chat = OpenAiChat(url, os.environ["PROVIDER_MODEL"], "key", guard)
         library = world.library(answers=ModelAnswers(chat))
     app = world.app(door(AccessSettings()), library=library)

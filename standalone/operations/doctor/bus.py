@@ -10,7 +10,7 @@ from runtime.bus import topology
 from runtime.bus.nats_beside import NatsValues
 from runtime.checkpoints import command
 from runtime.errors import ServiceError
-from runtime.models.limits_shared import paused
+from runtime.models.rate_limiters import pause_notices
 from standalone.operations import parked_events
 from standalone.operations.checkpoints import RESTORE, verdicts
 from standalone.operations.dead_letters import counted
@@ -33,7 +33,7 @@ async def bus(url: str, way_out: str, notes: Mapping[str, str] | None) -> AsyncI
                 yield Finding("fault", problem, "`lightstream topology apply`")
             async for finding in _losses(found):
                 yield finding
-            for note in await paused(await NatsValues.bind(found)):
+            for note in await pause_notices(await NatsValues.bind(found)):
                 yield Finding("fault", note, "amend what the reason names; documents wait, none fails")
             async for finding in _backlog(found, notes):
                 yield finding
