@@ -17,7 +17,7 @@ from services.query.api.settings import AccessSettings
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_facts
-from services.query.wiring import opened_library
+from services.query.wiring import open_dependencies
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        async with opened_library(settings, bus, health) as library:
+        async with open_dependencies(settings, bus, health) as library:
             documents, passages = library.documents, library.passages
             positions = LogPositions(bus.log, documents)
             pointers = WatchedPointers(bus.pointers, bus.integrity)

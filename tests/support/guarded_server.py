@@ -23,7 +23,7 @@ from runtime.http_server import Server, server_config
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.openai import OpenAiChat
-from services.query.adapters.models import ModelAnswers
+from services.query.adapters.models import ModelAnswerGenerator
 from services.query.api.door import door
 from services.query.api.settings import AccessSettings
 from services.query.settings import QuerySettings
@@ -89,7 +89,7 @@ async def _main() -> None:
     if url := os.environ.get("PROVIDER_URL"):
         guard = Guard("m", Limits(calls=settings.llm_max_async))
         chat = OpenAiChat(url, os.environ["PROVIDER_MODEL"], "key", guard)
-        library = world.library(answers=ModelAnswers(chat))
+        library = world.library(answers=ModelAnswerGenerator(chat))
     app = world.app(door(AccessSettings()), library=library)
     app.router.routes[:0] = Health("query", stage=None).routes()
     await Server(server_config(app, settings, host=settings.host, port=settings.port)).serve()

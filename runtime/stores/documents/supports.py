@@ -6,7 +6,7 @@ entity's node lists at most 200 of its chunks; here are all of them.
 
 from collections.abc import Collection, Sequence
 
-from contracts.graph import Space, Support
+from contracts.graph import Provenance, Space
 from contracts.ids import sha256
 from runtime.stores.documents.rows import Row, Rows, Table
 
@@ -74,7 +74,7 @@ class Supports:
 
     async def of(
         self, space: Space, names: Names, *, after: str = "", limit: int = 100, among: Collection[str] | None = None
-    ) -> list[Support]:
+    ) -> list[Provenance]:
         """Up to `limit` supports behind the place `after`, by place: an order of hashes that never varies.
 
         `among`: only those in these documents. Fewer than `limit` are the last ones. Without `among` a page costs its
@@ -82,7 +82,7 @@ class Supports:
         say of the names is read for each page. Raises what `Rows` raises.
         """
         raws = await self._raws(space, names)
-        found: list[Support] = []
+        found: list[Provenance] = []
         for start in sorted(raws):
             if after < f"{start};" and len(found) < limit:  # ";" is the character after ":"
                 place, room = max(after, f"{start}:"), limit - len(found)
@@ -98,8 +98,8 @@ class Supports:
         row = (await self._rows.get(Table(FOLDED, space), [key])).get(key)
         return {key_hash(raw): until for raw, until in row["raws"]} if row else {key: 0}
 
-    async def _page(self, space: Space, start: str, until: int, after: str, limit: int) -> list[Support]:
-        found: list[Support] = []
+    async def _page(self, space: Space, start: str, until: int, after: str, limit: int) -> list[Provenance]:
+        found: list[Provenance] = []
         size = max(limit, LEAST_READ)
         while len(found) < limit:
             page = await self._rows.scan(Table(TABLE, space), after, size)
@@ -112,7 +112,7 @@ class Supports:
 
     async def _of_documents(
         self, space: Space, start: str, until: int, after: str, limit: int, among: Collection[str]
-    ) -> list[Support]:
+    ) -> list[Provenance]:
         rows = await self._rows.find(Table(TABLE, space), {"key": start, "document_id": sorted(among)})
         return [_support(place, row) for place, row in rows if place > after and _stands(row, until)][:limit]
 
@@ -121,9 +121,9 @@ def _stands(row: Row, until: int) -> bool:
     return not row["retracted"] and row["version"] > until
 
 
-def _support(place: str, row: Row) -> Support:
-    return Support(
-        place=place,
+def _support(place: str, row: Row) -> Provenance:
+    return Provenance(
+        cursor=place,
         names=tuple(row["names"]),
         chunk_id=row["chunk_id"],
         document_id=row["document_id"],

@@ -106,7 +106,7 @@ CLEARED = ("extractions", "keywords", "answers")
 """Tables of what a language model gave. They live in generation 0."""
 
 
-class RowCaches:
+class RowModelResultCaches:
     """`Caches` over `Rows`."""
 
     def __init__(self, rows: Rows) -> None:

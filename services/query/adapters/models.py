@@ -21,7 +21,7 @@ UNREAD = 256 * 1024
 """Characters of a streamed answer that may wait for the client: more than any model writes."""
 
 
-class ModelKeywords:
+class ModelKeywordExtractor:
     """Asks the model, once for each question where there is a cache.
 
     Where it refuses, the names and words of the question stand in.
@@ -30,7 +30,7 @@ class ModelKeywords:
     def __init__(self, chat: Chat, language: str, cache: RowCache | None = None) -> None:
         self._chat, self._language, self._cache = chat, language, cache
 
-    async def of(self, workspace: str, question: str) -> Keywords:
+    async def extract(self, workspace: str, question: str) -> Keywords:
         """At most one call."""
         try:
             return await self._once(workspace, question)
@@ -61,7 +61,7 @@ class ModelKeywords:
         return parse_keywords(completion.text)
 
 
-class ModelAnswers:
+class ModelAnswerGenerator:
     """Lets the model answer from the context."""
 
     uses_model = True

@@ -17,14 +17,14 @@ from services.query.api.streaming import Ndjson
 from services.query.domain.conversation import Wish, is_task, joined, kept, listed, parted
 from services.query.errors import NotTaken
 from services.query.question import Turn
-from services.query.retrieval.dependencies import Count
+from services.query.retrieval.dependencies import TokenCounter
 
 
 @dataclass
 class Meter:
     """What an answer takes: tokens, as our tokenizer counts what was sent and said, and nanoseconds."""
 
-    count: Count
+    count: TokenCounter
     prompt_tokens: int
     began: int = field(default_factory=time.monotonic_ns)
     first: int = 0
@@ -90,7 +90,7 @@ def question(wish: Wish, before: Sequence[Turn], system: str = "", *, bare: bool
 
 async def reply(request: QueryRequest, ctx: Context, workspace: str, response: Response, *, streamed: bool) -> Reply:
     """The answer, on the one road from question to answer."""
-    count = ctx.library.count
+    count = ctx.library.count_tokens
     sent = [request.query, request.user_prompt or "", *(said.content for said in request.conversation_history or ())]
     meter = Meter(count, sum(map(count, sent)))
     spaces = await standing(request, ctx, workspace, response)

@@ -13,7 +13,7 @@ from services.query.api.problems import SAID, Problem, Responses
 from services.query.api.routes import STANDING, Ctx, Workspace, asked, standing
 from services.query.passage import Passage
 from services.query.question import Question
-from services.query.retrieval.results import Found
+from services.query.retrieval.results import RetrievalResult
 from services.query.retrieval.retrieve import retrieve
 
 router = APIRouter()
@@ -41,7 +41,7 @@ async def query_data(body: QueryRequest, ctx: Ctx, workspace: Workspace, respons
     return nothing(question) if not found and question.mode != "bypass" else everything(question, found)
 
 
-def everything(question: Question, found: Found) -> QueryData:
+def everything(question: Question, found: RetrievalResult) -> QueryData:
     """All of it."""
     return QueryData(
         status="success",

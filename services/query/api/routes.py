@@ -12,14 +12,14 @@ from contracts.envelope import Header as Attributes
 from runtime.bus.port import Blobs, GenerationPointers, Log
 from runtime.models.scope import set_call_scope
 from services.query.answering.ask import Answer, ask
-from services.query.answering.dependencies import Library
+from services.query.answering.dependencies import QueryDependencies
 from services.query.api.models import QueryRequest, QueryResponse, references_of
 from services.query.api.problems import Responses, answering
 from services.query.api.streaming import Ndjson, answer_lines
 from services.query.ingestion.scanning import Scans
 from services.query.ingestion.uploading import Readers
-from services.query.question import RESPONSE_TYPE, Keywords, Question, Turn, Wanted
-from services.query.retrieval.dependencies import Tell
+from services.query.question import RESPONSE_TYPE, Keywords, Output, Question, Turn
+from services.query.retrieval.dependencies import ProgressCallback
 from services.query.settings import QuerySettings
 from services.query.spaces import Spaces
 from services.query.status.port import Documents, Positions
@@ -37,7 +37,7 @@ class Context:
     pointers: GenerationPointers
     documents: Documents
     positions: Positions
-    library: Library
+    library: QueryDependencies
     settings: QuerySettings
 
     @cached_property
@@ -149,7 +149,7 @@ async def query_stream(
     spaces = await standing(body, ctx, workspace, response)
     question, wanted = asked(body, ctx.settings), wanted_of(body)
 
-    async def asking(tell: Tell) -> Answer:
+    async def asking(tell: ProgressCallback) -> Answer:
         library = replace(ctx.library, tell=tell)
         return await ask(question, spaces, library, wanted=wanted, streamed=body.stream is not False)
 
@@ -158,7 +158,7 @@ async def query_stream(
     return lines
 
 
-def wanted_of(body: QueryRequest) -> Wanted:
+def wanted_of(body: QueryRequest) -> Output:
     """Whether it is for the answer, or for what a model would be given."""
     if body.only_need_prompt:
         return "prompt"

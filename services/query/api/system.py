@@ -86,7 +86,7 @@ def pages(ctx: Context, door: Door, busy: bool) -> dict[str, Any]:
 async def embedding_model(ctx: Context, generation: int) -> str:
     """The model that questions are embedded with; that of the settings while the store does not answer."""
     try:
-        async with ctx.library.searching(generation) as library:
+        async with ctx.library.for_generation(generation) as library:
             return library.vectors.model
     except Retryable:
         return ctx.library.vectors.model

@@ -11,11 +11,11 @@ from typing import Any, Literal
 from contracts.graph import Entity, Hit, Relation, VectorKind
 from runtime.models.ports import Vector
 from services.query.context.layout import entity_line, relation_line, tokens
-from services.query.question import Keywords, Question, Step
+from services.query.question import Keywords, ProgressStep, Question
 from services.query.retrieval.chunk_selection import picked, round_robin, sources
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.ranking import interleave, ranked
-from services.query.retrieval.results import Gathered
+from services.query.retrieval.results import SearchResult
 from services.query.retrieval.scoping import Documents, held_to
 from services.query.retrieval.token_budget import filled
 from services.query.spaces import Spaces
@@ -32,7 +32,7 @@ ENTITIES_BY_NAME = {"local", "hybrid", "mix"}
 RELATIONS_BY_THEME = {"global", "hybrid", "mix"}
 PASSAGES_BY_QUESTION = {"naive", "mix"}
 
-STEPS: Mapping[VectorKind, Step] = {
+STEPS: Mapping[VectorKind, ProgressStep] = {
     "entities": "retrieving_entities",
     "relations": "retrieving_relations",
     "chunks": "retrieving_chunks",
@@ -59,7 +59,7 @@ class Budgeted:
 
 async def gather(
     question: Question, keywords: Keywords, spaces: Spaces, library: RetrievalDependencies, documents: Documents = None
-) -> Gathered:
+) -> SearchResult:
     """The stages up to the passages' ids, held to these documents where they are given."""
     asked, _ = await asyncio.gather(_embedded(question, keywords, library), _refreshed(question, spaces, library))
     by_question = asked["query"] if question.mode in PASSAGES_BY_QUESTION else None
@@ -73,12 +73,14 @@ async def gather(
     behind = await _behind(kept, asked["query"], spaces, library)
     direct = [hit.names[0] for hit in chunk_hits]
     merged = interleave(direct, *behind, key=lambda id: id)
-    return Gathered(kept.entities, kept.relations, merged, kept.tokens, _info(question, found, kept, direct, merged))
+    return SearchResult(
+        kept.entities, kept.relations, merged, kept.tokens, _info(question, found, kept, direct, merged)
+    )
 
 
 async def _refreshed(question: Question, spaces: Spaces, library: RetrievalDependencies) -> None:
     if question.mode in ENTITIES_BY_NAME | RELATIONS_BY_THEME:
-        await library.freshness.refresh(spaces.graph, spaces.vectors)
+        await library.cache_invalidation.refresh(spaces.graph, spaces.vectors)
 
 
 async def _embedded(question: Question, keywords: Keywords, library: RetrievalDependencies) -> Mapping[By, Vector]:
@@ -101,7 +103,7 @@ async def _search(
 ) -> list[Hit]:
     if vector is None:
         return []
-    library.tell(STEPS[kind])
+    library.on_progress(STEPS[kind])
     return await library.vectors.search(
         spaces.vectors, kind, vector, top_k=top_k, min_score=library.min_score, documents=documents
     )
@@ -113,7 +115,7 @@ async def _named(
     """The found entities with the relations at them by rank, and the found relations with their ends, one by one."""
     names = [hit.names[0] for hit in entities]
     pairs = [(hit.names[0], hit.names[1]) for hit in relations]
-    ties = await library.around.ties(spaces.graph, names, limit=TIES_LIMIT) if names else {}
+    ties = await library.graph_reader.relation_summaries(spaces.graph, names, limit=TIES_LIMIT) if names else {}
     at_entities = ranked(tie for some in ties.values() for tie in some)
     return Named(
         interleave(names, [name for ends in pairs for name in ends], key=lambda name: name),
@@ -123,19 +125,19 @@ async def _named(
 
 async def _within_budgets(question: Question, found: Named, spaces: Spaces, library: RetrievalDependencies) -> Budgeted:
     """What the budgets hold of them, read from the graph."""
-    read_entities, read_relations = library.around.entities, library.around.relations
+    read_entities, read_relations = library.graph_reader.entities, library.graph_reader.relations
     (entities, of_entities), (relations, of_relations) = await asyncio.gather(
         filled(
             found.names,
             lambda names: read_entities(spaces.graph, names),
             question.max_entity_tokens,
-            lambda entity: library.count(entity_line(entity)),
+            lambda entity: library.count_tokens(entity_line(entity)),
         ),
         filled(
             found.pairs,
             lambda pairs: read_relations(spaces.graph, pairs),
             question.max_relation_tokens,
-            lambda relation: library.count(relation_line(relation)),
+            lambda relation: library.count_tokens(relation_line(relation)),
         ),
     )
     return Budgeted(entities, relations, of_entities + of_relations)
@@ -147,7 +149,7 @@ async def _held(kept: Budgeted, documents: Documents, spaces: Spaces, library: R
         return kept
     entities = await held_to(kept.entities, documents, spaces, library)
     relations = await held_to(kept.relations, documents, spaces, library)
-    return Budgeted(entities, relations, tokens(entities, relations, library.count))
+    return Budgeted(entities, relations, tokens(entities, relations, library.count_tokens))
 
 
 async def _behind(
@@ -156,9 +158,9 @@ async def _behind(
     """Passages of the entities, and of the relations without those, by likeness; by weight where a vector lacks."""
     of_entities, of_relations = sources(kept.entities), sources(kept.relations)
     scores: Mapping[str, float] = {}
-    if library.pick == "VECTOR":
+    if library.chunk_pick_method == "VECTOR":
         candidates = {*round_robin(of_entities, COMPARED), *round_robin(of_relations, COMPARED)}
-        found = await library.likenesses.likeness(spaces.vectors, candidates, asked)
+        found = await library.similarities.similarities(spaces.vectors, candidates, asked)
         scores = found if len(found) == len(candidates) else {}
     by_entities = picked(of_entities, scores, library.related_chunks)
     left = sources(kept.relations, taken=by_entities)

@@ -33,6 +33,6 @@ async def held_to(
 
     async def said(thing: T) -> T | None:
         names = (thing.name,) if isinstance(thing, Entity) else thing.key
-        return held(thing, await library.supports.of(spaces.graph, names, limit=MOST_SUPPORTS, among=documents))
+        return held(thing, await library.provenance.of(spaces.graph, names, limit=MOST_SUPPORTS, among=documents))
 
     return [thing for thing in await asyncio.gather(*map(said, things)) if thing]

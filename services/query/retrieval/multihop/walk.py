@@ -25,7 +25,7 @@ from services.query.retrieval.multihop.sentences import NAMED, Asked, Sentence, 
 from services.query.retrieval.multihop.subgraph import Map
 from services.query.retrieval.provenance import told_by
 from services.query.retrieval.ranking import within
-from services.query.retrieval.results import Gathered
+from services.query.retrieval.results import SearchResult
 from services.query.retrieval.scoping import MOST_SUPPORTS, Documents, held_to
 from services.query.spaces import Spaces
 
@@ -69,10 +69,10 @@ class _Quest:
 
 async def walk(
     question: Question, keywords: Keywords, spaces: Spaces, library: RetrievalDependencies, documents: Documents = None
-) -> Gathered:
+) -> SearchResult:
     """The passages along the ways from the linked entities, and what explains them. Keywords are not needed."""
-    fresh = library.freshness.refresh(spaces.graph, spaces.vectors)
-    index, _ = await asyncio.gather(library.names.of(spaces), fresh)
+    fresh = library.cache_invalidation.refresh(spaces.graph, spaces.vectors)
+    index, _ = await asyncio.gather(library.entity_names.of(spaces), fresh)
     links = await _links(question, index, spaces, library)
     quest = _Quest(question, spaces, library, index, links, Asked.of(question.query, links), documents)
     vector, *said = await library.embed([question.query, *quest.asked.words.values()])
@@ -86,8 +86,8 @@ async def walk(
     entities, relations = await _things(quest, starts, ways)
     hybrid = await asyncio.to_thread(_hybrid, quest, known, hits, near)
     ranked = await asyncio.to_thread(_ranked, quest, known, ways, starts, hybrid)
-    spent = tokens(entities, relations, library.count)
-    return Gathered(entities, relations, ranked, spent, _info(quest, known, ways, entities, relations))
+    spent = tokens(entities, relations, library.count_tokens)
+    return SearchResult(entities, relations, ranked, spent, _info(quest, known, ways, entities, relations))
 
 
 async def _links(question: Question, index: NameIndex, spaces: Spaces, library: RetrievalDependencies) -> list[Link]:
@@ -96,7 +96,7 @@ async def _links(question: Question, index: NameIndex, spaces: Spaces, library: 
     """
     found = await asyncio.to_thread(linked, question.query, index)
     sure = [link for link in found if link.by != "spelling"]
-    there = await library.around.entities(spaces.graph, forms_left(question.query, sure))
+    there = await library.graph_reader.entities(spaces.graph, forms_left(question.query, sure))
     for said in sorted(there, key=len, reverse=True):
         start = question.query.find(said)
         new = Link(said, start, start + len(said), (said,), "name")
@@ -135,7 +135,7 @@ async def _wanted(quest: _Quest, known: Map, frontier: Sequence[str], most: int,
     """
     unread = {name: known.unread(name) for name in frontier}
     rest = {chunk for chunks in unread.values() for chunk in chunks[most:]}
-    like = await quest.library.likenesses.likeness(quest.spaces.vectors, rest, vector)
+    like = await quest.library.similarities.similarities(quest.spaces.vectors, rest, vector)
     best = {name: sorted(chunks[most:], key=lambda chunk: -like.get(chunk, -1.0)) for name, chunks in unread.items()}
     return list(dict.fromkeys(chunk for name in frontier for chunk in [*unread[name][:most], *best[name][:LIKE]]))
 
@@ -145,11 +145,11 @@ async def _around(quest: _Quest, frontier: Sequence[str]) -> Neighbourhood:
     the first passages of an entity only: of a hub those of these documents are looked up one by one.
     """
     space, documents = quest.spaces.graph, quest.documents
-    around = await quest.library.around.neighbourhood(space, frontier, limit=TIES)
+    around = await quest.library.graph_reader.neighbourhood(space, frontier, limit=TIES)
     if documents is None:
         return around
     hubs = [name for name in frontier if name in around.nodes and around.nodes[name].support > MOST_SOURCES]
-    of = quest.library.supports.of
+    of = quest.library.provenance.of
     found = await asyncio.gather(*(of(space, (name,), limit=MOST_SUPPORTS, among=documents) for name in hubs))
     more = {name: [support.chunk_id for support in some] for name, some in zip(hubs, found, strict=True)}
     return told_by(around, documents, more)
@@ -213,12 +213,12 @@ async def _things(
     quest: _Quest, starts: Mapping[str, float], found: Sequence[Path]
 ) -> tuple[list[Entity], list[Relation]]:
     """The entities and relations on the best paths, within the question's budgets."""
-    question, count, space = quest.question, quest.library.count, quest.spaces.graph
+    question, count, space = quest.question, quest.library.count_tokens, quest.spaces.graph
     names = list(dict.fromkeys([*starts, *(name for path in found for name in path.names)]))[: question.top_k]
     steps = [pair(*step) for path in found for step in zip(path.names, path.names[1:], strict=False)]
     pairs = list(dict.fromkeys(steps))[: question.top_k]
     entities, relations = await asyncio.gather(
-        quest.library.around.entities(space, names), quest.library.around.relations(space, pairs)
+        quest.library.graph_reader.entities(space, names), quest.library.graph_reader.relations(space, pairs)
     )
     held = partial(held_to, documents=quest.documents, spaces=quest.spaces, library=quest.library)
     return (

@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
-from services.query.adapters.models import ModelAnswers
+from services.query.adapters.models import ModelAnswerGenerator
 from services.query.adapters.named_models import NamedChat, NamedEmbedder
 from tests.support.access import client
 from tests.support.openai_provider import KEY, Provider, serving
@@ -32,10 +32,10 @@ async def world() -> World:
 
 
 @asynccontextmanager
-async def _answers(provider: Provider, model: str, **options: Any) -> AsyncIterator[ModelAnswers]:
+async def _answers(provider: Provider, model: str, **options: Any) -> AsyncIterator[ModelAnswerGenerator]:
     chat = NamedChat(provider.chat(model, **options))
     try:
-        yield ModelAnswers(chat)
+        yield ModelAnswerGenerator(chat)
     finally:
         await chat.close()
 

@@ -13,10 +13,10 @@ from runtime.models.ports import Message
 from runtime.models.scripted import ScriptedChat
 from runtime.stores.documents.caches import RowCache
 from runtime.stores.documents.rows import Table
-from services.query.adapters.answer_cache import RowMemories
-from services.query.adapters.models import ModelAnswers, ModelKeywords
+from services.query.adapters.answer_cache import StoredAnswers
+from services.query.adapters.models import ModelAnswerGenerator, ModelKeywordExtractor
 from services.query.answering.ask import Answer, ask
-from services.query.answering.dependencies import Library
+from services.query.answering.dependencies import QueryDependencies
 from services.query.context.prompt import Prompt
 from services.query.question import Question, Turn
 from services.query.spaces import Spaces
@@ -40,12 +40,14 @@ class Counted:
         await self.go_on.wait()
         return f"Answer {number} [1] [9]."
 
-    def library(self, world: World, cache: RowCache | None = None) -> Library:
-        memories = RowMemories(cache or RowCache(world.rows, "answers"), world.log, self.chat.model)
-        return world.library(answers=ModelAnswers(self.chat), memories=memories)
+    def library(self, world: World, cache: RowCache | None = None) -> QueryDependencies:
+        memories = StoredAnswers(cache or RowCache(world.rows, "answers"), world.log, self.chat.model)
+        return world.library(answers=ModelAnswerGenerator(self.chat), memories=memories)
 
 
-async def said(question: Question, library: Library, spaces: Spaces = W, *, streamed: bool = False) -> tuple[str, bool]:
+async def said(
+    question: Question, library: QueryDependencies, spaces: Spaces = W, *, streamed: bool = False
+) -> tuple[str, bool]:
     """The text, and whether it came in pieces."""
     answer: Answer = await ask(question, spaces, library, streamed=streamed)
     assert answer.by_model
@@ -117,11 +119,11 @@ async def test_another_question_has_another_answer(changed: Question) -> None:
 
 async def test_another_generation_model_or_workspace_has_another_answer() -> None:
     world, model = await library_of_two(), Counted()
-    memories = model.library(world).memories
+    memories = model.library(world).answer_cache
     assert memories
 
     async def basis(spaces: Spaces) -> Any:
-        place = await memories.before(QUESTION, spaces.all)
+        place = await memories.entry_factory(QUESTION, spaces.all)
         return place(Prompt("", "")) if place else None
 
     others = (Spaces.of("w", Generations(status=2)), Spaces.of("w", Generations(vectors=2)), Spaces.of("v", LIVE))
@@ -192,16 +194,16 @@ async def test_keywords_are_asked_for_once_per_workspace() -> None:
     chat = ScriptedChat([WORDS, WORDS])
     cache = RowCache(world.rows, "keywords")
     for workspace in ("w", "w", "v", "v"):
-        found = await ModelKeywords(chat, "English", cache).of(workspace, QUESTION.query)
+        found = await ModelKeywordExtractor(chat, "English", cache).extract(workspace, QUESTION.query)
         assert (found.high, found.low) == (("physics",), ("Radium",))
     assert len(chat.calls) == 2
 
 
 async def test_keywords_that_were_not_found_are_looked_for_again() -> None:
     chat = ScriptedChat(["nothing", WORDS, WORDS, WORDS])
-    keywords = ModelKeywords(chat, "English", RowCache((await library_of_two()).rows, "keywords"))
-    assert not await keywords.of("w", QUESTION.query)
-    assert await asyncio.gather(keywords.of("w", QUESTION.query), keywords.of("w", QUESTION.query))
+    keywords = ModelKeywordExtractor(chat, "English", RowCache((await library_of_two()).rows, "keywords"))
+    assert not await keywords.extract("w", QUESTION.query)
+    assert await asyncio.gather(keywords.extract("w", QUESTION.query), keywords.extract("w", QUESTION.query))
     assert len(chat.calls) == 2
-    await ModelKeywords(chat, "German", RowCache(World().rows, "keywords")).of("w", QUESTION.query)
+    await ModelKeywordExtractor(chat, "German", RowCache(World().rows, "keywords")).extract("w", QUESTION.query)
     assert isinstance(chat.calls[2].messages[0], Message)

@@ -7,7 +7,7 @@ import pytest
 
 from runtime.errors import Unavailable
 from runtime.models.scripted import ScriptedChat
-from services.query.adapters.models import ModelAnswers, ModelKeywords
+from services.query.adapters.models import ModelAnswerGenerator, ModelKeywordExtractor
 from services.query.answering.ask import NO_CONTEXT, ask
 from services.query.offline.models import NO_MODEL, NOTHING_TO_QUOTE
 from services.query.question import Keywords, Mode, Question, Turn
@@ -60,7 +60,7 @@ async def test_an_answer_without_a_model_quotes_and_says_so(mode: Mode) -> None:
 async def test_an_answer_of_a_model_rests_on_the_context() -> None:
     world = await library_of_two()
     chat = ScriptedChat(["Marie Curie [1]."])
-    answer = await ask(Question(QUESTION), W, world.library(answers=ModelAnswers(chat)))
+    answer = await ask(Question(QUESTION), W, world.library(answers=ModelAnswerGenerator(chat)))
     assert (answer.text, answer.by_model) == ("Marie Curie [1].", True)
     system, user = chat.calls[0].messages
     assert "Knowledge Graph Data (Entity):" in system.content
@@ -78,7 +78,7 @@ async def test_a_context_is_given_when_only_that_is_asked_for() -> None:
 @pytest.mark.parametrize("mode", MODES)
 async def test_where_nothing_is_found_it_is_said_with_the_mark_that_clients_look_for(mode: Mode) -> None:
     chat = ScriptedChat([])
-    answer = await ask(Question(QUESTION, mode), W, World().library(answers=ModelAnswers(chat)))
+    answer = await ask(Question(QUESTION, mode), W, World().library(answers=ModelAnswerGenerator(chat)))
     assert answer.text == NO_CONTEXT
     assert answer.text.endswith("[no-context]")
     assert chat.calls == []
@@ -94,7 +94,7 @@ async def test_workspaces_see_only_their_own() -> None:
 async def test_keywords_of_the_model_lead_the_search_and_given_ones_cost_no_call() -> None:
     world = await library_of_two()
     chat = ScriptedChat([json.dumps({"high_level_keywords": ["trade"], "low_level_keywords": ["Baker"]})])
-    keywords = ModelKeywords(chat, "English")
+    keywords = ModelKeywordExtractor(chat, "English")
     result = await found(world, Question(QUESTION, "local"), keywords=keywords)
     assert result.entities[0].name == "Baker"
     await found(world, Question(QUESTION, "local", keywords=Keywords(low=("Radium",))), keywords=keywords)
@@ -105,7 +105,9 @@ async def test_keywords_of_the_model_lead_the_search_and_given_ones_cost_no_call
 @pytest.mark.parametrize("answer", ["no JSON", "{}", '{"high_level_keywords": 5}', "[]", "<think>{}</think>"])
 async def test_keywords_that_cannot_be_read_are_replaced_by_the_words_of_the_question(answer: str) -> None:
     world = await library_of_two()
-    result = await found(world, Question(QUESTION, "local"), keywords=ModelKeywords(ScriptedChat([answer]), "English"))
+    result = await found(
+        world, Question(QUESTION, "local"), keywords=ModelKeywordExtractor(ScriptedChat([answer]), "English")
+    )
     assert "Radium" in {entity.name for entity in result.entities}
 
 
@@ -131,7 +133,7 @@ async def test_the_whole_context_stays_within_its_budget() -> None:
     await world.index("long", *(f"Radium in passage {n}. " + "word " * 200 for n in range(30)))
     library = world.library()
     answer = await ask(Question(QUESTION, max_total_tokens=4000), W, library, wanted="context")
-    assert 1000 < library.count(answer.text) < 4000
+    assert 1000 < library.count_tokens(answer.text) < 4000
 
 
 async def test_a_passage_that_was_deleted_meanwhile_is_left_out() -> None:
@@ -162,7 +164,10 @@ async def test_a_question_about_nothing_is_searched_by_itself_only_while_it_is_s
     length: int, answered: bool
 ) -> None:
     world = await library_of_two()
-    keywords, answers = ModelKeywords(ScriptedChat(["{}"]), "English"), ModelAnswers(ScriptedChat(["Yes."]))
+    keywords, answers = (
+        ModelKeywordExtractor(ScriptedChat(["{}"]), "English"),
+        ModelAnswerGenerator(ScriptedChat(["Yes."])),
+    )
     question = Question("Radium?".ljust(length, "!"), "local")
     answer = await ask(question, W, world.library(keywords=keywords, answers=answers))
     assert (answer.text == "Yes.", answer.text == NO_CONTEXT) == (answered, not answered)
@@ -173,9 +178,9 @@ async def test_history_and_instructions_reach_the_model_and_nothing_else() -> No
     world = await library_of_two()
     chat = ScriptedChat(["Yes.", "Yes."])
     history = (Turn("user", "Who sells bread?"), Turn("assistant", "The baker."))
-    plain = await ask(Question(QUESTION, "naive"), W, world.library(answers=ModelAnswers(chat)))
+    plain = await ask(Question(QUESTION, "naive"), W, world.library(answers=ModelAnswerGenerator(chat)))
     question = Question(QUESTION, "naive", history=history, user_prompt="Rhyme.", response_type="Bullet Points")
-    answer = await ask(question, W, world.library(answers=ModelAnswers(chat)))
+    answer = await ask(question, W, world.library(answers=ModelAnswerGenerator(chat)))
     assert answer.found == plain.found
     system, *said, asked = chat.calls[1].messages
     assert [(message.role, message.content) for message in said] == [(turn.role, turn.content) for turn in history]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from contracts.graph import Entity, Generations, Relation, Space
-from services.query.answering.dependencies import Library
+from services.query.answering.dependencies import QueryDependencies
 from services.query.question import Keywords, Question
 from services.query.retrieval.multihop.walk import TIES, walk
 from services.query.retrieval.retrieve import retrieve
@@ -157,14 +157,14 @@ async def test_a_hub_costs_a_bounded_read_and_is_told_of() -> None:
 class CountingLibrary:
     """Counts what is read."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: QueryDependencies) -> None:
         self.ties = self.passages = 0
         graph, passages = library.graph, library.passages
         around, get = graph.neighbourhood, passages.get
 
         async def neighbourhood(*arguments: Any, **named: Any) -> Any:
             found = await around(*arguments, **named)
-            self.ties += len(found.ties)
+            self.ties += len(found.relation_summaries)
             return found
 
         async def passages_get(*arguments: Any) -> Any:
