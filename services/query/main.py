@@ -27,11 +27,11 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        async with open_dependencies(settings, bus, health) as library:
-            documents, passages = library.documents, library.passages
+        async with open_dependencies(settings, bus, health) as deps:
+            documents, passages = deps.documents, deps.passages
             positions = LogPositions(bus.log, documents)
             pointers = WatchedPointers(bus.pointers, bus.integrity)
-            app.state.context = Context(bus.log, bus.blobs, pointers, documents, positions, library, settings)
+            app.state.context = Context(bus.log, bus.blobs, pointers, documents, positions, deps, settings)
             yield [Subscription("query-status", partial(on_facts, documents=documents, passages=passages))]
 
     run("query", settings, build, app, settings.workers, same(access))

@@ -36,8 +36,8 @@ async def address() -> AsyncIterator[str]:
     await world.index(
         "harbour", HARBOUR, says=(([entity("Harbour Office", "organization", HARBOUR)], []),), workspace="default"
     )
-    library = world.library(answers=ModelAnswerGenerator(ScriptedChat(lambda _: "Ada Marsh leads it [1].")))
-    app = world.app(behind(lightrag_api_key=KEY), library=library, settings=QuerySettings())
+    deps = world.deps(answer_generator=ModelAnswerGenerator(ScriptedChat(lambda _: "Ada Marsh leads it [1].")))
+    app = world.app(behind(lightrag_api_key=KEY), deps=deps, settings=QuerySettings())
     async with served(app) as base:
         yield base
 

@@ -31,7 +31,7 @@ async def api(provider: Provider, model: str) -> AsyncIterator[int]:
     world = await library_of_two()
     chat = provider.chat(model, guard=Guard("m", Limits(calls=1)))
     port = free_port()
-    app = world.app(library=world.library(answers=ModelAnswerGenerator(chat)))
+    app = world.app(deps=world.deps(answer_generator=ModelAnswerGenerator(chat)))
     server = uvicorn.Server(
         uvicorn.Config(app, port=port, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
     )

@@ -85,12 +85,12 @@ async def _main() -> None:
     telemetry.configure("query")
     settings = QuerySettings(workspace="w")
     world = await library_of_two()
-    library = world.library()
+    deps = world.deps()
     if url := os.environ.get("PROVIDER_URL"):
         guard = Guard("m", Limits(calls=settings.llm_max_async))
         chat = OpenAiChat(url, os.environ["PROVIDER_MODEL"], "key", guard)
-        library = world.library(answers=ModelAnswerGenerator(chat))
-    app = world.app(door(AccessSettings()), library=library)
+        deps = world.deps(answer_generator=ModelAnswerGenerator(chat))
+    app = world.app(door(AccessSettings()), deps=deps)
     app.router.routes[:0] = Health("query", stage=None).routes()
     await Server(server_config(app, settings, host=settings.host, port=settings.port)).serve()
 

@@ -102,10 +102,10 @@ class World:
         """A durable over the log."""
         return MemoryConsumer(self.log, durable)
 
-    def library(self, most_kept: int = 0, **changes: Any) -> QueryDependencies:
+    def deps(self, most_kept: int = 0, **changes: Any) -> QueryDependencies:
         """What questions are answered from, offline. What is indexed here is not always in the log: nothing is kept."""
         kept = ProjectionCache(self.log, most_kept)
-        library = QueryDependencies(
+        deps = QueryDependencies(
             graph=self.graph,
             graph_reader=CachedGraph(self.graph, kept),
             vectors=self.vectors,
@@ -123,7 +123,7 @@ class World:
             count_tokens=open_tokenizer().count,
             min_score=0.05,
         )
-        return replace(library, **changes)
+        return replace(deps, **changes)
 
     def app(self, door: Door | None = None, **changes: Any) -> FastAPI:
         """The HTTP API over these stores, open to everybody unless there is a door."""
@@ -131,7 +131,7 @@ class World:
         parts = {
             "log": self.log, "blobs": self.blobs, "pointers": self.pointers, "documents": self.documents,
             "positions": LogPositions(self.log, self.documents),
-            "library": self.library(), "settings": QuerySettings(workspace="w"),
+            "deps": self.deps(), "settings": QuerySettings(workspace="w"),
         }  # fmt: skip
         app.state.context = Context(**{**parts, **changes})
         return app

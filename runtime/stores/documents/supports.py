@@ -32,7 +32,7 @@ def row_key(names: Names, chunk: str) -> str:
 
 
 def said_row(fields: Row) -> Row:
-    """What a chunk says in some version: `fields` has the fields of Support, and any more, beside `version`."""
+    """What a chunk says in some version: `fields` has the fields of Provenance, and any more, beside `version`."""
     left, *right = (key_hash((name,)) for name in fields["names"])
     return {
         **fields,

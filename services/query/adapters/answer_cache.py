@@ -23,7 +23,7 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """`Memo`: the question's row, and the hash of what the answer must have been made of."""
+    """`CachedAnswer`: the question's row, and the hash of what the answer must have been made of."""
 
     cache: RowCache
     workspace: str
@@ -31,12 +31,12 @@ class StoredAnswer:
     basis: str
 
     async def get(self) -> str | None:
-        """See `Memo.known`."""
+        """See `CachedAnswer.get`."""
         async with self.cache.alone(self.workspace, self.key):
             return await self._read()
 
     async def get_or_create(self, make: Callable[[], Awaitable[str]]) -> str:
-        """See `Memo.once`."""
+        """See `CachedAnswer.get_or_create`."""
         async with self.cache.alone(self.workspace, self.key):
             text = await self._read()
             if text is None:
@@ -45,7 +45,7 @@ class StoredAnswer:
             return text
 
     async def store_stream(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
-        """See `Memo.keeping`."""
+        """See `CachedAnswer.store_stream`."""
         taken: list[str] = []
         async with aclosing(pieces):
             async for piece in pieces:
@@ -66,7 +66,7 @@ class StoredAnswer:
 
 
 class StoredAnswers:
-    """`Memories` of one model's answers."""
+    """`AnswerCache` of one model's answers."""
 
     def __init__(self, cache: RowCache, log: Log, model: str) -> None:
         self._cache, self._log, self._model = cache, log, model
@@ -74,7 +74,7 @@ class StoredAnswers:
     async def entry_factory(
         self, question: Question, spaces: Sequence[Space]
     ) -> Callable[[Prompt], CachedAnswer] | None:
-        """See `Memories.before`."""
+        """See `AnswerCache.entry_factory`."""
         if question.mode == "bypass" or question.history:
             return None
         workspace = spaces[0].workspace

@@ -107,13 +107,13 @@ CLEARED = ("extractions", "keywords", "answers")
 
 
 class RowModelResultCaches:
-    """`Caches` over `Rows`."""
+    """`ModelResultCaches` over `Rows`."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
     async def clear(self, workspace: str) -> None:
-        """See `Caches.clear`."""
+        """See `ModelResultCaches.clear`."""
         for name in CLEARED:
             await self._rows.drop(Table(name, Space(workspace, 0)))
 

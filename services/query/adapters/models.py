@@ -85,7 +85,7 @@ def _messages(prompt: Prompt) -> list[Message]:
 
 
 class ModelReranker:
-    """`Rerankers` by a model. Where it does not answer, passages stay as they came: an answer is worth more."""
+    """`PassageReranker` by a model. Where it does not answer, passages stay as they came: an answer is worth more."""
 
     def __init__(self, model: Reranker, cut: Callable[[str], str]) -> None:
         """`cut` shortens a text to what the model reads."""

@@ -16,7 +16,7 @@ from services.query.retrieval.dependencies import EmbedTexts
 
 @dataclass(frozen=True)
 class ModelVectorSearch:
-    """`Searching` by one embedding model."""
+    """`VectorSearch` by one embedding model."""
 
     vectors: Vectors
     similarities: CachedVectors
@@ -25,7 +25,7 @@ class ModelVectorSearch:
 
 
 class ModelVectorSearches:
-    """`Searches` over the embedding models."""
+    """`VectorSearches` over the embedding models."""
 
     def __init__(self, embeddings: Embeddings, kept: ProjectionCache) -> None:
         self._embeddings, self._cache = embeddings, kept

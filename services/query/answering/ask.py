@@ -38,16 +38,16 @@ class Answer:
 
 
 async def ask(
-    question: Question, spaces: Spaces, library: QueryDependencies, *, wanted: Output = "answer", streamed: bool = False
+    question: Question, spaces: Spaces, deps: QueryDependencies, *, wanted: Output = "answer", streamed: bool = False
 ) -> Answer:
     """Answer the question; in pieces where that is asked for and a model answers.
 
     Raises `Unavailable` when a store or a model does not answer; pieces raise what `Chat.stream` raises.
     """
     bypass = question.mode == "bypass"
-    memories = library.answer_cache if wanted == "answer" else None
+    memories = deps.answer_cache if wanted == "answer" else None
     place = await memories.entry_factory(question, spaces.all) if memories else None
-    found = await retrieve(question, spaces, library)
+    found = await retrieve(question, spaces, deps)
     if not found and (not bypass or wanted == "context"):
         return Answer(NO_CONTEXT, found)
     context = "" if bypass else layout(found.entities, found.relations, found.passages, found.references)
@@ -56,12 +56,12 @@ async def ask(
     prompt = answer_prompt(question, context)
     if wanted == "prompt":
         return Answer(prompt.text, found)
-    if bypass and not library.answer_generator.uses_model:
+    if bypass and not deps.answer_generator.uses_model:
         return Answer(NEEDS_MODEL, found)
-    library.on_progress("generating_response")
+    deps.on_progress("generating_response")
     memo = place(prompt) if place else None
-    references = None if bypass or not library.answer_generator.uses_model else found.references
-    return await _answered(prompt, found, references, memo, library, streamed=streamed)
+    references = None if bypass or not deps.answer_generator.uses_model else found.references
+    return await _answered(prompt, found, references, memo, deps, streamed=streamed)
 
 
 async def _answered(
@@ -69,12 +69,12 @@ async def _answered(
     found: RetrievalResult,
     references: Mapping[str, str] | None,
     memo: CachedAnswer | None,
-    library: QueryDependencies,
+    deps: QueryDependencies,
     *,
     streamed: bool,
 ) -> Answer:
     """`memo`: where the answer may be known already, or be kept; as the model gave it, for what is clean may change."""
-    answers = library.answer_generator
+    answers = deps.answer_generator
     if memo and (known := await memo.get()) is not None:
         return Answer(cleaned(known, references), found, by_model=True)
     if streamed and (pieces := answers.stream(prompt)):

@@ -90,11 +90,11 @@ def question(wish: Wish, before: Sequence[Turn], system: str = "", *, bare: bool
 
 async def reply(request: QueryRequest, ctx: Context, workspace: str, response: Response, *, streamed: bool) -> Reply:
     """The answer, on the one road from question to answer."""
-    count = ctx.library.count_tokens
+    count = ctx.deps.count_tokens
     sent = [request.query, request.user_prompt or "", *(said.content for said in request.conversation_history or ())]
     meter = Meter(count, sum(map(count, sent)))
     spaces = await standing(request, ctx, workspace, response)
-    answer = await ask(asked(request, ctx.settings), spaces, ctx.library, wanted=wanted_of(request), streamed=streamed)
+    answer = await ask(asked(request, ctx.settings), spaces, ctx.deps, wanted=wanted_of(request), streamed=streamed)
     shown = references_of(request, answer) or []
     return Reply(
         _pieces(request, answer, meter),

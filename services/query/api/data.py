@@ -37,7 +37,7 @@ REFUSED: Responses = {**STANDING, 400: {"model": QueryData | Problem, "descripti
 async def query_data(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryData:
     """What the documents hold about a question: entities, relationships, passages and their files."""
     question = asked(body, ctx.settings)
-    found = await retrieve(question, await standing(body, ctx, workspace, response), ctx.library)
+    found = await retrieve(question, await standing(body, ctx, workspace, response), ctx.deps)
     return nothing(question) if not found and question.mode != "bypass" else everything(question, found)
 
 

@@ -37,7 +37,7 @@ class Context:
     pointers: GenerationPointers
     documents: Documents
     positions: Positions
-    library: QueryDependencies
+    deps: QueryDependencies
     settings: QuerySettings
 
     @cached_property
@@ -126,7 +126,7 @@ async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Re
     """Answer a question from the documents."""
     started = time.monotonic()
     spaces = await standing(body, ctx, workspace, response)
-    answer = await ask(asked(body, ctx.settings), spaces, ctx.library, wanted=wanted_of(body))
+    answer = await ask(asked(body, ctx.settings), spaces, ctx.deps, wanted=wanted_of(body))
     return QueryResponse(
         response=answer.text,
         references=references_of(body, answer),
@@ -150,8 +150,8 @@ async def query_stream(
     question, wanted = asked(body, ctx.settings), wanted_of(body)
 
     async def asking(tell: ProgressCallback) -> Answer:
-        library = replace(ctx.library, tell=tell)
-        return await ask(question, spaces, library, wanted=wanted, streamed=body.stream is not False)
+        deps = replace(ctx.deps, on_progress=tell)
+        return await ask(question, spaces, deps, wanted=wanted, streamed=body.stream is not False)
 
     lines = Ndjson(await answer_lines(body, asking, request.url.path))
     lines.headers[POSITION] = response.headers[POSITION]

@@ -24,7 +24,7 @@ class ConcurrencyLimit:
     _semaphore: FairSemaphore = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_turns", FairSemaphore(self.max_concurrent))
+        object.__setattr__(self, "_semaphore", FairSemaphore(self.max_concurrent))
 
     @asynccontextmanager
     async def acquire(self, workspace: str) -> AsyncGenerator[None]:

@@ -13,7 +13,7 @@ from services.query.spaces import Spaces
 
 
 class CacheInvalidation(Protocol):
-    """Of what may be remembered of the projections, by `KnownGraph` and `Likenesses`."""
+    """Of what may be remembered of the projections, by `GraphReader` and `ChunkSimilarities`."""
 
     async def refresh(self, *spaces: Space) -> None:
         """From now on show nothing older than what the log says of these spaces at this moment."""
@@ -42,7 +42,7 @@ class GraphReader(Protocol):
     async def relation_summaries(
         self, space: Space, names: Collection[str], *, limit: int
     ) -> dict[str, list[RelationSummary]]:
-        """See `Graph.ties`."""
+        """See `Graph.relation_summaries`."""
         ...
 
     async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:

@@ -25,54 +25,52 @@ RESERVE = 200
 """Tokens that are kept free for the list of references."""
 
 
-async def retrieve(question: Question, spaces: Spaces, library: RetrievalDependencies) -> RetrievalResult:
+async def retrieve(question: Question, spaces: Spaces, deps: RetrievalDependencies) -> RetrievalResult:
     """What the documents hold about the question, in the question's mode. Raises `Unavailable`."""
     if question.mode == "bypass":
         return RetrievalResult()
-    question = await _decided(question, spaces, library)
-    keywords = await _keywords(question, spaces, library)
+    question = await _decided(question, spaces, deps)
+    keywords = await _keywords(question, spaces, deps)
     if keywords is None:
         return RetrievalResult()
     async with (
-        library.concurrency.acquire(spaces.status.workspace),
-        library.for_generation(spaces.vectors.generation) as library,
+        deps.concurrency.acquire(spaces.status.workspace),
+        deps.for_generation(spaces.vectors.generation) as deps,
     ):
-        documents = await admitted(question, spaces, library)
+        documents = await admitted(question, spaces, deps)
         stages = walk if question.mode == "walk" else gather
-        gathered = await stages(question, keywords, spaces, library, documents)
-        found = await _read(question, gathered, spaces, library)
+        gathered = await stages(question, keywords, spaces, deps, documents)
+        found = await _read(question, gathered, spaces, deps)
     return replace(found, keywords=keywords)
 
 
-async def _decided(question: Question, spaces: Spaces, library: RetrievalDependencies) -> Question:
+async def _decided(question: Question, spaces: Spaces, deps: RetrievalDependencies) -> Question:
     """The question in a mode, where it leaves the choice to us."""
     if question.mode != "auto":
         return question
-    links = await asyncio.to_thread(linked, question.query, await library.entity_names.of(spaces))
+    links = await asyncio.to_thread(linked, question.query, await deps.entity_names.of(spaces))
     return replace(question, mode=chosen(question.query, links))
 
 
-async def _keywords(question: Question, spaces: Spaces, library: RetrievalDependencies) -> Keywords | None:
+async def _keywords(question: Question, spaces: Spaces, deps: RetrievalDependencies) -> Keywords | None:
     """What to search by; None when a long question is about nothing."""
     if question.mode not in WITHOUT_KEYWORDS:
-        library.on_progress("extracting_keywords")
+        deps.on_progress("extracting_keywords")
     if question.mode in WITHOUT_KEYWORDS or question.keywords:
         return question.keywords
     return search_keywords(
-        question.query, await library.keyword_extractor.extract(spaces.status.workspace, question.query)
+        question.query, await deps.keyword_extractor.extract(spaces.status.workspace, question.query)
     )
 
 
 async def _read(
-    question: Question, gathered: SearchResult, spaces: Spaces, library: RetrievalDependencies
+    question: Question, gathered: SearchResult, spaces: Spaces, deps: RetrievalDependencies
 ) -> RetrievalResult:
     """The passages, reranked and cut to what room the rest of the prompt leaves."""
-    known = await library.passages.get(spaces.status, gathered.chunk_ids)
-    passages = await _reranked(question, [known[id] for id in gathered.chunk_ids if id in known], library)
-    room = question.max_total_tokens - _used(question, gathered, library) - RESERVE
-    kept = within(
-        passages[: question.chunk_top_k], room, lambda passage: library.count_tokens(passage_line("1", passage))
-    )
+    known = await deps.passages.get(spaces.status, gathered.chunk_ids)
+    passages = await _reranked(question, [known[id] for id in gathered.chunk_ids if id in known], deps)
+    room = question.max_total_tokens - _used(question, gathered, deps) - RESERVE
+    kept = within(passages[: question.chunk_top_k], room, lambda passage: deps.count_tokens(passage_line("1", passage)))
     ids = references([passage.file_path for passage in kept])
     return RetrievalResult(
         gathered.entities,
@@ -83,22 +81,16 @@ async def _read(
     )
 
 
-async def _reranked(
-    question: Question, passages: Sequence[Passage], library: RetrievalDependencies
-) -> Sequence[Passage]:
+async def _reranked(question: Question, passages: Sequence[Passage], deps: RetrievalDependencies) -> Sequence[Passage]:
     """By the reranker's scores, without those below the least one; as they come where there is none."""
     if question.rerank and passages:
-        library.on_progress("reranking")
-    if not (question.rerank and library.reranker and passages):
+        deps.on_progress("reranking")
+    if not (question.rerank and deps.reranker and passages):
         return passages
-    scored = await library.reranker.rerank(question.query, passages, question.chunk_top_k)
-    return [passage for passage, score in scored if score is None or score >= library.min_rerank_score]
+    scored = await deps.reranker.rerank(question.query, passages, question.chunk_top_k)
+    return [passage for passage, score in scored if score is None or score >= deps.min_rerank_score]
 
 
-def _used(question: Question, gathered: SearchResult, library: RetrievalDependencies) -> int:
+def _used(question: Question, gathered: SearchResult, deps: RetrievalDependencies) -> int:
     """Tokens of the prompt without its passages."""
-    return (
-        gathered.tokens
-        + library.count_tokens(answer_prompt(question, "").system)
-        + library.count_tokens(question.query)
-    )
+    return gathered.tokens + deps.count_tokens(answer_prompt(question, "").system) + deps.count_tokens(question.query)

@@ -10,7 +10,7 @@ from services.query.retrieval.caches.invalidation import ProjectionCache
 
 
 class CachedGraph:
-    """The port `KnownGraph` over the graph store."""
+    """The port `GraphReader` over the graph store."""
 
     def __init__(self, graph: Graph, kept: ProjectionCache) -> None:
         self._graph, self._cache = graph, kept
@@ -28,7 +28,7 @@ class CachedGraph:
     async def relation_summaries(
         self, space: Space, names: Collection[str], *, limit: int
     ) -> dict[str, list[RelationSummary]]:
-        """See `Graph.ties`."""
+        """See `Graph.relation_summaries`."""
         self._limits.add(limit)
         return await self._cache.get_or_read(
             space, ("ties", limit), names, lambda new: self._graph.relation_summaries(space, new, limit=limit)

@@ -27,7 +27,7 @@ KIND = ("vector",)
 
 
 class CachedVectors:
-    """The port `Likenesses` over the vector store."""
+    """The port `ChunkSimilarities` over the vector store."""
 
     def __init__(self, vectors: Vectors, kept: ProjectionCache) -> None:
         self._vectors, self._cache = vectors, kept
@@ -35,7 +35,7 @@ class CachedVectors:
         kept.subscribe(VectorsIndexed.type_name(), _changed_keys)
 
     async def similarities(self, space: Space, chunks: Collection[str], asked: Vector) -> dict[str, float]:
-        """See `Likenesses.likeness`."""
+        """See `ChunkSimilarities.similarities`."""
         ids = {chunk_vector_id(*place): chunk for chunk in sorted(chunks) if (place := chunk_place(chunk))}
         often, seldom = self._sorted(space, ids)
         compared, known = await asyncio.gather(self._compared(space, seldom, asked), self._known(space, often))

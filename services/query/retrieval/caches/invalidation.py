@@ -59,7 +59,7 @@ class _PartitionState:
 
 
 class ProjectionCache:
-    """`Freshness`, and the memory: about `most` bytes, what was used longest ago goes first; 0 keeps nothing."""
+    """`CacheInvalidation`, and the memory: about `most` bytes, what was used longest ago goes first; 0 keeps nothing."""
 
     def __init__(self, log: Log, most: int) -> None:
         self._log = log

@@ -40,12 +40,12 @@ async def _answers(provider: Provider, model: str, **options: Any) -> AsyncItera
         await chat.close()
 
 
-async def _asked(world: World, path: str = "/query", **library: Any) -> httpx.Response:
+async def _asked(world: World, path: str = "/query", **deps: Any) -> httpx.Response:
     bodies: dict[str, Any] = {
         "/api/chat": {"model": "lightrag", "messages": [CHAT], "stream": False},
         "/v1/chat/completions": {"model": "lightstream:mix", "messages": [CHAT]},
     }
-    async with client(world.app(library=world.library(**library))) as api:
+    async with client(world.app(deps=world.deps(**deps))) as api:
         answer = await api.post(path, json=bodies.get(path, {"query": QUESTION}))
     assert "127.0.0.1" not in answer.text
     assert "http" not in answer.text

@@ -62,7 +62,7 @@ async def test_nothing_is_loaded_or_run_and_no_reference_is_made_up(provider: Pr
     world: World = await library_of_two()
     path, body = ROUTES[route]
     chat = provider.chat("good")
-    async with client(world.app(library=world.library(answers=ModelAnswerGenerator(chat)))) as api:
+    async with client(world.app(deps=world.deps(answer_generator=ModelAnswerGenerator(chat)))) as api:
         answer = await api.post(path, json=body)
     await chat.close()
     text = _said(route, answer.text)
