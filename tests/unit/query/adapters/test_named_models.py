@@ -67,7 +67,7 @@ async def test_an_answer_that_a_model_refuses_names_the_model_and_no_address(
     world: World, provider: Provider, model: str, status: int, said: str
 ) -> None:
     async with _answers(provider, model) as answers:
-        answer = await _asked(world, answers=answers)
+        answer = await _asked(world, answer_generator=answers)
     assert answer.status_code == status, answer.text
     assert said in answer.json()["detail"]
 
@@ -75,14 +75,14 @@ async def test_an_answer_that_a_model_refuses_names_the_model_and_no_address(
 @pytest.mark.parametrize("path", ["/api/chat", "/v1/chat/completions"])
 async def test_clients_of_other_protocols_hear_the_same(world: World, provider: Provider, path: str) -> None:
     async with _answers(provider, "status:400") as answers:
-        answer = await _asked(world, path, answers=answers)
+        answer = await _asked(world, path, answer_generator=answers)
     assert answer.status_code == 502
     assert "the language model status:400 refused the request" in answer.text
 
 
 async def test_a_stream_that_a_model_refuses_ends_with_its_name(world: World, provider: Provider) -> None:
     async with _answers(provider, "status:400") as answers:
-        answer = await _asked(world, "/query/stream", answers=answers)
+        answer = await _asked(world, "/query/stream", answer_generator=answers)
     assert "the language model status:400 refused the request" in answer.text.splitlines()[-1]
 
 
@@ -90,7 +90,7 @@ async def test_a_paused_model_is_named_with_the_time_to_wait(world: World, provi
     guard = Guard("wait:60 at 127.0.0.1", Limits(calls=4), patience=1.0)
     async with _answers(provider, "wait:60", guard=guard) as answers:
         for _ in range(2):  # what the provider says itself, and what is said while it is left alone
-            answer = await _asked(world, answers=answers)
+            answer = await _asked(world, answer_generator=answers)
             assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")
             assert "the language model wait:60 is paused or busy" in answer.json()["detail"]
     assert len(provider.requests) == 1

@@ -27,7 +27,7 @@ async def world() -> World:
 
 
 async def posted(world: World, chat: Any = None, headers: dict[str, str] | None = None, **body: Any) -> httpx.Response:
-    deps = world.deps(**({"answers": ModelAnswerGenerator(chat)} if chat else {}))
+    deps = world.deps(**({"answer_generator": ModelAnswerGenerator(chat)} if chat else {}))
     transport = httpx.ASGITransport(world.app(deps=deps), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
         return await api.post("/query/stream", json={"query": QUESTION, **body}, headers=headers)

@@ -125,7 +125,7 @@ class Nobody:
 
 async def test_no_model_is_asked_for_keywords() -> None:
     made = await world()
-    assert await top(made, QUESTION.format(name="Blue Harbour"), keywords=Nobody())
+    assert await top(made, QUESTION.format(name="Blue Harbour"), keyword_extractor=Nobody())
 
 
 async def test_auto_takes_walk_for_several_hops_from_a_name_and_mix_else() -> None:
