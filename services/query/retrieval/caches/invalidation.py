@@ -59,7 +59,7 @@ class _PartitionState:
 
 
 class ProjectionCache:
-    """`CacheInvalidation`, and the memory: about `most` bytes, what was used longest ago goes first; 0 keeps nothing."""
+    """Implements `CacheInvalidation`; holds at most `most` bytes (estimated), least recently used out first; 0: none."""
 
     def __init__(self, log: Log, most: int) -> None:
         self._log = log

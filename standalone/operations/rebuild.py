@@ -1,0 +1,233 @@
+"""Rebuilds projections from the log: into a new generation, beside the live one, switched to with one write.
+
+Nothing is published and no language model is asked: what it said is in the log. The live services go on meanwhile.
+They read the live generations anew for every batch, so whatever enters the log after the switch goes to the new ones;
+what was in the log at the switch, the rebuild itself has handled. A rebuild that was killed is simply started again:
+its half-built generation is never used, and dropped. A server that is started again meanwhile delays it, no more.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from contracts import subjects
+from contracts.events import Event, GraphMerged
+from contracts.graph import Generations, Projection
+from runtime.bus.codec import decode
+from runtime.bus.parked import Parked
+from runtime.bus.port import Delivery, GenerationPointers, Log, Message, Pointer, Pointers
+from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
+from runtime.models.port import Embedder
+from runtime.replay import Replay, ReplayHandler
+from services.extractor import replay as extractor
+from services.indexer.replay import VectorReplay
+from services.merger import replay as merger
+from services.merger.settings import MergerSettings
+from services.query import replay as query
+from standalone.operations.checkpoints import Checkpoints
+from standalone.operations.comparison import compare
+from standalone.operations.digest import Stores
+from standalone.operations.generations import drop_unused
+from standalone.operations.newer_events import NewerEvent, newer_event, park
+from standalone.operations.retries import patiently
+
+PAGE = 200
+Report = Callable[[dict[str, Any]], None]
+
+
+@dataclass
+class Rebuild:
+    """One rebuild under way.
+
+    `begun`: the pointers it started from; it switches only while they are still the same. `newer`: the events that it
+    left out because their version is newer than this code; `parked` is where they wait for the live services.
+    """
+
+    log: Log
+    pointers: GenerationPointers
+    stores: Stores
+    embedder: Embedder
+    targets: Sequence[Projection]
+    report: Report
+    merger_settings: MergerSettings
+    checkpoints: Checkpoints | None = None
+    compared: Stores | None = None
+    """The stores as the live generations see them, where another embedding model made their vectors."""
+    lost: bool = False
+    """The live generations were moved aside with their store: there is no way back to them."""
+    generations: Generations = field(default_factory=Generations)
+    begun: Pointers = field(default_factory=dict[Projection, Pointer])
+    position: int = 0
+    events: int = 0
+    skipped: int = 0
+    parked: Parked | None = None
+    newer: list[NewerEvent] = field(default_factory=list[NewerEvent])
+    started: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        rows, graph = self.stores.rows, self.stores.graph
+        self.vectors = VectorReplay(rows, graph, self.stores.vectors, self.embedder)
+        handlers: dict[Projection, list[ReplayHandler]] = {
+            "status": [*query.replay_handlers(rows), *extractor.replay_handlers(rows)],
+            "graph": merger.replay_handlers(rows, graph, self.merger_settings),
+            "vectors": self.vectors.handlers(),
+        }
+        self.handlers = [handler for name, some in handlers.items() if name in self.targets for handler in some]
+
+    async def run(self, workspace: str) -> dict[str, Any]:
+        """Rebuild, compare the workspace's digests, switch. Returns what was done, with rates."""
+        before = await self._begin()
+        await self._catch_up()
+        seconds = time.monotonic() - self.started
+        sides = (self.generations, self.stores), (before, self.compared or self.stores)
+        digests = {target: await compare(target, workspace, *sides) for target in self.targets}
+        await self._switch()
+        await self._drop_unused()
+        return {
+            "targets": list(self.targets),
+            "events": self.events,
+            "skipped": self.skipped,
+            "newer": [asdict(event) for event in self.newer],
+            "seconds": round(seconds, 2),
+            "events_per_second": round(self.events / seconds, 1) if seconds else 0.0,
+            "language_model_calls": 0,
+            "digests": digests,
+            "generations": {target: self.generations.of(target) for target in self.targets},
+        }
+
+    async def roll_back(self) -> dict[str, Any]:
+        """Switch back to the previous generations, after they have caught up with the log; can be undone the same way.
+
+        Raises InvalidInput when there is none to go back to.
+        """
+        pointers, _ = await self.pointers.read()
+        self.generations = Generations(**{name: pointer.live for name, pointer in pointers.items()})
+        for target in self.targets:
+            previous = pointers[target].previous
+            if previous is None:
+                raise InvalidInput(f"{target} has no previous generation: it was never rebuilt")
+            self.generations = self.generations.having(target, previous)
+            if self.checkpoints:
+                await self.checkpoints.require(target, previous)
+        self.begun = pointers
+        self.position = min(pointers[target].complete_to for target in self.targets)
+        await self._catch_up()
+        await self._switch()
+        return {
+            "targets": list(self.targets),
+            "events": self.events,
+            "newer": [asdict(event) for event in self.newer],
+            "generations": {target: self.generations.of(target) for target in self.targets},
+        }
+
+    async def _begin(self) -> Generations:
+        """Take new generation numbers, remove what an unfinished rebuild left, and return the live generations."""
+        await self._drop_unused()
+        before = await patiently(self._number)
+        if "vectors" in self.targets:
+            await patiently(lambda: self.stores.vectors.prepare(self.generations.vectors))
+        return before
+
+    async def _number(self) -> Generations:
+        pointers, revision = await self.pointers.read()
+        before = Generations(**{name: pointer.live for name, pointer in pointers.items()})
+        self.generations = before
+        for target in self.targets:
+            number = pointers[target].highest + 1
+            pointers[target] = replace(pointers[target], highest=number)
+            self.generations = self.generations.having(target, number)
+        await self.pointers.write(pointers, revision)
+        self.begun = dict(pointers)
+        return before
+
+    async def _drop_unused(self) -> None:
+        await patiently(lambda: drop_unused(self.pointers, self.stores, self.targets))
+
+    async def _catch_up(self) -> None:
+        """Handle the log to its end, and make the vectors that asks for."""
+        while await patiently(self._follow, progress=lambda: self.position):
+            pass
+        async for made, total in self.vectors.index_collected(self.generations, patiently):
+            self.report({"vectors": made, "of": total})
+
+    async def _follow(self) -> bool:
+        """Handle what the log holds behind our position. False when there was nothing."""
+        end = await self.log.last_sequence()
+        if end <= self.position:
+            return False
+        async for messages in self.log.read(self.position, [subjects.ALL], page=PAGE):
+            await self._page(messages)
+            self.position = messages[-1].sequence
+            self.report({"events": self.events, "position": self.position, "end": end})
+        self.position = max(self.position, end)
+        return True
+
+    async def _page(self, messages: Sequence[Message]) -> None:
+        deliveries = [delivery for message in messages if (delivery := self._open(message))]
+        self.events += len(deliveries)
+        for handler in self.handlers:
+            selected = handler.select(deliveries)
+            self._collect(selected, await self._handle(handler.handle, selected))
+        # What the log says was merged counts too: the graph may not be rebuilt with the vectors.
+        merged = [delivery for delivery in deliveries if isinstance(delivery.event, GraphMerged)]
+        self._collect(merged, [[delivery.event] for delivery in merged])
+
+    def _open(self, message: Message) -> Delivery[Event] | None:
+        try:
+            envelope = decode(message.data, message.subject, message.headers)
+        except NewerVersion as error:
+            self.newer.append(newer_event(message, error))
+            return None
+        except Poison:
+            # It was set aside when it came; there is nothing of it in any projection.
+            self.skipped += 1
+            return None
+        return Delivery(envelope, message.sequence, 1, message.published_at)
+
+    def _collect(self, deliveries: Sequence[Delivery[Any]], published: Sequence[Sequence[Event]]) -> None:
+        if "vectors" in self.targets:
+            for delivery, events in zip(deliveries, published, strict=True):
+                self.vectors.collect(delivery.workspace, events)
+
+    async def _handle(self, handle: Replay, batch: Sequence[Delivery[Any]]) -> Sequence[Sequence[Event]]:
+        """What the live edge does, without publishing: what cannot be handled there is left out here too."""
+        if not batch:
+            return []
+        try:
+            return await patiently(lambda: handle(batch, self.generations))
+        except Poison:
+            if len(batch) == 1:
+                self.skipped += 1
+                return [[]]
+            return [facts for one in batch for facts in await self._handle(handle, [one])]
+
+    async def _switch(self) -> None:
+        """One write. What the live services were still handling then is in the log, and handled here too.
+
+        Raises ConfigurationError when another rebuild has begun or switched meanwhile: it may have dropped what this
+        one made, so its generations must never serve.
+        """
+        complete_to = await patiently(self.log.handled)
+        wanted: Pointers = {target: self._pointer(self.begun[target], target, complete_to) for target in self.targets}
+        await patiently(partial(self._point, wanted))
+        await self._catch_up()
+        if self.parked:
+            # Now, for the live services write to the new generation from here on.
+            await park(self.parked, self.newer, self.targets)
+
+    async def _point(self, wanted: Pointers) -> None:
+        pointers, revision = await self.pointers.read()
+        if all(pointers[target] == pointer for target, pointer in wanted.items()):
+            return  # written by an attempt whose answer was lost
+        if any(pointers[target] != self.begun[target] for target in self.targets):
+            raise ConfigurationError("another rebuild overtook this one: nothing was switched, see how that one ends")
+        for target, pointer in wanted.items():
+            if self.checkpoints:
+                await self.checkpoints.enter(target, pointer.live, self.position)
+        await self.pointers.write({**pointers, **wanted}, revision)
+
+    def _pointer(self, old: Pointer, target: Projection, complete_to: int) -> Pointer:
+        previous = None if self.lost else old.live
+        return Pointer(self.generations.of(target), previous, old.highest, complete_to)
