@@ -51,7 +51,7 @@ class GraphReader(Protocol):
 
 
 class ProvenanceReader(Protocol):
-    """What single chunks say of an entity or relation; see `runtime.stores.documents.supports.Supports`."""
+    """What single chunks say of an entity or relation; see `services.query.adapters.provenance`."""
 
     async def of(
         self,

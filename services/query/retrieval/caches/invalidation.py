@@ -59,7 +59,7 @@ class _PartitionState:
 
 
 class ProjectionCache:
-    """Implements `CacheInvalidation`; holds at most `most` bytes (estimated), least recently used out first; 0: none."""
+    """Implements `CacheInvalidation`. Holds about `most` bytes, the least recently used leave first; 0: nothing."""
 
     def __init__(self, log: Log, most: int) -> None:
         self._log = log
