@@ -18,11 +18,12 @@ from services.query.domain.scope import Scope
 from services.query.domain.status import STEPS, DocumentStatus, Failure
 from services.query.ports import Documents, Passages
 from tests.support.rows import document_store
+from tests.support.shared_servers import SharedServers
 
 
 @pytest_asyncio.fixture(params=["memory", "sqlite"])
-async def rows(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rows]:
-    async with document_store(request.param, tmp_path) as opener:
+async def rows(request: pytest.FixtureRequest, tmp_path: Path, shared_servers: SharedServers) -> AsyncIterator[Rows]:
+    async with document_store(request.param, tmp_path, shared_servers) as opener:
         rows = opener()
         await rows.prepare()
         yield rows
