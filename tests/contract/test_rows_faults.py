@@ -16,7 +16,7 @@ from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.documents.mongo import MongoRows
 from runtime.stores.documents.rows import Row, Rows, Table
 from runtime.stores.documents.sqlite import SqliteRows
-from standalone.processes import Process, free_port
+from standalone.embedded.processes import Process, free_port
 from tests.support.freezing import freeze
 from tests.support.mongo import mongo_server, mongo_uri
 from tests.support.rows import new_table

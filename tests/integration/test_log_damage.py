@@ -22,7 +22,7 @@ from runtime.stores.checkpoints import Checkpoint
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.rows import Rows, Table
 from runtime.stores.documents.sqlite import SqliteRows
-from standalone import checkpoints
+from standalone.operations import checkpoints
 from tests.support.damage import cut_the_tail, flip_a_bit
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats, until
 from tests.support.services import page

@@ -14,11 +14,11 @@ from runtime.stores.documents.sqlite import SqliteRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.merger.domain.descriptions import Limits
-from standalone.digest import Stores
-from standalone.doctor_bus import _backlog
-from standalone.events import line
-from standalone.parked_events import counted, counted_if_told
-from standalone.rebuild import Rebuild
+from standalone.operations.digest import Stores
+from standalone.operations.doctor.bus import _backlog
+from standalone.operations.event_lines import line
+from standalone.operations.parked_events import counted, counted_if_told
+from standalone.operations.rebuild import Rebuild
 from tests.support.facts import added, sealed
 from tests.support.nats_server import Reachable
 from tests.support.upgraded_service import newer

@@ -15,7 +15,7 @@ from runtime.bus.codec import decode
 from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsValues
 from runtime.models.limits_shared import paused
-from standalone.processes import Process
+from standalone.embedded.processes import Process
 from tests.support.facts import chunked, document, sealed
 from tests.support.nats_server import Reachable, until
 from tests.support.openai_provider import KEY, Provider, serving

@@ -16,7 +16,7 @@ from runtime.bus.codec import decode
 from runtime.bus.nats import NatsLog
 from runtime.stores.documents import schema
 from runtime.stores.documents.sqlite import SqliteRows
-from standalone.processes import free_port
+from standalone.embedded.processes import free_port
 from tests.support.facts import added, sealed
 from tests.support.mongo import mongo_server, mongo_uri
 from tests.support.nats_server import Reachable, RunningNats, connected, until

@@ -21,7 +21,7 @@ from runtime.models.limits_guard import Guard
 from runtime.models.ports import Message
 from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
-from standalone.stack import ready
+from standalone.embedded.stack import ready
 from tests.support.edges import Bench, bench
 from tests.support.facts import added, chunked, document, sealed
 from tests.support.nats_server import Reachable, until

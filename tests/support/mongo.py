@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 from runtime.stores.documents.mongo import MongoRows
-from standalone.processes import Process, free_port
+from standalone.embedded.processes import Process, free_port
 from tests.support.servers import CACHE, missing
 from tests.support.shared_servers import Address, SharedServers
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import nats
 
 from runtime.errors import ConfigurationError, Unavailable
-from standalone.processes import Process, free_port
-from standalone.servers.nats import HOST, MAX_PAYLOAD, executable, quoted
+from standalone.embedded.processes import Process, free_port
+from standalone.embedded.servers.nats import HOST, MAX_PAYLOAD, executable, quoted
 from tests.support.nats_server import connected
 from tests.support.servers import missing
 from tests.support.shared_servers import Address, SharedServers

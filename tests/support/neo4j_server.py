@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from runtime.stores.graph.bolt import BoltGraph
-from standalone.processes import Process
+from standalone.embedded.processes import Process
 from tests.support.servers import CACHE, missing
 
 POM = Path(__file__).parent / "neo4j_server_pom"

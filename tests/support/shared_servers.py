@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-from standalone.processes import Process
+from standalone.embedded.processes import Process
 from tests.support import server_host
 from tests.support.crews import alive
 

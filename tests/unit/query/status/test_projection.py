@@ -13,7 +13,7 @@ from runtime.errors import Poison, Retryable, Unavailable
 from runtime.stores.documents.rows import Table
 from services.query.status.document_status import DocumentStatus
 from services.query.status.projection import TRIES, on_facts
-from standalone.events import gist
+from standalone.operations.event_lines import gist
 from tests.support.edges import bench
 from tests.support.facts import NOON, added, chunked, delivered, document, extracted, indexed, merged, sealed
 from tests.support.querying import LIVE, World
