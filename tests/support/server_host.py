@@ -71,5 +71,4 @@ def _end(children: list[subprocess.Popen[bytes]]) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the run first, which closes standard input.
     main()

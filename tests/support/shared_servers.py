@@ -106,7 +106,8 @@ class _Host:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="lightstream-tests-"))
         program = [sys.executable, "-S", "-E", server_host.__file__, str(self.folder / "host")]
-        self.process = subprocess.Popen(program, stdin=subprocess.PIPE)
+        # In a session of its own no signal to this run's group ends it before it has ended the servers.
+        self.process = subprocess.Popen(program, stdin=subprocess.PIPE, start_new_session=True)
         end = time.monotonic() + 30
         while not (self.folder / "host").exists():
             assert self.process.poll() is None and time.monotonic() < end, "the host of shared servers does not start"
