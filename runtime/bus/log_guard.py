@@ -15,7 +15,7 @@ from nats.js.errors import NotFoundError
 from runtime.bus.log_writes import EVENTS
 from runtime.bus.nats import translated
 from runtime.bus.port import Values
-from runtime.stores.checkpoints import Checkpoint, LogMark
+from runtime.stores.port import Checkpoint, LogMark
 
 MARK_KEY = "log"
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from contracts.graph import Projection, Space
 from runtime.bus.port import GenerationPointers
-from runtime.stores.documents.rows import Rows, Table
+from runtime.stores.documents.port import Rows, Table
 from standalone.operations.checkpoints import drop_others
 from standalone.operations.digest import Stores
 

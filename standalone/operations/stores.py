@@ -35,7 +35,7 @@ async def make_accounts(settings: CommandSettings) -> list[str]:
     """
     if not (account := settings.milvus_services_token.get_secret_value()):
         return []
-    from runtime.stores.vectors.milvus_accounts import make_account  # noqa: PLC0415 - its driver is dear to load
+    from runtime.stores.vectors.milvus.accounts import make_account  # noqa: PLC0415 - its driver is dear to load
 
     made = await make_account(settings.milvus_uri, settings.milvus_token.get_secret_value(), account)
     return [f"vectors: {line}" for line in made]

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from runtime.stores.documents.rows import Rows, Table
+from runtime.stores.documents.port import Rows, Table
 from tests.support.buses import Bus, memory_bus, nats_bus
 from tests.support.nats_accounts import nats_account
 from tests.support.nats_server import connected

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from contracts.graph import Space
 from runtime.errors import ConfigurationError
-from runtime.stores.graph.bolt import BoltGraph
+from runtime.stores.graph.neo4j.store import BoltGraph
 from standalone.embedded.processes import Process, free_port, listening
 from standalone.embedded.servers.arcadedb import USER, arcadedb, bolt_uri
 from tests.support.graph_stores import entity, until

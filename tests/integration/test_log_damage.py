@@ -18,10 +18,10 @@ from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsPointers, NatsValues
 from runtime.errors import InvalidInput, LogDamaged, Unavailable
 from runtime.integrity import Integrity
-from runtime.stores.checkpoints import Checkpoint
 from runtime.stores.documents.checkpoints import RowCheckpoints
-from runtime.stores.documents.rows import Rows, Table
-from runtime.stores.documents.sqlite import SqliteRows
+from runtime.stores.documents.port import Rows, Table
+from runtime.stores.documents.sqlite.store import SqliteRows
+from runtime.stores.port import Checkpoint
 from standalone.operations import checkpoints
 from tests.support.damage import cut_the_tail, flip_a_bit
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats, until

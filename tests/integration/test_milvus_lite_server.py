@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from runtime.errors import ConfigurationError, Unavailable
-from runtime.stores.vectors.milvus import MilvusVectors
+from runtime.stores.vectors.milvus.store import MilvusVectors
 from standalone.embedded.processes import Process, free_port, listening
 from standalone.embedded.servers.milvus_lite import milvus_lite, uri
 from tests.support.servers import missing

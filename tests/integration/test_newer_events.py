@@ -10,10 +10,10 @@ from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsPointers
 from runtime.bus.nats_parked import NatsParked
 from runtime.models.lexical import LexicalEmbedder
-from runtime.stores.documents.sqlite import SqliteRows
+from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
-from services.merger.domain.descriptions import Limits
+from services.merger.settings import MergerSettings
 from standalone.operations.digest import Stores
 from standalone.operations.doctor.bus import _backlog
 from standalone.operations.event_lines import line
@@ -32,7 +32,8 @@ async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
     stores = Stores(rows, MemoryGraph(), MemoryVectors("m", 2))
     pointers, parked = await NatsPointers.bind(jetstream), NatsParked(jetstream)
     rebuild = Rebuild(
-        NatsLog(jetstream), pointers, stores, LexicalEmbedder(), ["status"], lambda _: None, Limits(), parked=parked
+        NatsLog(jetstream), pointers, stores, LexicalEmbedder(), ["status"], lambda _: None, MergerSettings(),
+        parked=parked,
     )  # fmt: skip
     try:
         return await rebuild.run("default")

@@ -15,7 +15,7 @@ from runtime.bus import topology
 from runtime.bus.codec import decode
 from runtime.bus.nats import NatsLog
 from runtime.stores.documents import schema
-from runtime.stores.documents.sqlite import SqliteRows
+from runtime.stores.documents.sqlite.store import SqliteRows
 from standalone.embedded.processes import free_port
 from tests.support.facts import added, sealed
 from tests.support.mongo import mongo_server, mongo_uri

@@ -18,7 +18,7 @@ from runtime.locks import KeyLocks
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
-from runtime.models.ports import Message
+from runtime.models.port import Message
 from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
 from standalone.embedded.stack import ready

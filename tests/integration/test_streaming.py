@@ -10,7 +10,7 @@ import uvicorn
 
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
-from runtime.models.ports import Message
+from runtime.models.port import Message
 from services.query.adapters.models import ModelAnswers
 from services.query.context.prompt import Prompt
 from standalone.embedded.processes import free_port

@@ -13,8 +13,8 @@ from neo4j import AsyncDriver, AsyncGraphDatabase
 
 from contracts.graph import Entity, Relation, Space
 from contracts.ids import pair
-from runtime.stores.graph.bolt import BoltGraph
 from runtime.stores.graph.memory import MemoryGraph
+from runtime.stores.graph.neo4j.store import BoltGraph
 from runtime.stores.graph.port import Graph
 from standalone.embedded.processes import Process, free_port
 from standalone.embedded.servers import arcadedb

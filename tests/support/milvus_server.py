@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from runtime.errors import Unavailable
-from runtime.stores.vectors.milvus import MilvusVectors
+from runtime.stores.vectors.milvus.store import MilvusVectors
 from standalone.embedded.processes import Process, listening
 from tests.support.servers import CACHE, missing
 

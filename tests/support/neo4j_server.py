@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from runtime.stores.graph.bolt import BoltGraph
+from runtime.stores.graph.neo4j.store import BoltGraph
 from standalone.embedded.processes import Process
 from tests.support.servers import CACHE, missing
 

@@ -14,9 +14,9 @@ from motor.motor_asyncio import AsyncIOMotorClient
 
 from contracts.graph import Space
 from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.mongo import MongoRows
-from runtime.stores.documents.rows import Row, Rows, Table
-from runtime.stores.documents.sqlite import SqliteRows
+from runtime.stores.documents.mongo.store import MongoRows
+from runtime.stores.documents.port import Row, Rows, Table
+from runtime.stores.documents.sqlite.store import SqliteRows
 from tests.support.mongo import shared_mongo
 from tests.support.shared_servers import SharedServers
 

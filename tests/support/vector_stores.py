@@ -11,7 +11,7 @@ from contracts.graph import Space, VectorRow
 from contracts.ids import sha256
 from runtime.errors import ConfigurationError
 from runtime.stores.vectors.memory import MemoryVectors, Tables
-from runtime.stores.vectors.milvus import MilvusVectors
+from runtime.stores.vectors.milvus.store import MilvusVectors
 from runtime.stores.vectors.port import Vectors
 from standalone.embedded.processes import Process, free_port
 from standalone.embedded.servers.milvus_lite import milvus_lite, uri

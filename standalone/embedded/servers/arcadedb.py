@@ -49,7 +49,7 @@ def arcadedb(folder: Path, *, http_port: int, bolt_port: int, password: str) -> 
 
     async def probe() -> None:
         # The server process imports this module too, and needs no driver.
-        from runtime.stores.graph.bolt import BoltGraph  # noqa: PLC0415
+        from runtime.stores.graph.neo4j.store import BoltGraph  # noqa: PLC0415
 
         graph = BoltGraph(bolt_uri(bolt_port), USER, password, DATABASE, timeout=4.0)
         try:

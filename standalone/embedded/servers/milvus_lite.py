@@ -39,7 +39,7 @@ def milvus_lite(folder: Path, *, port: int) -> Process:
         if _holder(folder) != process.pid:
             raise Unavailable(f"nobody serves {folder} yet")
         # The server process imports this module too, and needs no driver.
-        from runtime.stores.vectors.milvus import MilvusVectors  # noqa: PLC0415
+        from runtime.stores.vectors.milvus.store import MilvusVectors  # noqa: PLC0415
 
         vectors = MilvusVectors(uri(port), model="probe", dimension=1, timeout=4.0)
         try:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from contracts.values import ExtractedEntity
 from runtime.locks import KeyLocks
-from runtime.models.ports import Extraction, Vector
+from runtime.models.port import Extraction, Vector
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from runtime.stores.documents.memory import MemoryRows
 

@@ -10,7 +10,7 @@ from contracts.graph import Generations, Space
 from contracts.subjects import token
 from runtime.bus.port import Delivery
 from runtime.errors import Poison, Retryable, Unavailable
-from runtime.stores.documents.rows import Table
+from runtime.stores.documents.port import Table
 from services.query.status.document_status import DocumentStatus
 from services.query.status.projection import TRIES, on_facts
 from standalone.operations.event_lines import gist

@@ -1,0 +1,141 @@
+"""What every adapter does with rows before they are written: check, strip tombstones, keep the newest, sort, batch."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from contracts.graph import Entity, Relation
+from runtime.batching import batched_by_bytes
+from runtime.errors import Poison
+from runtime.stores.graph.port import MOST_SOURCES, Node, Tie
+
+T = TypeVar("T")
+
+LONGEST_NAME = 6000
+"""Bytes of UTF-8. Neo4j's index holds keys of about 8 KB, of which workspace and generation take some."""
+
+MAX_ROWS = 500
+MAX_BYTES = 4 * 1024 * 1024
+"""Of one message. ArcadeDB never answers a message of over 16 MiB."""
+
+SCANNED_TIES = 2000
+"""Relations of one entity that are looked at for its heaviest."""
+
+_ROW_OVERHEAD = 400
+_TEXT_OVERHEAD = 5
+
+
+def newest_entities(entities: Iterable[Entity]) -> list[Entity]:
+    """The highest revision of each name, sorted by name; tombstones without their texts.
+
+    The database's own revision guard does not see two rows of one batch. Sorted keys are locked in one order, so
+    that writers rarely wait for each other in a circle. Raises `Poison` when a row cannot be stored.
+    """
+    best: dict[str, Entity] = {}
+    for entity in entities:
+        size_of_entity(entity)
+        known = best.get(entity.name)
+        if known is None or known.revision < entity.revision:
+            best[entity.name] = entity
+    return [_stripped_entity(best[name]) for name in sorted(best)]
+
+
+def newest_relations(relations: Iterable[Relation]) -> list[Relation]:
+    """Likewise for relations, each with `source` ≤ `target`."""
+    best: dict[tuple[str, str], Relation] = {}
+    for relation in relations:
+        size_of_relation(relation)
+        known = best.get(relation.key)
+        if known is None or known.revision < relation.revision:
+            best[relation.key] = relation
+    return [_stripped_relation(best[key]) for key in sorted(best)]
+
+
+def sorted_ties(ties: Iterable[Tie]) -> list[Tie]:
+    """Each once, heaviest first, then by names."""
+    return sorted(set(ties), key=lambda tie: (-tie.weight, tie.key))
+
+
+def size_of_entity(entity: Entity) -> int:
+    """Bytes it takes in a message, about. Raises `Poison` when it cannot be stored."""
+    _check_name(entity.name)
+    return _size((entity.name, entity.type, entity.description, *entity.source_ids, *entity.file_paths))
+
+
+def size_of_relation(relation: Relation) -> int:
+    """Bytes it takes in a message, about. Raises `Poison` when it cannot be stored."""
+    _check_name(relation.source)
+    _check_name(relation.target)
+    if not math.isfinite(relation.weight):
+        raise Poison(f"a relation's weight must be a finite number, not {relation.weight}")
+    texts = (relation.source, relation.target, relation.description)
+    return _size((*texts, *relation.keywords, *relation.source_ids, *relation.file_paths))
+
+
+def node_of(entity: Entity) -> Node:
+    """The entity as a neighbourhood shows it."""
+    sources = entity.source_ids[:MOST_SOURCES]
+    return Node(entity.name, entity.type, sources, entity.file_paths[:MOST_SOURCES], entity.support)
+
+
+def tie_of(relation: Relation) -> Tie:
+    """The relation as a neighbourhood shows it."""
+    return Tie(*relation.key, relation.weight, relation.keywords, relation.source_ids[:MOST_SOURCES])
+
+
+def can_be_stored(name: str) -> bool:
+    """Whether an entity of this name may exist at all."""
+    try:
+        _check_name(name)
+    except Poison:
+        return False
+    return True
+
+
+def batches(items: Iterable[T], bytes_of: Callable[[T], int]) -> Iterator[list[T]]:
+    """Yield the items in order, in lists that one message can carry."""
+    return batched_by_bytes(items, bytes_of, max_items=MAX_ROWS, max_bytes=MAX_BYTES)
+
+
+def _check_name(name: str) -> None:
+    if not 0 < _bytes(name) <= LONGEST_NAME:
+        raise Poison(f"an entity's name must have 1 to {LONGEST_NAME} bytes, {name[:40]!r} has {_bytes(name)}")
+
+
+def _size(texts: Sequence[str]) -> int:
+    total = _ROW_OVERHEAD + sum(_bytes(text) + _TEXT_OVERHEAD for text in texts)
+    if total > MAX_BYTES:
+        raise Poison(f"a row of {total} bytes is larger than a message may be ({MAX_BYTES})")
+    return total
+
+
+def _bytes(text: str) -> int:
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError as error:
+        raise Poison("a text of the graph contains half a surrogate pair, which UTF-8 cannot say") from error
+
+
+def _stripped_entity(entity: Entity) -> Entity:
+    """A tombstone keeps its key and revision only: what was erased must not stay in a hidden row."""
+    return Entity(entity.name, entity.revision, gone=True) if entity.gone else entity
+
+
+def _stripped_relation(relation: Relation) -> Relation:
+    source, target = relation.key
+    if relation.gone:
+        return Relation(source, target, relation.revision, gone=True)
+    return replace(relation, source=source, target=target)
+
+
+def by_smaller_end(
+    rows: Sequence[dict[str, Any]], sizes: Mapping[str, int]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The rows whose source has no more relations than their target, and the others."""
+    from_source: list[dict[str, Any]] = []
+    from_target: list[dict[str, Any]] = []
+    for row in rows:
+        smaller_first = sizes.get(row["source"], 0) <= sizes.get(row["target"], 0)
+        (from_source if smaller_first else from_target).append(row)
+    return from_source, from_target
