@@ -24,6 +24,7 @@ from tests.support.graph_stores import (
     relation,
     seconds,
 )
+from tests.support.shared_servers import SharedServers
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -35,8 +36,8 @@ ODD_NAMES = (
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "arcadedb", "neo4j"])
-async def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GraphStore]:
-    async with graph_store(request.param, tmp_path_factory.mktemp(request.param)) as store:
+async def store(request: pytest.FixtureRequest, shared_servers: SharedServers) -> AsyncIterator[GraphStore]:
+    async with graph_store(request.param, shared_servers) as store:
         yield store
 
 

@@ -14,7 +14,7 @@ from services.merger.handler import on_entities_extracted, on_extents, on_graph_
 from services.query.adapters.provenance import RowProvenance
 from tests.support.facts import delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
-from tests.support.rows import STORES, Opener, document_store
+from tests.support.rows import Opener
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -62,13 +62,6 @@ class Desk:
 
     async def documents(self, *names: str, among: Any = None) -> list[str]:
         return sorted(support.document_id for support in await self.all(*names, among=among))
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
-async def opener(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opener]:
-    """The store under test."""
-    async with document_store(request.param, tmp_path_factory.mktemp("rows")) as opener:
-        yield opener
 
 
 @pytest_asyncio.fixture(loop_scope="module")
