@@ -13,16 +13,16 @@ from runtime.settings import Settings
 
 @pytest.fixture
 def limits(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Limits, float]]:
-    """What guards are made with, by use."""
+    """What rate limiters are made with, by use."""
     seen: dict[str, tuple[Limits, float]] = {}
-    guard = RateLimiters.limiter
+    limiter = RateLimiters.limiter
 
-    def made(self: RateLimiters, kind: str, name: str, key: str, limits: Limits, patience: float) -> object:
+    def made(self: RateLimiters, kind: str, name: str, key: str, limits: Limits, max_wait: float) -> object:
         assert "secret" not in name
-        seen[kind] = limits, patience
-        return guard(self, kind, name, key, limits, patience)
+        seen[kind] = limits, max_wait
+        return limiter(self, kind, name, key, limits, max_wait)
 
-    monkeypatch.setattr(RateLimiters, "guard", made)
+    monkeypatch.setattr(RateLimiters, "limiter", made)
     return seen
 
 
