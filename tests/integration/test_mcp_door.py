@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from services.query.api.auth.config import Door
+from services.query.api.auth.config import AuthConfig
 from standalone.mcp.gate import MOST, Gate
 from standalone.mcp.server import Place, application
 from standalone.mcp.service import http
@@ -106,9 +106,9 @@ async def test_an_address_that_is_none_is_refused(url: str) -> None:
     assert (code, "--url must be" in said, "secret" in said) == (2, True, False)
 
 
-async def judged(door: Door | None, *, strict: bool, **headers: str) -> int:
+async def judged(config: AuthConfig | None, *, strict: bool, **headers: str) -> int:
     """The status code behind a gate in this process."""
-    async with listening(door) as url, http() as connections:
+    async with listening(config) as url, http() as connections:
         app = application(ToolsDoor(connections, lambda: url, {}), Place("0.0.0.0" if strict else "127.0.0.1", 0))
         assert isinstance(app, Gate)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
