@@ -1,7 +1,7 @@
 """ChunksCreated in, one EntitiesExtracted per chunk out; nothing is paid for twice."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFailed
@@ -10,9 +10,9 @@ from contracts.ids import sha256
 from contracts.names import clean_name, clean_text
 from contracts.values import Chunk, ChunkRef, ExtractedEntity, ExtractedRelation, Given
 from runtime.bus.port import ALL_WANTED, BUG_ATTEMPTS, Delivery, DocumentVersions
-from runtime.errors import NotWanted, Poison, Retryable
+from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for
-from runtime.models.port import Extraction
+from services.extractor.domain.extraction import Extraction
 from services.extractor.port import Extractions, Extractor, RoundGivenUp
 
 GIVEN = "given"
@@ -69,8 +69,7 @@ async def on_chunks_created(
         else:
             raise result
     if waiting:
-        longest = max(waiting, key=lambda error: error.retry_after or 0.0)
-        raise Retryable(str(longest), retry_after=longest.retry_after, facts=facts) from longest
+        raise longest_wait(waiting, facts)
     return facts
 
 
@@ -162,17 +161,3 @@ def _failed(delivery: Delivery[ChunksCreated], chunk: Chunk, error: Exception) -
         attempt=delivery.attempt,
         retry_may_help=not isinstance(error, Poison),
     )
-
-
-async def on_entities_extracted(
-    batch: Sequence[Delivery[EntitiesExtracted]], _: Generations, *, extractions: Extractions
-) -> list[list[Event]]:
-    """Rebuild only: remember what was paid for, so that a lost cache costs nothing."""
-    for delivery in batch:
-        event = delivery.event
-        if event.model == GIVEN:
-            continue
-        await extractions.put(
-            delivery.workspace, event.cache_key, Extraction(event.entities, event.relations, event.usage)
-        )
-    return [[] for _ in batch]

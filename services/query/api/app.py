@@ -1,6 +1,5 @@
 """The FastAPI application: routes, middleware, and error handlers whose answers never show internals."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from contracts.text import encodable
 from runtime.errors import InvalidInput, ModelChanged, Poison, Retryable
+from runtime.retries import format_retry_after
 from services.query.api.auth import login
 from services.query.api.auth.audit import AuditMiddleware
 from services.query.api.auth.config import AuthConfig
@@ -130,9 +130,7 @@ def _add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(Retryable)
     async def unavailable(request: Request, error: Retryable) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
         status, detail = describe_error(error, request.url.path)
-        wait = (
-            {} if isinstance(error, ModelChanged) else {"Retry-After": str(max(1, math.ceil(error.retry_after or 5)))}
-        )
+        wait = {} if isinstance(error, ModelChanged) else {"Retry-After": format_retry_after(error.retry_after or 5)}
         return error_response(request.url.path, status, detail, wait)
 
     @app.exception_handler(Exception)

@@ -14,6 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from runtime.retries import format_retry_after
 from services.query.api.auth.config import AuthConfig, is_loopback
 from services.query.api.auth.credentials import Token
 from services.query.api.auth.permissions import (
@@ -62,7 +63,7 @@ class AuthError(Exception):
 
 def too_many_requests(seconds: float, detail: str) -> AuthError:
     """Return a 429 whose Retry-After header holds the seconds, rounded up."""
-    return AuthError(429, detail, {"Retry-After": str(max(1, int(seconds + 0.999)))})
+    return AuthError(429, detail, {"Retry-After": format_retry_after(seconds)})
 
 
 class AuthMiddleware:

@@ -1,8 +1,8 @@
 """Rate limits in bounded memory. Callers pass the time, in seconds of any monotonic clock."""
 
-from collections import OrderedDict
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+
+from cachetools import LRUCache
 
 MAX_CALLERS = 10_000
 """Clients that are counted. The least recently seen is evicted first: an attacker gets a fresh count at the price of
@@ -15,17 +15,18 @@ class TokenBuckets:
 
     per_minute: int
     most: int = MAX_CALLERS
-    _left: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict[str, tuple[float, float]])
+
+    def __post_init__(self) -> None:
+        self._left: LRUCache[str, tuple[float, float]] = LRUCache(self.most)
 
     def take(self, client: str, now: float) -> float:
         """Take one token. Returns 0, or the seconds to wait until there is one."""
         if not self.per_minute:
             return 0.0
-        left, since = self._left.pop(client, (float(self.per_minute), now))
+        left, since = self._left.get(client, (float(self.per_minute), now))
         left = min(float(self.per_minute), left + max(0.0, now - since) * self.per_minute / 60)
         taken = left >= 1
         self._left[client] = (left - 1 if taken else left, now)
-        _evict(self._left, self.most)
         return 0.0 if taken else (1 - left) * 60 / self.per_minute
 
 
@@ -36,7 +37,9 @@ class Lockout:
     failures: int
     window: float
     most: int = MAX_CALLERS
-    _failed: OrderedDict[str, list[float]] = field(default_factory=OrderedDict[str, list[float]])
+
+    def __post_init__(self) -> None:
+        self._failed: LRUCache[str, list[float]] = LRUCache(self.most)
 
     def begin(self, client: str, now: float) -> float:
         """Count an attempt as failed before it is checked, so that concurrent ones are not all tried.
@@ -45,10 +48,9 @@ class Lockout:
         """
         if not self.failures:
             return 0.0
-        times = [time for time in self._failed.pop(client, []) if now - time < self.window]
+        times = [time for time in self._failed.get(client, []) if now - time < self.window]
         wait = times[0] + self.window - now if len(times) >= self.failures else 0.0
         self._failed[client] = times if wait else [*times, now]
-        _evict(self._failed, self.most)
         return wait
 
     def succeeded(self, client: str) -> None:
@@ -62,18 +64,13 @@ class Cooldown:
 
     seconds: float
     most: int = MAX_CALLERS
-    _last: OrderedDict[str, float] = field(default_factory=OrderedDict[str, float])
+
+    def __post_init__(self) -> None:
+        self._last: LRUCache[str, float] = LRUCache(self.most)
 
     def take(self, client: str, now: float) -> bool:
         """Return whether the action is allowed now, and count it if so."""
         if now - self._last.get(client, -self.seconds) < self.seconds:
             return False
-        self._last.pop(client, None)
         self._last[client] = now
-        _evict(self._last, self.most)
         return True
-
-
-def _evict(counts: OrderedDict[str, Any], most: int) -> None:
-    while len(counts) > most:
-        counts.popitem(last=False)

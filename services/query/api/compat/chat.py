@@ -25,14 +25,14 @@ from services.query.api.questions.routes import POSITION_HEADER, spaces_at_posit
 from services.query.api.questions.streaming import NdjsonResponse
 from services.query.errors import BadRequest
 from services.query.question import Turn
-from services.query.retrieval.dependencies import Count
+from services.query.retrieval.dependencies import TokenCounter
 
 
 @dataclass
 class AnswerUsage:
     """What an answer takes: tokens, as our tokenizer counts what was sent and said, and nanoseconds."""
 
-    count: Count
+    count: TokenCounter
     prompt_tokens: int
     started_at: int = field(default_factory=time.monotonic_ns)
     first_piece_at: int = 0
@@ -100,12 +100,12 @@ async def answer_request(
     request: QueryRequest, ctx: Context, workspace: str, response: Response, *, streamed: bool
 ) -> Reply:
     """The answer, on the one road from question to answer."""
-    count = ctx.library.count
+    count = ctx.deps.count_tokens
     sent = [request.query, request.user_prompt or "", *(said.content for said in request.conversation_history or ())]
     meter = AnswerUsage(count, sum(map(count, sent)))
     spaces = await spaces_at_position(request, ctx, workspace, response)
     answer = await ask(
-        to_question(request, ctx.settings), spaces, ctx.library, wanted=wanted_output(request), streamed=streamed
+        to_question(request, ctx.settings), spaces, ctx.deps, wanted=wanted_output(request), streamed=streamed
     )
     shown = references_of(request, answer) or []
     return Reply(

@@ -14,7 +14,7 @@ from services.query.api.questions.routes import QUERY_RESPONSES, spaces_at_posit
 from services.query.api.reference.responses import DESCRIPTIONS, Problem, Responses
 from services.query.passage import Passage
 from services.query.question import Question
-from services.query.retrieval.results import Found
+from services.query.retrieval.results import RetrievalResult
 from services.query.retrieval.retrieve import retrieve
 
 router = APIRouter()
@@ -38,11 +38,11 @@ DATA_RESPONSES: Responses = {**QUERY_RESPONSES, 400: {"model": QueryData | Probl
 async def query_data(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryData:
     """What the documents hold about a question: entities, relationships, passages and their files."""
     question = to_question(body, ctx.settings)
-    found = await retrieve(question, await spaces_at_position(body, ctx, workspace, response), ctx.library)
+    found = await retrieve(question, await spaces_at_position(body, ctx, workspace, response), ctx.deps)
     return no_results(question) if not found and question.mode != "bypass" else found_data(question, found)
 
 
-def found_data(question: Question, found: Found) -> QueryData:
+def found_data(question: Question, found: RetrievalResult) -> QueryData:
     """All of it."""
     return QueryData(
         status="success",

@@ -11,8 +11,8 @@ from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.questions.models import QueryRequest, QueryResponse, references_of
 from services.query.api.questions.streaming import NdjsonResponse, answer_lines
 from services.query.api.reference.responses import Responses, error_responses
-from services.query.question import RESPONSE_TYPE, Keywords, Question, Turn, Wanted
-from services.query.retrieval.dependencies import Tell
+from services.query.question import RESPONSE_TYPE, Keywords, Output, Question, Turn
+from services.query.retrieval.dependencies import ProgressCallback
 from services.query.settings import QuerySettings
 from services.query.spaces import Spaces
 
@@ -49,7 +49,7 @@ async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Re
     """Answer a question from the documents."""
     started = time.monotonic()
     spaces = await spaces_at_position(body, ctx, workspace, response)
-    answer = await ask(to_question(body, ctx.settings), spaces, ctx.library, wanted=wanted_output(body))
+    answer = await ask(to_question(body, ctx.settings), spaces, ctx.deps, wanted=wanted_output(body))
     return QueryResponse(
         response=answer.text,
         references=references_of(body, answer),
@@ -72,16 +72,16 @@ async def query_stream(
     spaces = await spaces_at_position(body, ctx, workspace, response)
     question, wanted = to_question(body, ctx.settings), wanted_output(body)
 
-    async def asking(tell: Tell) -> Answer:
-        library = replace(ctx.library, tell=tell)
-        return await ask(question, spaces, library, wanted=wanted, streamed=body.stream is not False)
+    async def asking(tell: ProgressCallback) -> Answer:
+        deps = replace(ctx.deps, on_progress=tell)
+        return await ask(question, spaces, deps, wanted=wanted, streamed=body.stream is not False)
 
     lines = NdjsonResponse(await answer_lines(body, asking, request.url.path))
     lines.headers[POSITION_HEADER] = response.headers[POSITION_HEADER]
     return lines
 
 
-def wanted_output(body: QueryRequest) -> Wanted:
+def wanted_output(body: QueryRequest) -> Output:
     """Whether it is for the answer, or for what a model would be given."""
     if body.only_need_prompt:
         return "prompt"

@@ -13,11 +13,11 @@ from starlette.types import Send
 from services.query.answering.ask import Answer
 from services.query.api.errors import describe_error
 from services.query.api.questions.models import QueryRequest, references_of
-from services.query.retrieval.dependencies import Tell, nobody
+from services.query.retrieval.dependencies import ProgressCallback, ignore_progress
 
 HEADERS = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buffering": "no"}
 
-AskFunction = Callable[[Tell], Awaitable[Answer]]
+AskFunction = Callable[[ProgressCallback], Awaitable[Answer]]
 """Asks the question; tells of each step."""
 
 Lines = AsyncGenerator[str]
@@ -53,7 +53,7 @@ async def answer_lines(request: QueryRequest, ask_question: AskFunction, path: s
     """
     if request.include_progress:
         return with_error_line(_with_progress(request, ask_question), path, _error_line)
-    return with_error_line(_answer_lines(request, await ask_question(nobody)), path, _error_line)
+    return with_error_line(_answer_lines(request, await ask_question(ignore_progress)), path, _error_line)
 
 
 def _error_line(_: int, detail: str) -> str:
