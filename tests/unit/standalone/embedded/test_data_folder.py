@@ -86,8 +86,8 @@ def test_only_one_stack_has_the_folder(tmp_path: Path) -> None:
 
 def test_the_lock_ends_with_the_process_that_had_it(tmp_path: Path) -> None:
     script = (
-        "import sys, time; from pathlib import Path; from standalone.embedded.data_folder import Folder\n"
-        "with Folder(Path(sys.argv[1])).locked():\n    print('locked', flush=True); time.sleep(60)"
+        "import sys, time; from pathlib import Path; from standalone.embedded.data_folder import DataFolder\n"
+        "with DataFolder(Path(sys.argv[1])).lock():\n    print('locked', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
