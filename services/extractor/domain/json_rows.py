@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from contracts.values import ExtractedEntity, ExtractedRelation
+from runtime.text.thinking import without_thinking
 from services.extractor.domain.collect import Collected
 from services.extractor.domain.guidance import DEFAULT, Recipe
-from services.extractor.domain.thinking import without_thinking
 
 _OBJECT = re.compile(r"(?=\{\s*\"\w{1,40}\"\s*:)")
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
