@@ -42,7 +42,7 @@ from services.query.domain.question import Question
 from services.query.library import Spaces
 from services.query.retrieve import retrieve
 from tests.support import querying
-from tests.support.facts import added, delivered
+from tests.support.events import added, delivered
 from tests.support.merging import merging
 
 LIVE = Generations()

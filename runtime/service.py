@@ -18,19 +18,21 @@ from starlette.applications import Starlette
 
 from contracts.events import Stage
 from contracts.topology import CHECKPOINTS_BUCKET, TURNS_BUCKET, durable
-from runtime import place, telemetry, workers
+from runtime import telemetry
 from runtime.bus import topology
-from runtime.bus.edge import Edge
-from runtime.bus.log_writes import LogWrites
-from runtime.bus.nats import SILENT, NatsLog
-from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.key_values import NatsPointers, NatsValues
+from runtime.bus.nats.log import SILENT, NatsLog
 from runtime.bus.port import Values
+from runtime.bus.processor import Edge
+from runtime.bus.write_status import LogWrites
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress
 from runtime.http_server import Server, server_config
-from runtime.integrity import Integrity
 from runtime.models.limits_shared import Guards
-from runtime.place import Place
+from runtime.processes import parent, worker
+from runtime.processes.worker import Place
+from runtime.projections.integrity import Integrity
 from runtime.settings import Settings
 from runtime.subscriptions import Connection, Subscription, subscribe
 
@@ -80,9 +82,9 @@ def run(
     Several `processes` answer behind one port: each has the variables `lent` besides those of this process.
     """
     with starting(stage, settings):
-        here = place.found()
+        here = worker.found()
         if processes > 1 and here is None:
-            raise SystemExit(workers.keep(settings.host, settings.port, processes, lent or {}))
+            raise SystemExit(parent.keep(settings.host, settings.port, processes, lent or {}))
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve(stage, settings, build, app or Starlette(), here))
 
@@ -92,7 +94,7 @@ def starting(stage: Stage, settings: Settings) -> Generator[None]:
     """Say which settings contradict each other, and end with code 1 and the reason when the process must not run."""
     telemetry.configure(stage, settings.log_level)
     # A worker's keeper has said them, of what people set and not of what it lends.
-    for contradiction in () if place.is_worker() else settings.contradictions:
+    for contradiction in () if worker.is_worker() else settings.contradictions:
         logger.warning("contradictory settings", what=contradiction)
     try:
         yield

@@ -12,15 +12,15 @@ from nats.js import JetStreamContext
 
 from contracts.events import Stage
 from contracts.topology import durable
-from runtime.bus.edge import Edge
-from runtime.bus.nats_lookahead import Lookahead
-from runtime.bus.nats_messages import NatsMessage
-from runtime.bus.nats_parked import NatsParked
-from runtime.bus.overtaking import OvertakingLane
-from runtime.bus.parked_reader import ParkedReader
-from runtime.bus.parking import Parking
+from runtime.bus.fairness.scheduler import OvertakingLane
+from runtime.bus.nats.lookahead import Lookahead
+from runtime.bus.nats.messages import NatsMessage
+from runtime.bus.nats.parked import NatsParked
+from runtime.bus.parking.policy import Parking
+from runtime.bus.parking.reader import ParkedReader
 from runtime.bus.port import GenerationPointers, Handle, Log, Values
-from runtime.bus.reasons import Reasons
+from runtime.bus.processor import Edge
+from runtime.bus.retry_reasons import Reasons
 
 BATCH_WINDOW = 0.2
 """Seconds a consumer that may take several messages at once waits for more of them."""

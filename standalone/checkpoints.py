@@ -8,14 +8,15 @@ from nats.js import JetStreamContext
 from contracts.graph import PROJECTIONS, Projection
 from contracts.registry import SERVICES
 from contracts.topology import CHECKPOINTS_BUCKET, DURABLES
-from runtime.bus import log_guard, publisher
-from runtime.bus.log_writes import EVENTS
-from runtime.bus.nats import translated
-from runtime.bus.nats_beside import NatsPointers, NatsValues
+from runtime.bus import publisher
+from runtime.bus.nats import log_integrity
+from runtime.bus.nats.key_values import NatsPointers, NatsValues
+from runtime.bus.nats.log import translated
 from runtime.bus.port import GenerationPointers, Log, Values
-from runtime.checkpoints import Watched, advance, look_at
+from runtime.bus.write_status import EVENTS
 from runtime.errors import InvalidInput, Unavailable
-from runtime.integrity import Verdict, read_verdict, write_verdict
+from runtime.projections.checkpoints import Watched, advance, look_at
+from runtime.projections.integrity import Verdict, read_verdict, write_verdict
 from runtime.stores.checkpoints import Checkpoint, CheckpointStore
 from runtime.stores.documents.checkpoints import RowCheckpoints, newest_version, read_mark, write_mark
 from runtime.stores.documents.rows import Rows, Table
@@ -53,14 +54,14 @@ class Checkpoints:
 
     async def enter(self, projection: Projection, generation: int, sequence: int) -> None:
         """The generation holds everything up to that sequence."""
-        state = await log_guard.observe(self.jetstream)
+        state = await log_integrity.observe(self.jetstream)
         found = await look_at(watched(projection, self.stores), generation, self.values)
         await advance(found, self.values, Checkpoint(sequence, state.created))
 
     async def require(self, projection: Projection, generation: int) -> None:
         """Raises InvalidInput when a store lost what it held of that generation, or was filled from a log before."""
         found = await look_at(watched(projection, self.stores), generation, self.values)
-        state = await log_guard.observe(self.jetstream)
+        state = await log_integrity.observe(self.jetstream)
         why = f"{' and '.join(found.lost)} lost what was in it" if found.lost else ""
         if any(one.log != state.created or one.sequence > state.last for _, one in found.checkpoints):
             why = why or "it holds what the log has lost"
@@ -90,7 +91,7 @@ async def require_damage(jetstream: JetStreamContext, rows: Rows) -> str:
         return found
     pointers = await NatsPointers.bind(jetstream)
     names = [durable.name for durable in DURABLES if durable.stream == EVENTS]
-    evidence = await log_guard.gathered(jetstream, values, names, 0, await read_mark(rows))
+    evidence = await log_integrity.gathered(jetstream, values, names, 0, await read_mark(rows))
     evidence.claims.append(("the document store", await newest_version(rows, (await pointers.live()).status)))
     if found := await evidence.damage(jetstream, hashes=True):
         return found
@@ -99,7 +100,7 @@ async def require_damage(jetstream: JetStreamContext, rows: Rows) -> str:
 
 async def rewind(jetstream: JetStreamContext) -> None:
     """Take durables that stand behind the log's end back to it: they would pass over new events."""
-    end = (await log_guard.observe(jetstream)).last
+    end = (await log_integrity.observe(jetstream)).last
     for durable in DURABLES:
         if durable.stream == EVENTS:
             with translated():
@@ -111,12 +112,12 @@ async def rewind(jetstream: JetStreamContext) -> None:
 async def accept(jetstream: JetStreamContext, rows: Rows) -> None:
     """From now on the log is as it is: services write to it again."""
     values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    noted, revision = await log_guard.read_noted_mark(values)
+    noted, revision = await log_integrity.read_noted_mark(values)
     kept = await read_mark(rows)
     accepted = max((mark.accepted for mark in (noted, kept) if mark), default=0) + 1
-    mark = await log_guard.mark_of(jetstream, await log_guard.observe(jetstream), accepted)
+    mark = await log_integrity.mark_of(jetstream, await log_integrity.observe(jetstream), accepted)
     await write_mark(rows, mark)
-    if not await log_guard.note_mark(values, mark, revision):
+    if not await log_integrity.note_mark(values, mark, revision):
         raise Unavailable("somebody else accepted the loss at the same moment; start again")
     for stage in SERVICES:
         await write_verdict(values, stage, Verdict())

@@ -7,10 +7,10 @@ from nats.js import JetStreamContext
 
 from contracts.topology import DURABLES
 from runtime.bus import topology
-from runtime.bus.nats_beside import NatsValues
-from runtime.checkpoints import command
+from runtime.bus.nats.key_values import NatsValues
 from runtime.errors import ServiceError
 from runtime.models.limits_shared import paused
+from runtime.projections.checkpoints import command
 from standalone import parked_events
 from standalone.checkpoints import RESTORE, verdicts
 from standalone.dead_letters import counted

@@ -8,7 +8,7 @@ from contracts import subjects
 from contracts.graph import Projection
 from contracts.registry import delivered
 from runtime.bus.codec import header_of
-from runtime.bus.parked import Parked, ParkedEvent
+from runtime.bus.parking.port import Parked, ParkedEvent
 from runtime.bus.port import Message
 from runtime.errors import NewerVersion, Poison
 

@@ -8,8 +8,8 @@ from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
 from contracts import subjects
-from runtime.bus.nats_parked import NatsParked
-from runtime.bus.parked import ParkedEvent, Reason
+from runtime.bus.nats.parked import NatsParked
+from runtime.bus.parking.port import ParkedEvent, Reason
 from runtime.errors import ServiceError
 from standalone.publishing import jetstream
 

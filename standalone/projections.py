@@ -8,13 +8,13 @@ from typing import Any
 from nats.aio.client import Client
 
 from contracts.graph import PROJECTIONS, Projection
-from runtime.bus.nats import NatsLog, connected
-from runtime.bus.nats_beside import NatsPointers
-from runtime.bus.nats_parked import NatsParked
+from runtime.bus.nats.key_values import NatsPointers
+from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.parked import NatsParked
 from runtime.bus.port import Pointer
-from runtime.embedding import Embedding, Embeddings
 from runtime.errors import InvalidInput
-from runtime.integrity import Verdict
+from runtime.projections.embedding import Embedding, Embeddings
+from runtime.projections.integrity import Verdict
 from runtime.settings import Settings
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.merger.settings import MergerSettings

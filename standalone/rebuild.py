@@ -24,7 +24,7 @@ from contracts.events import (
 )
 from contracts.graph import Generations, Projection
 from runtime.bus.codec import decode
-from runtime.bus.parked import Parked
+from runtime.bus.parking.port import Parked
 from runtime.bus.port import Delivery, GenerationPointers, Log, Message, Pointer, Pointers
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.models.ports import Embedder

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from runtime.bus.nats_beside import NatsPointers
+from runtime.bus.nats.key_values import NatsPointers
 from runtime.errors import OutdatedVectors
 from runtime.settings import Settings
 from runtime.stores.documents import schema

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from signal import SIGINT, SIGTERM
 
 from runtime.errors import ConfigurationError
-from runtime.workers import delay_before_restart
+from runtime.processes.parent import delay_before_restart
 from standalone.folder import Child
 from standalone.orphans import Identity
 from standalone.processes import Process

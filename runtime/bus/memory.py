@@ -13,8 +13,8 @@ from contracts.graph import PROJECTIONS, Generations, Projection
 from contracts.topology import Durable, stream
 from contracts.values import BlobRef
 from runtime.bus.codec import NO_HEADERS, encode
-from runtime.bus.nats_beside import BLOB_PART
-from runtime.bus.parked import Entry, ParkedEvent
+from runtime.bus.nats.blobs import BLOB_PART
+from runtime.bus.parking.port import Entry, ParkedEvent
 from runtime.bus.port import Message, Pointer, Pointers
 from runtime.errors import Poison, Unavailable
 

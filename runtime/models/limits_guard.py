@@ -19,8 +19,8 @@ from pydantic import ValidationError
 
 from contracts.ids import sha256
 from runtime.bus.port import Values
+from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import NotWanted, Poison, RateLimited, Retryable, Unavailable
-from runtime.fair import FairSemaphore
 from runtime.models import limits as rules
 from runtime.models.limits import Block, Limits, Need, State
 from runtime.models.scope import call_scope

@@ -6,10 +6,10 @@ from functools import partial
 
 from contracts.events import ChunksCreated, DocumentDeleted, GraphMerged
 from contracts.graph import EmbeddingModel, Generations
+from runtime.bus.document_versions import LogVersions
 from runtime.bus.port import Delivery, DocumentVersions, Facts
-from runtime.bus.versions import LogVersions
-from runtime.embedding import Embedding, Embeddings
 from runtime.health import Health
+from runtime.projections.embedding import Embedding, Embeddings
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.checkpoints import RowCheckpoints

@@ -8,7 +8,7 @@ from typing import Protocol
 import structlog
 
 from contracts.ids import sha256
-from runtime.ahead import read_ahead
+from runtime.concurrency.read_ahead import read_ahead
 from runtime.errors import Poison, Retryable, Unavailable
 from runtime.models.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
 from runtime.models.offline.keywords import keywords

@@ -56,7 +56,7 @@ def delete(
 
 
 async def _delete(stack: "Target", wanted: Sequence[str], wait: bool, workspace: str) -> Outcome:
-    from runtime.bus.nats import NatsLog
+    from runtime.bus.nats.log import NatsLog
     from runtime.bus.publisher import delete_document
     from standalone.publishing import SOURCE, jetstream
     from standalone.target import service

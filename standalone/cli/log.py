@@ -50,7 +50,7 @@ async def _log(url: str, document: str | None, start: int, follow: bool, as_json
 
 
 async def _lines(url: str, workspace: str, document: str | None, start: int, follow: bool) -> AsyncGenerator["Line"]:
-    from runtime.bus.nats import NatsLog
+    from runtime.bus.nats.log import NatsLog
     from standalone.events import line, subjects_of
     from standalone.publishing import jetstream
     from standalone.supervisor import signals

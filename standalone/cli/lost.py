@@ -16,7 +16,7 @@ from standalone.folder import Folder, State
 
 async def attend(folder: Folder, state: State, *, rebuild: bool, ask: bool) -> None:
     """Say what was lost. Rebuild it where that is asked for, or somebody at the terminal wants it now."""
-    from runtime.checkpoints import command
+    from runtime.projections.checkpoints import command
     from standalone import projections
     from standalone.checkpoints import RESTORE
     from standalone.target import of_state

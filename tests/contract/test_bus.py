@@ -15,11 +15,11 @@ from contracts.ids import sha256
 from contracts.topology import stream
 from contracts.values import BlobRef
 from runtime.bus.codec import decode
-from runtime.bus.nats_beside import BLOB_PART
+from runtime.bus.nats.blobs import BLOB_PART
 from runtime.bus.port import Message, Pointer
 from runtime.errors import Poison, Unavailable
 from tests.support.buses import Bus, memory_bus, nats_bus, numbered
-from tests.support.facts import added, sealed
+from tests.support.events import added, sealed
 from tests.support.nats_server import connected, running_nats
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

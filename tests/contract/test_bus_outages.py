@@ -12,12 +12,14 @@ from nats.aio.client import Client
 
 from contracts.events import DocumentDeleted
 from contracts.topology import STREAMS
-from runtime.bus import nats as nats_log
-from runtime.bus import nats_beside, topology
-from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
+from runtime.bus import topology
+from runtime.bus.nats import blobs
+from runtime.bus.nats import log as nats_log
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.key_values import NatsPointers, NatsValues
 from runtime.errors import ConfigurationError, Unavailable
 from tests.support.buses import NatsBus, bound, nats_bus, numbered
-from tests.support.facts import added, sealed
+from tests.support.events import added, sealed
 from tests.support.freezing import freeze
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats
 
@@ -47,7 +49,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seconds instead of half a minute."""
     monkeypatch.setattr(nats_log, "PUBLISH_TIMEOUT", 0.3)
     monkeypatch.setattr(nats_log, "PUBLISH_PATIENCE", 1.0)
-    monkeypatch.setattr(nats_beside, "PUBLISH_TIMEOUT", 0.3)
+    monkeypatch.setattr(blobs, "PUBLISH_TIMEOUT", 0.3)
 
 
 async def limited(bus: NatsBus, name: str, max_bytes: int) -> None:

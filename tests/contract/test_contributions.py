@@ -14,7 +14,7 @@ from contracts.graph import Space
 from services.merger.adapters import RowContributions
 from services.merger.domain.contributions import Contribution, contributions
 from services.merger.ports import Contributions, Key
-from tests.support.facts import document, entity, extracted, relation
+from tests.support.events import document, entity, extracted, relation
 from tests.support.rows import Opener, document_store
 
 

@@ -11,8 +11,8 @@ from nats.js import JetStreamContext
 
 from contracts.events import ChunksCreated, DocumentCancelled, DocumentDeleted, EntitiesExtracted
 from contracts.graph import Generations
+from runtime.bus.document_versions import LogVersions
 from runtime.bus.port import Message
-from runtime.bus.versions import LogVersions
 from runtime.errors import Unavailable
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
@@ -22,7 +22,7 @@ from services.extractor.adapters.model import ModelExtractor
 from services.extractor.domain.guidance import Recipe
 from services.extractor.handler import on_chunks_created
 from tests.support.buses import Bus, memory_bus, nats_bus, numbered
-from tests.support.facts import chunked, delivered, document, sealed
+from tests.support.events import chunked, delivered, document, sealed
 from tests.support.nats_server import connected, running_nats
 from tests.support.openai_provider import Provider, serving
 

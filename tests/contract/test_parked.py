@@ -9,7 +9,7 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
-from runtime.bus.parked import ParkedEvent
+from runtime.bus.parking.port import ParkedEvent
 from tests.support.buses import Bus, memory_bus, nats_bus, numbered
 from tests.support.nats_server import connected, running_nats
 

@@ -12,7 +12,7 @@ from contracts.graph import Generations, Space
 from contracts.values import EditedValues
 from runtime.stores.documents.supports import Support, Supports
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
-from tests.support.facts import delivered, document, entity, extracted, relation
+from tests.support.events import delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 from tests.support.rows import STORES, Opener, document_store
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from contracts.graph import VECTOR_KINDS, Space, VectorKind, VectorRow
-from runtime.bus.nats import connected
-from runtime.bus.nats_beside import NatsPointers
-from runtime.embedding import Embeddings
+from runtime.bus.nats.key_values import NatsPointers
+from runtime.bus.nats.log import connected
+from runtime.projections.embedding import Embeddings
 from runtime.stores.open import open_vectors
 from runtime.stores.vectors import milvus_collections
 from runtime.stores.vectors.port import Vectors

@@ -11,7 +11,7 @@ import pytest
 from contracts.envelope import seal
 from contracts.events import GraphEdited
 from contracts.values import EditedValues
-from runtime.bus.nats import NatsLog, connected
+from runtime.bus.nats.log import NatsLog, connected
 from tests.support.corpus import documents
 from tests.support.stack import Stack, running, unacknowledged, until
 

@@ -21,14 +21,15 @@ from contracts.permissions import API, IMPORTED_API, USERS, User, imported
 from contracts.registry import consumer
 from contracts.topology import BUCKETS, DURABLES, STREAMS
 from runtime.bus import topology
-from runtime.bus.nats import NatsLog, connected
-from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
-from runtime.bus.nats_parked import NatsParked
-from runtime.bus.parked import ParkedEvent
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.key_values import NatsPointers, NatsValues
+from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.parked import NatsParked
+from runtime.bus.parking.port import ParkedEvent
 from runtime.bus.publisher import add_document
 from runtime.errors import ConfigurationError, Unavailable
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
-from tests.support.facts import added, sealed
+from tests.support.events import added, sealed
 from tests.support.nats_server import until
 from tests.support.services import service
 

@@ -22,7 +22,7 @@ from contracts.events import ChunksCreated
 from contracts.subjects import subject
 from runtime.bus import topology
 from runtime.bus.codec import decode
-from runtime.bus.nats import NatsLog
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Message
 from tests.support.nats_server import RunningNats, connected, running_nats, until
 from tests.support.services import service

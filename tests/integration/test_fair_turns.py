@@ -14,13 +14,13 @@ from contracts.events import Event
 from contracts.graph import Generations
 from contracts.topology import TURNS_BUCKET, durable
 from runtime.bus import topology
-from runtime.bus.edge import Edge, each
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsPointers, NatsValues
-from runtime.bus.nats_lookahead import Lookahead
-from runtime.bus.nats_messages import NatsMessage
-from runtime.bus.overtaking import OvertakingLane
+from runtime.bus.fairness.scheduler import OvertakingLane
+from runtime.bus.nats.key_values import NatsPointers, NatsValues
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.lookahead import Lookahead
+from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.port import Delivery
+from runtime.bus.processor import Edge, each
 from runtime.errors import Unavailable
 from tests.support.nats_server import RunningNats, connected, running_nats, until
 from tests.support.trial_service import document, trial_service

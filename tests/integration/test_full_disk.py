@@ -9,8 +9,8 @@ from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
 
 from contracts import subjects
-from runtime.bus import nats as nats_log
 from runtime.bus import topology
+from runtime.bus.nats import log as nats_log
 from standalone import bus_watch
 from standalone.bus_watch import BusWatch, confirms, watched
 from standalone.processes import Process, free_port

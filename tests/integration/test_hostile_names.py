@@ -13,8 +13,8 @@ from contracts.envelope import seal
 from contracts.events import DocumentAdded
 from contracts.ids import event_id
 from runtime.bus import topology
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsBlobs
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.publisher import add_document
 from runtime.errors import InvalidInput
 from tests.support.nats_server import connected, running_nats

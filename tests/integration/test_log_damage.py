@@ -13,11 +13,11 @@ from contracts import subjects
 from contracts.graph import Space
 from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus import topology
-from runtime.bus.log_writes import LogWrites
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsPointers, NatsValues
+from runtime.bus.nats.key_values import NatsPointers, NatsValues
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.write_status import LogWrites
 from runtime.errors import InvalidInput, LogDamaged, Unavailable
-from runtime.integrity import Integrity
+from runtime.projections.integrity import Integrity
 from runtime.stores.checkpoints import Checkpoint
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.rows import Rows, Table
@@ -162,7 +162,7 @@ async def test_a_write_at_a_taken_sequence_is_not_answered_as_done(bus: Bus) -> 
 async def test_nothing_is_written_between_the_return_of_the_bus_and_the_next_look(
     bus: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.bus.nats.PUBLISH_PATIENCE", 0.5)
+    monkeypatch.setattr("runtime.bus.nats.log.PUBLISH_PATIENCE", 0.5)
     service = await bus.service()
     log = NatsLog(bus.jetstream, service.writes)
     await service.writes.away()

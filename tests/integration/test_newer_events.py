@@ -9,9 +9,9 @@ from nats.js import JetStreamContext
 
 from contracts.topology import durable
 from runtime.bus import topology
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsPointers
-from runtime.bus.nats_parked import NatsParked
+from runtime.bus.nats.key_values import NatsPointers
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.parked import NatsParked
 from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.sqlite import SqliteRows
 from runtime.stores.graph.memory import MemoryGraph
@@ -22,7 +22,7 @@ from standalone.doctor_bus import _backlog
 from standalone.events import line
 from standalone.parked_events import counted, counted_if_told
 from standalone.rebuild import Rebuild
-from tests.support.facts import added, sealed
+from tests.support.events import added, sealed
 from tests.support.nats_server import RunningNats, connected, running_nats
 from tests.support.upgraded_service import newer
 

@@ -9,9 +9,9 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.topology import durable
 from runtime.bus import topology
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_parked import NatsParked
-from tests.support.facts import added, sealed
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.parked import NatsParked
+from tests.support.events import added, sealed
 from tests.support.nats_server import RunningNats, connected, running_nats, until
 from tests.support.services import page, service
 from tests.support.trial_service import document, trial_service

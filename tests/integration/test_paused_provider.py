@@ -13,11 +13,11 @@ from contracts.events import EntitiesExtracted, Event, StageFailed
 from contracts.topology import durable
 from runtime.bus import topology
 from runtime.bus.codec import decode
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsValues
+from runtime.bus.nats.key_values import NatsValues
+from runtime.bus.nats.log import NatsLog
 from runtime.models.limits_shared import paused
 from standalone.processes import Process
-from tests.support.facts import chunked, document, sealed
+from tests.support.events import chunked, document, sealed
 from tests.support.nats_server import RunningNats, connected, running_nats, until
 from tests.support.openai_provider import KEY, Provider, serving
 from tests.support.services import page, service

@@ -9,7 +9,7 @@ from pathlib import Path
 from contracts.events import DocumentAdded
 from runtime.bus import topology
 from runtime.bus.codec import decode
-from runtime.bus.nats_beside import NatsBlobs
+from runtime.bus.nats.blobs import NatsBlobs
 from tests.support.nats_server import connected, running_nats
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ from lightstream.client import publish_document
 from lightstream.errors import InvalidRequest, Misconfigured
 from runtime.bus import topology
 from runtime.bus.codec import decode
-from runtime.bus.nats_beside import NatsBlobs
+from runtime.bus.nats.blobs import NatsBlobs
 from tests.support.nats_server import connected, running_nats
 
 ADA = "Ada Marlow sailed the Kestrel to Port Elm."

@@ -10,11 +10,11 @@ import pytest
 from contracts.events import Event
 from contracts.graph import Generations
 from runtime.bus import topology
-from runtime.bus.edge import each
-from runtime.bus.nats import NatsLog
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Delivery
+from runtime.bus.processor import each
+from runtime.concurrency.key_locks import KeyLocks
 from runtime.errors import Unavailable
-from runtime.locks import KeyLocks
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
@@ -22,10 +22,10 @@ from runtime.models.ports import Message
 from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
 from standalone.stack import ready
-from tests.support.edges import Bench, bench
-from tests.support.facts import added, chunked, document, sealed
+from tests.support.events import added, chunked, document, sealed
 from tests.support.nats_server import connected, running_nats, until
 from tests.support.openai_provider import serving
+from tests.support.processors import Bench, bench
 from tests.support.services import page
 from tests.support.trial_service import document as trial_document
 from tests.support.trial_service import trial_service

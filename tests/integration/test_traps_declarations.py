@@ -23,10 +23,10 @@ from contracts import subjects
 from contracts.ids import event_id
 from contracts.topology import DAY, DURABLES, STREAMS, durable, stream
 from runtime import telemetry
-from runtime.bus import nats as bus
 from runtime.bus import topology
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsBlobs
+from runtime.bus.nats import log as bus
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.publisher import add_document
 from runtime.errors import Unavailable
 from tests.support.freezing import freeze

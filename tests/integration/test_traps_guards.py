@@ -19,7 +19,7 @@ from nats.js.errors import NotFoundError
 from contracts import subjects
 from contracts.topology import DURABLES, STREAMS
 from runtime.bus import topology
-from runtime.bus.nats import NatsLog
+from runtime.bus.nats.log import NatsLog
 from tests.support.nats_server import RunningNats, connected, running_nats, until
 from tests.support.trial_service import document, health, trial_service
 

@@ -16,9 +16,9 @@ from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.handler import on_chunks
-from tests.support.edges import Bench, bench
-from tests.support.facts import chunked, document, sealed
+from tests.support.events import chunked, document, sealed
 from tests.support.openai_provider import DIMENSION, Provider, serving
+from tests.support.processors import Bench, bench
 from tests.support.waiting import PATIENCE
 
 

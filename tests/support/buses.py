@@ -16,12 +16,13 @@ from contracts.topology import BUCKETS, STREAMS
 from contracts.values import BlobRef
 from runtime.bus import topology
 from runtime.bus.memory import MemoryBlobs, MemoryLog, MemoryParked, MemoryPointers, MemoryValues
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
-from runtime.bus.nats_parked import NatsParked
-from runtime.bus.parked import Parked
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.key_values import NatsPointers, NatsValues
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.parked import NatsParked
+from runtime.bus.parking.port import Parked
 from runtime.bus.port import Blobs, GenerationPointers, Log, Values
-from tests.support.facts import added, sealed
+from tests.support.events import added, sealed
 
 
 class Bus(Protocol):

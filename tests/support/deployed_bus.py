@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contracts import permissions
-from runtime.bus.nats import connected
+from runtime.bus.nats.log import connected
 from runtime.errors import ConfigurationError, Unavailable
 from standalone.processes import Process, free_port, listening
 from standalone.servers.nats import executable

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nats
 
-from runtime.bus.nats_beside import NatsValues
+from runtime.bus.nats.key_values import NatsValues
 from runtime.errors import Retryable
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard

@@ -14,7 +14,7 @@ from services.merger.domain.descriptions import Limits
 from services.merger.handler import on_entities_extracted
 from services.merger.hubs import Hubs
 from services.merger.ports import Merging
-from tests.support.facts import delivered
+from tests.support.events import delivered
 
 SPACE = Space("w", 1)
 

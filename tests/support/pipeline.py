@@ -15,9 +15,9 @@ from fastapi import FastAPI
 from contracts.events import Stage
 from contracts.topology import durable
 from contracts.values import Chunking
-from runtime.bus.edge import Edge, each
 from runtime.bus.memory import MemoryConsumer, MemoryLog
 from runtime.bus.port import ALL_WANTED, DocumentVersions, Handle
+from runtime.bus.processor import Edge, each
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.models.open import open_tokenizer
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache

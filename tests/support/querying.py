@@ -32,7 +32,7 @@ from services.query.names import NameIndexes
 from services.query.positions import LogPositions
 from services.query.project import on_facts
 from services.query.settings import QuerySettings
-from tests.support.facts import NOON, added, chunked, delivered, document, entity, extracted, relation
+from tests.support.events import NOON, added, chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import merging
 
 LIVE = Generations()

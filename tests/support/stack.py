@@ -18,7 +18,7 @@ import httpx
 from contracts.topology import DURABLES
 from lightstream.client import Lightstream
 from lightstream.errors import Unavailable
-from runtime.bus.nats import connected
+from runtime.bus.nats.log import connected
 from runtime.settings import Settings
 from standalone.folder import Folder, State
 from standalone.orphans import Identity

@@ -23,8 +23,8 @@ from contracts.envelope import Envelope, seal
 from contracts.events import DocumentAdded, DocumentDeleted, Event
 from contracts.graph import Generations
 from runtime import health as health_pages
-from runtime.bus.edge import each
 from runtime.bus.port import Delivery
+from runtime.bus.processor import each
 from runtime.errors import Poison, Unavailable
 from runtime.health import Health
 from runtime.service import Bus, Subscription, run

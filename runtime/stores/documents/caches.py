@@ -11,7 +11,7 @@ from contracts.graph import Space
 from contracts.ids import sha256
 from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
 from runtime.activity import progressed
-from runtime.locks import KeyLocks
+from runtime.concurrency.key_locks import KeyLocks
 from runtime.models.ports import Embedder, Extraction, Vector
 from runtime.models.scope import calls_for
 from runtime.stores.documents.rows import Row, Rows, Table

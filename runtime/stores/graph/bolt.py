@@ -18,6 +18,7 @@ from neo4j.exceptions import (
 from neo4j.exceptions import ConfigurationError as DriverConfigurationError
 
 from contracts.graph import Entity, Relation, Space
+from runtime.concurrency.isolated import within
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.checkpoints import Checkpoint
 from runtime.stores.graph import cypher, cypher_checkpoints
@@ -33,7 +34,6 @@ from runtime.stores.graph.rows import (
     size_of_relation,
     sorted_ties,
 )
-from runtime.within import within
 
 T = TypeVar("T")
 Records = list[dict[str, Any]]

@@ -11,7 +11,7 @@ from contracts import subjects
 from contracts.events import EVENTS, DocumentAdded, Event, GraphEdited
 from runtime.bus.codec import decode, encode
 from runtime.errors import NewerVersion, Poison, Undecodable
-from tests.support.facts import added, chunked, document, extracted, failed, indexed, merged, sealed
+from tests.support.events import added, chunked, document, extracted, failed, indexed, merged, sealed
 
 SAMPLES: list[Event] = [
     added("d", "text", metadata={"n": 1, "f": 0.5, "s": "", "b": True}),

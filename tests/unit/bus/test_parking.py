@@ -10,15 +10,15 @@ import pytest
 
 from contracts.events import Event, StageFailed
 from contracts.graph import Generations
-from runtime.bus.edge import each
 from runtime.bus.memory import MemoryParked
-from runtime.bus.parked import Entry, ParkedEvent
-from runtime.bus.parked_reader import ParkedReader
-from runtime.bus.parking import PER_SECOND, RETRIES, Parking
+from runtime.bus.parking.policy import PER_SECOND, RETRIES, Parking
+from runtime.bus.parking.port import Entry, ParkedEvent
+from runtime.bus.parking.reader import ParkedReader
 from runtime.bus.port import BUG_ATTEMPTS, Delivery
+from runtime.bus.processor import each
 from runtime.errors import Unavailable
-from tests.support.edges import Bench, bench
-from tests.support.facts import added, chunked, document, sealed
+from tests.support.events import added, chunked, document, sealed
+from tests.support.processors import Bench, bench
 
 WINDOW = 64
 
@@ -212,7 +212,7 @@ async def test_a_newer_event_is_taken_up_when_the_code_knows_its_version_and_not
     def knows(event_type: str, version: int) -> bool:
         return version <= 2
 
-    monkeypatch.setattr("runtime.bus.parked_reader.knows", knows)
+    monkeypatch.setattr("runtime.bus.parking.reader.knows", knows)
     upgraded = Looking(table.edge, parked)
     await upgraded.look()
     assert [entry.sequence for entry in upgraded._due(next(iter(upgraded._workspaces.values())), 1.0)] == [1]
@@ -227,7 +227,7 @@ async def test_an_event_that_was_erased_leaves_the_list() -> None:
 
 
 async def test_a_claim_is_renewed_while_the_event_is_worked_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.bus.parking.LEASE", 0.06)
+    monkeypatch.setattr("runtime.bus.parking.policy.LEASE", 0.06)
     seen: list[Entry] = []
 
     async def slow(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
@@ -237,7 +237,7 @@ async def test_a_claim_is_renewed_while_the_event_is_worked_on(monkeypatch: pyte
         return []
 
     table, parked = parking(slow, ack_wait=0.06)
-    monkeypatch.setattr("runtime.bus.parked_reader.LEASE", 0.06)
+    monkeypatch.setattr("runtime.bus.parking.reader.LEASE", 0.06)
     await due(table, parked, "a")
     async with asyncio.timeout(10):
         await Looking(table.edge, parked).step()

@@ -20,7 +20,7 @@ from services.extractor.adapters.rules import OfflineExtractor
 from services.extractor.domain.guidance import DELIMITER as D
 from services.extractor.domain.guidance import Recipe
 from services.extractor.handler import cache_key, on_chunks_created, on_entities_extracted
-from tests.support.facts import chunk, chunked, delivered, document, reference
+from tests.support.events import chunk, chunked, delivered, document, reference
 
 ONCE = Recipe(gleaning=0)
 

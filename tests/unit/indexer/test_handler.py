@@ -17,7 +17,7 @@ from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.handler import SETTLE_ROUNDS, index_graph, on_chunks, on_graph_merged
-from tests.support.facts import chunked, delivered, document, entity, extracted, relation
+from tests.support.events import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 
 SPACE = Space("w", 1)

@@ -17,7 +17,7 @@ from runtime.errors import Unavailable
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.rows import Row, Table
 from runtime.stores.graph.memory import MemoryGraph
-from tests.support.facts import delivered, document, entity, extracted, reference, relation
+from tests.support.events import delivered, document, entity, extracted, reference, relation
 from tests.support.merging import Merger
 
 

@@ -15,7 +15,7 @@ from services.merger.domain.descriptions import Limits
 from services.merger.domain.hub import EMPTY, OVERHEAD, Hub
 from services.merger.handler import on_entities_extracted, on_extents
 from services.merger.hubs import LEAST, Hubs
-from tests.support.facts import chunked, delivered, document, entity, extracted, relation
+from tests.support.events import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 
 SPACE = Space("w", 1)

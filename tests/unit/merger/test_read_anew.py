@@ -16,7 +16,7 @@ from services.merger.handler import on_entities_extracted
 from services.merger.hubs import LEAST, Hubs
 from services.merger.ports import Merging
 from services.merger.refold import MOST_TURNS
-from tests.support.facts import delivered
+from tests.support.events import delivered
 from tests.support.merging import SPACE, Merger
 from tests.support.summarizing import Desk, says
 

@@ -13,7 +13,7 @@ from contracts.moments import microseconds
 from runtime.bus.memory import MemoryLog
 from services.query.positions import FRESH, LogPositions
 from services.query.settings import QuerySettings
-from tests.support.facts import added, delivered
+from tests.support.events import added, delivered
 from tests.support.querying import World, library_of_two
 
 QUESTION = "Who discovered radium?"

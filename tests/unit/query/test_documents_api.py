@@ -17,7 +17,7 @@ from runtime.bus.codec import decode
 from runtime.errors import Unavailable
 from runtime.stores.documents.rows import Table
 from services.query.settings import QuerySettings
-from tests.support.facts import added, delivered, document, failed
+from tests.support.events import added, delivered, document, failed
 from tests.support.querying import World, library_of_two
 from tests.unit.query.test_api import client, projected
 

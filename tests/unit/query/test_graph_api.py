@@ -21,7 +21,7 @@ from runtime.bus.port import Delivery
 from services.merger.handler import on_graph_edited
 from services.query.browsing import likeness
 from services.query.settings import QuerySettings
-from tests.support.facts import entity, relation
+from tests.support.events import entity, relation
 from tests.support.merging import merging
 from tests.support.querying import LIVE, World, library_of_two
 from tests.unit.query.test_api import client

@@ -14,7 +14,7 @@ from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.graph.port import Tie
 from services.query.kept import BEHIND, Kept
 from services.query.kept_graph import KeptGraph
-from tests.support.facts import sealed
+from tests.support.events import sealed
 
 SPACE, OTHER = Space("w", 1), Space("other", 1)
 MEGABYTE = 2**20

@@ -12,7 +12,7 @@ from runtime.bus.memory import MemoryLog
 from runtime.stores.vectors.memory import MemoryVectors
 from services.query.kept import Kept
 from services.query.kept_vectors import KeptVectors
-from tests.support.facts import document, sealed
+from tests.support.events import document, sealed
 
 SPACE = Space("w", 1)
 ASKED = (1.0, 0.0)

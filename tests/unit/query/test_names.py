@@ -14,7 +14,7 @@ from services.query.domain.question import Keywords, Question
 from services.query.library import Spaces
 from services.query.names import NameIndexes
 from services.query.walk import walk
-from tests.support.facts import entity
+from tests.support.events import entity
 from tests.support.querying import World
 
 SPACES = Spaces.of("w", Generations())

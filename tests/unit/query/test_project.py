@@ -14,8 +14,8 @@ from runtime.stores.documents.rows import Table
 from services.query.domain.status import DocumentStatus
 from services.query.project import TRIES, on_facts
 from standalone.events import gist
-from tests.support.edges import bench
-from tests.support.facts import NOON, added, chunked, delivered, document, extracted, indexed, merged, sealed
+from tests.support.events import NOON, added, chunked, delivered, document, extracted, indexed, merged, sealed
+from tests.support.processors import bench
 from tests.support.querying import LIVE, World
 
 SPACE = Space("w", 1)

@@ -19,7 +19,7 @@ from services.query.domain.question import Question, Turn
 from services.query.library import Library, Spaces
 from services.query.models import ModelAnswers, ModelKeywords
 from services.query.remembered import RowMemories
-from tests.support.facts import sealed
+from tests.support.events import sealed
 from tests.support.querying import LIVE, World, library_of_two
 
 W = Spaces.of("w", LIVE)

@@ -9,7 +9,7 @@ from services.query.domain.question import Keywords, Question
 from services.query.library import Library, Spaces
 from services.query.retrieve import retrieve
 from services.query.walk import TIES, walk
-from tests.support.facts import entity, relation
+from tests.support.events import entity, relation
 from tests.support.querying import World
 
 SPACES = Spaces.of("w", Generations())

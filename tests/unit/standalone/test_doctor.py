@@ -6,7 +6,7 @@ import pytest
 
 from contracts.topology import DURABLES
 from runtime.bus import topology
-from runtime.bus.reasons import Reasons
+from runtime.bus.retry_reasons import Reasons
 from runtime.errors import Unavailable
 from standalone import doctor_machine
 from standalone.dead_letters import counted

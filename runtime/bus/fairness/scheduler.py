@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 import structlog
 
 from contracts import subjects
-from runtime.bus.edge import Edge
-from runtime.bus.fair_queue import FairQueue, Turn
-from runtime.bus.nats_lookahead import Lookahead
-from runtime.bus.nats_messages import NatsMessage
+from runtime.bus.fairness.queue import FairQueue, Turn
+from runtime.bus.nats.lookahead import Lookahead
+from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.port import Message, Values
+from runtime.bus.processor import Edge
 
 logger = structlog.get_logger(__name__)
 

@@ -12,8 +12,8 @@ from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
 from contracts import subjects
-from runtime.bus.nats import SILENT, translated
-from runtime.bus.nats_messages import NatsMessage
+from runtime.bus.nats.log import SILENT, translated
+from runtime.bus.nats.messages import NatsMessage
 from runtime.errors import Unavailable
 
 FORGOTTEN = 30.0

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 import structlog
 
 from runtime.bus.codec import knows
-from runtime.bus.edge import Edge
-from runtime.bus.parked import Entry, Parked, ParkedEvent
-from runtime.bus.parking import LEASE, ParkedMessage
+from runtime.bus.parking.policy import LEASE, ParkedMessage
+from runtime.bus.parking.port import Entry, Parked, ParkedEvent
+from runtime.bus.processor import Edge
 
 logger = structlog.get_logger(__name__)
 

@@ -1,25 +1,20 @@
-"""What stands beside the log on JetStream: blobs, pointers to live generations, values shared for a while."""
+"""Long texts beside the log on JetStream: each in parts, under its hash."""
 
 import asyncio
 import hashlib
-import json
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import structlog
 from nats.js import JetStreamContext
-from nats.js.errors import APIError, KeyNotFoundError, KeyWrongLastSequenceError, NotFoundError, ServiceUnavailableError
-from nats.js.kv import KeyValue
+from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
 
 from contracts import subjects
-from contracts.graph import PROJECTIONS, Generations, Projection
-from contracts.topology import GENERATIONS_BUCKET, LIMITS_BUCKET, KiB
+from contracts.topology import KiB
 from contracts.values import BlobRef
-from runtime.bus.log_writes import LogWrites
-from runtime.bus.nats import PUBLISH_TIMEOUT, SILENT, translated
-from runtime.bus.port import Pointer, Pointers
-from runtime.errors import ConfigurationError, Poison, Unavailable
+from runtime.bus.nats.log import PUBLISH_TIMEOUT, SILENT, translated
+from runtime.bus.write_status import LogWrites
+from runtime.errors import Poison, Unavailable
 
 logger = structlog.get_logger(__name__)
 
@@ -112,90 +107,3 @@ class NatsBlobs:
         if digest.hexdigest() != ref.sha256:
             raise Poison(f"blob {ref.sha256} does not have the hash of its name")
         return parts
-
-
-@dataclass(frozen=True)
-class NatsPointers:
-    """`GenerationPointers` as one key of a JetStream key-value bucket."""
-
-    bucket: KeyValue
-
-    @classmethod
-    async def bind(cls, jetstream: JetStreamContext) -> "NatsPointers":
-        """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never run."""
-        return cls(await _bucket(jetstream, GENERATIONS_BUCKET))
-
-    async def read(self) -> tuple[Pointers, int]:
-        with translated():
-            try:
-                entry = await self.bucket.get("pointers")
-            except KeyNotFoundError:
-                return {projection: Pointer() for projection in PROJECTIONS}, 0
-        found = json.loads(entry.value or b"{}")
-        return {name: Pointer(**found.get(name, {})) for name in PROJECTIONS}, entry.revision or 0
-
-    async def write(self, pointers: Pointers, revision: int) -> None:
-        value = json.dumps({name: vars(pointer) for name, pointer in pointers.items()}).encode()
-        try:
-            with translated():
-                await self.bucket.update("pointers", value, last=revision)
-        except KeyWrongLastSequenceError:
-            raise Unavailable("somebody else switched generations meanwhile; start again") from None
-
-    async def live(self, *needed: Projection) -> Generations:
-        pointers, _ = await self.read()
-        return Generations(**{name: pointer.live for name, pointer in pointers.items()})
-
-
-@dataclass(frozen=True)
-class NatsValues:
-    """`Values` as keys of a JetStream key-value bucket."""
-
-    bucket: KeyValue
-    jetstream: JetStreamContext
-    name: str = LIMITS_BUCKET
-
-    @classmethod
-    async def bind(cls, jetstream: JetStreamContext, name: str = LIMITS_BUCKET) -> "NatsValues":
-        """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never run."""
-        return cls(await _bucket(jetstream, name), jetstream, name)
-
-    async def read(self, key: str) -> tuple[bytes, int]:
-        with translated(), _gone():
-            try:
-                entry = await self.bucket.get(key)
-            except KeyNotFoundError:
-                return b"", 0
-        return entry.value or b"", entry.revision or 0
-
-    async def write(self, key: str, value: bytes, revision: int) -> bool:
-        try:
-            with translated(), _gone():
-                await self.bucket.update(key, value, last=revision)
-        except KeyWrongLastSequenceError:
-            return False
-        return True
-
-    async def keys(self) -> list[str]:
-        with translated(), _gone():
-            info = await self.jetstream.stream_info(f"KV_{self.name}", subjects_filter=f"$KV.{self.name}.>")
-        return sorted(subject.removeprefix(f"$KV.{self.name}.") for subject in info.state.subjects or {})
-
-
-async def _bucket(jetstream: JetStreamContext, name: str) -> KeyValue:
-    try:
-        with translated():
-            return await jetstream.key_value(name)
-    except NotFoundError:
-        raise ConfigurationError(f"bucket {name} does not exist: run `lightstream topology apply`") from None
-
-
-@contextmanager
-def _gone() -> Generator[None]:
-    """A bucket that was removed, or takes nothing, is as good as silent: what it holds can be done without."""
-    try:
-        yield
-    except KeyWrongLastSequenceError:
-        raise
-    except APIError as error:
-        raise Unavailable(f"a key-value bucket does not answer: {error.description}") from None

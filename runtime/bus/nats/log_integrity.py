@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, field
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
-from runtime.bus.log_writes import EVENTS
-from runtime.bus.nats import translated
+from runtime.bus.nats.log import translated
 from runtime.bus.port import Values
+from runtime.bus.write_status import EVENTS
 from runtime.stores.checkpoints import Checkpoint, LogMark
 
 MARK_KEY = "log"

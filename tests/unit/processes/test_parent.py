@@ -6,10 +6,10 @@ from collections.abc import Generator
 
 import pytest
 
-from runtime import place
-from runtime.dealing import Dealer, bound, taken
 from runtime.errors import ConfigurationError
-from runtime.workers import CALM, LONGEST_DELAY, delay_before_restart, exit_code
+from runtime.processes import worker
+from runtime.processes.dispatcher import Dealer, bound, taken
+from runtime.processes.parent import CALM, LONGEST_DELAY, delay_before_restart, exit_code
 
 
 @pytest.fixture
@@ -58,22 +58,22 @@ def test_a_port_in_use_is_a_fault_of_the_configuration() -> None:
 
 
 def test_a_process_that_nobody_keeps_has_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(place.PLACE, raising=False)
-    assert place.found() is None
-    assert not place.is_worker()
+    monkeypatch.delenv(worker.PLACE, raising=False)
+    assert worker.found() is None
+    assert not worker.is_worker()
 
 
 def test_a_worker_finds_its_line_and_hands_it_on_to_nobody(
     monkeypatch: pytest.MonkeyPatch, line: tuple[socket.socket, socket.socket]
 ) -> None:
     ours, theirs = line
-    monkeypatch.setenv(place.PLACE, f"1 {theirs.dup().detach()}")
-    here = place.found()
+    monkeypatch.setenv(worker.PLACE, f"1 {theirs.dup().detach()}")
+    here = worker.found()
     assert here is not None
     with here.line:
-        assert (here.first, here.line.get_inheritable(), place.is_worker()) == (True, False, True)
+        assert (here.first, here.line.get_inheritable(), worker.is_worker()) == (True, False, True)
         here.ready()
-        assert ours.recv(10) == place.READY
+        assert ours.recv(10) == worker.READY
 
 
 async def test_while_nobody_takes_connections_they_wait(line: tuple[socket.socket, socket.socket]) -> None:

@@ -17,7 +17,7 @@ from contracts import subjects
 from contracts.topology import Durable
 from runtime.bus.attempts import Pace, WindowShare
 from runtime.bus.codec import header_of
-from runtime.bus.parked import Parked, ParkedEvent, Reason
+from runtime.bus.parking.port import Parked, ParkedEvent, Reason
 from runtime.bus.port import Message
 from runtime.errors import NewerVersion, Poison, Retryable
 

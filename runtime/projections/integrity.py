@@ -20,14 +20,14 @@ from nats.js.errors import APIError
 from contracts import subjects
 from contracts.graph import PROJECTIONS, Generations, Projection
 from contracts.registry import SERVICES
-from runtime import checkpoints
-from runtime.bus import log_guard
-from runtime.bus.log_guard import Evidence
-from runtime.bus.log_writes import EVENTS, LogWrites
+from runtime.bus.nats import log_integrity
+from runtime.bus.nats.log_integrity import Evidence
 from runtime.bus.port import Delivery, Facts, GenerationPointers, Handle, Pointers, Values
-from runtime.checkpoints import Found, Watched
+from runtime.bus.write_status import EVENTS, LogWrites
 from runtime.errors import Retryable, ServiceError, StoreBehind, Unavailable
 from runtime.health import Health
+from runtime.projections import checkpoints
+from runtime.projections.checkpoints import Found, Watched
 from runtime.stores.checkpoints import Checkpoint, CheckpointStore, LogMark
 from runtime.stores.documents.checkpoints import newest_version, read_mark, write_mark
 from runtime.stores.documents.rows import Rows
@@ -149,7 +149,7 @@ class Integrity:
         absences = self.writes.absences
         reached, kept = self.writes.highest, await self._kept_mark()
         durables = [durable for watched in self.watched for durable in watched.durables]
-        evidence = await log_guard.gathered(self.jetstream, self.values, durables, reached, kept)
+        evidence = await log_integrity.gathered(self.jetstream, self.values, durables, reached, kept)
         if evidence.accepted > self.accepted:
             self.accepted, self.damage = evidence.accepted, ""
             self.writes.highest = evidence.reached = 0
@@ -203,7 +203,7 @@ class Integrity:
     def _refuse(self, reason: str) -> None:
         if reason and not self.writes.refused:
             logger.error("the log is damaged: nothing is written to it", reason=reason)
-        self.writes.refused = f"the log has lost messages ({reason}): {log_guard.WAY_OUT}" if reason else ""
+        self.writes.refused = f"the log has lost messages ({reason}): {log_integrity.WAY_OUT}" if reason else ""
 
     async def _of_others(self) -> str:
         """The damage that another service found."""
@@ -222,8 +222,8 @@ class Integrity:
         if self.keeper is not None and evidence.start.last:
             before = max(evidence.marks, key=lambda mark: mark.sequence, default=None)
             if before is None or before.sequence < evidence.start.last or len(evidence.marks) < len(("bus", "store")):
-                mark = await log_guard.mark_of(self.jetstream, evidence.start, self.accepted)
-                await log_guard.note_mark(self.values, mark, evidence.revision)
+                mark = await log_integrity.mark_of(self.jetstream, evidence.start, self.accepted)
+                await log_integrity.note_mark(self.values, mark, evidence.revision)
                 with suppress(Unavailable):
                     await write_mark(self.keeper, mark)
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from runtime.ahead import read_ahead
+from runtime.concurrency.read_ahead import read_ahead
 from runtime.errors import Unavailable
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from contracts.values import ExtractedEntity
-from runtime.locks import KeyLocks
+from runtime.concurrency.key_locks import KeyLocks
 from runtime.models.ports import Extraction, Vector
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from runtime.stores.documents.memory import MemoryRows

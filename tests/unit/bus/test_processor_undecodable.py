@@ -12,8 +12,8 @@ from contracts.subjects import token
 from runtime.bus.codec import encode
 from runtime.bus.port import Delivery
 from runtime.errors import Unavailable
-from tests.support.edges import Bench, bench
-from tests.support.facts import added, chunked, document, sealed
+from tests.support.events import added, chunked, document, sealed
+from tests.support.processors import Bench, bench
 
 SUBJECT = "kb.v1.w.d.DocumentAdded"
 

@@ -9,12 +9,12 @@ import pytest
 from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.graph import Generations
-from runtime.bus.edge import WINDOW, each
 from runtime.bus.memory import MemoryMessage
 from runtime.bus.port import Delivery, Facts
+from runtime.bus.processor import WINDOW, each
 from runtime.errors import Poison, RateLimited, Unavailable
-from tests.support.edges import Bench, Journal, bench
-from tests.support.facts import added, chunked, document, sealed
+from tests.support.events import added, chunked, document, sealed
+from tests.support.processors import Bench, Journal, bench
 
 
 def part(number: int, about: str = "d") -> Event:

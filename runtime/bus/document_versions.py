@@ -15,8 +15,8 @@ from contracts.events import ChunksCreated, DocumentAdded, DocumentCancelled, Do
 from contracts.values import DocumentVersion
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message, Obsolete
+from runtime.concurrency.key_locks import KeyLocks
 from runtime.errors import NewerVersion, Poison, Unavailable
-from runtime.locks import KeyLocks
 
 logger = structlog.get_logger(__name__)
 

@@ -15,10 +15,10 @@ from pydantic import ValidationError
 from contracts import subjects
 from contracts.topology import PARKED_STREAM
 from contracts.topology import durable as declared
-from runtime.bus.nats import PUBLISH_TIMEOUT, SILENT, translated
-from runtime.bus.nats_lookahead import stored
-from runtime.bus.nats_messages import NatsMessage
-from runtime.bus.parked import Entry, ParkedEvent
+from runtime.bus.nats.log import PUBLISH_TIMEOUT, SILENT, translated
+from runtime.bus.nats.lookahead import stored
+from runtime.bus.nats.messages import NatsMessage
+from runtime.bus.parking.port import Entry, ParkedEvent
 from runtime.bus.port import Message
 from runtime.errors import Unavailable
 

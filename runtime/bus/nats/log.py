@@ -35,9 +35,9 @@ from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.topology import DURABLES, PARKED_STREAM, KiB, stream
 from runtime.bus.codec import attributes_in, encode
-from runtime.bus.log_writes import LogWrites
-from runtime.bus.nats_messages import NatsMessage, StoredMessage
+from runtime.bus.nats.messages import NatsMessage, StoredMessage
 from runtime.bus.port import Message
+from runtime.bus.write_status import LogWrites
 from runtime.errors import ConfigurationError, Poison, Unavailable
 
 logger = structlog.get_logger(__name__)

@@ -10,12 +10,12 @@ import pytest
 
 from contracts.events import DocumentAdded, Event, StageFailed
 from contracts.graph import Generations
-from runtime.bus.edge import LONGEST_DELAY, PATIENCE, backoff, each
 from runtime.bus.memory import MemoryMessage
 from runtime.bus.port import BUG_ATTEMPTS, Delivery
+from runtime.bus.processor import LONGEST_DELAY, PATIENCE, backoff, each
 from runtime.errors import Poison, RateLimited, Retryable, Unavailable
-from tests.support.edges import Bench, bench
-from tests.support.facts import added, chunked, document, sealed
+from tests.support.events import added, chunked, document, sealed
+from tests.support.processors import Bench, bench
 
 ANSWER = chunked(document(), "text")
 

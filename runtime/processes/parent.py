@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from runtime.dealing import Dealer, bound
-from runtime.place import PLACE
+from runtime.processes.dispatcher import Dealer, bound
+from runtime.processes.worker import PLACE
 
 logger = structlog.get_logger(__name__)
 

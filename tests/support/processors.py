@@ -10,10 +10,10 @@ from contracts.envelope import Envelope
 from contracts.events import Event, Stage
 from contracts.topology import DURABLES, durable
 from runtime.bus.codec import decode, encode
-from runtime.bus.edge import Edge
 from runtime.bus.memory import MemoryConsumer, MemoryLog, MemoryMessage, MemoryPointers
 from runtime.bus.port import Handle
-from tests.support.facts import NOON
+from runtime.bus.processor import Edge
+from tests.support.events import NOON
 
 
 @dataclass

@@ -23,12 +23,12 @@ from runtime.activity import Activity, progressed
 from runtime.bus.attempts import Attempts
 from runtime.bus.codec import decode
 from runtime.bus.failures import failure
-from runtime.bus.parking import Parking
+from runtime.bus.parking.policy import Parking
 from runtime.bus.port import BUG_ATTEMPTS, Delivery, Facts, GenerationPointers, Handle, Log, Message
-from runtime.bus.reasons import Reasons
+from runtime.bus.retry_reasons import Reasons
+from runtime.concurrency.isolated import apart
 from runtime.errors import NewerVersion, Poison, RateLimited, Retryable, Unavailable
 from runtime.telemetry import about, handling, publishing, traceparent_for
-from runtime.within import apart
 
 logger = structlog.get_logger(__name__)
 

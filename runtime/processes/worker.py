@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from runtime.dealing import taken
+from runtime.processes.dispatcher import taken
 
 logger = structlog.get_logger(__name__)
 

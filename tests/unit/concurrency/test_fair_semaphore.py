@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from runtime.fair import FairSemaphore
+from runtime.concurrency.fair_semaphore import FairSemaphore
 
 
 async def order_of(semaphore: FairSemaphore, asked: str) -> str:

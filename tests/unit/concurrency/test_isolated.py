@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from runtime.concurrency.isolated import apart, within
 from runtime.errors import Unavailable
-from runtime.within import apart, within
 
 
 async def stubborn(ended: list[str]) -> None:
