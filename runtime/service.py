@@ -17,21 +17,21 @@ from nats.js.errors import ServerError, ServiceUnavailableError
 from starlette.applications import Starlette
 
 from contracts.events import Stage
-from contracts.topology import CHECKPOINTS_BUCKET, TURNS_BUCKET, durable
+from contracts.topology import CHECKPOINTS_BUCKET, TURNS_BUCKET, declared_consumer
 from runtime import telemetry
 from runtime.bus import topology
 from runtime.bus.nats.blobs import NatsBlobs
-from runtime.bus.nats.key_values import NatsPointers, NatsValues
+from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import SILENT, NatsLog
-from runtime.bus.port import Values
-from runtime.bus.processor import Edge
-from runtime.bus.write_status import LogWrites
+from runtime.bus.port import SharedValues
+from runtime.bus.processor import EventProcessor
+from runtime.bus.write_status import WriteStatus
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress
 from runtime.http_server import Server, server_config
 from runtime.models.limits_shared import Guards
 from runtime.processes import parent, worker
-from runtime.processes.worker import Place
+from runtime.processes.worker import ControlSocket
 from runtime.projections.integrity import Integrity
 from runtime.settings import Settings
 from runtime.subscriptions import Connection, Subscription, subscribe
@@ -53,11 +53,11 @@ class Bus:
 
     log: NatsLog
     blobs: NatsBlobs
-    pointers: NatsPointers
+    pointers: NatsActiveGenerations
     jetstream: JetStreamContext
     guards: Guards
     integrity: Integrity
-    turns: Values
+    turns: SharedValues
 
     @property
     def subscribing(self) -> Connection:
@@ -116,7 +116,7 @@ async def until_it_answers(what: str, ping: Callable[[], Awaitable[None]], healt
             delay = min(delay * 2, 5.0)
 
 
-async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette, here: Place | None) -> None:
+async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette, here: ControlSocket | None) -> None:
     health, turn = Health(stage), asyncio.Event()
     app.router.routes[:0] = health.routes()
     server = Server(server_config(app, settings, host=settings.host, port=settings.port))
@@ -169,14 +169,14 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health, 
 
 
 async def _working(stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]) -> None:
-    writes = LogWrites()
+    writes = WriteStatus()
     async with _connection(stage, settings, health, writes) as broker:
         health.stage = "waiting for the bus"
         jetstream = (await broker.connect()).jetstream(prefix=settings.nats_api_prefix)
         health.stage = "starting"
         bus = await _bus(jetstream, health, writes)
         async with build(bus, health) as subscriptions, bus.integrity.watching(health):
-            if problems := await topology.check(jetstream, tuple(durable(s.durable) for s in subscriptions)):
+            if problems := await topology.check(jetstream, tuple(declared_consumer(s.durable) for s in subscriptions)):
                 raise ConfigurationError(
                     f"the bus differs from its declaration; run `lightstream topology apply`: {'; '.join(problems)}"
                 )
@@ -200,10 +200,10 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
                 await _stop(broker, health)
 
 
-async def _bus(jetstream: JetStreamContext, health: Health, writes: LogWrites) -> Bus:
-    guards = Guards(await NatsValues.bind(jetstream), health.notes)
-    pointers, turns = await NatsPointers.bind(jetstream), await NatsValues.bind(jetstream, TURNS_BUCKET)
-    values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
+async def _bus(jetstream: JetStreamContext, health: Health, writes: WriteStatus) -> Bus:
+    guards = Guards(await NatsSharedValues.bind(jetstream), health.notes)
+    pointers, turns = await NatsActiveGenerations.bind(jetstream), await NatsSharedValues.bind(jetstream, TURNS_BUCKET)
+    values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     integrity = Integrity(health.service, jetstream, pointers, values, writes)
     log, blobs = NatsLog(jetstream, writes), NatsBlobs(jetstream, writes)
     return Bus(log, blobs, pointers, jetstream, guards, integrity, turns)
@@ -211,7 +211,7 @@ async def _bus(jetstream: JetStreamContext, health: Health, writes: LogWrites) -
 
 @asynccontextmanager
 async def _connection(
-    stage: Stage, settings: Settings, health: Health, writes: LogWrites
+    stage: Stage, settings: Settings, health: Health, writes: WriteStatus
 ) -> AsyncGenerator[NatsBroker]:
     ending = asyncio.Event()
 
@@ -243,7 +243,7 @@ async def _stop(broker: NatsBroker, health: Health) -> None:
         await broker.stop()
 
 
-def _progress(bus: Bus, edge: Edge) -> Callable[[], Awaitable[str | None]]:
+def _progress(bus: Bus, edge: EventProcessor) -> Callable[[], Awaitable[str | None]]:
     progress = Progress(edge.activity, public=edge.stage == "query")
 
     async def probe() -> str | None:

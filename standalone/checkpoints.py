@@ -7,12 +7,12 @@ from nats.js import JetStreamContext
 
 from contracts.graph import PROJECTIONS, Projection
 from contracts.registry import SERVICES
-from contracts.topology import CHECKPOINTS_BUCKET, DURABLES
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
 from runtime.bus import publisher
 from runtime.bus.nats import log_integrity
-from runtime.bus.nats.key_values import NatsPointers, NatsValues
+from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import translated
-from runtime.bus.port import GenerationPointers, Log, Values
+from runtime.bus.port import ActiveGenerations, Log, SharedValues
 from runtime.bus.write_status import EVENTS
 from runtime.errors import InvalidInput, Unavailable
 from runtime.projections.checkpoints import Watched, advance, look_at
@@ -44,13 +44,13 @@ class Checkpoints:
     """The checkpoints of a stack, for whoever fills generations."""
 
     jetstream: JetStreamContext
-    values: Values
+    values: SharedValues
     stores: Stores
 
     @classmethod
     async def of(cls, jetstream: JetStreamContext, stores: Stores) -> "Checkpoints":
         """Those of the stack with this bus and these stores. Raises ConfigurationError without the bucket."""
-        return cls(jetstream, await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET), stores)
+        return cls(jetstream, await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET), stores)
 
     async def enter(self, projection: Projection, generation: int, sequence: int) -> None:
         """The generation holds everything up to that sequence."""
@@ -74,7 +74,7 @@ class Checkpoints:
 
 async def verdicts(jetstream: JetStreamContext) -> Verdict:
     """What the services of a stack found, together."""
-    values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
+    values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     found = [(await read_verdict(values, stage))[0] for stage in SERVICES]
     stores: dict[Projection, str] = {}
     for projection in PROJECTIONS:
@@ -86,11 +86,11 @@ async def verdicts(jetstream: JetStreamContext) -> Verdict:
 
 async def require_damage(jetstream: JetStreamContext, rows: Rows) -> str:
     """How the log contradicts what is known of it. Raises InvalidInput when it does not."""
-    values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
+    values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     if found := (await verdicts(jetstream)).log:
         return found
-    pointers = await NatsPointers.bind(jetstream)
-    names = [durable.name for durable in DURABLES if durable.stream == EVENTS]
+    pointers = await NatsActiveGenerations.bind(jetstream)
+    names = [durable.name for durable in CONSUMERS if durable.stream == EVENTS]
     evidence = await log_integrity.gathered(jetstream, values, names, 0, await read_mark(rows))
     evidence.claims.append(("the document store", await newest_version(rows, (await pointers.live()).status)))
     if found := await evidence.damage(jetstream, hashes=True):
@@ -101,7 +101,7 @@ async def require_damage(jetstream: JetStreamContext, rows: Rows) -> str:
 async def rewind(jetstream: JetStreamContext) -> None:
     """Take durables that stand behind the log's end back to it: they would pass over new events."""
     end = (await log_integrity.observe(jetstream)).last
-    for durable in DURABLES:
+    for durable in CONSUMERS:
         if durable.stream == EVENTS:
             with translated():
                 info = await jetstream.consumer_info(EVENTS, durable.name)
@@ -111,7 +111,7 @@ async def rewind(jetstream: JetStreamContext) -> None:
 
 async def accept(jetstream: JetStreamContext, rows: Rows) -> None:
     """From now on the log is as it is: services write to it again."""
-    values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
+    values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     noted, revision = await log_integrity.read_noted_mark(values)
     kept = await read_mark(rows)
     accepted = max((mark.accepted for mark in (noted, kept) if mark), default=0) + 1
@@ -123,7 +123,7 @@ async def accept(jetstream: JetStreamContext, rows: Rows) -> None:
         await write_verdict(values, stage, Verdict())
 
 
-async def add_unfinished(log: Log, pointers: GenerationPointers, rows: Rows) -> int:
+async def add_unfinished(log: Log, pointers: ActiveGenerations, rows: Rows) -> int:
     """Add again the documents whose processing the loss cut off, and return how many."""
     generation, added = (await pointers.live()).status, 0
     working = [status for status in STATUSES if status not in SETTLED]

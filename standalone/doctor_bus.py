@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Mapping
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
-from contracts.topology import DURABLES
+from contracts.topology import CONSUMERS
 from runtime.bus import topology
-from runtime.bus.nats.key_values import NatsValues
+from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.errors import ServiceError
 from runtime.models.limits_shared import paused
 from runtime.projections.checkpoints import command
@@ -33,7 +33,7 @@ async def bus(url: str, way_out: str, notes: Mapping[str, str] | None) -> AsyncI
                 yield Finding("fault", problem, "`lightstream topology apply`")
             async for finding in _losses(found):
                 yield finding
-            for note in await paused(await NatsValues.bind(found)):
+            for note in await paused(await NatsSharedValues.bind(found)):
                 yield Finding("fault", note, "amend what the reason names; documents wait, none fails")
             async for finding in _backlog(found, notes):
                 yield finding
@@ -52,7 +52,7 @@ async def _losses(bus: JetStreamContext) -> AsyncIterator[Finding]:
 
 
 async def _backlog(bus: JetStreamContext, notes: Mapping[str, str] | None) -> AsyncIterator[Finding]:
-    for durable in DURABLES:
+    for durable in CONSUMERS:
         found = await bus.consumer_info(durable.stream, durable.name)
         if found.num_redelivered:
             number = found.num_redelivered

@@ -8,10 +8,10 @@ from typing import Any
 from nats.aio.client import Client
 
 from contracts.graph import PROJECTIONS, Projection
-from runtime.bus.nats.key_values import NatsPointers
+from runtime.bus.nats.key_values import NatsActiveGenerations
 from runtime.bus.nats.log import NatsLog, connected
-from runtime.bus.nats.parked import NatsParked
-from runtime.bus.port import Pointer
+from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.port import GenerationState
 from runtime.errors import InvalidInput
 from runtime.projections.embedding import Embedding, Embeddings
 from runtime.projections.integrity import Verdict
@@ -86,7 +86,7 @@ async def found(settings: Settings) -> AsyncGenerator[Stack]:
 async def digests(settings: Settings, workspace: str) -> dict[str, Any]:
     """`{"status": sha256, "graph": …, "vectors": …, "counts": {…}}` of the live generations."""
     async with opened(settings) as stack:
-        pointers = await NatsPointers.bind(stack.client.jetstream())
+        pointers = await NatsActiveGenerations.bind(stack.client.jetstream())
         live = await pointers.live()
         async with stack.as_made(live.vectors) as stores:
             of_each = {name: await digest(name, workspace, live, stores) for name in PROJECTIONS}
@@ -138,7 +138,7 @@ async def losses(settings: Settings) -> Verdict:
 async def _prepared(target: Target, wanted: Wanted, report: Report, *, back: bool) -> AsyncGenerator[Rebuild]:
     settings = model_change.asked_for(target.settings, wanted.embedding_model, wanted.embedding_dim)
     async with opened(settings) as stack:
-        pointers = await NatsPointers.bind(stack.client.jetstream())
+        pointers = await NatsActiveGenerations.bind(stack.client.jetstream())
         found, _ = await pointers.read()
         embedding = stack.embeddings.configured
         if "vectors" in wanted.targets:
@@ -156,12 +156,12 @@ async def _prepared(target: Target, wanted: Wanted, report: Report, *, back: boo
                 target.read(MergerSettings).limits,
                 await Checkpoints.of(stack.client.jetstream(), stores),
                 compared=live,
-                parked=NatsParked(stack.client.jetstream()),
+                parked=NatsParkedEvents(stack.client.jetstream()),
                 lost=wanted.lost,
             )
 
 
-async def _embedding(target: Target, wanted: Wanted, stack: Stack, pointer: Pointer, back: bool) -> Embedding:
+async def _embedding(target: Target, wanted: Wanted, stack: Stack, pointer: GenerationState, back: bool) -> Embedding:
     """What makes the vectors: the configured model, or on the way back the one that made the generation before."""
     before = await stack.stores.vectors.model_of(pointer.live)
     before = before or await model_change.last_used(stack.client.jetstream())

@@ -24,8 +24,8 @@ from contracts.events import (
 )
 from contracts.graph import Generations, Projection
 from runtime.bus.codec import decode
-from runtime.bus.parking.port import Parked
-from runtime.bus.port import Delivery, GenerationPointers, Log, Message, Pointer, Pointers
+from runtime.bus.parking.port import ParkedEvents
+from runtime.bus.port import ActiveGenerations, Delivery, GenerationState, Log, Message, ProjectionGenerations
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.models.ports import Embedder
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
@@ -66,7 +66,7 @@ class Rebuild:
     """
 
     log: Log
-    pointers: GenerationPointers
+    pointers: ActiveGenerations
     stores: Stores
     embedder: Embedder
     targets: Sequence[Projection]
@@ -79,11 +79,11 @@ class Rebuild:
     """The live generations were moved aside with their store: there is no way back to them."""
     hubs: Hubs = field(default_factory=Hubs)
     generations: Generations = field(default_factory=Generations)
-    begun: Pointers = field(default_factory=dict[Projection, Pointer])
+    begun: ProjectionGenerations = field(default_factory=dict[Projection, GenerationState])
     position: int = 0
     events: int = 0
     skipped: int = 0
-    parked: Parked | None = None
+    parked: ParkedEvents | None = None
     newer: list[NewerEvent] = field(default_factory=list[NewerEvent])
     keys: dict[str, set[tuple[str, ...]]] = field(default_factory=dict[str, set[tuple[str, ...]]])
     started: float = field(default_factory=time.monotonic)
@@ -269,14 +269,16 @@ class Rebuild:
         one made, so its generations must never serve.
         """
         complete_to = await patiently(self.log.handled)
-        wanted: Pointers = {target: self._pointer(self.begun[target], target, complete_to) for target in self.targets}
+        wanted: ProjectionGenerations = {
+            target: self._pointer(self.begun[target], target, complete_to) for target in self.targets
+        }
         await patiently(partial(self._point, wanted))
         await self._catch_up()
         if self.parked:
             # Now, for the live services write to the new generation from here on.
             await park(self.parked, self.newer, self.targets)
 
-    async def _point(self, wanted: Pointers) -> None:
+    async def _point(self, wanted: ProjectionGenerations) -> None:
         pointers, revision = await self.pointers.read()
         if all(pointers[target] == pointer for target, pointer in wanted.items()):
             return  # written by an attempt whose answer was lost
@@ -287,9 +289,9 @@ class Rebuild:
                 await self.checkpoints.enter(target, pointer.live, self.position)
         await self.pointers.write({**pointers, **wanted}, revision)
 
-    def _pointer(self, old: Pointer, target: Projection, complete_to: int) -> Pointer:
+    def _pointer(self, old: GenerationState, target: Projection, complete_to: int) -> GenerationState:
         previous = None if self.lost else old.live
-        return Pointer(self.generations.of(target), previous, old.highest, complete_to)
+        return GenerationState(self.generations.of(target), previous, old.highest, complete_to)
 
 
 def _only(deliveries: Sequence[Delivery[Any]], *kinds: type[Event]) -> list[Delivery[Any]]:

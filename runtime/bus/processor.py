@@ -14,18 +14,18 @@ from typing import Any
 
 import structlog
 
-from contracts.envelope import Envelope, seal
+from contracts.envelope import Envelope, wrap
 from contracts.events import Event, Stage
 from contracts.graph import Generations
 from contracts.ids import event_id
-from contracts.topology import Durable
+from contracts.topology import Consumer
 from runtime.activity import Activity, progressed
 from runtime.bus.attempts import Attempts
 from runtime.bus.codec import decode
 from runtime.bus.failures import failure
-from runtime.bus.parking.policy import Parking
-from runtime.bus.port import BUG_ATTEMPTS, Delivery, Facts, GenerationPointers, Handle, Log, Message
-from runtime.bus.retry_reasons import Reasons
+from runtime.bus.parking.policy import ParkingPolicy
+from runtime.bus.port import BUG_ATTEMPTS, ActiveGenerations, Delivery, Events, Handler, Log, Message
+from runtime.bus.retry_reasons import RetryReasons
 from runtime.concurrency.isolated import apart
 from runtime.errors import NewerVersion, Poison, RateLimited, Retryable, Unavailable
 from runtime.telemetry import about, handling, publishing, traceparent_for
@@ -40,10 +40,10 @@ PATIENCE = 5
 own would wait for the same time limit; but one whose own content is the trouble must be found in the end."""
 
 
-def each(handle: Callable[[Delivery[Any], Generations], Awaitable[Facts]]) -> Handle:
+def each(handle: Callable[[Delivery[Any], Generations], Awaitable[Events]]) -> Handler:
     """A handler of one fact as a handler of batches."""
 
-    async def handle_each(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Facts]:
+    async def handle_each(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Events]:
         return [await handle(delivery, generations) for delivery in batch]
 
     return handle_each
@@ -67,22 +67,22 @@ def backoff(attempt: int, retry_after: float | None = None) -> float:
 
 
 @dataclass
-class Edge:
+class EventProcessor:
     """Everything the process does around one handler. `now` is the clock of published events.
 
     `parking` decides which failing messages leave the durable's window; without it all of them come again in it.
     """
 
     stage: Stage
-    durable: Durable
-    handle: Handle
+    durable: Consumer
+    handle: Handler
     log: Log
-    pointers: GenerationPointers
+    pointers: ActiveGenerations
     delay: Callable[[int, float | None], float] = backoff
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
-    parking: Parking | None = None
+    parking: ParkingPolicy | None = None
     attempts: Attempts = field(default_factory=Attempts)
-    reasons: Reasons = field(default_factory=Reasons)
+    reasons: RetryReasons = field(default_factory=RetryReasons)
     handled: int = 0
     busy: int = 0
     activity: Activity = field(default_factory=Activity)
@@ -137,7 +137,7 @@ class Edge:
             if self.parking:
                 self.parking.succeeded(message)
 
-    async def _publish(self, batch: Sequence[tuple[Message, Delivery[Event]]], facts: Sequence[Facts]) -> None:
+    async def _publish(self, batch: Sequence[tuple[Message, Delivery[Event]]], facts: Sequence[Events]) -> None:
         counts = [len(of_one) if isinstance(of_one, Sequence) else None for of_one in facts]
         under_way: set[asyncio.Task[int]] = set()
         with publishing(None if None in counts else sum(filter(None, counts))):
@@ -154,7 +154,7 @@ class Edge:
                 await asyncio.gather(*under_way, return_exceptions=True)
 
     async def _sealed_all(
-        self, batch: Sequence[tuple[Message, Delivery[Event]]], facts: Sequence[Facts]
+        self, batch: Sequence[tuple[Message, Delivery[Event]]], facts: Sequence[Events]
     ) -> AsyncGenerator[Envelope[Event]]:
         for (_, delivery), of_one in zip(batch, facts, strict=True):
             if isinstance(of_one, Sequence):
@@ -166,11 +166,11 @@ class Edge:
                     yield self._sealed(delivery.envelope, fact)
 
     def _sealed(self, cause: Envelope[Event], fact: Event) -> Envelope[Event]:
-        return seal(
+        return wrap(
             fact,
             # An id of a foreign publisher is unique with its source only, and the log's window has one for all.
             id=event_id(
-                f"{cause.workspace}/{cause.data.about}/{cause.source}/{cause.id}", fact.type_name(), fact.ordinal
+                f"{cause.workspace}/{cause.data.aggregate_id}/{cause.source}/{cause.id}", fact.type_name(), fact.ordinal
             ),
             source=f"lightstream/{self.stage}",
             workspace=cause.workspace,
@@ -225,7 +225,7 @@ class Edge:
         reason = f"{type(error).__name__}: {error}"
         logger.error("set aside", durable=self.durable.name, subject=message.subject, reason=reason)
         try:
-            await self.log.bury(message, self.durable.name, reason)
+            await self.log.dead_letter(message, self.durable.name, reason)
             fact = failure(self.stage, self.durable.name, message, delivery, error, self.now())
             if fact is not None:
                 await self.log.publish(fact)

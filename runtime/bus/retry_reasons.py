@@ -14,7 +14,7 @@ SHOWN = 300
 
 
 @dataclass
-class Reasons:
+class RetryReasons:
     """By the messages' places in the log. `public`: strangers may read the note, so it names kinds of errors only."""
 
     public: bool = False

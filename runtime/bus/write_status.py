@@ -10,7 +10,7 @@ EVENTS = "KB_EVENTS"
 
 
 @dataclass
-class LogWrites:
+class WriteStatus:
     """Shared by the log and whoever watches it. As it is made, every write is allowed.
 
     `refused` is the reason why none is, empty when they are. `seen` is the end of the log at the last look, `highest`

@@ -18,7 +18,7 @@ import structlog
 from pydantic import ValidationError
 
 from contracts.ids import sha256
-from runtime.bus.port import Values
+from runtime.bus.port import SharedValues
 from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import NotWanted, Poison, RateLimited, Retryable, Unavailable
 from runtime.models import limits as rules
@@ -57,8 +57,14 @@ class Guard:
     """
 
     def __init__(
-        self, name: str, limits: Limits, values: Values | None = None, *, key: str = "", patience: float = math.inf
-    ) -> None:  # fmt: skip
+        self,
+        name: str,
+        limits: Limits,
+        values: SharedValues | None = None,
+        *,
+        key: str = "",
+        patience: float = math.inf,
+    ) -> None:
         self._limits, self._values, self._patience = limits, values, patience
         self._name, self._counted = name, bool(limits.requests or limits.tokens)
         self.key = sha256(key or name)[:32]
@@ -271,7 +277,7 @@ class Guard:
         return take()
 
     async def _shared(
-        self, values: Values, change: Callable[[State, Limits, float], Callable[[], T]]
+        self, values: SharedValues, change: Callable[[State, Limits, float], Callable[[], T]]
     ) -> Callable[[], T]:
         while True:
             state, revision = await read_state(values, self.key)
@@ -291,7 +297,7 @@ class Guard:
         return self._limits.divided(replicas), rules.apart(self._state, replicas)
 
 
-async def read_state(values: Values, key: str) -> tuple[State, int]:
+async def read_state(values: SharedValues, key: str) -> tuple[State, int]:
     """What the replicas share about one provider, and its revision. Raises `Unavailable`."""
     data, revision = await values.read(key)
     # A value of another version counts as none: limits begin anew, and what the provider answers corrects them.

@@ -34,7 +34,7 @@ def bound(host: str, port: int) -> list[socket.socket]:
 
 
 @dataclass
-class Dealer:
+class ConnectionDispatcher:
     """Gives each connection of its sockets to the next taker: a line at whose other end a process calls `taken`.
 
     While there is no taker, connections wait to be accepted.

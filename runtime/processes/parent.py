@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from runtime.processes.dispatcher import Dealer, bound
+from runtime.processes.dispatcher import ConnectionDispatcher, bound
 from runtime.processes.worker import PLACE
 
 logger = structlog.get_logger(__name__)
@@ -35,7 +35,7 @@ def keep(host: str, port: int, count: int, lent: Mapping[str, str]) -> int:
     ends. The keeper ends with the code of a worker that ends before that: it would end the same way each time.
     Raises ConfigurationError when it cannot listen.
     """
-    return asyncio.run(_kept(_Crew(Dealer(bound(host, port)), {**os.environ, **lent}), count))
+    return asyncio.run(_kept(_Crew(ConnectionDispatcher(bound(host, port)), {**os.environ, **lent}), count))
 
 
 def delay_before_restart(before: float, lived: float) -> float:
@@ -50,7 +50,7 @@ def exit_code(code: int) -> int:
 
 @dataclass
 class _Crew:
-    dealer: Dealer
+    dealer: ConnectionDispatcher
     environ: Mapping[str, str] = field(repr=False)
     workers: set[Process] = field(default_factory=set[Process])
     answering: asyncio.Event = field(default_factory=asyncio.Event)

@@ -22,7 +22,7 @@ ALONE = 30.0
 
 
 @dataclass(frozen=True)
-class Place:
+class ControlSocket:
     """The line to the keeper. The `first` worker answers from its start, to say what it waits for."""
 
     line: socket.socket
@@ -52,7 +52,7 @@ def is_worker() -> bool:
     return PLACE in os.environ
 
 
-def found() -> Place | None:
+def found() -> ControlSocket | None:
     """This process's place among workers, to be asked for once; None when no keeper started it."""
     if not is_worker():
         return None
@@ -60,4 +60,4 @@ def found() -> Place | None:
     line = socket.socket(fileno=number)
     line.setblocking(False)
     line.set_inheritable(False)  # what this process starts must not keep the line open
-    return Place(line, bool(first))
+    return ControlSocket(line, bool(first))

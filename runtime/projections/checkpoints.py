@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 
 from contracts.graph import PROJECTIONS, Projection
-from runtime.bus.port import GenerationPointers, Values
+from runtime.bus.port import ActiveGenerations, SharedValues
 from runtime.stores.checkpoints import Checkpoint, CheckpointStore
 
 SECOND_LOOK = 1.0
@@ -50,7 +50,7 @@ class Found:
         return [(name, checkpoint) for name, checkpoint in named if checkpoint]
 
 
-async def look(watched: Watched, pointers: GenerationPointers, values: Values) -> Found:
+async def look(watched: Watched, pointers: ActiveGenerations, values: SharedValues) -> Found:
     """What stands for the live generation. Raises `Unavailable` when the bus or a store does not answer."""
     generation = (await pointers.live()).of(watched.projection)
     found = await look_at(watched, generation, values)
@@ -60,14 +60,14 @@ async def look(watched: Watched, pointers: GenerationPointers, values: Values) -
     return found
 
 
-async def look_at(watched: Watched, generation: int, values: Values) -> Found:
+async def look_at(watched: Watched, generation: int, values: SharedValues) -> Found:
     """What stands for a generation. The note is read first: a store that was written meanwhile holds more."""
     note, _ = await read_note(values, watched.projection, generation)
     parts = {name: await part.checkpoint(generation) for name, part in watched.parts.items()}
     return Found(watched, generation, note, parts)
 
 
-async def advance(found: Found, values: Values, checkpoint: Checkpoint) -> None:
+async def advance(found: Found, values: SharedValues, checkpoint: Checkpoint) -> None:
     """Put the checkpoint into every store that has a lesser one, then note it. One of nothing is not kept."""
     if not checkpoint.sequence:
         return
@@ -84,13 +84,13 @@ def note_key(projection: str, generation: int) -> str:
     return f"note.{projection}.{generation}"
 
 
-async def read_note(values: Values, projection: str, generation: int) -> tuple[Checkpoint | None, int]:
+async def read_note(values: SharedValues, projection: str, generation: int) -> tuple[Checkpoint | None, int]:
     """The note of a projection, and the revision to replace it."""
     found, revision = await values.read(note_key(projection, generation))
     return (Checkpoint(**json.loads(found)) if found else None), revision
 
 
-async def write_note(values: Values, projection: str, generation: int, checkpoint: Checkpoint) -> None:
+async def write_note(values: SharedValues, projection: str, generation: int, checkpoint: Checkpoint) -> None:
     """Note it, unless a greater one is noted or somebody else is at it."""
     noted, revision = await read_note(values, projection, generation)
     if noted is None or noted.sequence < checkpoint.sequence:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import structlog
 
 from contracts.graph import EmbeddingModel
-from runtime.bus.port import GenerationPointers
+from runtime.bus.port import ActiveGenerations
 from runtime.errors import ConfigurationError, ModelChanged, Retryable
 from runtime.models.limits_shared import Guards
 from runtime.models.open import ALONE, open_embedder, open_embedder_of
@@ -75,7 +75,7 @@ class Embeddings:
         async with self.of(generation) as found:
             await found.vectors.put_checkpoint(generation, checkpoint)
 
-    async def note(self, pointers: GenerationPointers) -> str | None:
+    async def note(self, pointers: ActiveGenerations) -> str | None:
         """Why nothing can be added to the live vectors; None where it can, or where nobody answers within a second."""
         with suppress(Retryable, TimeoutError):
             async with asyncio.timeout(1.0):

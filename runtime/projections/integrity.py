@@ -22,8 +22,8 @@ from contracts.graph import PROJECTIONS, Generations, Projection
 from contracts.registry import SERVICES
 from runtime.bus.nats import log_integrity
 from runtime.bus.nats.log_integrity import Evidence
-from runtime.bus.port import Delivery, Facts, GenerationPointers, Handle, Pointers, Values
-from runtime.bus.write_status import EVENTS, LogWrites
+from runtime.bus.port import ActiveGenerations, Delivery, Events, Handler, ProjectionGenerations, SharedValues
+from runtime.bus.write_status import EVENTS, WriteStatus
 from runtime.errors import Retryable, ServiceError, StoreBehind, Unavailable
 from runtime.health import Health
 from runtime.projections import checkpoints
@@ -55,13 +55,13 @@ def verdict_key(stage: str) -> str:
     return f"verdict.{stage}"
 
 
-async def read_verdict(values: Values, stage: str) -> tuple[Verdict, int]:
+async def read_verdict(values: SharedValues, stage: str) -> tuple[Verdict, int]:
     """What a service said last, and the revision to replace it."""
     found, revision = await values.read(verdict_key(stage))
     return (Verdict(**json.loads(found)) if found else Verdict()), revision
 
 
-async def write_verdict(values: Values, stage: str, verdict: Verdict) -> None:
+async def write_verdict(values: SharedValues, stage: str, verdict: Verdict) -> None:
     """Say it, unless it was said already."""
     before, revision = await read_verdict(values, stage)
     if before != verdict:
@@ -75,9 +75,9 @@ class Integrity:
 
     stage: str
     jetstream: JetStreamContext
-    pointers: GenerationPointers
-    values: Values
-    writes: LogWrites
+    pointers: ActiveGenerations
+    values: SharedValues
+    writes: WriteStatus
     watched: list[Watched] = field(default_factory=list[Watched])
     keeper: Rows | None = None
     behind: dict[Projection, str] = field(default_factory=dict[Projection, str])
@@ -132,10 +132,10 @@ class Integrity:
         except Exception:
             logger.exception("could not look at the log")
 
-    def gated(self, handle: Handle, health: Health) -> Handle:
+    def gated(self, handle: Handler, health: Health) -> Handler:
         """The handler, which nothing reaches while the log is refused: what waited then is delivered again."""
 
-        async def handle_when_allowed(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Facts]:
+        async def handle_when_allowed(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Events]:
             if not self.writes.refused:
                 return await handle(batch, generations)
             while self.writes.refused and not health.stage:  # noqa: ASYNC110 - two things are waited for
@@ -255,14 +255,14 @@ class Integrity:
 class WatchedPointers:
     """`GenerationPointers` for readers: none to a generation whose store was lost."""
 
-    pointers: GenerationPointers
+    pointers: ActiveGenerations
     integrity: Integrity
 
-    async def read(self) -> tuple[Pointers, int]:
+    async def read(self) -> tuple[ProjectionGenerations, int]:
         """See `GenerationPointers`."""
         return await self.pointers.read()
 
-    async def write(self, pointers: Pointers, revision: int) -> None:
+    async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
         """See `GenerationPointers`."""
         await self.pointers.write(pointers, revision)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from contracts import subjects
 from contracts.events import Event
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from runtime.bus.codec import decode
 from runtime.bus.port import Log
 from runtime.errors import Poison, Retryable
@@ -63,7 +63,7 @@ class Kept:
 
     def __init__(self, log: Log, most: int) -> None:
         self._log = log
-        self._marks: LRUCache[Space, _Mark] = LRUCache(MOST_SPACES)
+        self._marks: LRUCache[Partition, _Mark] = LRUCache(MOST_SPACES)
         self._things: LRUCache[Hashable, Any] = LRUCache(most, getsizeof=_size)
         self._overtaken: dict[str, Overtaken] = {}
 
@@ -71,23 +71,27 @@ class Kept:
         """From now on events of this type overtake what they name."""
         self._overtaken[type_name] = overtaken
 
-    def keeps(self, space: Space) -> bool:
+    def keeps(self, space: Partition) -> bool:
         """Whether what is read of this space now may be kept."""
         mark = self._marks.get(space)
         return bool(self._things.maxsize and mark and mark.upto >= 0)
 
-    def held(self, space: Space, kind: Kind, keys: Iterable[K]) -> set[K]:
+    def held(self, space: Partition, kind: Kind, keys: Iterable[K]) -> set[K]:
         """Those under which it is known what stands."""
         mark = self._marks.get(space)
         return {key for key in keys if (mark.shelf, *kind, key) in self._things} if mark else set()
 
-    async def refresh(self, *spaces: Space) -> None:
+    async def refresh(self, *spaces: Partition) -> None:
         """See `Freshness.refresh`. Questions that wait at the same time share one look at the log."""
         if self._things.maxsize:
             await asyncio.gather(*(self._refresh(space) for space in dict.fromkeys(spaces)))
 
     async def read(
-        self, space: Space, kind: Kind, keys: Collection[K], read: Callable[[Collection[K]], Awaitable[Mapping[K, V]]]
+        self,
+        space: Partition,
+        kind: Kind,
+        keys: Collection[K],
+        read: Callable[[Collection[K]], Awaitable[Mapping[K, V]]],
     ) -> dict[K, V]:
         """What is kept, and what is read now; that nothing stands under a key is kept too."""
         mark = self._marks.get(space)
@@ -108,7 +112,7 @@ class Kept:
                 self._keep({(*shelf, key): known[key] for key in new})
         return {key: thing for key in keys if (thing := known[key]) is not None}
 
-    async def _refresh(self, space: Space) -> None:
+    async def _refresh(self, space: Partition) -> None:
         mark = self._marks.setdefault(space, _Mark())
         mark.tickets += 1
         ticket = mark.tickets
@@ -123,7 +127,7 @@ class Kept:
                 self._marks.pop(space, None)
             mark.served = newest
 
-    async def _catch_up(self, space: Space, mark: _Mark) -> None:
+    async def _catch_up(self, space: Partition, mark: _Mark) -> None:
         # Most often nothing has happened at all, which is one question that a server answers from its index.
         quiet = mark.upto >= 0 and not await self._log.following(mark.upto, subjects.of_workspace(space.workspace))
         if quiet:
@@ -134,7 +138,7 @@ class Kept:
             mark.shelf = next(_shelves)
         mark.upto = upto
 
-    async def _forget(self, space: Space, mark: _Mark, type_name: str) -> bool:
+    async def _forget(self, space: Partition, mark: _Mark, type_name: str) -> bool:
         """Forget what these events name; False when there are too many."""
         after, subject = mark.upto, subjects.of_type_in(space.workspace, type_name)
         for _ in range(BEHIND):

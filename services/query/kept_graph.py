@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from contracts.events import GraphMerged
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from runtime.stores.graph.port import Graph, Neighbourhood, Tie
 from services.query.kept import Kept
 
@@ -17,22 +17,22 @@ class KeptGraph:
         self._limits: set[int] = set()
         kept.follow(GraphMerged.type_name(), self._overtaken)
 
-    async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
+    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
         """See `Graph.entities`."""
         return await self._kept.read(space, ("entity",), names, lambda new: self._graph.entities(space, new))
 
-    async def relations(self, space: Space, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
+    async def relations(self, space: Partition, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
         """See `Graph.relations`."""
         return await self._kept.read(space, ("relation",), pairs, lambda new: self._graph.relations(space, new))
 
-    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> dict[str, list[Tie]]:
+    async def ties(self, space: Partition, names: Collection[str], *, limit: int) -> dict[str, list[Tie]]:
         """See `Graph.ties`."""
         self._limits.add(limit)
         return await self._kept.read(
             space, ("ties", limit), names, lambda new: self._graph.ties(space, new, limit=limit)
         )
 
-    async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
+    async def neighbourhood(self, space: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
         """See `Graph.neighbourhood`. Nothing of it is kept."""
         return await self._graph.neighbourhood(space, names, limit=limit)
 

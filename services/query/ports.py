@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Seq
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.graph import Entity, Extent, Relation, Space, Support
+from contracts.graph import DocumentBounds, Entity, Partition, Relation, Support
 from runtime.models.ports import Vector
 from runtime.stores.graph.port import Neighbourhood, Tie
 from services.query.domain.linking import NameIndex
@@ -27,7 +27,7 @@ class Page:
 class Freshness(Protocol):
     """Of what may be remembered of the projections, by `KnownGraph` and `Likenesses`."""
 
-    async def refresh(self, *spaces: Space) -> None:
+    async def refresh(self, *spaces: Partition) -> None:
         """From now on show nothing older than what the log says of these spaces at this moment."""
         ...
 
@@ -35,7 +35,7 @@ class Freshness(Protocol):
 class Likenesses(Protocol):
     """How like passages are to a question. Their vectors may be remembered."""
 
-    async def likeness(self, space: Space, chunks: Collection[str], asked: Vector) -> dict[str, float]:
+    async def likeness(self, space: Partition, chunks: Collection[str], asked: Vector) -> dict[str, float]:
         """The cosine similarity of those of these chunks that have a vector; no call where there are none."""
         ...
 
@@ -43,19 +43,19 @@ class Likenesses(Protocol):
 class KnownGraph(Protocol):
     """What questions read of the graph store. It may be remembered."""
 
-    async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
+    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
         """See `Graph.entities`."""
         ...
 
-    async def relations(self, space: Space, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
+    async def relations(self, space: Partition, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
         """See `Graph.relations`."""
         ...
 
-    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> dict[str, list[Tie]]:
+    async def ties(self, space: Partition, names: Collection[str], *, limit: int) -> dict[str, list[Tie]]:
         """See `Graph.ties`."""
         ...
 
-    async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
+    async def neighbourhood(self, space: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
         """See `Graph.neighbourhood`."""
         ...
 
@@ -63,16 +63,16 @@ class KnownGraph(Protocol):
 class Documents(Protocol):
     """The state of every document. Law held by `tests/contract/test_documents.py`."""
 
-    async def get(self, space: Space, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
+    async def get(self, space: Partition, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
         """Those that exist among `ids`, each with the revision to give to `swap`."""
         ...
 
-    async def swap(self, space: Space, status: DocumentStatus, revision: int | None) -> bool:
+    async def swap(self, space: Partition, status: DocumentStatus, revision: int | None) -> bool:
         """Write the state if the stored one still has that revision (None: if there is none)."""
         ...
 
     async def page(
-        self, space: Space, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
+        self, space: Partition, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
     ) -> Page:
         """Documents with any of these statuses (none given: all but those that are deleted).
 
@@ -80,19 +80,19 @@ class Documents(Protocol):
         """
         ...
 
-    async def tracked(self, space: Space, track_id: str) -> list[DocumentStatus]:
+    async def tracked(self, space: Partition, track_id: str) -> list[DocumentStatus]:
         """The documents that were added under one track id, by id."""
         ...
 
-    async def within(self, space: Space, scope: Scope) -> set[str]:
+    async def within(self, space: Partition, scope: Scope) -> set[str]:
         """Ids of the documents that a scope admits. It reads them all, unless the scope names some."""
         ...
 
-    async def unsettled(self, space: Space) -> int | None:
+    async def unsettled(self, space: Partition) -> int | None:
         """When the oldest document on which work goes on was added, in microseconds since 1970."""
         ...
 
-    async def counts(self, space: Space) -> dict[str, int]:
+    async def counts(self, space: Partition) -> dict[str, int]:
         """How many documents there are of each status; deleted ones are not there."""
         ...
 
@@ -103,14 +103,14 @@ class Positions(Protocol):
     A position is a time in microseconds since 1970, so it tells nothing of what other workspaces do.
     """
 
-    async def of(self, space: Space) -> int:
+    async def of(self, space: Partition) -> int:
         """A time up to which every document that was added or deleted is settled; it never goes back.
 
         A document counts as settled when it is processed, partial, failed or gone.
         """
         ...
 
-    async def reach(self, space: Space, position: int, seconds: float) -> int:
+    async def reach(self, space: Partition, position: int, seconds: float) -> int:
         """The same, once every document that was added by `position` is settled, or when the time is over.
 
         It is `position` or more in the first case, and less in the second.
@@ -123,7 +123,7 @@ class Supports(Protocol):
 
     async def of(
         self,
-        space: Space,
+        space: Partition,
         names: Sequence[str],
         *,
         after: str = "",
@@ -137,15 +137,15 @@ class Supports(Protocol):
 class Passages(Protocol):
     """The text of every chunk."""
 
-    async def put(self, space: Space, passages: Sequence[Passage]) -> None:
+    async def put(self, space: Partition, passages: Sequence[Passage]) -> None:
         """Keep them; a newer version that already stands wins. Twice is once."""
         ...
 
-    async def get(self, space: Space, ids: Collection[str]) -> dict[str, Passage]:
+    async def get(self, space: Partition, ids: Collection[str]) -> dict[str, Passage]:
         """Those that exist among `ids`."""
         ...
 
-    async def end(self, space: Space, document_id: str, extent: Extent) -> None:
+    async def end(self, space: Partition, document_id: str, extent: DocumentBounds) -> None:
         """Remove what no longer belongs to the document."""
         ...
 
@@ -217,7 +217,7 @@ class Memo(Protocol):
 class Memories(Protocol):
     """Answers that a model gave before, none of them stale."""
 
-    async def before(self, question: Question, spaces: Sequence[Space]) -> Callable[[Prompt], Memo] | None:
+    async def before(self, question: Question, spaces: Sequence[Partition]) -> Callable[[Prompt], Memo] | None:
         """To be called before retrieval, which reads these spaces of one workspace: the place of each prompt's answer.
 
         None: the answer is not to be remembered.

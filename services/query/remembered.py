@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.ids import sha256
 from runtime.bus.port import Log
 from runtime.errors import Unavailable
@@ -71,7 +71,7 @@ class RowMemories:
     def __init__(self, cache: RowCache, log: Log, model: str) -> None:
         self._cache, self._log, self._model = cache, log, model
 
-    async def before(self, question: Question, spaces: Sequence[Space]) -> Callable[[Prompt], Memo] | None:
+    async def before(self, question: Question, spaces: Sequence[Partition]) -> Callable[[Prompt], Memo] | None:
         """See `Memories.before`."""
         if question.mode == "bypass" or question.history:
             return None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.values import TokenUsage
 from runtime.errors import Unavailable
 from runtime.models.ports import Completion, Extraction, Message, Vector
@@ -22,7 +22,7 @@ from services.merger.models import ModelSummarizer
 from services.query.models import ModelKeywords
 
 MADE = Extraction((), (), TokenUsage(prompt=10, completion=3))
-TABLE = Table("extractions", Space("w", 0))
+TABLE = Table("extractions", Partition("w", 0))
 
 
 class Lock:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.documents.mongo import MongoRows
 from runtime.stores.documents.rows import Row, Rows, Table
@@ -27,7 +27,7 @@ LIMIT = 2.0
 """Seconds that a command may take in these tests."""
 TABLE = new_table("documents")
 COUNTERS = new_table("revisions")
-SPACE = Space("w", 1)
+SPACE = Partition("w", 1)
 ROOT = Path(__file__).parents[2]
 
 # What a second process does: `python -c SCRIPT path number`. It prints each key once its row is acknowledged.

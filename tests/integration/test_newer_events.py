@@ -7,11 +7,11 @@ from typing import Any
 import pytest_asyncio
 from nats.js import JetStreamContext
 
-from contracts.topology import durable
+from contracts.topology import declared_consumer
 from runtime.bus import topology
-from runtime.bus.nats.key_values import NatsPointers
+from runtime.bus.nats.key_values import NatsActiveGenerations
 from runtime.bus.nats.log import NatsLog
-from runtime.bus.nats.parked import NatsParked
+from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.sqlite import SqliteRows
 from runtime.stores.graph.memory import MemoryGraph
@@ -26,7 +26,7 @@ from tests.support.events import added, sealed
 from tests.support.nats_server import RunningNats, connected, running_nats
 from tests.support.upgraded_service import newer
 
-MANY = durable("query-status").max_ack_pending + 8
+MANY = declared_consumer("query-status").max_ack_pending + 8
 
 
 @pytest_asyncio.fixture
@@ -47,7 +47,7 @@ async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
     rows = SqliteRows(folder / "rows.sqlite")
     await rows.prepare()
     stores = Stores(rows, MemoryGraph(), MemoryVectors("m", 2))
-    pointers, parked = await NatsPointers.bind(jetstream), NatsParked(jetstream)
+    pointers, parked = await NatsActiveGenerations.bind(jetstream), NatsParkedEvents(jetstream)
     rebuild = Rebuild(
         NatsLog(jetstream), pointers, stores, LexicalEmbedder(), ["status"], lambda _: None, Limits(), parked=parked
     )  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 from faststream import AckPolicy
 from faststream.nats import JStream, NatsBroker, PullSub
 
-from contracts.topology import durable
+from contracts.topology import declared_consumer
 from runtime.bus import topology
 from runtime.bus.port import Message
 from runtime.subscriptions import BATCH_WINDOW, _gathered
@@ -34,7 +34,7 @@ class Recorder:
 
 
 async def test_no_fetched_message_waits_for_its_redelivery(tmp_path: Path) -> None:
-    declared = durable("merger")
+    declared = declared_consumer("merger")
     assert declared.ack_wait > LATE
     recorder = Recorder()
     async with running_nats(tmp_path) as server:

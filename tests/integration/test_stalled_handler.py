@@ -25,7 +25,7 @@ from standalone.stack import ready
 from tests.support.events import added, chunked, document, sealed
 from tests.support.nats_server import connected, running_nats, until
 from tests.support.openai_provider import serving
-from tests.support.processors import Bench, bench
+from tests.support.processors import ProcessorBench, bench
 from tests.support.services import page
 from tests.support.trial_service import document as trial_document
 from tests.support.trial_service import trial_service
@@ -70,7 +70,7 @@ class Watched:
         self.bench = bench(each(handle))
         self.bench.append(sealed(added("stuck")))
 
-    async def said(self, table: Bench | None = None) -> list[str]:
+    async def said(self, table: ProcessorBench | None = None) -> list[str]:
         """What was told while the message was handled."""
         table, told = table or self.bench, list[str]()
         task = asyncio.create_task(table.deliver())

@@ -8,11 +8,11 @@ from typing import Any
 from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import Event, Stage
-from contracts.topology import DURABLES, durable
+from contracts.topology import CONSUMERS, declared_consumer
 from runtime.bus.codec import decode, encode
-from runtime.bus.memory import MemoryConsumer, MemoryLog, MemoryMessage, MemoryPointers
-from runtime.bus.port import Handle
-from runtime.bus.processor import Edge
+from runtime.bus.memory import MemoryActiveGenerations, MemoryConsumer, MemoryLog, MemoryMessage
+from runtime.bus.port import Handler
+from runtime.bus.processor import EventProcessor
 from tests.support.events import NOON
 
 
@@ -34,17 +34,19 @@ class Journal(MemoryLog):
 
 
 @dataclass
-class Bench:
+class ProcessorBench:
     """One edge and its consumer. `log` is the whole bus."""
 
     log: Journal
     consumer: MemoryConsumer
-    edge: Edge
+    edge: EventProcessor
 
     def append(self, envelope: Envelope[Event]) -> None:
         """What a publisher does."""
         data = envelope.data
-        self.raw(encode(envelope), subjects.subject(envelope.workspace, data.about, data.type_name()), envelope.id)
+        self.raw(
+            encode(envelope), subjects.subject(envelope.workspace, data.aggregate_id, data.type_name()), envelope.id
+        )
 
     def raw(self, data: bytes, subject: str = "kb.v1.w.d.DocumentAdded", id: str = "") -> None:
         """What a foreign publisher may do: any bytes under any subject of the log."""
@@ -72,11 +74,11 @@ class Bench:
 
 
 def bench(
-    handle: Handle, *, stage: Stage = "chunker", on: str = "chunker", filters: Sequence[str] = (), **fields: Any
-) -> Bench:
+    handle: Handler, *, stage: Stage = "chunker", on: str = "chunker", filters: Sequence[str] = (), **fields: Any
+) -> ProcessorBench:
     """An edge whose handler is `handle`. `filters` replace those of the durable; other `fields` are the durable's."""
-    assert on in {declared.name for declared in DURABLES}
-    declared = replace(durable(on), **fields, **({"filters": tuple(filters)} if filters else {}))
+    assert on in {declared.name for declared in CONSUMERS}
+    declared = replace(declared_consumer(on), **fields, **({"filters": tuple(filters)} if filters else {}))
     log = Journal()
-    edge = Edge(stage, declared, handle, log, MemoryPointers(), now=lambda: NOON)
-    return Bench(log, MemoryConsumer(log, declared), edge)
+    edge = EventProcessor(stage, declared, handle, log, MemoryActiveGenerations(), now=lambda: NOON)
+    return ProcessorBench(log, MemoryConsumer(log, declared), edge)

@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from contracts.graph import Generations
-from runtime.bus.memory import MemoryBlobs, MemoryConsumer, MemoryLog, MemoryPointers
+from runtime.bus.memory import MemoryActiveGenerations, MemoryBlobs, MemoryConsumer, MemoryLog
 from runtime.bus.port import Delivery
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.open import open_tokenizer
@@ -47,7 +47,7 @@ class World:
     embedder: CountingEmbedder = field(default_factory=lambda: CountingEmbedder(LexicalEmbedder(256)))
     log: MemoryLog = field(default_factory=MemoryLog)
     blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
-    pointers: MemoryPointers = field(default_factory=MemoryPointers)
+    pointers: MemoryActiveGenerations = field(default_factory=MemoryActiveGenerations)
 
     def __post_init__(self) -> None:
         self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)

@@ -18,8 +18,8 @@ from contracts import subjects
 from runtime.bus.fairness.queue import FairQueue, Turn
 from runtime.bus.nats.lookahead import Lookahead
 from runtime.bus.nats.messages import NatsMessage
-from runtime.bus.port import Message, Values
-from runtime.bus.processor import Edge
+from runtime.bus.port import Message, SharedValues
+from runtime.bus.processor import EventProcessor
 
 logger = structlog.get_logger(__name__)
 
@@ -46,7 +46,7 @@ AGAIN = 2.0
 class _Ahead(NatsMessage):
     """A message that is handled before its delivery: what becomes of it is told to the lane, not to the server."""
 
-    lane: "OvertakingLane"
+    lane: "FairScheduler"
 
     @property
     def attempt(self) -> int:
@@ -62,16 +62,16 @@ class _Ahead(NatsMessage):
 
 
 @dataclass
-class OvertakingLane:
+class FairScheduler:
     """The fair turns of one consumer in one process. `claims` keep replicas from taking the same turn.
 
     `workers`: batches that ordinary delivery handles at once. `handled` and `refused` are what became of messages taken
     ahead.
     """
 
-    edge: Edge
+    edge: EventProcessor
     look: Lookahead
-    claims: Values
+    claims: SharedValues
     workers: int = 1
     handled: set[int] = field(default_factory=set[int])
     refused: dict[int, float] = field(default_factory=dict[int, float])

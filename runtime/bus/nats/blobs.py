@@ -13,7 +13,7 @@ from contracts import subjects
 from contracts.topology import KiB
 from contracts.values import BlobRef
 from runtime.bus.nats.log import PUBLISH_TIMEOUT, SILENT, translated
-from runtime.bus.write_status import LogWrites
+from runtime.bus.write_status import WriteStatus
 from runtime.errors import Poison, Unavailable
 
 logger = structlog.get_logger(__name__)
@@ -30,7 +30,7 @@ class NatsBlobs:
     """`Blobs` on the stream KB_BLOBS: one immutable message per part."""
 
     jetstream: JetStreamContext
-    writes: LogWrites = field(default_factory=LogWrites)
+    writes: WriteStatus = field(default_factory=WriteStatus)
 
     async def put(self, text: str) -> BlobRef:
         data = text.encode()

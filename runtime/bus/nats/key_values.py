@@ -12,31 +12,31 @@ from nats.js.kv import KeyValue
 from contracts.graph import PROJECTIONS, Generations, Projection
 from contracts.topology import GENERATIONS_BUCKET, LIMITS_BUCKET
 from runtime.bus.nats.log import translated
-from runtime.bus.port import Pointer, Pointers
+from runtime.bus.port import GenerationState, ProjectionGenerations
 from runtime.errors import ConfigurationError, Unavailable
 
 
 @dataclass(frozen=True)
-class NatsPointers:
+class NatsActiveGenerations:
     """`GenerationPointers` as one key of a JetStream key-value bucket."""
 
     bucket: KeyValue
 
     @classmethod
-    async def bind(cls, jetstream: JetStreamContext) -> "NatsPointers":
+    async def bind(cls, jetstream: JetStreamContext) -> "NatsActiveGenerations":
         """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never run."""
         return cls(await _bucket(jetstream, GENERATIONS_BUCKET))
 
-    async def read(self) -> tuple[Pointers, int]:
+    async def read(self) -> tuple[ProjectionGenerations, int]:
         with translated():
             try:
                 entry = await self.bucket.get("pointers")
             except KeyNotFoundError:
-                return {projection: Pointer() for projection in PROJECTIONS}, 0
+                return {projection: GenerationState() for projection in PROJECTIONS}, 0
         found = json.loads(entry.value or b"{}")
-        return {name: Pointer(**found.get(name, {})) for name in PROJECTIONS}, entry.revision or 0
+        return {name: GenerationState(**found.get(name, {})) for name in PROJECTIONS}, entry.revision or 0
 
-    async def write(self, pointers: Pointers, revision: int) -> None:
+    async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
         value = json.dumps({name: vars(pointer) for name, pointer in pointers.items()}).encode()
         try:
             with translated():
@@ -50,7 +50,7 @@ class NatsPointers:
 
 
 @dataclass(frozen=True)
-class NatsValues:
+class NatsSharedValues:
     """`Values` as keys of a JetStream key-value bucket."""
 
     bucket: KeyValue
@@ -58,7 +58,7 @@ class NatsValues:
     name: str = LIMITS_BUCKET
 
     @classmethod
-    async def bind(cls, jetstream: JetStreamContext, name: str = LIMITS_BUCKET) -> "NatsValues":
+    async def bind(cls, jetstream: JetStreamContext, name: str = LIMITS_BUCKET) -> "NatsSharedValues":
         """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never run."""
         return cls(await _bucket(jetstream, name), jetstream, name)
 

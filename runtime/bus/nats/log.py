@@ -33,11 +33,11 @@ from nats.js.errors import (
 from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import Event
-from contracts.topology import DURABLES, PARKED_STREAM, KiB, stream
+from contracts.topology import CONSUMERS, PARKED_STREAM, KiB, declared_stream
 from runtime.bus.codec import attributes_in, encode
 from runtime.bus.nats.messages import NatsMessage, StoredMessage
 from runtime.bus.port import Message
-from runtime.bus.write_status import LogWrites
+from runtime.bus.write_status import WriteStatus
 from runtime.errors import ConfigurationError, Poison, Unavailable
 
 logger = structlog.get_logger(__name__)
@@ -54,7 +54,7 @@ SILENT = (
 )  # fmt: skip
 """What the client raises when the server, or its JetStream, does not answer."""
 
-_BURIED = stream("KB_DEAD").max_msg_size - 16 * KiB
+_BURIED = declared_stream("KB_DEAD").max_msg_size - 16 * KiB
 """Bytes of a message that are kept in KB_DEAD, for its headers take room too. The log has the rest."""
 
 MOST_LISTED = 100_000
@@ -112,13 +112,13 @@ class NatsLog:
     """`Log` on the stream KB_EVENTS."""
 
     jetstream: JetStreamContext
-    writes: LogWrites = field(default_factory=LogWrites)
+    writes: WriteStatus = field(default_factory=WriteStatus)
 
     async def publish(self, envelope: Envelope[Event]) -> int:
-        subject = subjects.subject(envelope.workspace, envelope.data.about, envelope.data.type_name())
+        subject = subjects.subject(envelope.workspace, envelope.data.aggregate_id, envelope.data.type_name())
         return await self._append("KB_EVENTS", subject, encode(envelope), envelope.id)
 
-    async def bury(self, message: Message, durable: str, reason: str) -> None:
+    async def dead_letter(self, message: Message, durable: str, reason: str) -> None:
         # Header values may hold no line breaks and no characters outside of Latin-1.
         headers = {
             **attributes_in(message.headers, 8 * KiB),
@@ -204,7 +204,7 @@ class NatsLog:
         return found.seq or 0
 
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
-        names = durables or [durable.name for durable in DURABLES]
+        names = durables or [durable.name for durable in CONSUMERS]
         with translated():
             infos = [await self.jetstream.consumer_info("KB_EVENTS", name) for name in names]
         floor = min((info.ack_floor.stream_seq if info.ack_floor else 0) for info in infos)

@@ -13,7 +13,7 @@ from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
 from runtime.bus.nats.log import translated
-from runtime.bus.port import Values
+from runtime.bus.port import SharedValues
 from runtime.bus.write_status import EVENTS
 from runtime.stores.checkpoints import Checkpoint, LogMark
 
@@ -70,13 +70,13 @@ def judged(state: LogState, mark: LogMark) -> str:
     return ""
 
 
-async def read_noted_mark(values: Values) -> tuple[LogMark | None, int]:
+async def read_noted_mark(values: SharedValues) -> tuple[LogMark | None, int]:
     """The mark that the bus keeps, and the revision to replace it."""
     found, revision = await values.read(MARK_KEY)
     return (LogMark(**json.loads(found)) if found else None), revision
 
 
-async def note_mark(values: Values, mark: LogMark, revision: int) -> bool:
+async def note_mark(values: SharedValues, mark: LogMark, revision: int) -> bool:
     """Keep the mark on the bus. False: somebody was faster."""
     return await values.write(MARK_KEY, json.dumps(asdict(mark)).encode(), revision)
 
@@ -117,7 +117,7 @@ class Evidence:
 
 
 async def gathered(
-    jetstream: JetStreamContext, values: Values, durables: Iterable[str], reached: int, kept: LogMark | None
+    jetstream: JetStreamContext, values: SharedValues, durables: Iterable[str], reached: int, kept: LogMark | None
 ) -> Evidence:
     """What the bus says of the log, with the mark that is kept outside of it. Raises `Unavailable`."""
     start = await observe(jetstream)

@@ -14,11 +14,11 @@ from pydantic import ValidationError
 
 from contracts import subjects
 from contracts.topology import PARKED_STREAM
-from contracts.topology import durable as declared
+from contracts.topology import declared_consumer as declared
 from runtime.bus.nats.log import PUBLISH_TIMEOUT, SILENT, translated
 from runtime.bus.nats.lookahead import stored
 from runtime.bus.nats.messages import NatsMessage
-from runtime.bus.parking.port import Entry, ParkedEvent
+from runtime.bus.parking.port import ParkedEvent, ParkedRecord
 from runtime.bus.port import Message
 from runtime.errors import Unavailable
 
@@ -30,7 +30,7 @@ _EXPECTED = "Nats-Expected-Last-Subject-Sequence"
 
 
 @dataclass(frozen=True)
-class NatsParked:
+class NatsParkedEvents:
     """`Parked` on the stream KB_PARKED."""
 
     jetstream: JetStreamContext
@@ -60,8 +60,8 @@ class NatsParked:
             raise Unavailable(f"{PARKED_STREAM} did not confirm: {error!r}") from error
         return ack.seq
 
-    async def changes(self, durable: str, after: int, most: int = 1000) -> list[Entry]:
-        found: list[Entry] = []
+    async def changes(self, durable: str, after: int, most: int = 1000) -> list[ParkedRecord]:
+        found: list[ParkedRecord] = []
         while len(found) < most:
             try:
                 with translated():
@@ -90,12 +90,12 @@ def _workspace(event: ParkedEvent) -> str:
     return subjects.split(event.subject)[0]
 
 
-def _entry(subject: str, data: bytes, revision: int) -> Entry:
+def _entry(subject: str, data: bytes, revision: int) -> ParkedRecord:
     _, durable, workspace, sequence = subject.split(".")
     if not sequence.isdecimal():  # no record of ours either
-        return Entry(revision, durable, workspace, 0, None)
+        return ParkedRecord(revision, durable, workspace, 0, None)
     event = None
     if data:
         with suppress(ValidationError):  # what is no record of ours is not ours to handle
             event = ParkedEvent.model_validate_json(data)
-    return Entry(revision, durable, workspace, int(sequence), event)
+    return ParkedRecord(revision, durable, workspace, int(sequence), event)

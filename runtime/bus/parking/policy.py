@@ -14,10 +14,10 @@ from datetime import datetime
 import structlog
 
 from contracts import subjects
-from contracts.topology import Durable
+from contracts.topology import Consumer
 from runtime.bus.attempts import Pace, WindowShare
 from runtime.bus.codec import header_of
-from runtime.bus.parking.port import Parked, ParkedEvent, Reason
+from runtime.bus.parking.port import ParkedEvent, ParkedEvents, Reason
 from runtime.bus.port import Message
 from runtime.errors import NewerVersion, Poison, Retryable
 
@@ -49,7 +49,7 @@ class ParkedMessage:
     original: Message
     event: ParkedEvent
     revision: int
-    parked: Parked
+    parked: ParkedEvents
     removed: bool = False
     """Whether it was handled, and this replica has taken it off the list."""
 
@@ -96,11 +96,11 @@ class ParkedMessage:
 
 
 @dataclass
-class Parking:
+class ParkingPolicy:
     """The decision for one durable, and what it is made from."""
 
-    durable: Durable
-    parked: Parked
+    durable: Consumer
+    parked: ParkedEvents
     clock: Callable[[], float] = time.time
     pace: Pace = field(default_factory=lambda: Pace(PER_SECOND, PER_SECOND))
 

@@ -40,7 +40,7 @@ class ParkedEvent(BaseModel):
 
 
 @dataclass(frozen=True)
-class Entry:
+class ParkedRecord:
     """What stands on the list for one event. `revision` changes with each write; without `event` it was removed."""
 
     revision: int
@@ -51,7 +51,7 @@ class Entry:
     event: ParkedEvent | None = None
 
 
-class Parked(Protocol):
+class ParkedEvents(Protocol):
     """The list of parked events. Every method raises `Unavailable` when the bus does not answer."""
 
     async def put(self, event: ParkedEvent, revision: int = 0) -> int:
@@ -66,7 +66,7 @@ class Parked(Protocol):
         """The event was handled: take its record away if it still has that revision, and say whether it had."""
         ...
 
-    async def changes(self, durable: str, after: int, most: int = 1000) -> list[Entry]:
+    async def changes(self, durable: str, after: int, most: int = 1000) -> list[ParkedRecord]:
         """What was written for this durable (`*`: any) behind the revision `after`, oldest first."""
         ...
 

@@ -15,8 +15,8 @@ import structlog
 
 from runtime.bus.codec import knows
 from runtime.bus.parking.policy import LEASE, ParkedMessage
-from runtime.bus.parking.port import Entry, Parked, ParkedEvent
-from runtime.bus.processor import Edge
+from runtime.bus.parking.port import ParkedEvent, ParkedEvents, ParkedRecord
+from runtime.bus.processor import EventProcessor
 
 logger = structlog.get_logger(__name__)
 
@@ -45,9 +45,9 @@ class _Workspace:
 class ParkedReader:
     """Handles the parked events of one durable through its edge, up to `slots` batches at once."""
 
-    def __init__(self, edge: Edge, parked: Parked, slots: int = 1) -> None:
+    def __init__(self, edge: EventProcessor, parked: ParkedEvents, slots: int = 1) -> None:
         self._edge, self._parked, self._slots = edge, parked, slots
-        self._entries: dict[int, Entry] = {}
+        self._entries: dict[int, ParkedRecord] = {}
         self._unknown: set[int] = set()
         self._workspaces: dict[str, _Workspace] = {}
         self._after, self._read_at = 0, time.monotonic()
@@ -104,7 +104,7 @@ class ParkedReader:
                 if not (of_one.queue or of_one.trying):
                     del self._workspaces[name]
 
-    def _note(self, entry: Entry) -> None:
+    def _note(self, entry: ParkedRecord) -> None:
         """Keep the newest record of an event; one whose version the code does not know is counted only."""
         self._entries.pop(entry.sequence, None)
         self._unknown.discard(entry.sequence)
@@ -119,12 +119,12 @@ class ParkedReader:
         due = 0.0 if newer and event.not_before > time.time() + 2 * LEASE else event.not_before
         heapq.heappush(self._workspaces.setdefault(entry.workspace, _Workspace()).queue, (due, *_place(entry)))
 
-    def _due(self, of_one: _Workspace, now: float) -> list[Entry]:
+    def _due(self, of_one: _Workspace, now: float) -> list[ParkedRecord]:
         """What may be tried now: a batch where the last try succeeded, else one event."""
         if not of_one.trusted and (of_one.trying or of_one.held_until > now):
             return []
         most = self._edge.durable.batch if of_one.trusted else 1
-        found: list[Entry] = []
+        found: list[ParkedRecord] = []
         while of_one.queue and of_one.queue[0][0] <= now and len(found) < most:
             _, sequence, revision = heapq.heappop(of_one.queue)
             entry = self._entries.get(sequence)
@@ -132,7 +132,7 @@ class ParkedReader:
                 found.append(entry)
         return found
 
-    async def _handle(self, of_one: _Workspace, batch: list[Entry]) -> None:
+    async def _handle(self, of_one: _Workspace, batch: list[ParkedRecord]) -> None:
         done = False
         try:
             if not (messages := await self._claimed(batch)):
@@ -149,7 +149,7 @@ class ParkedReader:
             of_one.hold = 0.0 if done else min(LONGEST_HOLD, max(FIRST_HOLD, of_one.hold * 2))
             of_one.held_until = time.time() + of_one.hold
 
-    async def _claimed(self, batch: list[Entry]) -> list[ParkedMessage]:
+    async def _claimed(self, batch: list[ParkedRecord]) -> list[ParkedMessage]:
         """Those that this replica may handle now, with what the log has of them."""
         claims: dict[int, tuple[ParkedEvent, int]] = {}
         for entry in batch:
@@ -179,5 +179,5 @@ class ParkedReader:
             await asyncio.sleep(PAUSE)
 
 
-def _place(entry: Entry) -> tuple[int, int]:
+def _place(entry: ParkedRecord) -> tuple[int, int]:
     return entry.sequence, entry.revision

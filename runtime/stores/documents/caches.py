@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.ids import sha256
 from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
 from runtime.activity import progressed
@@ -19,7 +19,7 @@ from runtime.stores.documents.write_behind import WriteBehind
 
 
 def _table(name: str, workspace: str) -> Table:
-    return Table(name, Space(workspace, 0))
+    return Table(name, Partition(workspace, 0))
 
 
 class ExtractionCache:

@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.stores.checkpoints import Checkpoint, LogMark
 from runtime.stores.documents.rows import Row, Rows, Table
 
-TABLE = Table("checkpoints", Space("lightstream", 0))
+TABLE = Table("checkpoints", Partition("lightstream", 0))
 LOG_KEY = "log"
 
 

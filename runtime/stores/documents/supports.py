@@ -6,7 +6,7 @@ entity's node lists at most 200 of its chunks; here are all of them.
 
 from collections.abc import Collection, Sequence
 
-from contracts.graph import Space, Support
+from contracts.graph import Partition, Support
 from contracts.ids import sha256
 from runtime.stores.documents.rows import Row, Rows, Table
 
@@ -73,7 +73,7 @@ class Supports:
         self._rows = rows
 
     async def of(
-        self, space: Space, names: Names, *, after: str = "", limit: int = 100, among: Collection[str] | None = None
+        self, space: Partition, names: Names, *, after: str = "", limit: int = 100, among: Collection[str] | None = None
     ) -> list[Support]:
         """Up to `limit` supports behind the place `after`, by place: an order of hashes that never varies.
 
@@ -92,13 +92,13 @@ class Supports:
                     found += await self._of_documents(space, start, raws[start], place, room, among)
         return found
 
-    async def _raws(self, space: Space, names: Names) -> dict[str, int]:
+    async def _raws(self, space: Partition, names: Names) -> dict[str, int]:
         """By hash, the keys that are folded under the names, each with the version until which nothing counts."""
         key = key_hash(names)
         row = (await self._rows.get(Table(FOLDED, space), [key])).get(key)
         return {key_hash(raw): until for raw, until in row["raws"]} if row else {key: 0}
 
-    async def _page(self, space: Space, start: str, until: int, after: str, limit: int) -> list[Support]:
+    async def _page(self, space: Partition, start: str, until: int, after: str, limit: int) -> list[Support]:
         found: list[Support] = []
         size = max(limit, LEAST_READ)
         while len(found) < limit:
@@ -111,7 +111,7 @@ class Supports:
         return found[:limit]
 
     async def _of_documents(
-        self, space: Space, start: str, until: int, after: str, limit: int, among: Collection[str]
+        self, space: Partition, start: str, until: int, after: str, limit: int, among: Collection[str]
     ) -> list[Support]:
         rows = await self._rows.find(Table(TABLE, space), {"key": start, "document_id": sorted(among)})
         return [_support(place, row) for place, row in rows if place > after and _stands(row, until)][:limit]

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from services.query import browsing, editing
 from services.query.api.graph_models import (
     MANUAL,
@@ -160,5 +160,5 @@ def _coded(edited: Edited[Any], response: Response) -> Edited[Any]:
     return edited
 
 
-async def _space(ctx: Context, workspace: str) -> Space:
-    return Space(workspace, (await ctx.pointers.live("graph")).graph)
+async def _space(ctx: Context, workspace: str) -> Partition:
+    return Partition(workspace, (await ctx.pointers.live("graph")).graph)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, FastAPI, Header, HTTPException, Request,
 
 from contracts.envelope import WORKSPACE_PATTERN
 from contracts.envelope import Header as Attributes
-from runtime.bus.port import Blobs, GenerationPointers, Log
+from runtime.bus.port import ActiveGenerations, Blobs, Log
 from runtime.models.scope import set_call_scope
 from services.query.api.models import QueryRequest, QueryResponse, references_of
 from services.query.api.problems import Responses, answering
@@ -32,7 +32,7 @@ class Context:
 
     log: Log
     blobs: Blobs
-    pointers: GenerationPointers
+    pointers: ActiveGenerations
     documents: Documents
     positions: Positions
     library: Library

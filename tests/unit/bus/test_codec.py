@@ -37,7 +37,7 @@ class Grown(DocumentAdded):
 
 
 def where(event: Event, workspace: str = "w") -> str:
-    return subjects.subject(workspace, event.about, event.type_name())
+    return subjects.subject(workspace, event.aggregate_id, event.type_name())
 
 
 @pytest.mark.parametrize("event", SAMPLES, ids=[event.type_name() for event in SAMPLES])
@@ -87,7 +87,7 @@ def test_what_any_cloudevents_library_writes_is_enough() -> None:
         "data": {"document_id": "d", "text": "text"},
     }
     envelope = decode(orjson.dumps(raw), "kb.v1.w.d.DocumentAdded")
-    assert (envelope.time, envelope.correlation, envelope.data.about) == (None, "1", "d")
+    assert (envelope.time, envelope.correlation, envelope.data.aggregate_id) == (None, "1", "d")
 
 
 def old(version: int, body: dict[str, Any]) -> bytes:

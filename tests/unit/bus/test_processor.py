@@ -15,7 +15,7 @@ from runtime.bus.port import BUG_ATTEMPTS, Delivery
 from runtime.bus.processor import LONGEST_DELAY, PATIENCE, backoff, each
 from runtime.errors import Poison, RateLimited, Retryable, Unavailable
 from tests.support.events import added, chunked, document, sealed
-from tests.support.processors import Bench, bench
+from tests.support.processors import ProcessorBench, bench
 
 ANSWER = chunked(document(), "text")
 
@@ -31,9 +31,9 @@ def raising(error: Exception, only: str = "") -> Any:
     """Fails for the document named `only`, else for every one; the others give one fact each."""
 
     async def handle(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
-        if only in {"", delivery.event.about}:
+        if only in {"", delivery.event.aggregate_id}:
             raise error
-        return [chunked(document(delivery.event.about), "text")]
+        return [chunked(document(delivery.event.aggregate_id), "text")]
 
     return each(handle)
 
@@ -80,7 +80,7 @@ async def test_a_second_delivery_publishes_the_same_ids_and_so_nothing() -> None
 
 async def test_two_publishers_that_chose_the_same_event_id_lose_nothing() -> None:
     async def handle(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
-        return [chunked(document(delivery.event.about), "text")]
+        return [chunked(document(delivery.event.aggregate_id), "text")]
 
     table = bench(each(handle))
     for number, (workspace, name) in enumerate([("one", "d"), ("two", "d"), ("one", "e")]):
@@ -88,7 +88,7 @@ async def test_two_publishers_that_chose_the_same_event_id_lose_nothing() -> Non
         table.raw(envelope.model_dump_json(exclude_none=True).encode(), f"kb.v1.{workspace}.{name}.DocumentAdded")
         assert len(table.log.messages) == number + 1
     await table.deliver()
-    assert {(f.workspace, f.data.about) for f in table.facts()} == {("one", "d"), ("two", "d"), ("one", "e")}
+    assert {(f.workspace, f.data.aggregate_id) for f in table.facts()} == {("one", "d"), ("two", "d"), ("one", "e")}
 
 
 async def test_what_is_being_worked_on_is_not_delivered_to_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,7 +246,7 @@ async def test_a_document_that_cannot_be_cut_fails_in_the_version_that_its_place
     table.append(sealed(added("other"), id="other"))
     table.append(sealed(added("d")))
     await table.deliver()
-    failure = next(f.data for f in table.facts() if f.data.about == "d")
+    failure = next(f.data for f in table.facts() if f.data.aggregate_id == "d")
     assert isinstance(failure, StageFailed)
     assert failure.document == document("d", 2)
 
@@ -272,12 +272,12 @@ class Recorder:
 
     async def __call__(self, batch: Sequence[Delivery[Any]], _: Generations, /) -> Sequence[Sequence[Event]]:
         self.sizes.append(len(batch))
-        if any(delivery.event.about == "bad" for delivery in batch):
+        if any(delivery.event.aggregate_id == "bad" for delivery in batch):
             raise self.error
-        return [[chunked(document(delivery.event.about), "text")] for delivery in batch]
+        return [[chunked(document(delivery.event.aggregate_id), "text")] for delivery in batch]
 
 
-def four(handle: Any) -> Bench:
+def four(handle: Any) -> ProcessorBench:
     table = bench(handle)
     for name in ("a", "bad", "b", "c"):
         table.append(sealed(added(name), id=name))
@@ -289,15 +289,15 @@ async def test_a_batch_with_one_poison_is_handled_one_by_one_and_only_it_fails()
     table = four(handle)
     await table.deliver()
     assert handle.sizes == [4, 1, 1, 1, 1]
-    assert {fact.data.about for fact in table.facts("ChunksCreated")} == {"a", "b", "c"}
-    assert [fact.data.about for fact in table.facts("StageFailed")] == ["bad"]
+    assert {fact.data.aggregate_id for fact in table.facts("ChunksCreated")} == {"a", "b", "c"}
+    assert [fact.data.aggregate_id for fact in table.facts("StageFailed")] == ["bad"]
     assert table.unacknowledged == []
 
 
 async def test_a_batch_with_one_that_waits_is_done_but_for_that_one() -> None:
     table = four(Recorder(Retryable("not yet")))
     await table.deliver()
-    assert {fact.data.about for fact in table.facts()} == {"a", "b", "c"}
+    assert {fact.data.aggregate_id for fact in table.facts()} == {"a", "b", "c"}
     assert table.unacknowledged == [2]
 
 

@@ -10,11 +10,11 @@ from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.graph import Generations
 from runtime.bus.memory import MemoryMessage
-from runtime.bus.port import Delivery, Facts
+from runtime.bus.port import Delivery, Events
 from runtime.bus.processor import WINDOW, each
 from runtime.errors import Poison, RateLimited, Unavailable
 from tests.support.events import added, chunked, document, sealed
-from tests.support.processors import Bench, Journal, bench
+from tests.support.processors import Journal, ProcessorBench, bench
 
 
 def part(number: int, about: str = "d") -> Event:
@@ -35,13 +35,13 @@ def streaming(count: int, error: Exception | None = None, seen: list[str] | None
         finally:
             journal.append("closed")
 
-    async def handle(delivery: Delivery[Any], _: Generations) -> Facts:
-        return facts(delivery.event.about)
+    async def handle(delivery: Delivery[Any], _: Generations) -> Events:
+        return facts(delivery.event.aggregate_id)
 
     return each(handle)
 
 
-def one(handle: Any) -> Bench:
+def one(handle: Any) -> ProcessorBench:
     table = bench(handle)
     table.append(sealed(added()))
     return table
@@ -67,7 +67,7 @@ async def test_the_first_fact_is_in_the_log_while_the_next_one_is_still_made() -
         await asyncio.wait_for(waiting.wait(), 10)
         yield part(1)
 
-    async def handle(delivery: Delivery[Any], _: Generations) -> Facts:
+    async def handle(delivery: Delivery[Any], _: Generations) -> Events:
         return facts()
 
     table = one(each(handle))
@@ -155,17 +155,17 @@ async def test_a_batch_with_one_broken_stream_is_handled_one_by_one() -> None:
         yield part(0, "bad")
         raise Poison("no")
 
-    async def handle(delivery: Delivery[Any], generations: Generations) -> Facts:
-        if delivery.event.about == "bad":
+    async def handle(delivery: Delivery[Any], generations: Generations) -> Events:
+        if delivery.event.aggregate_id == "bad":
             return broken()
-        return [part(0, delivery.event.about)]
+        return [part(0, delivery.event.aggregate_id)]
 
     table = bench(each(handle))
     for name in ("a", "bad", "b"):
         table.append(sealed(added(name), id=name))
     await table.deliver()
-    assert {fact.data.about for fact in table.facts("ChunksCreated")} >= {"a", "b"}
-    assert [fact.data.about for fact in table.facts("StageFailed")] == ["bad"]
+    assert {fact.data.aggregate_id for fact in table.facts("ChunksCreated")} >= {"a", "b"}
+    assert [fact.data.aggregate_id for fact in table.facts("StageFailed")] == ["bad"]
     assert table.unacknowledged == []
 
 
@@ -186,7 +186,7 @@ async def test_a_stream_that_is_cancelled_is_closed_and_neither_acknowledged_nor
         finally:
             closed.set()
 
-    async def handle(delivery: Delivery[Any], _: Generations) -> Facts:
+    async def handle(delivery: Delivery[Any], _: Generations) -> Events:
         return facts()
 
     table = one(each(handle))

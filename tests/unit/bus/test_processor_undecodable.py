@@ -13,7 +13,7 @@ from runtime.bus.codec import encode
 from runtime.bus.port import Delivery
 from runtime.errors import Unavailable
 from tests.support.events import added, chunked, document, sealed
-from tests.support.processors import Bench, bench
+from tests.support.processors import ProcessorBench, bench
 
 SUBJECT = "kb.v1.w.d.DocumentAdded"
 
@@ -56,12 +56,12 @@ UNREADABLE: dict[str, bytes] = {
 }  # fmt: skip
 
 
-def table_with(*bodies: bytes, subject: str = SUBJECT) -> Bench:
+def table_with(*bodies: bytes, subject: str = SUBJECT) -> ProcessorBench:
     """The bodies between two sound documents, `before` and `after`."""
 
     async def handle(batch: Sequence[Delivery[Any]], _: Generations, /) -> Sequence[Sequence[Event]]:
         assert all(isinstance(delivery.event, DocumentAdded) for delivery in batch)
-        return [[chunked(document(delivery.event.about), "text")] for delivery in batch]
+        return [[chunked(document(delivery.event.aggregate_id), "text")] for delivery in batch]
 
     table = bench(handle)
     table.append(sealed(added("before"), id="before"))
@@ -71,8 +71,8 @@ def table_with(*bodies: bytes, subject: str = SUBJECT) -> Bench:
     return table
 
 
-def handled(table: Bench) -> set[str]:
-    return {fact.data.about for fact in table.facts("ChunksCreated")}
+def handled(table: ProcessorBench) -> set[str]:
+    return {fact.data.aggregate_id for fact in table.facts("ChunksCreated")}
 
 
 @pytest.mark.parametrize("body", UNREADABLE.values(), ids=UNREADABLE.keys())
@@ -117,7 +117,7 @@ async def test_the_reason_names_what_is_wrong_and_not_what_stood_there() -> None
 async def test_a_message_cannot_fail_a_document_of_another_subject() -> None:
     table = table_with(changed(subject="victim", data={}))
     await table.deliver()
-    assert [fact.data.about for fact in table.facts("StageFailed")] == ["d"]
+    assert [fact.data.aggregate_id for fact in table.facts("StageFailed")] == ["d"]
 
 
 async def test_a_message_cannot_fail_a_document_of_another_workspace() -> None:
@@ -135,7 +135,7 @@ async def test_the_long_name_of_a_document_is_taken_from_the_event_when_its_subj
     table.raw(orjson.dumps(raw), f"kb.v1.w.{token(name)}.DocumentAdded", id="agrees")
     table.raw(orjson.dumps(raw), subject, id="differs")
     await table.deliver()
-    failed = [fact.data.about for fact in table.facts("StageFailed")]
+    failed = [fact.data.aggregate_id for fact in table.facts("StageFailed")]
     assert name in failed
     assert failed.count(name) == 1
 

@@ -8,7 +8,7 @@ import pytest
 
 from runtime.errors import ConfigurationError
 from runtime.processes import worker
-from runtime.processes.dispatcher import Dealer, bound, taken
+from runtime.processes.dispatcher import ConnectionDispatcher, bound, taken
 from runtime.processes.parent import CALM, LONGEST_DELAY, delay_before_restart, exit_code
 
 
@@ -78,7 +78,7 @@ def test_a_worker_finds_its_line_and_hands_it_on_to_nobody(
 
 async def test_while_nobody_takes_connections_they_wait(line: tuple[socket.socket, socket.socket]) -> None:
     ours, theirs = line
-    dealer, got = Dealer(bound("127.0.0.1", 0)), list[socket.socket]()
+    dealer, got = ConnectionDispatcher(bound("127.0.0.1", 0)), list[socket.socket]()
     loop = asyncio.get_running_loop()
     with socket.socket() as client:
         client.setblocking(False)
@@ -109,7 +109,7 @@ async def test_a_process_that_is_gone_or_does_not_read_is_passed_over(
     full, unread = socket.socketpair()
     gone, other = socket.socketpair()
     other.close()
-    dealer, got = Dealer(bound("127.0.0.1", 0)), list[socket.socket]()
+    dealer, got = ConnectionDispatcher(bound("127.0.0.1", 0)), list[socket.socket]()
     with full, unread, gone:
         full.setblocking(False)
         with pytest.raises(BlockingIOError):

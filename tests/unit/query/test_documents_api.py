@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from contracts.events import DocumentAdded, DocumentDeleted, Event
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.values import Chunking
 from runtime.bus.codec import decode
 from runtime.errors import Unavailable
@@ -190,14 +190,14 @@ async def test_caches_of_what_a_model_said_are_cleared_and_embeddings_stay(
 ) -> None:
     for workspace in ("w", "other"):
         for name in ("extractions", "keywords", "answers", "embeddings"):
-            await world.rows.put(Table(name, Space(workspace, 0)), {"key": {"value": 1}})
+            await world.rows.put(Table(name, Partition(workspace, 0)), {"key": {"value": 1}})
     answer = await api.post("/documents/clear_cache", json={})
     assert answer.json() == {"status": "success", "message": "Successfully cleared all cache"}
     left = {
         (workspace, name)
         for workspace in ("w", "other")
         for name in ("extractions", "keywords", "answers", "embeddings")
-        if await world.rows.get(Table(name, Space(workspace, 0)), ["key"])
+        if await world.rows.get(Table(name, Partition(workspace, 0)), ["key"])
     }
     others = {("other", name) for name in ("extractions", "keywords", "answers", "embeddings")}
     assert left == {("w", "embeddings")} | others

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from contracts.events import DocumentDeleted
-from contracts.graph import Generations, Space
+from contracts.graph import Generations, Partition
 from runtime.errors import Unavailable
 from runtime.models.ports import Message
 from runtime.models.scripted import ScriptedChat
@@ -180,7 +180,7 @@ async def test_one_row_is_kept_for_each_question() -> None:
         await said(QUESTION, model.library(world))
         await world.log.publish(sealed(DocumentDeleted(document_id="d"), id=f"{number}"))
     assert len(model.chat.calls) == 3
-    assert len(await world.rows.scan(Table("answers", Space("w", 0)))) == 1
+    assert len(await world.rows.scan(Table("answers", Partition("w", 0)))) == 1
 
 
 WORDS = '{"high_level_keywords": ["physics"], "low_level_keywords": ["Radium"]}'

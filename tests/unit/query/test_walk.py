@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from contracts.graph import Entity, Generations, Relation, Space
+from contracts.graph import Entity, Generations, Partition, Relation
 from services.query.domain.question import Keywords, Question
 from services.query.library import Library, Spaces
 from services.query.retrieve import retrieve
@@ -143,7 +143,7 @@ async def test_a_hub_costs_a_bounded_read_and_is_told_of() -> None:
     made = await world()
     spokes = [f"Spoke {n:05d}" for n in range(10_000)]
     await made.graph.put(
-        Space("w", 1),
+        Partition("w", 1),
         [Entity("Hub", 1), *(Entity(name, 1) for name in spokes)],
         [Relation(*sorted(("Hub", name)), 1, weight=1.0) for name in spokes],
     )
