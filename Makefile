@@ -38,14 +38,13 @@ down: $(VENV)/.embedded ## Stop it; the data stay
 
 webui: $(VENV)/.webui ## Fetch LightRAG's web page into .venv/webui; docs/web-page.md tells how to serve it
 
-test: $(VENV)/.dev $(VENV)/.webui $(VENV)/.browser ## All tests: architecture and unit first, then contract, integration, end to end
-	$(PYTEST) $(UNIT)
+test: check $(VENV)/.webui $(VENV)/.browser ## Everything: what check does, then contract, integration and end-to-end tests
 	$(WAITING) $(REST)
 
 test-production: $(VENV)/.dev ## The pipeline on MongoDB's protocol, Neo4j, Milvus, and the bus as docker-compose.yml has it
 	$(BIN)/pytest $(PRODUCTION)
 
-check: $(VENV)/.dev ## Format, lint, types, import rules, lock files, and the quick tests
+check: $(VENV)/.dev ## Format, lint, types, import rules, lock files, architecture and unit tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright

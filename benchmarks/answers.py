@@ -19,10 +19,10 @@ from runtime.models.minilm import MiniLmEmbedder
 from runtime.models.open import open_tokenizer
 from runtime.models.scripted import CountingEmbedder
 from services.chunker.domain import document
-from services.query.ask import ask
-from services.query.domain.question import Question
-from services.query.library import Spaces
-from services.query.models import NO_MODEL
+from services.query.answering.ask import ask
+from services.query.offline.models import NO_MODEL
+from services.query.question import Question
+from services.query.spaces import Spaces
 from tests.support import real_texts
 from tests.support.querying import LIVE, World
 

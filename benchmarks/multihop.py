@@ -38,9 +38,9 @@ from services.extractor.adapters.rules import OfflineExtractor
 from services.extractor.handler import on_chunks_created
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
-from services.query.domain.question import Question
-from services.query.library import Spaces
-from services.query.retrieve import retrieve
+from services.query.question import Question
+from services.query.retrieval.retrieve import retrieve
+from services.query.spaces import Spaces
 from tests.support import querying
 from tests.support.events import added, delivered
 from tests.support.merging import merging

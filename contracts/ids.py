@@ -53,6 +53,19 @@ def document_id(text: str, file_path: str = UNKNOWN_SOURCE) -> str:
     return "doc-" + md5(name if name and name != UNKNOWN_SOURCE else text)
 
 
+def path_id(path: str) -> str:
+    """The id of a document below a folder: `doc-` + md5 of its whole path, for two folders may hold the same base name.
+
+    For a name without folders it is the id that `document_id` derives from the base name.
+    """
+    return "doc-" + md5(path if "/" in path else canonical_name(path) or path)
+
+
+def ids_of_name(name: str) -> list[str]:
+    """The ids that a document of this name may have, without repeats: that of the path, that of the base name."""
+    return list(dict.fromkeys((path_id(name), document_id("", name))))
+
+
 def chunk_id(document: str, order: int) -> str:
     """`{document}-chunk-{order}`, the zero-based order padded to three digits."""
     return f"{document}-chunk-{order:03d}"

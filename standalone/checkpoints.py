@@ -20,7 +20,7 @@ from runtime.projections.integrity import Verdict, read_verdict, write_verdict
 from runtime.stores.checkpoints import Checkpoint, CheckpointStore
 from runtime.stores.documents.checkpoints import RowCheckpoints, newest_version, read_mark, write_mark
 from runtime.stores.documents.rows import Rows, Table
-from services.query.domain.status import SETTLED, STATUSES
+from services.query.status.document_status import SETTLED, STATUSES
 from standalone.digest import Stores
 
 RESTORE = (

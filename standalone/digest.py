@@ -16,7 +16,7 @@ from contracts.ids import sha256
 from runtime.stores.documents.rows import Rows, Table
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
-from services.query.domain.status import DELETED
+from services.query.status.document_status import DELETED
 
 T = TypeVar("T")
 Fields = dict[str, Any]

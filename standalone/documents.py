@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from contracts.ids import UNKNOWN_SOURCE, canonical_name, md5
+from contracts.ids import UNKNOWN_SOURCE, path_id
 from runtime.errors import InvalidInput
 from runtime.parsing.encodings import Hint
 from runtime.parsing.files import MAX_FILE_BYTES, Parsed, parse, refuse_larger
@@ -55,7 +55,9 @@ def find(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) -> Found:
     found, seen, ids = Found(), set[Path](), set[str]()
     for given in paths:
         if given == STANDARD_INPUT:
-            found.sources.append(Source(None, stdin_name, None if stdin_name == UNKNOWN_SOURCE else _id(stdin_name)))
+            found.sources.append(
+                Source(None, stdin_name, None if stdin_name == UNKNOWN_SOURCE else path_id(stdin_name))
+            )
             continue
         root = Path(given)
         if not root.exists():
@@ -72,16 +74,11 @@ def find(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) -> Found:
                 continue
             seen.add(real)
             name = path.relative_to(root).as_posix() if folder else path.name
-            if _id(name) in ids:
+            if path_id(name) in ids:
                 name = f"{real.parent.name if not folder else root.resolve().name}/{name}"
-            ids.add(_id(name))
-            found.sources.append(Source(path, name, _id(name)))
+            ids.add(path_id(name))
+            found.sources.append(Source(path, name, path_id(name)))
     return found
-
-
-def _id(name: str) -> str:
-    """`doc-` + md5 of the whole name. For a name without folders that is the id its base name gives by contract."""
-    return "doc-" + md5(name if "/" in name else canonical_name(name) or name)
 
 
 def _files(root: Path, found: Found) -> Iterator[Path]:

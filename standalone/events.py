@@ -15,7 +15,7 @@ from contracts.events import (
     StageFailed,
     VectorsIndexed,
 )
-from contracts.ids import md5
+from contracts.ids import path_id
 from contracts.subjects import PREFIX, of_document, token
 from runtime.bus.codec import decode
 from runtime.bus.port import Message
@@ -40,7 +40,7 @@ def subjects_of(workspace: str, document: str | None) -> list[str]:
     """The subjects of a workspace's events, or of one document's: by its id, or by the name it was added under."""
     if document is None:
         return [f"{PREFIX}.{token(workspace)}.*.*"]
-    return [of_document(workspace, name) for name in dict.fromkeys((document, "doc-" + md5(document)))]
+    return [of_document(workspace, name) for name in dict.fromkeys((document, path_id(document)))]
 
 
 def line(message: Message) -> Line:

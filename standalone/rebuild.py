@@ -38,8 +38,8 @@ from services.merger.handler import on_description_summarized, on_extents, on_gr
 from services.merger.handler import on_entities_extracted as merge
 from services.merger.hubs import Hubs
 from services.merger.ports import Merging
-from services.query.adapters import RowDocuments, RowPassages
-from services.query.project import on_facts
+from services.query.adapters.documents import RowDocuments, RowPassages
+from services.query.status.projection import on_facts
 from standalone.checkpoints import Checkpoints
 from standalone.comparison import compare
 from standalone.digest import Stores

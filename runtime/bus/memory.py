@@ -230,7 +230,7 @@ class MemoryParkedEvents:
 
 @dataclass
 class MemoryActiveGenerations:
-    """`GenerationPointers`."""
+    """`ActiveGenerations`."""
 
     pointers: ProjectionGenerations = field(
         default_factory=lambda: {projection: GenerationState() for projection in PROJECTIONS}

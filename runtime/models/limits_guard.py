@@ -5,12 +5,12 @@ and written when something changed; a bus that does not answer leaves each repli
 """
 
 import asyncio
-import math
 import random
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TypeVar
 from uuid import uuid4
 
@@ -57,14 +57,8 @@ class Guard:
     """
 
     def __init__(
-        self,
-        name: str,
-        limits: Limits,
-        values: SharedValues | None = None,
-        *,
-        key: str = "",
-        patience: float = math.inf,
-    ) -> None:
+        self, name: str, limits: Limits, values: SharedValues | None = None, *, key: str = "", patience: float = inf
+    ) -> None:  # fmt: skip
         self._limits, self._values, self._patience = limits, values, patience
         self._name, self._counted = name, bool(limits.requests or limits.tokens)
         self.key = sha256(key or name)[:32]
@@ -126,7 +120,7 @@ class Guard:
         if self._beating is None or self._beating.done():
             self._beating = asyncio.create_task(self._beat())
         try:
-            wait = None if self._patience == math.inf else self._patience
+            wait = None if self._patience == inf else self._patience
             async with asyncio.timeout(wait), self._door.hold(call_scope().workspace):
                 while (call := await self._let_in(tokens)) is None:
                     self._left.clear()

@@ -253,20 +253,20 @@ class Integrity:
 
 @dataclass(frozen=True)
 class WatchedPointers:
-    """`GenerationPointers` for readers: none to a generation whose store was lost."""
+    """`ActiveGenerations` for readers: none to a generation whose store was lost."""
 
     pointers: ActiveGenerations
     integrity: Integrity
 
     async def read(self) -> tuple[ProjectionGenerations, int]:
-        """See `GenerationPointers`."""
+        """See `ActiveGenerations`."""
         return await self.pointers.read()
 
     async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
-        """See `GenerationPointers`."""
+        """See `ActiveGenerations`."""
         await self.pointers.write(pointers, revision)
 
     async def live(self, *needed: Projection) -> Generations:
-        """See `GenerationPointers`. Raises `StoreBehind`."""
+        """See `ActiveGenerations`. Raises `StoreBehind`."""
         self.integrity.require(*needed)
         return await self.pointers.live(*needed)

@@ -14,10 +14,10 @@ from services.query.api.app import create_app
 from services.query.api.door import door
 from services.query.api.routes import Context
 from services.query.api.settings import AccessSettings
-from services.query.open import opened_library
-from services.query.positions import LogPositions
-from services.query.project import on_facts
 from services.query.settings import QuerySettings
+from services.query.status.positions import LogPositions
+from services.query.status.projection import on_facts
+from services.query.wiring import opened_library
 
 
 def main() -> None:

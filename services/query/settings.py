@@ -8,7 +8,7 @@ from pydantic import AliasChoices, Field, SecretStr
 
 from runtime.errors import ConfigurationError
 from runtime.settings import Settings
-from services.query.domain.question import Pick
+from services.query.question import Pick
 
 
 class QuerySettings(Settings):

@@ -13,7 +13,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import Field, create_model
 
-from contracts.ids import document_id
+from contracts.ids import ids_of_name
 from runtime.errors import ServiceError
 from standalone.mcp.service import CARRIED, WORKSPACE, Service
 from standalone.mcp.shapes import Added, Answer, Document, Documents, Found, Listed, Names, Neighbourhood
@@ -133,7 +133,7 @@ async def get_document(
     A track_id of several texts gives several documents.
     """
     service = _service(ctx)
-    for id in dict.fromkeys((document, document_id("", document))):
+    for id in dict.fromkeys((document, *ids_of_name(document))):
         if state := await service.state(id):
             return Documents(documents=[Document.of(state)], total=1)
     states = await service.tracked(document)

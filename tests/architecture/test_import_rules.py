@@ -18,6 +18,22 @@ RULES = ".importlinter"
 CLOCKS_AND_CHANCE = {"time", "random", "secrets", "os", "uuid", "subprocess", "socket", "threading", "logging"}
 
 
+DECIDING = ("answering", "context", "retrieval", "status")
+"""Packages of the query service that know ports only."""
+
+TIMED = {"retrieval/caches", "status/positions.py"}
+"""Among them, what measures time."""
+
+STAGES = {
+    "retrieval/concurrency.py",
+    "retrieval/gather.py",
+    "retrieval/multihop/walk.py",
+    "retrieval/retrieve.py",
+    "retrieval/scoping.py",
+}
+"""Among them, what waits for several stores at once."""
+
+
 def lint(folder: Path) -> subprocess.CompletedProcess[str]:
     """`lint-imports` in a folder, with the packages that stand in it."""
     return subprocess.run(
@@ -36,6 +52,16 @@ def rooms(*names: str) -> Iterator[Path]:
         for name in names:
             room = REPOSITORY / "services" / service / name
             yield from [room.with_suffix(".py")] if room.with_suffix(".py").is_file() else sorted(room.glob("*.py"))
+
+
+def deciding(but: set[str]) -> Iterator[Path]:
+    """Modules of the query service's packages that decide, without these files and folders."""
+    query = REPOSITORY / "services/query"
+    left_out = {query / name for name in but}
+    shared = [query / f"{name}.py" for name in ("question", "passage", "spaces")]
+    for path in (*shared, *modules(*(f"services/query/{name}" for name in DECIDING))):
+        if not left_out & {path, *path.parents}:
+            yield path
 
 
 def given_by_no_one(path: Path, *more: str) -> set[str]:
@@ -62,7 +88,11 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("file", "line", "found"),
     [
-        ("runtime/health.py", "import services.query.ports", "runtime.health -> services.query.ports"),
+        (
+            "runtime/health.py",
+            "import services.query.retrieval.port",
+            "runtime.health -> services.query.retrieval.port",
+        ),
         ("contracts/ids.py", "import runtime.errors", "contracts.ids -> runtime.errors"),
         ("contracts/text.py", "import orjson", "contracts.text -> orjson"),
         (
@@ -81,11 +111,19 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "services.chunker.domain -> services.chunker",
         ),
         ("services/indexer/handler.py", "import services.indexer.settings", "handler -> services.indexer.settings"),
-        ("services/query/api/app.py", "import services.query.adapters", "api.app -> services.query.adapters"),
-        ("services/query/ask.py", "import services.query.api.app", "services.query.ask -> services.query.api"),
+        (
+            "services/query/api/app.py",
+            "import services.query.adapters.documents",
+            "api.app -> services.query.adapters.documents",
+        ),
+        (
+            "services/query/answering/ask.py",
+            "import services.query.api.app",
+            "services.query.answering.ask -> services.query.api",
+        ),
         ("services/chunker/domain.py", "import tiktoken", "services.chunker.domain -> tiktoken"),
         ("services/extractor/domain/rows.py", "import openai", "services.extractor.domain.rows -> openai"),
-        ("services/query/project.py", "import motor", "services.query.project -> motor"),
+        ("services/query/status/projection.py", "import motor", "services.query.status.projection -> motor"),
         ("services/merger/ports.py", "import runtime.stores.open", "services.merger.ports -> runtime.stores.open"),
         (
             "services/extractor/handler.py",
@@ -94,9 +132,25 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
         ("runtime/models/ports.py", "import httpx", "runtime.models.ports -> httpx"),
         ("services/chunker/helpers.py", "", "services.chunker.helpers"),
-        ("services/query/ask.py", "import lightstream.client", "services.query.ask -> lightstream.client"),
+        ("services/query/helpers.py", "", "services.query.helpers"),
+        ("services/query/retrieval/helpers.py", "", "services.query.retrieval.helpers"),
+        ("services/query/status/port.py", "import services.query.question", "status.port -> services.query.question"),
+        (
+            "services/query/retrieval/retrieve.py",
+            "import services.query.retrieval.caches.invalidation",
+            "retrieval.retrieve -> services.query.retrieval.caches",
+        ),
+        (
+            "services/query/answering/ask.py",
+            "import lightstream.client",
+            "services.query.answering.ask -> lightstream.client",
+        ),
         ("runtime/errors.py", "import lightstream.errors", "runtime.errors -> lightstream.errors"),
-        ("lightstream/client.py", "import services.query.ports", "lightstream.client -> services.query.ports"),
+        (
+            "lightstream/client.py",
+            "import services.query.retrieval.port",
+            "lightstream.client -> services.query.retrieval.port",
+        ),
         ("lightstream/client.py", "import runtime.stores.open", "lightstream.client -> runtime.stores.open"),
     ],
 )
@@ -120,7 +174,8 @@ def test_what_decides_may_import_ports_of_the_runtime_and_nothing_else_of_it() -
     rules = configparser.ConfigParser()
     rules.read(REPOSITORY / RULES, "utf-8")
     decisions, ports = rules["importlinter:contract:decisions"], rules["importlinter:contract:ports"]
-    allowed = {line.partition(" -> ")[2] for line in decisions["ignore_imports"].split("\n") if line}
+    lines = (line.partition(" -> ") for line in decisions["ignore_imports"].split("\n") if line)
+    allowed = {port for importer, _, port in lines if importer == "services.**"}
     assert "runtime" in decisions["forbidden_modules"].split()
     assert allowed <= set(ports["source_modules"].split())
 
@@ -139,17 +194,24 @@ def test_the_client_imports_the_contracts_the_bus_and_the_errors_only() -> None:
 
 def test_a_domain_is_pure() -> None:
     """No clock, no chance, no environment, no event loop: time, ids and randomness are handed in."""
-    impure = {shown(path): found for path in rooms("domain", "ports") if (found := given_by_no_one(path, "asyncio"))}
+    impure = {
+        shown(path): found
+        for path in rooms("domain", "offline", "ports")
+        if (found := given_by_no_one(path, "asyncio"))
+    }
     assert impure == {}
 
 
 def test_a_handler_reads_no_clock() -> None:
-    impure = {
-        shown(path): found
-        for path in rooms("handler", "ask", "retrieve", "gather", "walk", "project")
-        if (found := given_by_no_one(path))
-    }
+    impure = {shown(path): found for path in [*rooms("handler"), *deciding(TIMED)] if (found := given_by_no_one(path))}
     assert impure == {}
+
+
+def test_the_query_service_decides_outside_the_event_loop() -> None:
+    """What is no stage, use case or port adapter of these packages is a pure function, and a new module is one."""
+    paths = list(deciding({*TIMED, *STAGES}))
+    assert len(paths) > 20
+    assert {shown(path): found for path in paths if (found := given_by_no_one(path, "asyncio"))} == {}
 
 
 def test_a_clock_is_found_however_it_is_read(tmp_path: Path) -> None:

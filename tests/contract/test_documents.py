@@ -12,11 +12,11 @@ import pytest_asyncio
 
 from contracts.graph import Partition
 from runtime.stores.documents.rows import Rows
-from services.query.adapters import RowDocuments, RowPassages
-from services.query.domain.passage import Passage
-from services.query.domain.scope import Scope
-from services.query.domain.status import STEPS, DocumentStatus, Failure
-from services.query.ports import Documents, Passages
+from services.query.adapters.documents import RowDocuments, RowPassages
+from services.query.passage import Passage
+from services.query.status.document_status import STEPS, DocumentStatus, Failure
+from services.query.status.port import Documents, Passages
+from services.query.status.scope import Scope
 from tests.support.rows import document_store
 
 

@@ -19,7 +19,7 @@ from runtime.stores.documents.sqlite import SqliteRows
 from runtime.stores.documents.write_behind import WriteBehind
 from services.merger.domain.descriptions import Group
 from services.merger.models import ModelSummarizer
-from services.query.models import ModelKeywords
+from services.query.adapters.models import ModelKeywords
 
 MADE = Extraction((), (), TokenUsage(prompt=10, completion=3))
 TABLE = Table("extractions", Partition("w", 0))

@@ -34,14 +34,14 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import asyncio, sys
 from pathlib import Path
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.stores.documents.rows import Table
 from runtime.stores.documents.sqlite import SqliteRows
 
 async def work(path, name, count):
     rows = SqliteRows(path)
     await rows.prepare()
-    shared, own = Table("revisions", Space("w", 1)), Table("chunks", Space("w", 1))
+    shared, own = Table("revisions", Partition("w", 1)), Table("chunks", Partition("w", 1))
     for number in range(count):
         await rows.increment(shared, ["all"])
         await rows.put_newer(shared, {"greatest": {"rev": number, "by": name}}, "rev")

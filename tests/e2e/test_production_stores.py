@@ -18,7 +18,7 @@ from contracts.events import Stage
 from runtime.settings import Settings
 from runtime.stores.open import open_graph, open_vectors
 from runtime.stores.vectors.milvus_accounts import make_account
-from services.query.domain.question import Mode
+from services.query.question import Mode
 from tests.support import real_texts
 from tests.support.corpus import documents
 from tests.support.milvus_server import ROOT

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from runtime.models.scripted import ScriptedChat
-from services.query.models import ModelAnswers
+from services.query.adapters.models import ModelAnswers
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, behind
 from tests.support.events import entity

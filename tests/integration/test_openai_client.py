@@ -15,7 +15,8 @@ from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.ports import Message
 from runtime.models.scripted import ScriptedChat
-from services.query.models import NO_MODEL, ModelAnswers
+from services.query.adapters.models import ModelAnswers
+from services.query.offline.models import NO_MODEL
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, READER, SEVERAL, WRITER, behind
 from tests.support.openai_provider import serving

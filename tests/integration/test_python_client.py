@@ -20,7 +20,7 @@ from lightstream.errors import (
     Unavailable,
 )
 from lightstream.models import Document
-from services.query.models import ModelAnswers
+from services.query.adapters.models import ModelAnswers
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, PASSWORD, READER, SEVERAL, behind, with_accounts
 from tests.support.clients import KINDS, Both, Kind, client

@@ -17,10 +17,10 @@ from runtime.errors import ModelRefused, RateLimited, Retryable, Unavailable
 from runtime.models import openai_endpoint
 from runtime.models.limits_shared import Guards
 from runtime.models.rerank import SHAPES, Binding, HttpReranker
-from services.query.domain.passage import Passage
-from services.query.models import ModelReranker
-from services.query.open import open_reranker
+from services.query.adapters.models import ModelReranker
+from services.query.passage import Passage
 from services.query.settings import QuerySettings
+from services.query.wiring import open_reranker
 from standalone.processes import free_port
 
 KEY = "rk-very-secret-0123456789"

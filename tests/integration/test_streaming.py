@@ -11,8 +11,8 @@ import uvicorn
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.ports import Message
-from services.query.domain.prompt import Prompt
-from services.query.models import ModelAnswers
+from services.query.adapters.models import ModelAnswers
+from services.query.context.prompt import Prompt
 from standalone.processes import free_port
 from tests.support.openai_provider import Provider, serving
 from tests.support.querying import library_of_two

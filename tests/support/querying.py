@@ -19,19 +19,20 @@ from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
-from services.query.adapters import RowCaches, RowDocuments, RowPassages
+from services.query.adapters.documents import RowCaches, RowDocuments, RowPassages
+from services.query.adapters.word_embeddings import RememberedWords
+from services.query.answering.dependencies import Library
 from services.query.api.app import create_app
 from services.query.api.door import Door
 from services.query.api.routes import Context
-from services.query.kept import Kept
-from services.query.kept_graph import KeptGraph
-from services.query.kept_vectors import KeptVectors
-from services.query.library import Library
-from services.query.models import ExtractiveAnswers, OfflineKeywords, RememberedWords
-from services.query.names import NameIndexes
-from services.query.positions import LogPositions
-from services.query.project import on_facts
+from services.query.offline.models import ExtractiveAnswers, OfflineKeywords
+from services.query.retrieval.caches.cached_graph import KeptGraph
+from services.query.retrieval.caches.cached_vectors import KeptVectors
+from services.query.retrieval.caches.invalidation import Kept
+from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.settings import QuerySettings
+from services.query.status.positions import LogPositions
+from services.query.status.projection import on_facts
 from tests.support.events import NOON, added, chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import merging
 

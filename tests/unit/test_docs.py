@@ -83,3 +83,12 @@ def test_every_decision_is_in_the_index_of_decisions() -> None:
     index = (ROOT / "docs/decisions/README.md").read_text("utf-8")
     assert numbers == list(range(1, len(decisions) + 1))
     assert [name for name in decisions if f"({name})" not in index] == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if re.match(r"\d{4}-", page.name)], ids=lambda page: page.name)
+def test_every_decision_says_its_status_its_date_and_what_enforces_it(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert re.search(r"^Status: (accepted|superseded by \[.+\]\(.+\)) · Date: \d{4}-\d\d-\d\d$", text, re.MULTILINE)
+    (enforcers,) = re.findall(r"^Enforced by: (.+)$", text, re.MULTILINE)
+    files = re.findall(r"`([^`]+)`", enforcers)
+    assert files and [file for file in files if not (ROOT / file).exists()] == []

@@ -18,7 +18,7 @@ from runtime.errors import ConfigurationError, Unavailable
 
 @dataclass(frozen=True)
 class NatsActiveGenerations:
-    """`GenerationPointers` as one key of a JetStream key-value bucket."""
+    """`ActiveGenerations` as one key of a JetStream key-value bucket."""
 
     bucket: KeyValue
 

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
-from runtime.models.offline import extraction as offline
 from runtime.models.ports import Extraction
+from services.extractor.offline import extraction as offline
 
 
 class OfflineExtractor:

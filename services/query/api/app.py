@@ -22,7 +22,7 @@ from services.query.api.failures import answered, told
 from services.query.api.problems import USUAL, answering
 from services.query.api.routes import VERSION, router
 from services.query.api.shield import HEADERS, Audit, Shield
-from services.query.refusals import Conflicts, NotOffered, NotTaken, NotThere, TooLarge
+from services.query.errors import Conflicts, NotOffered, NotTaken, NotThere, TooLarge
 
 REFUSALS: dict[type[Exception], int] = {NotTaken: 400, NotThere: 404, Conflicts: 409, TooLarge: 413, NotOffered: 501}
 """What is answered to what a use case refuses; any other InvalidInput is 422."""

@@ -10,14 +10,14 @@ from fastapi import Response
 from pydantic import ValidationError
 
 from contracts.text import encodable
+from services.query.answering.ask import Answer, ask
 from services.query.api.models import MAX_TEXT, HistoryMessage, QueryRequest, references_of
 from services.query.api.routes import POSITION, Context, asked, standing, wanted_of
 from services.query.api.streaming import Ndjson
-from services.query.ask import Answer, ask
 from services.query.domain.conversation import Wish, is_task, joined, kept, listed, parted
-from services.query.domain.question import Turn
-from services.query.library import Count
-from services.query.refusals import NotTaken
+from services.query.errors import NotTaken
+from services.query.question import Turn
+from services.query.retrieval.dependencies import Count
 
 
 @dataclass

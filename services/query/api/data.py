@@ -11,10 +11,10 @@ from contracts.text import one_line
 from services.query.api.models import QueryRequest
 from services.query.api.problems import SAID, Problem, Responses
 from services.query.api.routes import STANDING, Ctx, Workspace, asked, standing
-from services.query.domain.found import Found
-from services.query.domain.passage import Passage
-from services.query.domain.question import Question
-from services.query.retrieve import retrieve
+from services.query.passage import Passage
+from services.query.question import Question
+from services.query.retrieval.results import Found
+from services.query.retrieval.retrieve import retrieve
 
 router = APIRouter()
 

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field,
 from contracts.text import encodable, one_line, sanitize
 from contracts.values import Chunking
 from services.query.api.strict import Strict
-from services.query.domain.status import STATUSES, STEPS, DocumentStatus
+from services.query.status.document_status import STATUSES, STEPS, DocumentStatus
 
 Said = Annotated[str, AfterValidator(encodable)]
 """A text without lone surrogates, which JSON can carry and UTF-8 cannot."""

@@ -9,7 +9,6 @@ from contracts.graph import Partition
 from contracts.ids import UNKNOWN_SOURCE
 from runtime.bus.publisher import Added
 from runtime.parsing.kinds import KINDS
-from services.query.adding import Shelf, Text, Track, add_texts
 from services.query.api.document_models import (
     ChunkingOption,
     DeleteRequest,
@@ -33,11 +32,12 @@ from services.query.api.links import ADDED, LISTED, SCANNED, TRACKED
 from services.query.api.multipart import received
 from services.query.api.problems import answering
 from services.query.api.routes import Context, Ctx, Workspace
-from services.query.domain.status import STATUSES
-from services.query.refusals import NotThere
-from services.query.removing import delete, delete_all, reprocess
-from services.query.scanning import AlreadyRunning
-from services.query.uploading import Wishes, upload
+from services.query.errors import NotThere
+from services.query.ingestion.adding import Shelf, Text, Track, add_texts
+from services.query.ingestion.removing import delete, delete_all, reprocess
+from services.query.ingestion.scanning import AlreadyRunning
+from services.query.ingestion.uploading import Wishes, upload
+from services.query.status.document_status import STATUSES
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 

@@ -5,7 +5,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from contracts.graph import Partition
-from services.query import browsing, editing
 from services.query.api.graph_models import (
     MANUAL,
     DeletionResponse,
@@ -32,7 +31,8 @@ from services.query.api.links import ENTITY, NAMES, RELATION
 from services.query.api.problems import Responses, answering
 from services.query.api.routes import Context, Ctx, Workspace
 from services.query.domain.access import Caller
-from services.query.editing import Desk, Edited
+from services.query.graph import browsing, editing
+from services.query.graph.editing import Desk, Edited
 
 router = APIRouter(tags=["graph"])
 

@@ -10,9 +10,9 @@ from contracts.text import encodable, one_line, sanitize
 from contracts.values import EditedValues
 from runtime.bus.codec import explain
 from services.query.api.strict import Strict
-from services.query.browsing import Part
-from services.query.editing import Edited, Renaming
-from services.query.refusals import NotTaken
+from services.query.errors import NotTaken
+from services.query.graph.browsing import Part
+from services.query.graph.editing import Edited, Renaming
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -17,12 +17,12 @@ from pydantic import (
 )
 
 from contracts.text import encodable, sanitize
+from services.query.answering.ask import Answer
 from services.query.api.strict import Moment, Strict
-from services.query.ask import Answer
 from services.query.domain.conversation import LONGEST_TURN, MOST_TURNS
-from services.query.domain.passage import Passage
-from services.query.domain.question import Mode
-from services.query.domain.scope import Scope
+from services.query.passage import Passage
+from services.query.question import Mode
+from services.query.status.scope import Scope
 
 MAX_TEXT = 131_072
 """Characters of what a language model gets to read of one request."""

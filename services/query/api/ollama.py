@@ -27,7 +27,7 @@ from services.query.api.ollama_models import (
 from services.query.api.routes import Context, Ctx, Workspace
 from services.query.api.streaming import Lines, Ndjson, guarded
 from services.query.domain.conversation import Wish, wish
-from services.query.refusals import NotThere
+from services.query.errors import NotThere
 
 Handle = Callable[[Request], Coroutine[Any, Any, Response]]
 Part = Callable[[str], dict[str, Any]]

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from services.query.api.strict import Strict
-from services.query.domain.question import Turn
+from services.query.question import Turn
 
 SIZE = 7_365_960_935
 MODIFIED, EXPIRES = "2024-01-15T00:00:00Z", "2050-12-31T14:38:31.83753-07:00"

@@ -18,7 +18,7 @@ from services.query.api.streaming import Lines, Sse, guarded
 from services.query.domain.access import Caller
 from services.query.domain.conversation import Wish
 from services.query.domain.model_names import Model, model, offered
-from services.query.refusals import NotThere
+from services.query.errors import NotThere
 
 router = APIRouter(prefix="/v1", tags=["openai"], responses=documented(OpenAiProblem))
 

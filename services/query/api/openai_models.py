@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from services.query.api.strict import Strict
-from services.query.domain.question import Turn
+from services.query.question import Turn
 
 CREATED = 1_705_276_800
 """Seconds of the epoch; the field is required of a model, and ours have no date."""

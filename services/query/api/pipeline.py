@@ -20,9 +20,9 @@ from services.query.api.pipeline_models import (
 from services.query.api.problems import answering
 from services.query.api.routes import Context, Ctx, Workspace
 from services.query.domain.access import Caller
-from services.query.domain.status import working
-from services.query.refusals import NotOffered, NotTaken
-from services.query.removing import cancel
+from services.query.errors import NotOffered, NotTaken
+from services.query.ingestion.removing import cancel
+from services.query.status.document_status import working
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 

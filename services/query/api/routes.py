@@ -11,16 +11,18 @@ from contracts.envelope import WORKSPACE_PATTERN
 from contracts.envelope import Header as Attributes
 from runtime.bus.port import ActiveGenerations, Blobs, Log
 from runtime.models.scope import set_call_scope
+from services.query.answering.ask import Answer, ask
+from services.query.answering.dependencies import Library
 from services.query.api.models import QueryRequest, QueryResponse, references_of
 from services.query.api.problems import Responses, answering
 from services.query.api.streaming import Ndjson, answer_lines
-from services.query.ask import Answer, ask
-from services.query.domain.question import RESPONSE_TYPE, Keywords, Question, Turn, Wanted
-from services.query.library import Library, Spaces, Tell
-from services.query.ports import Documents, Positions
-from services.query.scanning import Scans
+from services.query.ingestion.scanning import Scans
+from services.query.ingestion.uploading import Readers
+from services.query.question import RESPONSE_TYPE, Keywords, Question, Turn, Wanted
+from services.query.retrieval.dependencies import Tell
 from services.query.settings import QuerySettings
-from services.query.uploading import Readers
+from services.query.spaces import Spaces
+from services.query.status.port import Documents, Positions
 
 VERSION = "0.1.0"
 router = APIRouter()

@@ -10,10 +10,10 @@ from typing import Any
 from fastapi.responses import StreamingResponse
 from starlette.types import Send
 
+from services.query.answering.ask import Answer
 from services.query.api.failures import told
 from services.query.api.models import QueryRequest, references_of
-from services.query.ask import Answer
-from services.query.library import Tell, nobody
+from services.query.retrieval.dependencies import Tell, nobody
 
 HEADERS = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buffering": "no"}
 

@@ -12,8 +12,8 @@ from services.query.api.door import Door
 from services.query.api.problems import ANYBODY, answering
 from services.query.api.routes import VERSION, Context, Ctx, Workspace
 from services.query.api.system_models import Customization, Health
-from services.query.domain.status import working
-from services.query.refusals import NotOffered
+from services.query.errors import NotOffered
+from services.query.status.document_status import working
 
 router = APIRouter(tags=["system"])
 

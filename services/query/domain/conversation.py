@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
-from services.query.domain.question import Mode, Turn
+from services.query.question import Mode, Turn
 
 MODES: dict[str, Mode] = {mode: mode for mode in get_args(Mode)}
 """Every mode by its name."""

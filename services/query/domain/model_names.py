@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from services.query.domain.access import EVERY
 from services.query.domain.conversation import MODES
-from services.query.domain.question import Mode
+from services.query.question import Mode
 
 NAME = "lightstream"
 

@@ -38,6 +38,17 @@ def test_only_a_hint_before_the_ending_is_no_part_of_a_name() -> None:
     assert ids.canonical_name("report.[native]") == "report.[native]"
 
 
+def test_a_document_below_a_folder_is_named_by_its_whole_path() -> None:
+    assert ids.path_id("a/README.md") == "doc-" + ids.md5("a/README.md") != ids.path_id("b/README.md")
+    for name in ("README.md", " README.md ", "README.[native].md", "a\\README.md"):
+        assert ids.path_id(name) == ids.document_id("", name)
+
+
+def test_a_name_may_mean_the_document_of_its_path_or_of_its_base_name() -> None:
+    assert ids.ids_of_name("a/README.md") == [ids.path_id("a/README.md"), ids.document_id("", "README.md")]
+    assert ids.ids_of_name("README.md") == [ids.document_id("", "README.md")]
+
+
 @given(any_text, any_text)
 def test_the_same_input_gives_the_same_name_of_the_same_form(text: str, name: str) -> None:
     made = ids.document_id(text, name)

@@ -18,7 +18,7 @@ from services.query.domain.conversation import (
     wish,
 )
 from services.query.domain.model_names import Model, model, models, offered
-from services.query.domain.question import Turn
+from services.query.question import Turn
 
 TWO = {"curie.txt": "1", "baker.txt": "2"}
 SEVEN = {f"{n}.txt": str(n) for n in range(1, 8)}

@@ -11,8 +11,8 @@ import pytest_asyncio
 from contracts.graph import Partition
 from contracts.moments import microseconds
 from runtime.bus.memory import MemoryLog
-from services.query.positions import FRESH, LogPositions
 from services.query.settings import QuerySettings
+from services.query.status.positions import FRESH, LogPositions
 from tests.support.events import added, delivered
 from tests.support.querying import World, library_of_two
 

@@ -19,7 +19,7 @@ from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
 from services.merger.handler import on_graph_edited
-from services.query.browsing import likeness
+from services.query.graph.browsing import likeness
 from services.query.settings import QuerySettings
 from tests.support.events import entity, relation
 from tests.support.merging import merging

@@ -8,12 +8,12 @@ import pytest_asyncio
 from fastapi import FastAPI
 
 from runtime.bus.memory import MemoryBlobs
-from services.query import open as open_module
+from services.query import wiring as open_module
 from services.query.api.app import create_app
 from services.query.api.bodies import BodyLimits
 from services.query.api.door import Door
 from services.query.api.failures import answered
-from services.query.open import counter
+from services.query.wiring import counter
 from tests.support.access import KEY, WRITER, behind, client, keyed
 from tests.support.querying import World, library_of_two
 

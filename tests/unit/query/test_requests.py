@@ -9,8 +9,8 @@ import pytest
 import pytest_asyncio
 
 from runtime.errors import ConfigurationError
-from services.query.ask import NEEDS_MODEL
-from services.query.domain.passage import Passage
+from services.query.answering.ask import NEEDS_MODEL
+from services.query.passage import Passage
 from services.query.settings import QuerySettings
 from tests.support.querying import World, library_of_two
 from tests.unit.query.test_api import QUESTION, client

@@ -1,0 +1,66 @@
+"""What a passage is about, and whom the pronoun at the beginning of a sentence means."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from runtime.text.names import Name
+from runtime.text.sentences import Sentence
+from runtime.text.terms import Word, is_verb, words
+from runtime.text.words import FOREIGN_OPENERS, NO_NAMES, OPENERS
+from services.extractor.offline.types import guess
+
+_PRONOUN = re.compile(r"(?P<person>He|She|His|Her)\b|(?:It|Its)\b(?! (?:is|was) (?:\w+ to|\w+ that|not|also)\b)")
+_THINGS = frozenset({"location", "organization", "event", "content", "concept"})
+
+
+def referred(
+    text: str, found: Sequence[Sentence], occurrences: Sequence[Name], headings: Sequence[str]
+) -> dict[int, Name]:
+    """Sentence → the name its first word, a pronoun, means; placed where the pronoun stands.
+
+    That is what the sentence before begins with, else the subject of the passage: the name that the last heading is,
+    else the name the passage begins with.
+    """
+    leading = _leading(text, found, occurrences)
+    prose = [number for number, sentence in enumerate(found) if not (sentence.code or sentence.heading)]
+    subject = _of_headings(headings) or leading.get(prose[0] if prose else -1)
+    meant: dict[int, Name] = {}
+    for number in prose:
+        pronoun = _PRONOUN.match(found[number].text)
+        name = leading.get(number - 1) or meant.get(number - 1) or subject
+        if pronoun and name and _fits(name, person=pronoun["person"] is not None):
+            start = found[number].start
+            meant[number] = Name(name.text, start, start + pronoun.end(), number, name.kind, name.title)
+    return meant
+
+
+def _leading(text: str, found: Sequence[Sentence], occurrences: Sequence[Name]) -> Mapping[int, Name]:
+    """The names with which sentences begin, an article or a title before them apart."""
+    leading: dict[int, Name] = {}
+    for name in occurrences:
+        before = words(text, found[name.sentence].start, name.start)
+        if not [word for word in before if word.shape not in ("stop", "connector") and word.lower != name.title]:
+            leading.setdefault(name.sentence, name)
+    return leading
+
+
+def _of_headings(headings: Sequence[str]) -> Name | None:
+    """The last heading, when all of it is a name."""
+    parts = words(headings[-1]) if headings else []
+    bare = " ".join(word.text for word in parts)
+    if not 0 < len(parts) < 5 or bare != headings[-1].strip() or any(not _is_named(word) for word in parts):
+        return None
+    return Name(bare, 0, len(bare), 0)
+
+
+def _is_named(word: Word) -> bool:
+    lower = word.lower
+    common = lower in OPENERS or lower in NO_NAMES or lower in FOREIGN_OPENERS or is_verb(lower)
+    return word.shape == "connector" or (word.shape == "proper" and not common)
+
+
+def _fits(name: Name, *, person: bool) -> bool:
+    kind = guess(name)
+    if not person:
+        return kind != "person"
+    return kind not in _THINGS and not name.text.isupper() and name.kind in ("name", "han")

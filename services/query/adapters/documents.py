@@ -1,0 +1,151 @@
+"""Documents, passages and caches in the document store."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import Any
+
+from contracts.graph import DocumentBounds, Partition
+from contracts.moments import microseconds
+from contracts.subjects import token
+from contracts.text import one_line
+from runtime.stores.documents.rows import Row, Rows, Table
+from services.query.passage import Passage
+from services.query.status.document_status import LEAVING, SETTLED, STATUSES, STEPS, DocumentStatus, Failure
+from services.query.status.port import Page
+from services.query.status.scope import Scope
+
+_PAGE = 1000
+_OLDEST = 100
+"""Documents at the beginning of the log among which the earliest is looked for: clocks of publishers differ."""
+
+PASSAGE_FIELDS = tuple(field.name for field in fields(Passage))
+
+
+class RowDocuments:
+    """`Documents` over `Rows`."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    async def get(self, space: Partition, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
+        """See `Documents.get`."""
+        found = await self._rows.get(_documents(space), [token(id) for id in ids])
+        return {row["id"]: (_status(row), row["rev"]) for row in found.values()}
+
+    async def swap(self, space: Partition, status: DocumentStatus, revision: int | None) -> bool:
+        """See `Documents.swap`."""
+        row = _row(status, (revision or 0) + 1)
+        return await self._rows.swap(_documents(space), token(status.id), revision, row)
+
+    async def page(
+        self, space: Partition, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
+    ) -> Page:
+        """See `Documents.page`."""
+        table = _documents(space)
+        where: dict[str, str | int | list[str]] = {"status": list(statuses or STATUSES)}
+        rows = await self._rows.find(table, where, order=order, descending=descending, skip=skip, limit=limit)
+        total = sum((await self._rows.count(table, "status", where)).values())
+        return Page([_status(row) for _, row in rows], total)
+
+    async def tracked(self, space: Partition, track_id: str) -> list[DocumentStatus]:
+        """See `Documents.tracked`."""
+        found = await self._rows.find(_documents(space), {"track_id": track_id, "status": list(STATUSES)}, order="id")
+        return [_status(row) for _, row in found]
+
+    async def within(self, space: Partition, scope: Scope) -> set[str]:
+        """See `Documents.within`."""
+        if scope.document_ids:
+            found = [status for status, _ in (await self.get(space, scope.document_ids)).values()]
+            return {status.id for status in found if status.status not in LEAVING and scope.admits(status)}
+        admitted: set[str] = set()
+        after = ""
+        while page := await self._rows.scan(_documents(space), after, _PAGE):
+            states = [_status(row) for _, row in page if row["status"] not in LEAVING]
+            admitted |= {status.id for status in states if scope.admits(status)}
+            after = page[-1][0]
+        return admitted
+
+    async def unsettled(self, space: Partition) -> int | None:
+        """See `Documents.unsettled`."""
+        working = [status for status in STATUSES if status not in SETTLED]
+        found = await self._rows.find(_documents(space), {"status": working}, order="version", limit=_OLDEST)
+        return min((_status(row).added for _, row in found), default=None)
+
+    async def counts(self, space: Partition) -> dict[str, int]:
+        """See `Documents.counts`."""
+        return await self._rows.count(_documents(space), "status", {"status": list(STATUSES)})
+
+
+class RowPassages:
+    """`Passages` over `Rows`."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    async def put(self, space: Partition, passages: Sequence[Passage]) -> None:
+        """See `Passages.put`."""
+        # Of two versions in one batch the newer stands, whichever came first.
+        rows = {token(passage.id): asdict(passage) for passage in sorted(passages, key=lambda passage: passage.version)}
+        await self._rows.put_newer(Table("chunks", space), rows, "version")
+
+    async def get(self, space: Partition, ids: Collection[str]) -> dict[str, Passage]:
+        """See `Passages.get`."""
+        found = await self._rows.get(Table("chunks", space), [token(id) for id in ids])
+        return {row["id"]: _passage(row) for row in found.values()}
+
+    async def end(self, space: Partition, document_id: str, extent: DocumentBounds) -> None:
+        """See `Passages.end`."""
+        found = await self._rows.find(Table("chunks", space), {"document_id": document_id})
+        await self._rows.delete(
+            Table("chunks", space),
+            [key for key, row in found if extent.is_obsolete_chunk(row["order"], row["version"])],
+        )
+
+
+CLEARED = ("extractions", "keywords", "answers")
+"""Tables of what a language model gave. They live in generation 0."""
+
+
+class RowCaches:
+    """`Caches` over `Rows`."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    async def clear(self, workspace: str) -> None:
+        """See `Caches.clear`."""
+        for name in CLEARED:
+            await self._rows.drop(Table(name, Partition(workspace, 0)))
+
+
+def _passage(row: Row) -> Passage:
+    # Other versions of this code write more fields, or fewer.
+    values: dict[str, Any] = {name: row[name] for name in PASSAGE_FIELDS if name in row}
+    values["headings"] = tuple(row["headings"])
+    # Anybody who may publish may have given the document any name.
+    values["file_path"] = one_line(values["file_path"])
+    return Passage(**values)
+
+
+def _documents(space: Partition) -> Table:
+    return Table("documents", space)
+
+
+def _row(status: DocumentStatus, revision: int) -> Row:
+    return {
+        **asdict(status),
+        "status": status.status,
+        "bits": {step: f"{bits:x}" for step, bits in status.bits.items()},
+        "rev": revision,
+    }
+
+
+def _status(row: Row) -> DocumentStatus:
+    values: dict[str, Any] = {name: value for name, value in row.items() if name not in {"status", "rev"}}
+    values["bits"] = {step: int(row["bits"][step], 16) for step in STEPS}
+    values["failures"] = tuple(Failure(**failure) for failure in row["failures"])
+    if "added" not in row and row["updated_at"]:
+        # A row of an older version does not tell; its text is at least that old.
+        values["added"] = microseconds(datetime.fromisoformat(row["updated_at"]))
+    return DocumentStatus(**values)

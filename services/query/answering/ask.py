@@ -1,0 +1,95 @@
+"""From a question to an answer: retrieval, context, and whoever answers from it, in one piece or in many."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+
+from services.query.answering.answer_text import Cleaned, cleaned
+from services.query.answering.dependencies import Library
+from services.query.answering.port import Memo
+from services.query.context.layout import layout
+from services.query.context.prompt import Prompt, answer_prompt
+from services.query.question import Question, Wanted
+from services.query.retrieval.results import Found
+from services.query.retrieval.retrieve import retrieve
+from services.query.spaces import Spaces
+
+NO_CONTEXT = "Sorry, nothing in the documents answers that question. [no-context]"
+"""Clients look for the marker at the end."""
+
+NEEDS_MODEL = (
+    "The mode bypass puts the question to a language model, and none is configured: set LLM_BASE_URL or LLM_API_KEY, "
+    "or ask in another mode."
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer with what it rests on.
+
+    `pieces`: its text is still being written. Whoever reads it closes it, which ends the work wherever it stands.
+    """
+
+    text: str
+    found: Found
+    by_model: bool = False
+    pieces: AsyncGenerator[str] | None = None
+
+
+async def ask(
+    question: Question, spaces: Spaces, library: Library, *, wanted: Wanted = "answer", streamed: bool = False
+) -> Answer:
+    """Answer the question; in pieces where that is asked for and a model answers.
+
+    Raises `Unavailable` when a store or a model does not answer; pieces raise what `Chat.stream` raises.
+    """
+    bypass = question.mode == "bypass"
+    memories = library.memories if wanted == "answer" else None
+    place = await memories.before(question, spaces.all) if memories else None
+    found = await retrieve(question, spaces, library)
+    if not found and (not bypass or wanted == "context"):
+        return Answer(NO_CONTEXT, found)
+    context = "" if bypass else layout(found.entities, found.relations, found.passages, found.references)
+    if wanted == "context":
+        return Answer(context, found)
+    prompt = answer_prompt(question, context)
+    if wanted == "prompt":
+        return Answer(prompt.text, found)
+    if bypass and not library.answers.uses_model:
+        return Answer(NEEDS_MODEL, found)
+    library.tell("generating_response")
+    memo = place(prompt) if place else None
+    references = None if bypass or not library.answers.uses_model else found.references
+    return await _answered(prompt, found, references, memo, library, streamed=streamed)
+
+
+async def _answered(
+    prompt: Prompt,
+    found: Found,
+    references: Mapping[str, str] | None,
+    memo: Memo | None,
+    library: Library,
+    *,
+    streamed: bool,
+) -> Answer:
+    """`memo`: where the answer may be known already, or be kept; as the model gave it, for what is clean may change."""
+    answers = library.answers
+    if memo and (known := await memo.known()) is not None:
+        return Answer(cleaned(known, references), found, by_model=True)
+    if streamed and (pieces := answers.stream(prompt)):
+        text = _cleaned(memo.keeping(pieces) if memo else pieces, Cleaned(references))
+        return Answer("", found, answers.uses_model, text)
+    make = partial(answers.answer, prompt, found.passages)
+    text = await (memo.once(make) if memo else make())
+    return Answer(cleaned(text, references), found, answers.uses_model)
+
+
+async def _cleaned(pieces: AsyncGenerator[str], filters: Cleaned) -> AsyncGenerator[str]:
+    """`cleaned`, in pieces."""
+    async with aclosing(pieces):
+        async for piece in pieces:
+            if part := filters.feed(piece):
+                yield part
+    if part := filters.end():
+        yield part

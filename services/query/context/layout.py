@@ -1,0 +1,58 @@
+"""What a language model gets to read: fenced JSON lines under four titles, as LightRAG's clients know them."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from contracts.graph import Entity, Relation
+from services.query.passage import Passage
+
+
+def _line(**fields: Any) -> str:
+    # JSON leaves these two line breaks as they are.
+    line = json.dumps({name: value for name, value in fields.items() if value}, ensure_ascii=False)
+    return line.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def entity_line(entity: Entity) -> str:
+    """One entity as it stands in the context."""
+    return _line(entity=entity.name, type=entity.type, description=entity.description)
+
+
+def relation_line(relation: Relation) -> str:
+    """One relation as it stands in the context."""
+    return _line(entity1=relation.source, entity2=relation.target, description=relation.description)
+
+
+def tokens(entities: Sequence[Entity], relations: Sequence[Relation], count: Callable[[str], int]) -> int:
+    """Of the lines of these entities and relations."""
+    return sum(map(count, [*map(entity_line, entities), *map(relation_line, relations)]))
+
+
+def passage_line(reference: str, passage: Passage) -> str:
+    """One passage as it stands in the context."""
+    headings = " → ".join(passage.headings)
+    return _line(reference_id=reference, content=passage.content, content_headings=headings)
+
+
+def layout(
+    entities: Sequence[Entity],
+    relations: Sequence[Relation],
+    passages: Sequence[tuple[str, Passage]],
+    references: Mapping[str, str],
+) -> str:
+    """The whole context. The two graph blocks are left out where there is no graph data."""
+    blocks: list[tuple[str, Sequence[str]]] = []
+    if entities or relations:
+        blocks += [
+            ("Knowledge Graph Data (Entity):", [entity_line(entity) for entity in entities]),
+            ("Knowledge Graph Data (Relationship):", [relation_line(relation) for relation in relations]),
+        ]
+    blocks += [
+        (
+            "Document Chunks (each names by reference_id its file in the Reference Document List):",
+            [passage_line(reference, passage) for reference, passage in passages],
+        ),
+        ("Reference Document List:", [_line(reference_id=id, file_path=path) for path, id in references.items()]),
+    ]
+    return "\n\n".join("\n".join([title, "", "```json", *lines, "```"]) for title, lines in blocks)

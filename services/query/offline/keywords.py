@@ -1,0 +1,59 @@
+"""What a question is about, without a language model: low-level keywords name things, high-level ones themes."""
+
+from collections.abc import Iterator
+
+from runtime.text.han import runs
+from runtime.text.names import Name, names
+from runtime.text.terms import Word, is_content, without_addresses, words
+
+MOST = 12
+"""Keywords of each level."""
+
+_LONGEST_THEME = 200
+_LONGEST = 4_000
+_ASKING = frozenset({"tell", "explain", "describe", "list", "compare", "summarize", "show", "name", "give", "find"})
+
+
+def keywords(question: str) -> tuple[list[str], list[str]]:
+    """(high-level, low-level) keywords of a question, at most 12 each.
+
+    Low: the names, then the remaining content words. High: phrases of several content words, else the question itself,
+    cut at 200 characters. Both are empty only for a blank question. Only the first 4,000 characters count.
+    """
+    question = question.strip()[:_LONGEST]
+    theme = " ".join(question.split())[:_LONGEST_THEME].strip()
+    if not theme:
+        return [], []
+    found = names(question)
+    masked = without_addresses(question)
+    content = [word for word in words(masked) if _is_free(word, found)]
+    han = [run.text for run in runs(masked) if not any(_within(run.start, name) for name in found)]
+    low = [*(name.text for name in found), *han, *(word.lower for word in content)]
+    phrases = [phrase for phrase in _phrases(masked, content) if " " in phrase]
+    return _distinct(phrases) or [theme.rstrip("?？!！。. ") or theme], _distinct(low)
+
+
+def _is_free(word: Word, found: list[Name]) -> bool:
+    if not is_content(word) or word.lower in _ASKING:
+        return False
+    return not any(_within(word.start, name) for name in found)
+
+
+def _within(offset: int, name: Name) -> bool:
+    return name.start <= offset < name.end
+
+
+def _phrases(text: str, content: list[Word]) -> Iterator[str]:
+    """Content words that stand side by side, joined."""
+    phrase: list[Word] = []
+    for word in content:
+        if phrase and text[phrase[-1].end : word.start].strip(" "):
+            yield " ".join(part.lower for part in phrase)
+            phrase = []
+        phrase.append(word)
+    if phrase:
+        yield " ".join(part.lower for part in phrase)
+
+
+def _distinct(found: list[str]) -> list[str]:
+    return list({keyword.casefold(): keyword for keyword in reversed(found)}.values())[::-1][:MOST]

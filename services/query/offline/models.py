@@ -1,0 +1,83 @@
+"""Keywords and answers without a language model."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from runtime.models.ports import Vector
+from services.query.context.prompt import Prompt
+from services.query.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
+from services.query.offline.keywords import keywords
+from services.query.offline.quotable import quotable
+from services.query.passage import Passage
+from services.query.question import Keywords
+
+NO_MODEL = "(No language model is configured: these sentences are quoted from the documents as they stand.)"
+
+
+NOTHING_TO_QUOTE = "No sentence of what was found can be quoted; only_need_context shows what was found."
+
+
+SENTENCES = 5
+
+
+BEST_PASSAGE = 0.3
+"""What a sentence of the best passage has ahead of others, measured by `benchmarks/answers.py`; of the second, half."""
+
+
+CANDIDATES = 32
+"""Sentences whose meaning is compared with the question's; each costs a few milliseconds."""
+
+
+class OfflineKeywords:
+    """Names and content words of the question."""
+
+    async def of(self, workspace: str, question: str) -> Keywords:
+        """Computed at once."""
+        return offline_keywords(question)
+
+
+def offline_keywords(question: str) -> Keywords:
+    """Return names and content words of the question."""
+    high, low = keywords(question)
+    return Keywords(tuple(high), tuple(low))
+
+
+class Embeds(Protocol):
+    """The part of an `Embedder` that embeds."""
+
+    async def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector per text, in order."""
+        ...
+
+
+class ExtractiveAnswers:
+    """Quotes the sentences that fit best, the best first: half by the question's words they name, half by meaning."""
+
+    uses_model = False
+
+    def __init__(self, embedder: Embeds) -> None:
+        self._embedder = embedder
+
+    def stream(self, prompt: Prompt) -> None:
+        """Quotations come at once."""
+
+    async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> str:
+        """Compares at most `CANDIDATES` sentences with the question."""
+        candidates = [
+            Candidate(sentence, rank, place, reference)
+            for rank, (reference, passage) in enumerate(passages)
+            for place, sentence in enumerate(quotable(passage.content))
+            if 20 <= len(sentence) <= LONGEST
+        ]
+        lexical = lexical_scores(prompt.query, candidates)
+        order = sorted(range(len(candidates)), key=lambda i: (-lexical[i], candidates[i].passage, i))[:CANDIDATES]
+        if not order:
+            return f"{NOTHING_TO_QUOTE}\n\n{NO_MODEL}"
+        shortlist = [candidates[i] for i in order]
+        asked, *said = await self._embedder.embed([prompt.query, *(candidate.text for candidate in shortlist)])
+        meaning = [sum(a * b for a, b in zip(asked, vector, strict=True)) for vector in said]
+        scores = [
+            lexical[i] + similar + BEST_PASSAGE / (1 + candidates[i].passage)
+            for i, similar in zip(order, meaning, strict=True)
+        ]
+        return f"{compose(best(shortlist, scores, SENTENCES))}\n\n{NO_MODEL}"

@@ -1,0 +1,44 @@
+"""What of a passage can stand in an answer: its sentences, and the rows of its tables with the names of the columns."""
+
+import re
+from collections.abc import Iterator
+
+from runtime.text.sentences import sentences
+
+_RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+def quotable(text: str) -> Iterator[str]:
+    """The sentences in order, without headings and code. A row of a table reads `Ship: Grey Gull; Sailor: Ruth Thorn`.
+
+    A row whose header the passage does not have is left out: nobody could tell what its cells mean.
+    """
+    header: list[str] = []
+    row = -1
+    for sentence in sentences(text):
+        if sentence.code or sentence.heading:
+            continue
+        start = text.rfind("\n", 0, sentence.start) + 1
+        line, _, rest = text[start:].partition("\n")
+        if not (line.startswith("|") or line.rstrip().endswith("|")):
+            header = []
+            yield sentence.text
+        elif start != row:  # a row may hold several sentences
+            row = start
+            if _RULE.fullmatch(rest.partition("\n")[0].strip()):
+                header = _cells(line)
+            elif header and not _RULE.fullmatch(line.strip()):
+                yield "; ".join(_named(header, _cells(line)))
+
+
+def _cells(line: str) -> list[str]:
+    inner = line.strip().removeprefix("|").removesuffix("|")
+    return [cell.strip().replace("\\|", "|") for cell in _BAR.split(inner)]
+
+
+def _named(header: list[str], cells: list[str]) -> Iterator[str]:
+    for number, cell in enumerate(cells):
+        name = header[number] if number < len(header) else ""
+        if cell:
+            yield f"{name}: {cell}" if name else cell

@@ -1,0 +1,45 @@
+"""Entities, relations and ties that questions asked for before. The merger's GraphMerged names all that it changed."""
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from contracts.events import GraphMerged
+from contracts.graph import Entity, Partition, Relation
+from runtime.stores.graph.port import Graph, Neighbourhood, Tie
+from services.query.retrieval.caches.invalidation import Kept
+
+
+class KeptGraph:
+    """The port `KnownGraph` over the graph store."""
+
+    def __init__(self, graph: Graph, kept: Kept) -> None:
+        self._graph, self._kept = graph, kept
+        self._limits: set[int] = set()
+        kept.follow(GraphMerged.type_name(), self._overtaken)
+
+    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
+        """See `Graph.entities`."""
+        return await self._kept.read(space, ("entity",), names, lambda new: self._graph.entities(space, new))
+
+    async def relations(self, space: Partition, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
+        """See `Graph.relations`."""
+        return await self._kept.read(space, ("relation",), pairs, lambda new: self._graph.relations(space, new))
+
+    async def ties(self, space: Partition, names: Collection[str], *, limit: int) -> dict[str, list[Tie]]:
+        """See `Graph.ties`."""
+        self._limits.add(limit)
+        return await self._kept.read(
+            space, ("ties", limit), names, lambda new: self._graph.ties(space, new, limit=limit)
+        )
+
+    async def neighbourhood(self, space: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
+        """See `Graph.neighbourhood`. Nothing of it is kept."""
+        return await self._graph.neighbourhood(space, names, limit=limit)
+
+    def _overtaken(self, event: GraphMerged) -> Iterator[tuple[Any, ...]]:
+        for entity in event.entities:
+            yield "entity", entity.name
+        for relation in event.relations:
+            ends = (relation.source, relation.target)
+            yield "relation", ends
+            yield from (("ties", limit, name) for name in ends for limit in self._limits)

@@ -1,0 +1,41 @@
+"""What retrieval brings to the answer."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from contracts.graph import Entity, Relation
+from services.query.passage import Passage
+from services.query.question import NO_KEYWORDS, Keywords
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """What a mode's own stages found, before passages are read, reranked and cut to the budget."""
+
+    entities: Sequence[Entity] = ()
+    relations: Sequence[Relation] = ()
+    chunk_ids: Sequence[str] = ()
+    """The best first."""
+    tokens: int = 0
+    """Of the lines of the entities and relations in the prompt."""
+    info: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Counts for `processing_info`."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Everything the answer rests on."""
+
+    entities: Sequence[Entity] = ()
+    relations: Sequence[Relation] = ()
+    passages: Sequence[tuple[str, Passage]] = ()
+    """Reference id ("" without a file) and passage, the best first."""
+    references: Mapping[str, str] = field(default_factory=dict[str, str])
+    """File path to reference id."""
+    keywords: Keywords = NO_KEYWORDS
+    info: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """How many of what each stage found, under LightRAG's names of `processing_info`."""
+
+    def __bool__(self) -> bool:
+        return bool(self.passages or self.entities or self.relations)

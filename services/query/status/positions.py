@@ -1,0 +1,98 @@
+"""Up to when an answer holds what was said of documents, read from what the status projection handled and settled."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from contracts.graph import Partition
+from runtime.bus.port import Log
+from services.query.status.port import Documents
+
+FRESH = 0.5
+"""Seconds for which a position is not asked for again. It is a lower bound, so an old one is still true."""
+
+MOST_KNOWN = 1000
+"""Workspaces whose position is remembered; a caller may name any."""
+
+PACE = 0.1
+"""Seconds between two looks of a request that waits."""
+
+CLOCKS = 5_000_000
+"""Microseconds by which the clocks of publishers may be ahead of ours."""
+
+
+def _now() -> int:
+    return time.time_ns() // 1000
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """The newest event that a workspace had in the log at a time."""
+
+    sequence: int
+    at: int
+
+
+@dataclass
+class _Known:
+    looked: float
+    position: int
+    mark: _Mark
+
+
+@dataclass
+class LogPositions:
+    """`Positions` over the bus and the documents. `now`: microseconds since 1970."""
+
+    log: Log
+    documents: Documents
+    now: Callable[[], int] = _now
+
+    def __post_init__(self) -> None:
+        self._known: dict[Partition, _Known] = {}
+
+    async def of(self, space: Partition) -> int:
+        """See `Positions.of`."""
+        known = self._known.get(space)
+        if known and time.monotonic() - known.looked < FRESH:
+            return known.position
+        mark = await self._marked(space)
+        # While documents come without a pause the newest is never folded: what was the newest a while ago is.
+        marks = [mark] if known is None else [mark, known.mark]
+        folded, oldest = await self._look(space)
+        reached = [one.at for one in marks if one.sequence <= folded]
+        position = max(reached, default=0)
+        if oldest is not None:
+            position = min(position, oldest - 1)
+        return self._remember(space, position, mark if reached or known is None else known.mark)
+
+    async def reach(self, space: Partition, position: int, seconds: float) -> int:
+        """See `Positions.reach`. Whatever the caller knows of was in the log when it asked, whatever clocks say."""
+        end = time.monotonic() + seconds
+        mark = await self._marked(space)
+        while True:
+            folded, oldest = await self._look(space)
+            settled = mark.sequence <= folded and (oldest is None or oldest > position)
+            if settled and position <= self.now() + CLOCKS:
+                return max(position, await self.of(space))
+            if time.monotonic() >= end:
+                return min(position - 1, await self.of(space))
+            await asyncio.sleep(PACE)
+
+    async def _marked(self, space: Partition) -> _Mark:
+        at = self.now()
+        return _Mark(await self.log.last(space.workspace), at)
+
+    async def _look(self, space: Partition) -> tuple[int, int | None]:
+        # In this order: what the projection has handled when we ask, the documents show when we look.
+        folded = await self.log.handled("query-status", workspace=space.workspace)
+        return folded, await self.documents.unsettled(space)
+
+    def _remember(self, space: Partition, position: int, mark: _Mark) -> int:
+        if space in self._known:
+            position = max(position, self._known[space].position)
+        elif len(self._known) >= MOST_KNOWN:
+            self._known.clear()
+        self._known[space] = _Known(time.monotonic(), position, mark)
+        return position

@@ -1,0 +1,96 @@
+"""Every fact in, nothing out: the status projection, which a rebuild makes anew from the log."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from contracts.events import ChunksCreated, DocumentDeleted, Event
+from contracts.graph import DocumentBounds, Generations, Partition
+from runtime.bus.port import Delivery
+from runtime.errors import Retryable
+from services.query.passage import Passage
+from services.query.status.document_status import DocumentStatus, Fact, apply
+from services.query.status.port import Documents, Passages
+
+TRIES = 10
+
+
+async def on_facts(
+    batch: Sequence[Delivery[Event]], generations: Generations, *, documents: Documents, passages: Passages
+) -> list[list[Event]]:
+    """Fold a batch: passages first, so that a document never counts chunks nobody can read."""
+    by_workspace: dict[str, list[Delivery[Event]]] = defaultdict(list)
+    for delivery in batch:
+        by_workspace[delivery.workspace].append(delivery)
+    for workspace, deliveries in by_workspace.items():
+        space = Partition(workspace, generations.status)
+        await passages.put(
+            space, [p for d in deliveries if isinstance(d.event, ChunksCreated) for p in _passages(d.event)]
+        )
+        facts: dict[str, list[Fact]] = defaultdict(list)
+        for delivery in deliveries:
+            facts[delivery.event.aggregate_id].append(_fact(delivery))
+        states = await _fold(space, facts, documents)
+        # After the fold, so that of two replicas with two versions the one that folds last removes.
+        for state in states:
+            if extent := _ended(state, facts[state.id]):
+                await passages.end(space, state.id, extent)
+    return [[] for _ in batch]
+
+
+def _ended(state: DocumentStatus, facts: Sequence[Fact]) -> DocumentBounds | None:
+    """How far the document reaches, where one of these facts may have left passages behind its end."""
+    if not any(isinstance(fact.event, ChunksCreated | DocumentDeleted) for fact in facts):
+        return None
+    if state.deleted > state.version:
+        return DocumentBounds(state.deleted, 0)
+    replaced = 0 < state.first_cut < state.version
+    return DocumentBounds(state.version, state.chunk_count) if replaced and state.chunk_count else None
+
+
+async def _fold(space: Partition, facts: dict[str, list[Fact]], documents: Documents) -> list[DocumentStatus]:
+    """Read, fold, write if nobody wrote meanwhile; else again for those. Returns the states."""
+    left = set(facts)
+    states: list[DocumentStatus] = []
+    for _ in range(TRIES):
+        stored = await documents.get(space, left)
+        for id in list(left):
+            before, revision = stored.get(id, (None, None))
+            after: DocumentStatus | None = before
+            for fact in facts[id]:
+                after = apply(after, fact)
+            if after is None or after == before or await documents.swap(space, after, revision):
+                left.discard(id)
+                states += [after] if after else []
+        if not left:
+            return states
+    raise Retryable(f"the status of {len(left)} documents changes faster than it can be written")
+
+
+def _fact(delivery: Delivery[Event]) -> Fact:
+    envelope = delivery.envelope
+    return Fact(
+        event=delivery.event,
+        id=envelope.id,
+        correlation=envelope.correlation,
+        sequence=delivery.sequence,
+        at=delivery.happened_at,
+    )
+
+
+def _passages(event: ChunksCreated) -> list[Passage]:
+    return [
+        Passage(
+            id=chunk.id,
+            document_id=event.document.id,
+            order=chunk.order,
+            content=chunk.content,
+            file_path=event.document.file_path,
+            headings=chunk.headings,
+            tokens=chunk.tokens,
+            version=event.document.version,
+            start=chunk.start,
+            end=chunk.end,
+            page=chunk.page,
+        )
+        for chunk in event.chunks
+    ]

@@ -1,0 +1,104 @@
+"""What a caller hears of a model that is paused, refuses or answers nonsense: which one it is, and no address."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from runtime.models.limits import Limits
+from runtime.models.limits_guard import Guard
+from services.query.adapters.models import ModelAnswers
+from services.query.adapters.named_models import NamedChat, NamedEmbedder
+from tests.support.access import client
+from tests.support.openai_provider import KEY, Provider, serving
+from tests.support.querying import World, library_of_two
+
+QUESTION = "Who discovered radium?"
+CHAT = {"role": "user", "content": QUESTION}
+
+
+@pytest_asyncio.fixture
+async def provider() -> AsyncIterator[Provider]:
+    async with serving() as provider:
+        yield provider
+
+
+@pytest_asyncio.fixture
+async def world() -> World:
+    return await library_of_two()
+
+
+@asynccontextmanager
+async def _answers(provider: Provider, model: str, **options: Any) -> AsyncIterator[ModelAnswers]:
+    chat = NamedChat(provider.chat(model, **options))
+    try:
+        yield ModelAnswers(chat)
+    finally:
+        await chat.close()
+
+
+async def _asked(world: World, path: str = "/query", **library: Any) -> httpx.Response:
+    bodies: dict[str, Any] = {
+        "/api/chat": {"model": "lightrag", "messages": [CHAT], "stream": False},
+        "/v1/chat/completions": {"model": "lightstream:mix", "messages": [CHAT]},
+    }
+    async with client(world.app(library=world.library(**library))) as api:
+        answer = await api.post(path, json=bodies.get(path, {"query": QUESTION}))
+    assert "127.0.0.1" not in answer.text
+    assert "http" not in answer.text
+    assert KEY not in answer.text
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("model", "status", "said"),
+    [
+        ("status:400", 502, "the language model status:400 refused the request"),
+        ("code:400:content_filter", 422, "refuses to answer this"),
+        ("code:400:context_length_exceeded", 422, "takes no request of this length"),
+        ("refusal", 422, "the language model refusal refuses to answer this"),
+        ("status:500", 503, "the language model status:500 does not answer now"),
+    ],
+)
+async def test_an_answer_that_a_model_refuses_names_the_model_and_no_address(
+    world: World, provider: Provider, model: str, status: int, said: str
+) -> None:
+    async with _answers(provider, model) as answers:
+        answer = await _asked(world, answers=answers)
+    assert answer.status_code == status, answer.text
+    assert said in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("path", ["/api/chat", "/v1/chat/completions"])
+async def test_clients_of_other_protocols_hear_the_same(world: World, provider: Provider, path: str) -> None:
+    async with _answers(provider, "status:400") as answers:
+        answer = await _asked(world, path, answers=answers)
+    assert answer.status_code == 502
+    assert "the language model status:400 refused the request" in answer.text
+
+
+async def test_a_stream_that_a_model_refuses_ends_with_its_name(world: World, provider: Provider) -> None:
+    async with _answers(provider, "status:400") as answers:
+        answer = await _asked(world, "/query/stream", answers=answers)
+    assert "the language model status:400 refused the request" in answer.text.splitlines()[-1]
+
+
+async def test_a_paused_model_is_named_with_the_time_to_wait(world: World, provider: Provider) -> None:
+    guard = Guard("wait:60 at 127.0.0.1", Limits(calls=4), patience=1.0)
+    async with _answers(provider, "wait:60", guard=guard) as answers:
+        for _ in range(2):  # what the provider says itself, and what is said while it is left alone
+            answer = await _asked(world, answers=answers)
+            assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")
+            assert "the language model wait:60 is paused or busy" in answer.json()["detail"]
+    assert len(provider.requests) == 1
+
+
+async def test_an_embedding_model_that_is_down_is_named(world: World, provider: Provider) -> None:
+    embedder = NamedEmbedder(provider.embedder("status:500"))
+    answer = await _asked(world, embed=embedder.embed)
+    await embedder.close()
+    assert answer.status_code == 503
+    assert "the embedding model status:500 does not answer now" in answer.json()["detail"]

@@ -1,0 +1,220 @@
+"""Questions over stores in memory, in every mode."""
+
+import json
+from typing import Any, get_args
+
+import pytest
+
+from runtime.errors import Unavailable
+from runtime.models.scripted import ScriptedChat
+from services.query.adapters.models import ModelAnswers, ModelKeywords
+from services.query.answering.ask import NO_CONTEXT, ask
+from services.query.offline.models import NO_MODEL, NOTHING_TO_QUOTE
+from services.query.question import Keywords, Mode, Question, Turn
+from services.query.retrieval.retrieve import retrieve
+from services.query.spaces import Spaces
+from tests.support.querying import LIVE, World, library_of_two
+
+MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix")
+W = Spaces.of("w", LIVE)
+QUESTION = "Who discovered radium?"
+
+
+async def found(world: World, question: Question, **changes: Any) -> Any:
+    return await retrieve(question, W, world.library(**changes))
+
+
+def test_every_mode_is_tried() -> None:
+    assert set(MODES) <= set(get_args(Mode))
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_the_passage_that_answers_is_found_first(mode: Mode) -> None:
+    result = await found(await library_of_two(), Question(QUESTION, mode))
+    reference, passage = result.passages[0]
+    assert passage.content.startswith("Marie Curie discovered radium")
+    assert (reference, result.references) == ("1", result.references)
+    assert result.references["curie.txt"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("mode", "graph"), [("naive", False), ("local", True), ("global", True), ("hybrid", True), ("mix", True)]
+)
+async def test_only_naive_leaves_the_graph_out(mode: Mode, graph: bool) -> None:
+    result = await found(await library_of_two(), Question(QUESTION, mode))
+    assert bool(result.entities) == bool(result.relations) == graph
+    if graph:
+        assert {"Marie Curie", "Radium"} <= {entity.name for entity in result.entities}
+        assert ("Marie Curie", "Radium") in {relation.key for relation in result.relations}
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_an_answer_without_a_model_quotes_and_says_so(mode: Mode) -> None:
+    world = await library_of_two()
+    answer = await ask(Question(QUESTION, mode), W, world.library())
+    assert "Marie Curie discovered radium" in answer.text
+    assert answer.text.endswith(NO_MODEL)
+    assert answer.by_model is False
+
+
+async def test_an_answer_of_a_model_rests_on_the_context() -> None:
+    world = await library_of_two()
+    chat = ScriptedChat(["Marie Curie [1]."])
+    answer = await ask(Question(QUESTION), W, world.library(answers=ModelAnswers(chat)))
+    assert (answer.text, answer.by_model) == ("Marie Curie [1].", True)
+    system, user = chat.calls[0].messages
+    assert "Knowledge Graph Data (Entity):" in system.content
+    assert "Marie Curie discovered radium" in system.content
+    assert user.content == QUESTION
+
+
+async def test_a_context_is_given_when_only_that_is_asked_for() -> None:
+    world = await library_of_two()
+    answer = await ask(Question(QUESTION), W, world.library(), wanted="context")
+    assert answer.text.startswith("Knowledge Graph Data (Entity):")
+    assert answer.by_model is False
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_where_nothing_is_found_it_is_said_with_the_mark_that_clients_look_for(mode: Mode) -> None:
+    chat = ScriptedChat([])
+    answer = await ask(Question(QUESTION, mode), W, World().library(answers=ModelAnswers(chat)))
+    assert answer.text == NO_CONTEXT
+    assert answer.text.endswith("[no-context]")
+    assert chat.calls == []
+
+
+async def test_workspaces_see_only_their_own() -> None:
+    world = await library_of_two()
+    await world.index("other", "Otto discovered bakelite.", workspace="other")
+    answer = await ask(Question(QUESTION), Spaces.of("other", LIVE), world.library())
+    assert {passage.document_id for _, passage in answer.found.passages} == {"other"}
+
+
+async def test_keywords_of_the_model_lead_the_search_and_given_ones_cost_no_call() -> None:
+    world = await library_of_two()
+    chat = ScriptedChat([json.dumps({"high_level_keywords": ["trade"], "low_level_keywords": ["Baker"]})])
+    keywords = ModelKeywords(chat, "English")
+    result = await found(world, Question(QUESTION, "local"), keywords=keywords)
+    assert result.entities[0].name == "Baker"
+    await found(world, Question(QUESTION, "local", keywords=Keywords(low=("Radium",))), keywords=keywords)
+    await found(world, Question(QUESTION, "naive"), keywords=keywords)
+    assert len(chat.calls) == 1
+
+
+@pytest.mark.parametrize("answer", ["no JSON", "{}", '{"high_level_keywords": 5}', "[]", "<think>{}</think>"])
+async def test_keywords_that_cannot_be_read_are_replaced_by_the_words_of_the_question(answer: str) -> None:
+    world = await library_of_two()
+    result = await found(world, Question(QUESTION, "local"), keywords=ModelKeywords(ScriptedChat([answer]), "English"))
+    assert "Radium" in {entity.name for entity in result.entities}
+
+
+async def test_the_question_is_embedded_in_one_call() -> None:
+    world = await library_of_two()
+    before = world.embedder.calls
+    await found(world, Question(QUESTION))
+    assert world.embedder.calls == before + 1
+
+
+async def test_limits_hold() -> None:
+    world = await library_of_two()
+    result = await found(world, Question(QUESTION, "mix", top_k=1, chunk_top_k=1))
+    assert len(result.passages) == 1
+    result = await found(world, Question(QUESTION, "mix", max_entity_tokens=1, max_relation_tokens=1))
+    assert (result.entities, result.relations) == ([], [])
+    result = await found(world, Question(QUESTION, "mix", max_total_tokens=1))
+    assert result.passages == []
+
+
+async def test_the_whole_context_stays_within_its_budget() -> None:
+    world = World()
+    await world.index("long", *(f"Radium in passage {n}. " + "word " * 200 for n in range(30)))
+    library = world.library()
+    answer = await ask(Question(QUESTION, max_total_tokens=4000), W, library, wanted="context")
+    assert 1000 < library.count(answer.text) < 4000
+
+
+async def test_a_passage_that_was_deleted_meanwhile_is_left_out() -> None:
+    world = await library_of_two()
+
+    class Gone:
+        async def get(self, *_: Any) -> dict[str, Any]:
+            return {}
+
+    result = await found(world, Question(QUESTION, "mix"), passages=Gone())
+    assert result.passages == []
+    assert result.entities
+
+
+async def test_a_store_that_is_down_is_an_error_and_never_an_empty_answer() -> None:
+    world = await library_of_two()
+
+    async def down(*_: Any, **__: Any) -> Any:
+        raise Unavailable("the graph does not answer")
+
+    world.graph.entities = down  # type: ignore[method-assign]
+    with pytest.raises(Unavailable):
+        await ask(Question(QUESTION), W, world.library())
+
+
+@pytest.mark.parametrize(("length", "answered"), [(49, True), (50, False)])
+async def test_a_question_about_nothing_is_searched_by_itself_only_while_it_is_short(
+    length: int, answered: bool
+) -> None:
+    world = await library_of_two()
+    keywords, answers = ModelKeywords(ScriptedChat(["{}"]), "English"), ModelAnswers(ScriptedChat(["Yes."]))
+    question = Question("Radium?".ljust(length, "!"), "local")
+    answer = await ask(question, W, world.library(keywords=keywords, answers=answers))
+    assert (answer.text == "Yes.", answer.text == NO_CONTEXT) == (answered, not answered)
+    assert answer.found.keywords.low == ((question.query,) if answered else ())
+
+
+async def test_history_and_instructions_reach_the_model_and_nothing_else() -> None:
+    world = await library_of_two()
+    chat = ScriptedChat(["Yes.", "Yes."])
+    history = (Turn("user", "Who sells bread?"), Turn("assistant", "The baker."))
+    plain = await ask(Question(QUESTION, "naive"), W, world.library(answers=ModelAnswers(chat)))
+    question = Question(QUESTION, "naive", history=history, user_prompt="Rhyme.", response_type="Bullet Points")
+    answer = await ask(question, W, world.library(answers=ModelAnswers(chat)))
+    assert answer.found == plain.found
+    system, *said, asked = chat.calls[1].messages
+    assert [(message.role, message.content) for message in said] == [(turn.role, turn.content) for turn in history]
+    assert (asked.role, asked.content) == ("user", QUESTION)
+    assert "Additional instructions: \n\nRhyme.\n" in system.content
+    assert "in this form: Bullet Points." in system.content
+    assert "Additional instructions: n/a\n" in chat.calls[0].messages[0].content
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_the_prompt_speaks_of_a_graph_only_where_there_is_one(mode: Mode) -> None:
+    world = await library_of_two()
+    answer = await ask(Question(QUESTION, mode), W, world.library(), wanted="prompt")
+    assert ("its graph" in answer.text) == (mode != "naive")
+    assert answer.text.endswith(f"```\n\n---User Query---\n{QUESTION}")
+
+
+async def test_a_quotation_keeps_its_brackets() -> None:
+    world = World()
+    await world.index("code", "Radium is stored in the array cell [9] of the table of elements.")
+    answer = await ask(Question(QUESTION, "naive"), W, world.library())
+    assert "cell [9] of" in answer.text
+
+
+async def test_quotations_come_in_the_order_of_relevance_with_their_references() -> None:
+    world = World()
+    await world.index("a", "The village has an old well. Bread is sold on market days in the village square.")
+    await world.index("b", "Radium was discovered by Marie Curie in Paris. Paris has many bridges.", version=1000)
+    answer = await ask(Question(QUESTION, "naive"), W, world.library(min_score=-1.0))
+    first = answer.found.references["b.txt"]
+    quoted, said = answer.text.split("\n\n")
+    assert quoted.startswith("Radium was discovered by Marie Curie in Paris.")
+    assert f"[{first}]" in quoted
+    assert f"[{answer.found.references['a.txt']}]" in quoted
+    assert said == NO_MODEL
+
+
+async def test_where_nothing_can_be_quoted_that_is_said() -> None:
+    world = World()
+    await world.index("code", "```\nradium = 88\n```")
+    answer = await ask(Question(QUESTION, "naive"), W, world.library(min_score=-1.0))
+    assert answer.text == f"{NOTHING_TO_QUOTE}\n\n{NO_MODEL}"

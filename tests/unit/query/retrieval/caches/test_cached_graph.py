@@ -1,0 +1,188 @@
+"""The graph that questions keep: nothing is read twice, nothing that the log has overtaken is shown."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from contracts.events import GraphMerged
+from contracts.graph import Entity, Partition, Relation
+from contracts.values import EntityRevision, RelationRevision
+from runtime.bus.memory import MemoryLog
+from runtime.errors import Unavailable
+from runtime.stores.graph.memory import MemoryGraph
+from runtime.stores.graph.port import Tie
+from services.query.retrieval.caches.cached_graph import KeptGraph
+from services.query.retrieval.caches.invalidation import BEHIND, Kept
+from tests.support.events import sealed
+
+SPACE, OTHER = Partition("w", 1), Partition("other", 1)
+MEGABYTE = 2**20
+
+
+class Watched(MemoryGraph):
+    """Counts what it is asked for; `meanwhile` happens in the middle of a read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[str] = []
+        self.meanwhile: Any = None
+
+    async def entities(self, space: Partition, names: Any) -> dict[str, Entity]:
+        self.read += sorted(names)
+        found = await super().entities(space, names)
+        if self.meanwhile:
+            await self.meanwhile()
+        return found
+
+
+class World:
+    """A graph that changes as the merger changes it: first the store, then the log."""
+
+    def __init__(self, most: int = MEGABYTE) -> None:
+        self.graph, self.log = Watched(), MemoryLog()
+        self.freshness = Kept(self.log, most)
+        self.kept = KeptGraph(self.graph, self.freshness)
+        self.revision = 0
+
+    async def put(self, *names: str, pairs: tuple[tuple[str, str], ...] = (), space: Partition = SPACE) -> None:
+        self.revision += 1
+        entities = [Entity(name, self.revision, description=f"{name} {self.revision}") for name in names]
+        relations = [Relation(*pair, self.revision, weight=1.0) for pair in pairs]
+        await self.graph.put(space, entities, relations)
+        event = GraphMerged(
+            chunks=(),
+            entities=tuple(EntityRevision(name=name, revision=self.revision) for name in names),
+            relations=tuple(RelationRevision(source=a, target=b, revision=self.revision) for a, b in pairs),
+        )
+        await self.log.publish(sealed(event, id=f"event-{self.revision}", workspace=space.workspace))
+
+    async def said_of(self, *names: str, space: Partition = SPACE) -> list[str]:
+        await self.freshness.refresh(space)
+        found = await self.kept.entities(space, names)
+        return [found[name].description for name in names if name in found]
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+async def test_what_is_known_is_not_read_again_also_that_nothing_is_there(world: World) -> None:
+    await world.put("a", "b")
+    for _ in range(2):
+        assert await world.said_of("a", "missing") == ["a 1"]
+    assert world.graph.read == ["a", "missing"]
+    assert await world.said_of("a", "b") == ["a 1", "b 1"]
+    assert world.graph.read == ["a", "missing", "b"]
+
+
+async def test_what_the_log_says_has_changed_is_read_again_and_nothing_else(world: World) -> None:
+    await world.put("a", "b", pairs=(("a", "b"),))
+    assert await world.said_of("a", "b", "c") == ["a 1", "b 1"]
+    await world.put("a", "c")
+    assert await world.said_of("a", "b", "c") == ["a 2", "b 1", "c 2"]
+    assert world.graph.read == ["a", "b", "c", "a", "c"]
+
+
+async def test_relations_and_ties_follow_the_log(world: World) -> None:
+    await world.put("a", "b", pairs=(("a", "b"),))
+    await world.freshness.refresh(SPACE)
+    assert await world.kept.ties(SPACE, ["a", "c"], limit=9) == {"a": [Tie("a", "b", 1.0)]}
+    assert set(await world.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b")}
+    await world.put(pairs=(("a", "c"),))
+    await world.freshness.refresh(SPACE)
+    both = [Tie("a", "b", 1.0), Tie("a", "c", 1.0)]
+    assert await world.kept.ties(SPACE, ["a", "c"], limit=9) == {"a": both, "c": both[1:]}
+    assert set(await world.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b"), ("a", "c")}
+
+
+async def test_after_very_many_changes_everything_is_read_again(world: World) -> None:
+    await world.put("a", "b")
+    await world.said_of("a", "b")
+    for _ in range(BEHIND + 1):
+        await world.put("a")
+    assert await world.said_of("a", "b") == [f"a {BEHIND + 2}", "b 1"]
+    assert world.graph.read == ["a", "b", "a", "b"]
+    assert await world.said_of("a", "b") == [f"a {BEHIND + 2}", "b 1"]
+    assert world.graph.read == ["a", "b", "a", "b"]
+
+
+async def test_what_changes_while_it_is_read_is_not_kept(world: World) -> None:
+    await world.put("a")
+
+    async def change() -> None:
+        world.graph.meanwhile = None
+        await world.put("a")
+        await world.freshness.refresh(SPACE)
+
+    await world.said_of("other")
+    world.graph.meanwhile = change
+    assert await world.said_of("a") == ["a 1"]
+    assert await world.said_of("a") == ["a 2"]
+
+
+async def test_spaces_know_nothing_of_each_other(world: World) -> None:
+    await world.put("a")
+    await world.put("a", space=OTHER)
+    await world.put("a", space=Partition("w", 2))
+    assert await world.said_of("a") == ["a 1"]
+    assert await world.said_of("a", space=OTHER) == ["a 2"]
+    assert await world.said_of("a", space=Partition("w", 2)) == ["a 3"]
+
+
+async def test_a_log_that_does_not_answer_costs_the_memory_and_no_question(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.put("a")
+    await world.said_of("a")
+
+    async def silent(*_: Any) -> None:
+        raise Unavailable("the bus does not answer")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(world.log, "following", silent)
+        patched.setattr(world.log, "last", silent)
+        await world.put("a")
+        assert await world.said_of("a") == ["a 2"]
+    assert await world.said_of("a") == ["a 2"]
+    assert await world.said_of("a") == ["a 2"]
+    assert world.graph.read == ["a", "a", "a"]
+
+
+async def test_questions_that_come_together_share_a_look_at_the_log(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.put("a")
+    await world.said_of("a")
+    looks, look = 0, world.log.following
+
+    async def slowly(after: int, subject: str) -> Any:
+        nonlocal looks
+        looks += 1
+        for _ in range(3):
+            await asyncio.sleep(0)
+        return await look(after, subject)
+
+    monkeypatch.setattr(world.log, "following", slowly)
+    await asyncio.gather(*(world.freshness.refresh(SPACE) for _ in range(50)))
+    assert 1 <= looks <= 2
+
+
+async def test_no_more_is_kept_than_there_is_room_for(world: World) -> None:
+    small = World(most=2000)
+    names = [f"name {number}" for number in range(20)]
+    await small.put(*names)
+    for name in names:
+        assert await small.said_of(name) == [f"{name} 1"]
+    assert await small.said_of(names[-1]) == [f"{names[-1]} 1"]
+    assert small.graph.read == names
+    assert await small.said_of(names[0]) == [f"{names[0]} 1"]
+    assert small.graph.read == [*names, names[0]]
+
+
+async def test_without_room_everything_is_read(world: World) -> None:
+    none = World(most=0)
+    await none.put("a")
+    assert await none.said_of("a") == await none.said_of("a") == ["a 1"]
+    assert none.graph.read == ["a", "a"]

@@ -1,0 +1,129 @@
+"""Likeness to a question: compared again and again it is fetched once; indexed anew it is fetched anew."""
+
+from collections.abc import Collection, Sequence
+
+import pytest
+
+from contracts.events import VectorsIndexed
+from contracts.graph import Partition, VectorKind, VectorRow
+from contracts.ids import chunk_id, chunk_vector_id
+from contracts.values import ChunkRef
+from runtime.bus.memory import MemoryLog
+from runtime.stores.vectors.memory import MemoryVectors
+from services.query.retrieval.caches.cached_vectors import KeptVectors
+from services.query.retrieval.caches.invalidation import Kept
+from tests.support.events import document, sealed
+
+SPACE = Partition("w", 1)
+ASKED = (1.0, 0.0)
+EAST, NORTH = (1.0, 0.0), (0.0, 1.0)
+
+
+class Watched(MemoryVectors):
+    """Notes what is compared here and what is fetched."""
+
+    def __init__(self) -> None:
+        super().__init__("model", 2)
+        self.compared: list[list[str]] = []
+        self.fetched: list[list[str]] = []
+
+    async def likeness(
+        self, space: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
+    ) -> dict[str, float]:
+        """Also counts."""
+        self.compared.append(sorted(ids))
+        rows = await super().get(space, kind, ids, vectors=True)
+        return {id: row.vector[0] for id, row in rows.items()}
+
+    async def get(
+        self, space: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
+    ) -> dict[str, VectorRow]:
+        """Also counts."""
+        self.fetched.append(sorted(ids))
+        return await super().get(space, kind, ids, vectors=vectors)
+
+
+class World:
+    """Vectors that change as the indexer changes them: first the store, then the log."""
+
+    def __init__(self, most: int = 2**20) -> None:
+        self.vectors, self.log = Watched(), MemoryLog()
+        self.freshness = Kept(self.log, most)
+        self.kept = KeptVectors(self.vectors, self.freshness)
+        self.written = 0
+
+    async def put(self, name: str, *vectors: tuple[float, float]) -> None:
+        self.written += 1
+        rows = [
+            VectorRow(
+                chunk_vector_id(name, order), "text", f"{self.written}", vector=vector, names=(name,), order=order
+            )
+            for order, vector in enumerate(vectors)
+        ]
+        await self.vectors.put(SPACE, "chunks", rows)
+        chunks = tuple(ChunkRef(id=chunk_id(name, order), order=order) for order in range(len(vectors)))
+        event = VectorsIndexed(
+            document=document(name), kind="chunks", chunks=chunks, embedded=len(rows), model="model", dimension=2
+        )
+        await self.log.publish(sealed(event, id=f"event-{self.written}", workspace="w"))
+
+    async def likeness(self, *chunks: str) -> dict[str, float]:
+        await self.freshness.refresh(SPACE)
+        return await self.kept.likeness(SPACE, chunks, ASKED)
+
+
+A, B, NONE = chunk_id("a", 0), chunk_id("b", 0), chunk_id("none", 0)
+ID_A, ID_B, ID_NONE = chunk_vector_id("a", 0), chunk_vector_id("b", 0), chunk_vector_id("none", 0)
+
+
+async def test_a_vector_is_fetched_when_it_is_compared_for_the_second_time() -> None:
+    world = World()
+    await world.put("a", EAST)
+    await world.put("b", NORTH)
+    for _ in range(4):
+        assert await world.likeness(A, NONE) == {A: 1.0}
+    assert await world.likeness(A, B) == {A: 1.0, B: 0.0}
+    assert world.vectors.compared == [sorted([ID_A, ID_NONE]), [ID_B]]
+    assert world.vectors.fetched == [sorted([ID_A, ID_NONE])]
+
+
+async def test_what_is_indexed_anew_is_compared_anew_and_nothing_else() -> None:
+    world = World()
+    await world.put("a", EAST)
+    await world.put("b", NORTH)
+    for _ in range(2):
+        assert await world.likeness(A, B, NONE) == {A: 1.0, B: 0.0}
+    await world.put("a", NORTH)
+    for _ in range(3):
+        assert await world.likeness(A, B, NONE) == {A: 0.0, B: 0.0}
+    await world.put("none", EAST)
+    for _ in range(3):
+        assert await world.likeness(A, B, NONE) == {A: 0.0, B: 0.0, NONE: 1.0}
+    assert world.vectors.compared[1:] == world.vectors.fetched[1:] == [[ID_A], [ID_NONE]]
+
+
+@pytest.mark.parametrize("chunks", [(), ("no chunk's id",)])
+async def test_nothing_to_compare_asks_nobody(chunks: tuple[str, ...]) -> None:
+    world = World()
+    assert await world.likeness(*chunks) == {}
+    assert world.vectors.compared == world.vectors.fetched == []
+
+
+async def test_without_room_the_store_always_compares() -> None:
+    world = World(most=0)
+    await world.put("a", EAST)
+    for _ in range(3):
+        assert await world.likeness(A) == {A: 1.0}
+    assert world.vectors.compared == [[ID_A]] * 3
+    assert world.vectors.fetched == []
+
+
+async def test_where_there_is_no_room_for_all_the_store_compares_every_second_time_at_least() -> None:
+    world = World(most=600)  # one vector
+    await world.put("a", EAST)
+    await world.put("b", NORTH)
+    for _ in range(4):
+        assert await world.likeness(A) == {A: 1.0}
+        assert await world.likeness(B) == {B: 0.0}
+    assert world.vectors.compared == [[ID_A], [ID_B]] * 2
+    assert world.vectors.fetched == [[ID_A], [ID_B], [ID_A]]

@@ -1,0 +1,146 @@
+"""The names a query service keeps: fresh, bounded, and of one workspace only."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from contracts.graph import Entity, Generations, Partition
+from runtime.errors import Unavailable
+from runtime.stores.graph.memory import MemoryGraph
+from services.query.question import Keywords, Question
+from services.query.retrieval.caches import name_indexes as kept
+from services.query.retrieval.caches.name_indexes import NameIndexes
+from services.query.retrieval.linking import linked
+from services.query.retrieval.multihop.walk import walk
+from services.query.spaces import Spaces
+from tests.support.events import entity
+from tests.support.querying import World
+
+SPACES = Spaces.of("w", Generations())
+
+
+class Scanned(MemoryGraph):
+    """Counts scans, fails when told to, and waits where it is to be slow."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scans, self.down = 0, False
+        self.may_go_on = asyncio.Event()
+        self.may_go_on.set()
+
+    async def scan_names(self, space: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
+        self.scans += not after
+        await self.may_go_on.wait()
+        if self.down:
+            raise Unavailable("the graph store is down")
+        return await super().scan_names(space, after, limit)
+
+
+class Clock:
+    """Seconds that pass when told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def world() -> tuple[World, Scanned, NameIndexes, Clock]:
+    graph, clock = Scanned(), Clock()
+    made = World(graph=graph)
+    await made.index("one", "Ada Marsh sails.", says=(([entity("Ada Marsh", "person")], []),))
+    return made, graph, NameIndexes(graph, made.documents, clock), clock
+
+
+async def test_names_are_read_once_while_nothing_changes() -> None:
+    _, graph, names, clock = await world()
+    first = await names.of(SPACES)
+    assert first.called("ada marsh") == ("Ada Marsh",) and first.surnamed("marsh") == ("Ada Marsh",)
+    clock.now += 50
+    assert await names.of(SPACES) is first and graph.scans == 1
+
+
+async def test_a_new_document_is_known_at_the_next_question() -> None:
+    made, _, names, clock = await world()
+    await names.of(SPACES)
+    await made.index("two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000)
+    clock.now += 1
+    assert (await names.of(SPACES)).called("otto brandt") == ("Otto Brandt",)
+
+
+async def test_edits_that_no_document_shows_are_seen_after_a_while() -> None:
+    made, _, names, clock = await world()
+    await names.of(SPACES)
+    await made.graph.put(SPACES.graph, [Entity("Renamed", 1)], [])
+    assert (await names.of(SPACES)).called("renamed") == ()
+    clock.now += kept.LONGEST_LIFE + 1
+    assert (await names.of(SPACES)).called("renamed") == ("Renamed",)
+
+
+async def test_a_long_build_is_followed_by_a_rest_and_nobody_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, graph, names, clock = await world()
+    await names.of(SPACES)
+    monkeypatch.setattr(kept, "PATIENCE", 0.01)
+    await made.index("two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000)
+    clock.now += 1
+    graph.may_go_on.clear()
+    assert (await names.of(SPACES)).called("otto brandt") == ()
+    clock.now += 8
+    graph.may_go_on.set()
+    await names.close()
+    assert graph.scans == 2
+
+
+async def test_questions_that_come_together_share_one_build() -> None:
+    _, graph, names, _ = await world()
+    found = await asyncio.gather(*(names.of(SPACES) for _ in range(20)))
+    assert graph.scans == 1 and len({id(index) for index in found}) == 1
+
+
+async def test_a_store_that_is_down_fails_the_first_question_and_later_ones_take_what_there_is() -> None:
+    made, graph, names, clock = await world()
+    graph.down = True
+    with pytest.raises(Unavailable):
+        await names.of(SPACES)
+    graph.down = False
+    clock.now += 1
+    assert len(await names.of(SPACES)) == 1
+    graph.down = True
+    await made.index("two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000)
+    clock.now += 1
+    assert len(await names.of(SPACES)) == 1
+
+
+async def test_workspaces_and_generations_have_names_of_their_own() -> None:
+    made, _, names, _ = await world()
+    await made.graph.put(Partition("w", 2), [Entity("Rebuilt", 1)], [])
+    await made.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
+    assert len(await names.of(SPACES)) == 1
+    assert (await names.of(Spaces.of("w", Generations(graph=2)))).called("rebuilt") == ("Rebuilt",)
+    theirs = await names.of(Spaces.of("v", Generations()))
+    assert theirs.called("theirs") == ("Theirs",) and theirs.called("ada marsh") == ()
+
+
+async def test_a_workspace_of_too_many_names_keeps_none_and_questions_are_looked_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, _, names, _ = await world()
+    monkeypatch.setattr(kept, "MOST_NAMES", 0)
+    assert len(await names.of(SPACES)) == 0
+    library: Any = made.library(names=names)
+    found = await walk(Question("Where does Ada Marsh sail?", "walk"), Keywords(), SPACES, library)
+    assert found.info["linked"] == [{"said": "Ada Marsh", "entities": ["Ada Marsh"], "by": "name"}]
+    assert found.chunk_ids[0] == "one-chunk-000"
+
+
+async def test_what_was_not_asked_for_the_longest_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, graph, names, clock = await world()
+    monkeypatch.setattr(kept, "MOST_ALTOGETHER", 1)
+    await made.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
+    await names.of(SPACES)
+    await names.of(Spaces.of("v", Generations()))
+    clock.now += 1
+    scans = graph.scans
+    assert linked("Is Ada Marsh there?", await names.of(SPACES)) and graph.scans == scans + 1

@@ -1,0 +1,176 @@
+"""The mode `walk` over stores in memory: several hops, names linked however they are written, and nobody else's."""
+
+from typing import Any
+
+import pytest
+
+from contracts.graph import Entity, Generations, Partition, Relation
+from services.query.answering.dependencies import Library
+from services.query.question import Keywords, Question
+from services.query.retrieval.multihop.walk import TIES, walk
+from services.query.retrieval.retrieve import retrieve
+from services.query.spaces import Spaces
+from tests.support.events import entity, relation
+from tests.support.querying import World
+
+SPACES = Spaces.of("w", Generations())
+NOTHING = Keywords()
+
+CORPUS = {
+    "Blue Harbour": ("Blue Harbour is a film without sound. It was produced by Lowell Pictures.", "Lowell Pictures"),
+    "Lowell Pictures": ("Lowell Pictures is a studio. It was founded by Otto Brandt.", "Otto Brandt"),
+    "Otto Brandt": ("Otto Brandt was a tailor, also called the Tide Man. He was born in Port Elm.", "Port Elm"),
+    "Port Elm": ("Port Elm is a town. Its mayor is Ada Marsh.", "Ada Marsh"),
+    "Green Harbour": ("Green Harbour is a film about a founder who was born in a studio.", "Harbour"),
+    "Founders Day": ("Founders Day: in many towns the founder of a studio was born twice, they say.", "Studio"),
+    "Film studios": ("A film studio has a founder, a town, and somebody who was born to produce a film.", "Studio"),
+    "Iris Bell": ("Iris Bell founded a studio for films. She was born in Old Mill, a town by a harbour.", "Old Mill"),
+}  # fmt: skip
+QUESTION = "In which town was the founder of the studio born that produced {name}?"
+
+
+async def world() -> World:
+    made = World()
+    for number, (name, (text, other)) in enumerate(CORPUS.items()):
+        says = ([entity(name, "thing", text), entity(other, "thing", text)], [relation(name, other, text, "tied")])
+        await made.index(name.lower().replace(" ", "-"), text, says=(says,), version=1 + 1000 * number)
+    alias = ([entity("Tide Man", "person")], [relation("Otto Brandt", "Tide Man", "", "also called")])
+    await made.index("names", "Otto Brandt is the Tide Man.", says=(alias,), version=90_000)
+    return made
+
+
+async def top(made: World, query: str, mode: Any = "walk", most: int = 4, **changes: Any) -> list[str]:
+    found = await retrieve(Question(query, mode, chunk_top_k=most), SPACES, made.library(**changes))
+    return [passage.file_path.removesuffix(".txt") for _, passage in found.passages]
+
+
+async def test_the_passages_of_all_hops_are_found_where_likeness_alone_finds_the_words_of_the_question() -> None:
+    made = await world()
+    needed = {"blue-harbour", "lowell-pictures", "otto-brandt"}
+    question = QUESTION.format(name="Blue Harbour")
+    assert needed <= set(await top(made, question))
+    assert not needed <= set(await top(made, question, "naive"))
+
+
+@pytest.mark.parametrize("name", ["blue harbour", "Blue Harbuor", "BLUE HARBOUR"])
+async def test_case_and_slips_do_not_matter(name: str) -> None:
+    found = await top(await world(), QUESTION.format(name=name))
+    assert {"blue-harbour", "lowell-pictures", "otto-brandt"} <= set(found)
+
+
+async def test_an_alias_leads_to_what_is_known_under_the_other_name() -> None:
+    assert {"otto-brandt", "port-elm"} <= set(await top(await world(), "Who is mayor where the Tide Man was born?"))
+
+
+async def test_of_an_entity_that_many_passages_name_those_most_like_the_question_are_read_too() -> None:
+    made = World()
+    river, ties = entity("Gray River", "river"), [relation("Blue Harbour", "Gray River", "", "lies on")]
+    said = [("harbour", "Blue Harbour lies on the Gray River.", [entity("Blue Harbour", "town"), river], ties)]
+    said += [
+        (f"walk-{n}", f"Summer walk {n} led along the Gray River, past an old mill.", [river], []) for n in range(10)
+    ]
+    said += [("years", "In Moss Hills province the Gray River rises.", [entity("Moss Hills", "region"), river], [])]
+    for number, (name, text, entities, relations) in enumerate(said):
+        await made.index(name, text, says=((entities, relations),), version=1 + 1000 * number)
+    question = Question("In which province rises the river that Blue Harbour lies on?", "walk", chunk_top_k=4)
+    found = await retrieve(question, SPACES, made.library())
+    assert ["Blue Harbour", "Gray River", "Moss Hills"] in [path["entities"] for path in found.info["paths"]]
+    assert {"harbour.txt", "years.txt"} <= {passage.file_path for _, passage in found.passages}
+
+
+async def test_the_linked_entities_own_passages_come_first() -> None:
+    assert (await top(await world(), "Which mayor has the town of Port Elm?"))[0] == "port-elm"
+
+
+async def test_it_explains_which_names_were_linked_and_which_way_was_gone() -> None:
+    made = await world()
+    found = await retrieve(Question(QUESTION.format(name="Blue Harbour"), "walk"), SPACES, made.library())
+    assert found.info["mode"] == "walk"
+    assert found.info["linked"] == [{"said": "Blue Harbour", "entities": ["Blue Harbour"], "by": "name"}]
+    steps = [path["entities"] for path in found.info["paths"]]
+    assert steps.count(["Blue Harbour", "Lowell Pictures", "Otto Brandt", "Port Elm"]) == 1
+    assert {"Blue Harbour", "Lowell Pictures", "Otto Brandt"} <= {entity.name for entity in found.entities}
+    assert ("Lowell Pictures", "Otto Brandt") in {relation.key for relation in found.relations}
+
+
+async def test_where_nothing_links_likeness_leads_the_way() -> None:
+    made = await world()
+    found = await retrieve(Question("where do tailors come from", "walk", chunk_top_k=5), SPACES, made.library())
+    assert found.info["linked"] == [] and "otto-brandt.txt" in [p.file_path for _, p in found.passages]
+    empty = await retrieve(Question("where do tailors come from", "walk"), SPACES, World().library())
+    assert not empty
+
+
+async def test_nothing_of_another_workspace_links() -> None:
+    made = await world()
+    text = "Grey Harbour is a film. It was produced by Sly Pictures."
+    said = ([entity("Grey Harbour"), entity("Sly Pictures")], [relation("Grey Harbour", "Sly Pictures")])
+    await made.index("grey", text, says=(said,), version=200_000, workspace="other")
+    library = made.library()
+    for name in ("Grey Harbour", "Sly Pictures"):
+        found = await walk(Question(f"Who produced {name}?", "walk"), NOTHING, SPACES, library)
+        assert all(link["entities"] != [name] for link in found.info["linked"])
+    theirs = Spaces.of("other", Generations())
+    found = await walk(Question("Who founded Blue Harbour?", "walk"), NOTHING, theirs, library)
+    assert found.info["linked"] in ([], [{"said": "Blue Harbour", "entities": ["Grey Harbour"], "by": "spelling"}])
+    assert not any("blue-harbour" in chunk for chunk in found.chunk_ids)
+
+
+class Nobody:
+    """No keyword model may be asked."""
+
+    async def of(self, question: str) -> Keywords:
+        raise AssertionError("asked for keywords")
+
+
+async def test_no_model_is_asked_for_keywords() -> None:
+    made = await world()
+    assert await top(made, QUESTION.format(name="Blue Harbour"), keywords=Nobody())
+
+
+async def test_auto_takes_walk_for_several_hops_from_a_name_and_mix_else() -> None:
+    made = await world()
+    for query, mode in (
+        (QUESTION.format(name="Blue Harbour"), "walk"),
+        ("Do Otto Brandt and Ada Marsh know each other?", "walk"),
+        ("Who founded Lowell Pictures?", "mix"),
+        ("What do films have in common?", "mix"),
+    ):
+        found = await retrieve(Question(query, "auto"), SPACES, made.library())
+        assert found.info["mode"] == mode, query
+
+
+async def test_a_hub_costs_a_bounded_read_and_is_told_of() -> None:
+    made = await world()
+    spokes = [f"Spoke {n:05d}" for n in range(10_000)]
+    await made.graph.put(
+        Partition("w", 1),
+        [Entity("Hub", 1), *(Entity(name, 1) for name in spokes)],
+        [Relation(*sorted(("Hub", name)), 1, weight=1.0) for name in spokes],
+    )
+    library = CountingLibrary(made.library())
+    found = await walk(Question("Who turns the Hub of the town?", "walk"), NOTHING, SPACES, library.library)
+    assert found.info["relations_not_read"]["Hub"] == 10_000 - TIES
+    assert library.ties <= 16 * TIES and library.passages <= 400
+
+
+class CountingLibrary:
+    """Counts what is read."""
+
+    def __init__(self, library: Library) -> None:
+        self.ties = self.passages = 0
+        graph, passages = library.graph, library.passages
+        around, get = graph.neighbourhood, passages.get
+
+        async def neighbourhood(*arguments: Any, **named: Any) -> Any:
+            found = await around(*arguments, **named)
+            self.ties += len(found.ties)
+            return found
+
+        async def passages_get(*arguments: Any) -> Any:
+            found = await get(*arguments)
+            self.passages += len(found)
+            return found
+
+        graph.neighbourhood, passages.get = neighbourhood, passages_get  # type: ignore[method-assign]
+        self.library = library

@@ -1,0 +1,112 @@
+"""Many questions at once: so many look into the stores, the others wait, and none waits for ever."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from runtime.errors import Unavailable
+from runtime.models.ports import Vector
+from services.query.ingestion.adding import Shelf
+from services.query.ingestion.uploading import Readers, Received, Wishes, upload
+from services.query.retrieval.concurrency import Turns
+from tests.support.access import client
+from tests.support.querying import World, library_of_two
+
+QUESTION = {"query": "Who discovered radium?", "mode": "naive"}
+
+
+def counting(world: World, inside: list[int]) -> Any:
+    """Embeds slowly, and notes how many do so at once."""
+    now = 0
+
+    async def embed(texts: Sequence[str], /) -> list[Vector]:
+        nonlocal now
+        now += 1
+        inside.append(now)
+        await asyncio.sleep(0.01)
+        now -= 1
+        return await world.embedder.embed(texts)
+
+    return embed
+
+
+async def test_a_few_questions_look_into_the_stores_at_once_and_all_are_answered() -> None:
+    world, inside = await library_of_two(), list[int]()
+    library = world.library(embed=counting(world, inside), turns=Turns(3))
+    async with client(world.app(library=library)) as api:
+        answers = await asyncio.gather(*(api.post("/query", json=QUESTION) for _ in range(20)))
+    assert {answer.status_code for answer in answers} == {200}
+    assert (max(inside), len(inside)) == (3, 20)
+
+
+async def test_who_waits_too_long_for_a_turn_is_asked_to_come_back() -> None:
+    world = await library_of_two()
+    library = world.library(turns=Turns(1, patience=0.01))
+    async with library.turns.taken("w"), client(world.app(library=library)) as api:
+        answer = await api.post("/query", json=QUESTION)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    async with client(world.app(library=library)) as api:
+        assert (await api.post("/query", json=QUESTION)).status_code == 200
+
+
+async def test_a_turn_that_is_waited_for_in_vain_is_not_lost() -> None:
+    turns = Turns(1, patience=0.01)
+    async with turns.taken("w"):
+        with pytest.raises(Unavailable):
+            await turns.taken("w").__aenter__()
+    async with turns.taken("w"):
+        pass
+
+
+async def test_a_question_of_a_quiet_workspace_is_not_behind_a_flood_of_another() -> None:
+    """100 questions of 0.05 s, two at once, take 2.5 s: the quiet one would come last of all in one queue."""
+    world = await library_of_two()
+
+    async def slow(texts: Sequence[str], /) -> list[Vector]:
+        await asyncio.sleep(0.05)
+        return await world.embedder.embed(texts)
+
+    app = world.app(library=world.library(embed=slow, turns=Turns(2)))
+    async with client(app) as api:
+
+        async def ask(workspace: str) -> float:
+            answer = await api.post("/query", json=QUESTION, headers={"X-Workspace": workspace})
+            assert answer.status_code == 200
+            return time.monotonic()
+
+        began = time.monotonic()
+        flood = [asyncio.create_task(ask("w")) for _ in range(100)]
+        await asyncio.sleep(0.1)
+        quiet = await ask("quiet") - began
+        ended = max(await asyncio.gather(*flood)) - began
+    assert quiet < ended / 2
+
+
+class Slow(BytesIO):
+    """A file that takes 0.2 s to read."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        time.sleep(0.2)
+        return super().read(size)
+
+
+async def test_a_file_of_a_quiet_workspace_is_not_behind_a_flood_of_another() -> None:
+    """30 files of 0.2 s, two at once of one workspace, take 3 s; the place that is left is free at once."""
+    world, readers = World(), Readers(1000)
+
+    async def send(workspace: str, name: str) -> float:
+        file = Received(name, Slow(b"Ada Marlow came to Port Elm."), name)
+        added, *_ = await upload(Shelf(world.log, world.blobs, workspace), file, Wishes(), readers)
+        assert added.is_new
+        return time.monotonic()
+
+    began = time.monotonic()
+    flood = [asyncio.create_task(send("flood", f"{number}.txt")) for number in range(30)]
+    await asyncio.sleep(0.05)
+    quiet = await send("quiet", "a.txt") - began
+    ended = max(await asyncio.gather(*flood)) - began
+    assert quiet < ended / 3

@@ -1,0 +1,121 @@
+"""Which entities a question names."""
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.query.retrieval.linking import NameIndex, distance, form_of, forms_left, linked, words
+
+NAMES = (
+    ("Blue Harbour", "content"), ("Harbour", "location"), ("Blue Harbour Festival", "event"), ("Ada Marsh", "person"),
+    ("Karl Osten", "other"), ("Lowell Pictures", "organization"), ("Lotte Lowell", "person"),
+    ("The Tide Lady", "other"), ("Café Zürich", "location"), ("王小明", "person"), ("北京大学", "organization"),
+    ("山田 太郎", "person"), ("Film", "concept"),
+    ("US", "location"), ("us", "concept"), ("Iris Bell", "person"), ("Otto Bell", "person"), ("Ｗｉｄｅ", "other"),
+)  # fmt: skip
+
+
+def index(*names: tuple[str, str]) -> NameIndex:
+    built = NameIndex()
+    built.add(names or NAMES)
+    return built
+
+
+def found(question: str, *names: tuple[str, str]) -> list[tuple[str, tuple[str, ...], str]]:
+    return [(link.said, link.names, link.by) for link in linked(question, index(*names))]
+
+
+def test_the_longest_name_is_meant_not_one_inside_of_it() -> None:
+    assert found("Who opened the Blue Harbour Festival?") == [
+        ("Blue Harbour Festival", ("Blue Harbour Festival",), "name")
+    ]
+    assert found("Who made Blue Harbour?") == [("Blue Harbour", ("Blue Harbour",), "name")]
+
+
+def test_several_names_of_a_question_are_linked_in_its_order() -> None:
+    assert [said for said, _, _ in found("Did Karl Osten know Ada Marsh of Lowell Pictures?")] == [
+        "Karl Osten", "Ada Marsh", "Lowell Pictures"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("who is ada marsh", "Ada Marsh"),
+        ("WHO IS ADA MARSH", "Ada Marsh"),
+        ("Where is the cafe zurich?", "Café Zürich"),
+        ("Ada Marsh's teacher?", "Ada Marsh"),
+        ("Who was Tide Lady?", "The Tide Lady"),
+        ("王小明在哪里工作？", "王小明"),
+        ("谁在北京大学教书？", "北京大学"),
+        ("山田太郎はどこで生まれましたか", "山田 太郎"),
+        ("what is Wide", "Ｗｉｄｅ"),
+    ],
+)
+def test_case_accents_articles_and_missing_blanks_do_not_matter(question: str, name: str) -> None:
+    assert [(names, by) for _, names, by in found(question)] == [((name,), "name")]
+
+
+@pytest.mark.parametrize("slip", ["Ada Mrash", "Lowel Pictures", "Lowell Picturess", "blue harbuor", "Karl Ostn"])
+def test_a_slip_of_the_pen_is_understood(slip: str) -> None:
+    (link,) = found(f"Tell me about {slip}?")
+    assert link[2] == "spelling" and link[1][0][:3].lower() == slip[:3].lower()
+
+
+def test_a_surname_links_where_only_one_bears_it() -> None:
+    assert found("What did Osten write?") == [("Osten", ("Karl Osten",), "surname")]
+    assert found("What did Bell write?") == []
+
+
+def test_words_in_lower_case_are_no_names_where_the_question_writes_capitals() -> None:
+    assert found("Which film did Ada Marsh direct?") == [("Ada Marsh", ("Ada Marsh",), "name")]
+    assert found("which film is it") == [("film", ("Film",), "name")]
+    assert found("what was it about us") == []
+
+
+def test_one_form_may_mean_a_few_entities_but_not_many() -> None:
+    assert found("Why XY?", ("XY", ""), ("xy", "")) == [("XY", ("XY", "xy"), "name")]
+    assert found("Why XY?", ("XY", ""), ("xy", ""), ("Xy", ""), ("xY", "")) == []
+
+
+def test_nothing_links_to_nothing() -> None:
+    assert found("", ("A", "")) == [] and linked("Who is Ada Marsh?", NameIndex()) == []
+    assert found("？！…", ("...", ""), ("x" * 5000, "")) == []
+
+
+def test_what_is_left_of_a_question_may_be_looked_up_as_it_is_written() -> None:
+    question = "Did Ada Marsh know Nora van Quist of the Old Mill?"
+    left = forms_left(question, linked(question, index()))
+    assert {"Nora van Quist", "Old Mill"} <= set(left)
+    assert not [form for form in left if "Ada" in form or form.startswith("of ")]
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_read_without_failing_and_links_lie_where_they_say(text: str) -> None:
+    for word in words(text):
+        assert form_of(text[word.start : word.end]) == word.form
+    for link in linked(text, index()):
+        assert text[link.start : link.end] == link.said
+
+
+@given(st.text(string.ascii_lowercase, max_size=12), st.text(string.ascii_lowercase, max_size=12))
+def test_the_distance_is_symmetric_and_bounded(one: str, other: str) -> None:
+    exact = distance(one, other, 12)
+    assert exact == distance(other, one, 12)
+    assert (exact == 0) == (one == other) and abs(len(one) - len(other)) <= exact <= max(len(one), len(other))
+    assert distance(one, other, 2) == min(exact, 3)
+
+
+def test_swapped_neighbours_are_one_slip() -> None:
+    assert distance("marsh", "masrh", 5) == 1
+    assert distance("marsh", "mrash", 0) == 1
+
+
+@given(st.lists(st.tuples(st.text(max_size=12), st.sampled_from(["person", "other"])), max_size=8))
+def test_every_name_that_is_no_rubbish_finds_itself(names: list[tuple[str, str]]) -> None:
+    built = index(*names) if names else NameIndex()
+    for name, _ in names:
+        called = built.called(" ".join(word.form for word in words(name)))
+        assert not called or name in called or len([n for n, _ in names if words(n)]) > 1

@@ -1,0 +1,195 @@
+"""The status projection over a store in memory."""
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from contracts.events import GraphEdited, StageFailed
+from contracts.graph import Generations, Partition
+from contracts.subjects import token
+from runtime.bus.port import Delivery
+from runtime.errors import Poison, Retryable, Unavailable
+from runtime.stores.documents.rows import Table
+from services.query.status.document_status import DocumentStatus
+from services.query.status.projection import TRIES, on_facts
+from standalone.events import gist
+from tests.support.events import NOON, added, chunked, delivered, document, extracted, indexed, merged, sealed
+from tests.support.processors import bench
+from tests.support.querying import LIVE, World
+
+SPACE = Partition("w", 1)
+
+
+def life(name: str, chunks: int, version: int = 1, workspace: str = "w") -> list[Delivery[Any]]:
+    of, orders = document(name, version, file_path=f"{name}.txt"), range(chunks)
+    events = [
+        added(name, "text"),
+        chunked(of, *(f"passage {order}" for order in orders)),
+        *(extracted(of, order) for order in orders),
+        merged(of, *orders),
+        indexed(of, "chunks", *orders),
+        indexed(of, "graph", *orders),
+    ]
+    correlation = f"{name}-{version}"
+    return [
+        delivered(event, version + n, id=correlation if not n else "", workspace=workspace, correlation=correlation)
+        for n, event in enumerate(events)
+    ]
+
+
+async def states(world: World, space: Partition = SPACE) -> dict[str, Any]:
+    page = await world.documents.page(space, statuses=[], order="id", descending=False, skip=0, limit=0)
+    return {status.id: status for status in page.documents}
+
+
+async def test_a_document_goes_from_pending_to_processed() -> None:
+    world = World()
+    seen = []
+    for delivery in life("d", 2):
+        await world.project(delivery)
+        seen.append((await states(world))["d"].status)
+    assert seen == ["pending", *["processing"] * 5, "processed"]
+
+
+async def test_facts_give_rise_to_no_facts() -> None:
+    world = World()
+    batch = life("d", 1)
+    assert await on_facts(batch, LIVE, documents=world.documents, passages=world.passages) == [[] for _ in batch]
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_batches_of_any_size_and_order_and_repetition_give_the_same_states(seed: int) -> None:
+    r, facts = Random(seed), [*life("a", 3), *life("b", 2), *life("a", 1, version=100)]
+    straight, shuffled = World(), World()
+    await straight.project(*facts)
+    arrivals = facts + r.choices(facts, k=10)
+    r.shuffle(arrivals)
+    while arrivals:
+        size = r.randint(1, 7)
+        await shuffled.project(*arrivals[:size])
+        del arrivals[:size]
+    assert await states(shuffled) == await states(straight)
+    passages = [f"{name}-chunk-{n:03d}" for name in "ab" for n in range(3)]
+    assert await shuffled.passages.get(SPACE, passages) == await straight.passages.get(SPACE, passages)
+
+
+async def test_passages_can_be_read_before_a_document_counts_them() -> None:
+    world = World()
+
+    async def down(*_: Any) -> Any:
+        raise Unavailable("no")
+
+    world.passages.put = down  # type: ignore[method-assign]
+    with pytest.raises(Unavailable):
+        await world.project(*life("d", 2))
+    assert await states(world) == {}
+
+
+async def test_workspaces_and_generations_never_mix() -> None:
+    world = World()
+    await world.project(*life("d", 1, workspace="one"), *life("d", 1, workspace="two"))
+    assert set(await states(world, Partition("one", 1))) == set(await states(world, Partition("two", 1))) == {"d"}
+    await on_facts(life("e", 1), Generations(status=2), documents=world.documents, passages=world.passages)
+    assert set(await states(world, Partition("w", 2))) == {"e"}
+    assert await states(world) == {}
+
+
+async def test_a_fact_about_no_document_changes_nothing() -> None:
+    world = World()
+    edit = GraphEdited(operation="delete_entity", names=("A",))
+    await world.project(delivered(edit, 1), delivered(merged(document(), 0).model_copy(update={"document": None}), 2))
+    assert await states(world) == {}
+
+
+async def test_an_edit_that_was_given_up_is_in_the_log_and_no_document_also_after_a_rebuild() -> None:
+    async def refuse(*_: Any) -> Any:
+        raise Poison("this edit can never be made")
+
+    world, table = World(), bench(refuse, stage="merger", on="merger-edits")
+    table.append(sealed(GraphEdited(operation="delete_entity", names=("A",)), id="edit"))
+    await table.deliver()
+    (failure,) = table.facts("StageFailed")
+    assert list(table.log.dead) == ["dead:1:merger-edits"]
+    assert (failure.data.aggregate_id, "can never be made" in gist(failure)) == ("_graph", True)
+    assert await world.documents.swap(SPACE, DocumentStatus("_graph"), None), "what an older version made of it"
+    facts = [Delivery(failure, 2, 1, NOON)]
+    await world.project(*facts)
+    await on_facts(facts, Generations(status=2), documents=world.documents, passages=world.passages)
+    assert await states(world, Partition("w", 2)) == {}
+
+
+async def test_two_projectors_at_the_same_time_lose_nothing() -> None:
+    world = World()
+    facts = life("d", 4)
+    original = world.documents.get
+    interrupted = False
+
+    async def overtaken(*args: Any) -> Any:
+        nonlocal interrupted
+        found = await original(*args)
+        if not interrupted:
+            interrupted = True
+            await world.project(*facts[4:])
+        return found
+
+    world.documents.get = overtaken  # type: ignore[method-assign]
+    await world.project(*facts[:4])
+    assert (await states(world))["d"].status == "processed"
+
+
+async def test_a_state_that_never_rests_is_tried_again_later() -> None:
+    world = World()
+    tries = 0
+
+    async def lost(*_: Any) -> bool:
+        nonlocal tries
+        tries += 1
+        return False
+
+    world.documents.swap = lost  # type: ignore[method-assign]
+    with pytest.raises(Retryable, match="1 documents"):
+        await world.project(*life("d", 1))
+    assert tries == TRIES
+
+
+async def test_what_changes_nothing_is_not_written_again() -> None:
+    world = World()
+    await world.project(*life("d", 2))
+    ((_, before),) = (await world.documents.get(SPACE, ["d"])).values()
+    await world.project(*life("d", 2))
+    ((_, after),) = (await world.documents.get(SPACE, ["d"])).values()
+    assert after == before
+
+
+async def test_a_failure_without_a_document_s_version_is_shown() -> None:
+    world = World()
+    failure = StageFailed(
+        stage="chunker", document_id="d", cause_type="DocumentAdded", error_type="Undecodable", message="not JSON",
+        attempt=1, retry_may_help=False,
+    )  # fmt: skip
+    await world.project(delivered(failure, 3))
+    state = (await states(world))["d"]
+    assert (state.status, state.standing_failures[0].message) == ("failed", "not JSON")
+
+
+async def test_a_passage_knows_where_it_stands() -> None:
+    world = World()
+    event = chunked(document("d"), "one", "two")
+    placed = event.chunks[1].model_copy(update={"start": 4, "end": 7, "page": 2})
+    await world.project(delivered(event.model_copy(update={"chunks": (event.chunks[0], placed)})))
+    found = await world.passages.get(SPACE, ["d-chunk-000", "d-chunk-001"])
+    assert [(p.start, p.end, p.page) for p in found.values()] == [(None, None, None), (4, 7, 2)]
+
+
+async def test_rows_of_older_and_newer_versions_can_be_read() -> None:
+    world = World()
+    row = {
+        "id": "c", "document_id": "d", "order": 0, "content": "one", "file_path": "d.txt", "headings": ["h"],
+        "tokens": 1, "version": 1,
+    }  # fmt: skip
+    await world.rows.put(Table("chunks", SPACE), {token("c"): row, token("e"): {**row, "id": "e", "novelty": 1}})
+    found = await world.passages.get(SPACE, ["c", "e"])
+    assert {(p.id, p.content, p.headings, p.page) for p in found.values()} == {
+        ("c", "one", ("h",), None), ("e", "one", ("h",), None),
+    }  # fmt: skip
