@@ -26,8 +26,8 @@ from contracts.ids import chunk_id, sha256
 from contracts.values import ChunkRef, DocumentVersion, ExtractedEntity, ExtractedRelation
 from runtime.bus import topology
 from runtime.bus.nats.log import NatsLog
-from standalone.processes import Process, free_port
-from standalone.servers import arcadedb
+from standalone.embedded.processes import Process, free_port
+from standalone.embedded.servers import arcadedb
 from tests.support.nats_server import RunningNats, connected, running_nats
 from tests.support.services import service
 

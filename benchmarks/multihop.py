@@ -29,7 +29,7 @@ from runtime.bus.memory import MemoryBlobs
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.minilm import MiniLmEmbedder
 from runtime.models.open import open_tokenizer
-from runtime.models.ports import Embedder, Vector
+from runtime.models.port import Embedder, Vector
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.vectors.memory import MemoryVectors

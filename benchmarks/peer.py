@@ -24,7 +24,7 @@ from typing import Any
 from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.publisher import delete_document
 from runtime.models.tokens import CACHE_VARIABLE, install
-from standalone.target import service
+from standalone.operations.target import service
 from tests.support import corpus
 from tests.support.language_model import CHAT_MODEL, DIMENSION, EMBEDDING_MODEL, KEY, LanguageModel
 from tests.support.stack import Stack, running, unacknowledged, until

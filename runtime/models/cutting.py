@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 
-from runtime.models.ports import Tokenizer
+from runtime.models.port import Tokenizer
 
 # Loaded only for the first text that may be too long: a vocabulary takes a second and 40 MB, most texts are short.
 # ruff: noqa: PLC0415

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from runtime.models.ports import Vector
+from runtime.models.port import Vector
 
 MODEL = "lexical-hash-v1"
 

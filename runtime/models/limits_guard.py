@@ -22,8 +22,8 @@ from runtime.bus.port import SharedValues
 from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import NotWanted, Poison, RateLimited, Retryable, Unavailable
 from runtime.models import limits as rules
+from runtime.models.call_scope import call_scope
 from runtime.models.limits import Block, Limits, Need, State
-from runtime.models.scope import call_scope
 
 logger = structlog.get_logger(__name__)
 

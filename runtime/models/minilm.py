@@ -13,8 +13,8 @@ import onnxruntime
 
 from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import ConfigurationError
-from runtime.models.ports import Vector
-from runtime.models.scope import call_scope
+from runtime.models.call_scope import call_scope
+from runtime.models.port import Vector
 from runtime.models.wordpiece import WordPiece
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"

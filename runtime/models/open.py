@@ -7,7 +7,7 @@ from contracts.graph import EmbeddingModel
 from runtime.errors import ConfigurationError
 from runtime.models.limits import Limits
 from runtime.models.limits_shared import Guards
-from runtime.models.ports import Chat, Embedder, Tokenizer
+from runtime.models.port import Chat, Embedder, Tokenizer
 from runtime.settings import OFFLINE_EMBEDDERS, Settings
 
 # Imported where they are needed: openai takes seconds to load, onnxruntime 70 MB, and most processes need neither.

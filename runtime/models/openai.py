@@ -9,7 +9,7 @@ from runtime.errors import EmptyAnswer, ModelRefused, Unavailable
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Call, Guard
 from runtime.models.openai_endpoint import Endpoint, estimated
-from runtime.models.ports import Completion, Message
+from runtime.models.port import Completion, Message
 
 FIRST_ANSWER = 500
 """Tokens an answer is taken to have before the first one came; then their running mean is."""

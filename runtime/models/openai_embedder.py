@@ -18,7 +18,7 @@ from runtime.models.limits import Limits
 from runtime.models.limits_guard import Call, Guard
 from runtime.models.openai import encodable
 from runtime.models.openai_endpoint import Endpoint, estimated
-from runtime.models.ports import Vector
+from runtime.models.port import Vector
 
 logger = structlog.get_logger(__name__)
 

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from runtime.models.ports import Completion, Embedder, Message, Vector
+from runtime.models.port import Completion, Embedder, Message, Vector
 
 Answer = str | Completion | Exception
 """A text, a whole completion, or an error to raise."""

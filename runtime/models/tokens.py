@@ -17,7 +17,7 @@ from threading import Lock
 import tiktoken
 
 from runtime.errors import ConfigurationError
-from runtime.models.borders import LONGEST, pieces
+from runtime.text.token_boundaries import LONGEST, pieces
 
 CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
 
@@ -39,8 +39,8 @@ _loading = Lock()
 class TiktokenTokenizer:
     """Tokens of one of the vocabularies above. Loading takes up to a second, so make it when the process starts.
 
-    A text of more than 100,000 characters is cut first, at a border that changes no token (`runtime/models/borders.py`)
-    if it has any.
+    A text of more than 100,000 characters is first cut where that changes no token, if there is such a place
+    (`runtime/text/token_boundaries.py`).
     Lone surrogates become U+FFFD. Instances may be shared between threads.
 
     Raises `ConfigurationError` for an unknown encoding or when no cache folder can be written.

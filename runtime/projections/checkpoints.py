@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 from contracts.graph import PROJECTIONS, Projection
 from runtime.bus.port import ActiveGenerations, SharedValues
-from runtime.stores.checkpoints import Checkpoint, CheckpointStore
+from runtime.stores.port import Checkpoint, CheckpointStore
 
 SECOND_LOOK = 1.0
 """Seconds after which a store that seems to have lost something is asked once more: it may just have started."""

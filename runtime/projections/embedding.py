@@ -16,10 +16,10 @@ from runtime.bus.port import ActiveGenerations
 from runtime.errors import ConfigurationError, ModelChanged, Retryable
 from runtime.models.limits_shared import Guards
 from runtime.models.open import ALONE, open_embedder, open_embedder_of
-from runtime.models.ports import Embedder
+from runtime.models.port import Embedder
 from runtime.settings import Settings
-from runtime.stores.checkpoints import Checkpoint
 from runtime.stores.open import open_vectors
+from runtime.stores.port import Checkpoint
 from runtime.stores.vectors.port import Vectors
 
 logger = structlog.get_logger(__name__)

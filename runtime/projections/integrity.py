@@ -28,9 +28,9 @@ from runtime.errors import Retryable, ServiceError, StoreBehind, Unavailable
 from runtime.health import Health
 from runtime.projections import checkpoints
 from runtime.projections.checkpoints import Found, Watched
-from runtime.stores.checkpoints import Checkpoint, CheckpointStore, LogMark
 from runtime.stores.documents.checkpoints import newest_version, read_mark, write_mark
-from runtime.stores.documents.rows import Rows
+from runtime.stores.documents.port import Rows
+from runtime.stores.port import Checkpoint, CheckpointStore, LogMark
 
 logger = structlog.get_logger(__name__)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from runtime.errors import ConfigurationError
 from runtime.settings import Settings, without_secrets
-from runtime.stores.documents.rows import Rows
+from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 
@@ -17,11 +17,11 @@ def open_documents(settings: Settings) -> Rows:
     url = settings.documents_url.get_secret_value()
     scheme = url.partition(":")[0]
     if scheme == "sqlite":
-        from runtime.stores.documents.sqlite import SqliteRows
+        from runtime.stores.documents.sqlite.store import SqliteRows
 
         return SqliteRows(Path(url.removeprefix("sqlite://")))
     if scheme in {"mongodb", "mongodb+srv"}:
-        from runtime.stores.documents.mongo import MongoRows
+        from runtime.stores.documents.mongo.store import MongoRows
 
         return MongoRows(url, settings.mongo_database)
     raise ConfigurationError(f"DOCUMENTS_URL {without_secrets(url)} must begin with sqlite:/// or mongodb://")
@@ -29,7 +29,7 @@ def open_documents(settings: Settings) -> Rows:
 
 def open_graph(settings: Settings) -> Graph:
     """The graph store."""
-    from runtime.stores.graph.bolt import BoltGraph
+    from runtime.stores.graph.neo4j.store import BoltGraph
 
     return BoltGraph(
         settings.neo4j_uri,
@@ -41,7 +41,7 @@ def open_graph(settings: Settings) -> Graph:
 
 def open_vectors(settings: Settings, *, model: str, dimension: int) -> Vectors:
     """The vector store, for one embedding model."""
-    from runtime.stores.vectors.milvus import MilvusVectors
+    from runtime.stores.vectors.milvus.store import MilvusVectors
 
     return MilvusVectors(
         settings.milvus_uri,

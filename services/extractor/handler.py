@@ -11,9 +11,9 @@ from contracts.names import clean_name, clean_text
 from contracts.values import Chunk, ChunkRef, ExtractedEntity, ExtractedRelation, Given
 from runtime.bus.port import ALL_WANTED, BUG_ATTEMPTS, Delivery, DocumentVersions
 from runtime.errors import NotWanted, Poison, Retryable
-from runtime.models.ports import Extraction
-from runtime.models.scope import calls_for
-from services.extractor.ports import Extractions, Extractor, RoundGivenUp
+from runtime.models.call_scope import calls_for
+from runtime.models.port import Extraction
+from services.extractor.port import Extractions, Extractor, RoundGivenUp
 
 GIVEN = "given"
 """`model` and `prompt_version` of what was not extracted, for it came with its chunk."""

@@ -9,7 +9,7 @@ from runtime.bus.document_versions import LogVersions
 from runtime.bus.processor import each
 from runtime.health import Health
 from runtime.models.open import open_chat, open_tokenizer
-from runtime.models.ports import Chat
+from runtime.models.port import Chat
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.caches import ExtractionCache
 from runtime.stores.open import open_documents

@@ -15,7 +15,7 @@ from runtime.errors import Retryable
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.indexer.domain import chunk_row, entity_row, relation_row
-from services.indexer.ports import Embeddings, Extents
+from services.indexer.port import Embeddings, Extents
 
 E = TypeVar("E", bound=Event)
 Pair = tuple[str, str]

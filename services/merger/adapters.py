@@ -8,7 +8,7 @@ from typing import Any
 from contracts.graph import DocumentBounds, Partition
 from contracts.values import EditedValues
 from runtime.stores.documents.extents import RowExtents
-from runtime.stores.documents.rows import Row, Rows, Table
+from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.supports import (
     FOLDED,
     TABLE,
@@ -21,7 +21,7 @@ from runtime.stores.documents.supports import (
 )
 from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.edits import Edit
-from services.merger.ports import Line
+from services.merger.port import Line
 
 _FIELDS = {field.name for field in fields(Contribution)}
 _PAGE = 1000

@@ -20,7 +20,7 @@ from contracts.values import DocumentVersion, EntityRevision, RelationRevision
 from runtime.bus.port import Delivery, document_bounds, version_deleted
 from services.merger.domain.contributions import Key, contributions
 from services.merger.domain.edits import Edit, Edits, applied
-from services.merger.ports import Contributions, Line, Merging
+from services.merger.port import Contributions, Line, Merging
 from services.merger.refold import refold
 
 E = TypeVar("E", bound=Event)

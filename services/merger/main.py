@@ -9,16 +9,16 @@ from functools import partial
 from runtime.activity import waiting
 from runtime.health import Health
 from runtime.models.open import open_chat
-from runtime.models.ports import Chat
+from runtime.models.port import Chat
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
-from runtime.stores.documents.rows import Rows
+from runtime.stores.documents.port import Rows
 from runtime.stores.open import open_documents, open_graph
 from services.merger.adapters import RowContributions, RowSummaries
 from services.merger.handler import on_description_summarized, on_entities_extracted, on_extents, on_graph_edited
 from services.merger.hubs import Hubs
 from services.merger.models import ModelSummarizer
-from services.merger.ports import Merging
+from services.merger.port import Merging
 from services.merger.settings import MergerSettings
 from services.merger.summarize import on_graph_merged
 

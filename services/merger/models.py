@@ -6,12 +6,12 @@ from contracts.graph import Partition
 from contracts.ids import sha256
 from contracts.values import TokenUsage
 from runtime.errors import Unavailable
-from runtime.models.ports import Chat, Message
-from runtime.stores.documents.rows import Rows, Table
+from runtime.models.port import Chat, Message
+from runtime.stores.documents.port import Rows, Table
 from runtime.stores.documents.write_behind import WriteBehind
 from services.merger.domain.descriptions import Group, estimated_tokens
 from services.merger.domain.prompt import SUMMARY_VERSION, summary_prompt
-from services.merger.ports import Summary
+from services.merger.port import Summary
 
 
 class ModelSummarizer:

@@ -10,7 +10,7 @@ from services.merger.domain.descriptions import Described, Limits, describe
 from services.merger.domain.edits import Edits, applied
 from services.merger.domain.fold import Tally, fold, fragments, standing, tally
 from services.merger.domain.hub import Hub
-from services.merger.ports import Merging, Summaries
+from services.merger.port import Merging, Summaries
 
 MOST_TURNS = 100
 """Reads of summaries for one batch. A level of groups takes one, and so does each change that others make meanwhile."""

@@ -13,11 +13,11 @@ from contracts.events import DescriptionSummarized, Event, GraphMerged
 from contracts.graph import Generations, Partition
 from runtime.bus.port import Delivery
 from runtime.errors import NotWanted, Poison, Retryable
-from runtime.models.scope import calls_for
+from runtime.models.call_scope import calls_for
 from services.merger.domain.contributions import Key
 from services.merger.domain.descriptions import Group
 from services.merger.domain.edits import applied
-from services.merger.ports import Merging, Summarizer, Summary
+from services.merger.port import Merging, Summarizer, Summary
 from services.merger.refold import accounts_at
 
 

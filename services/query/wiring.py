@@ -14,17 +14,17 @@ from runtime.models.cutting import cutter
 from runtime.models.limits import Limits
 from runtime.models.limits_shared import Guards
 from runtime.models.open import open_chat, open_tokenizer
-from runtime.models.ports import Chat, Reranker
+from runtime.models.port import Chat, Reranker
 from runtime.projections.embedding import Embeddings
 from runtime.projections.integrity import Integrity
 from runtime.service import Bus, until_it_answers
-from runtime.stores.checkpoints import CheckpointStore
 from runtime.stores.documents.caches import RowCache
 from runtime.stores.documents.checkpoints import RowCheckpoints
-from runtime.stores.documents.rows import Rows
+from runtime.stores.documents.port import Rows
 from runtime.stores.documents.supports import Supports
 from runtime.stores.graph.port import Graph
 from runtime.stores.open import open_documents, open_graph
+from runtime.stores.port import CheckpointStore
 from services.query.adapters.answer_cache import RowMemories
 from services.query.adapters.documents import RowCaches, RowDocuments, RowPassages
 from services.query.adapters.models import ModelAnswers, ModelKeywords, ModelReranker

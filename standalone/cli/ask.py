@@ -37,7 +37,7 @@ def ask(
 ) -> None:
     """Ask about the documents. The answer names its sources."""
     with errors(as_json):
-        from standalone.target import target
+        from standalone.operations.target import target
 
         answer = asyncio.run(answered(target(data).api, workspace, question, mode))
         if as_json:
@@ -48,7 +48,7 @@ def ask(
 
 async def answered(base: str, workspace: str, question: str, mode: Mode) -> "Answer":
     """What the query service says."""
-    from standalone.target import service
+    from standalone.operations.target import service
 
     async with service(base, workspace) as client:
         return await client.query(question, mode=mode)

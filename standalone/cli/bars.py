@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from standalone.cli.common import interactive, note
-from standalone.progress import Stage
+from standalone.operations.progress import Stage
 
 EVERY = 3.0
 """Seconds between two plain lines, at least."""

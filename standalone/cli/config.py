@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from standalone.cli.common import DATA, Data, Json, echo, errors, print_json
-from standalone.folder import Folder
+from standalone.embedded.data_folder import Folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from standalone.configuration import Shown
+    from standalone.operations.configuration import Shown
 
 # `--help` answers without loading the services' settings.
 # ruff: noqa: PLC0415
@@ -35,7 +35,7 @@ def config(data: Data = DATA, as_json: Json = False, compose: Compose = False) -
         if compose:
             _check_compose(as_json)
             return
-        from standalone import configuration
+        from standalone.operations import configuration
 
         own, setter = _given_by_the_stack(data)
         settings = list(configuration.settings(os.environ, own, setter))
@@ -56,7 +56,7 @@ def config(data: Data = DATA, as_json: Json = False, compose: Compose = False) -
 
 def _check_compose(as_json: bool) -> None:
     """Say which variables of `.env` reach no container."""
-    from standalone.compose import dropped
+    from standalone.operations.compose import dropped
 
     found = dropped(os.environ)
     if as_json:
@@ -73,8 +73,8 @@ def _check_compose(as_json: bool) -> None:
 
 def _given_by_the_stack(data: Data) -> "tuple[Mapping[str, str], str]":
     """What an embedded stack sets for its services itself, and how that is called."""
-    from standalone.stack import addresses
-    from standalone.target import named_by_environment
+    from standalone.embedded.stack import addresses
+    from standalone.operations.target import named_by_environment
 
     if named_by_environment(data):
         return {}, ""

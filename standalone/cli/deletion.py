@@ -10,7 +10,7 @@ import typer
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
 
 if TYPE_CHECKING:
-    from standalone.target import Target
+    from standalone.operations.target import Target
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
 # ruff: noqa: PLC0415
@@ -43,7 +43,7 @@ def delete(
     """
     with errors(as_json):
         quiet_logs()
-        from standalone.target import target
+        from standalone.operations.target import target
 
         outcome = asyncio.run(_delete(target(data), documents, wait, workspace))
         if as_json:
@@ -58,8 +58,8 @@ def delete(
 async def _delete(stack: "Target", wanted: Sequence[str], wait: bool, workspace: str) -> Outcome:
     from runtime.bus.nats.log import NatsLog
     from runtime.bus.publisher import delete_document
-    from standalone.publishing import SOURCE, jetstream
-    from standalone.target import service
+    from standalone.operations.publishing import SOURCE, jetstream
+    from standalone.operations.target import service
 
     outcome = Outcome()
     async with jetstream(stack.settings.nats_url) as bus, service(stack.api, workspace) as client:

@@ -28,7 +28,7 @@ from standalone.cli.common import (
 )
 from standalone.cli.documents import publish, report
 from standalone.cli.terminal import line
-from standalone.folder import Folder, State
+from standalone.embedded.data_folder import Folder, State
 
 # `--help` answers at once: parsers and drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
@@ -64,7 +64,7 @@ def demo(
 
 
 async def _demo(folder: Folder, paths: Sequence[str], question: str, as_json: bool, workspace: str) -> bool:
-    from standalone.supervisor import signals
+    from standalone.embedded.supervisor import signals
 
     task = asyncio.current_task()
     assert task is not None
@@ -80,7 +80,7 @@ async def _demo(folder: Folder, paths: Sequence[str], question: str, as_json: bo
 @asynccontextmanager
 async def _stack(folder: Folder, as_json: bool) -> AsyncGenerator[tuple[State, bool]]:
     """The stack that runs here, else one for as long as the demo lasts; and whether it stays."""
-    from standalone.stack import running
+    from standalone.embedded.stack import running
 
     if folder.running():
         yield folder.ready(), True
@@ -101,8 +101,8 @@ def _step(line: str) -> None:
 async def _run(
     folder: Folder, state: State, stays: bool, paths: Sequence[str], question: str, as_json: bool, workspace: str
 ) -> bool:
-    from standalone.documents import find
-    from standalone.target import of_state
+    from standalone.operations.documents import find
+    from standalone.operations.target import of_state
 
     if not as_json:
         _say_models(state)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, print_json, quiet_logs
-from standalone.folder import Folder
+from standalone.embedded.data_folder import Folder
 
 if TYPE_CHECKING:
-    from standalone.findings import Finding
+    from standalone.operations.doctor.findings import Finding
 
 _SIGNS = {"well": ("ok  ", "green"), "note": ("note", "yellow"), "fault": ("FAIL", "red")}
 
@@ -28,8 +28,8 @@ def doctor(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORK
 
 async def _examine(data: Data, workspace: str, hidden: bool) -> list["Finding"]:
     # `--help` answers without loading the drivers.
-    from standalone.doctor import examine, examine_deployment  # noqa: PLC0415
-    from standalone.target import deployment, named_by_environment  # noqa: PLC0415
+    from standalone.operations.doctor.examine import examine, examine_deployment  # noqa: PLC0415
+    from standalone.operations.target import deployment, named_by_environment  # noqa: PLC0415
 
     elsewhere = named_by_environment(data)
     look = examine_deployment(deployment(), workspace) if elsewhere else examine(Folder.at(data), workspace)

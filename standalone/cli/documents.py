@@ -24,9 +24,9 @@ from standalone.cli.terminal import line
 
 if TYPE_CHECKING:
     from lightstream.models import Document
-    from standalone.documents import Found
-    from standalone.publishing import Outcome
-    from standalone.target import Target
+    from standalone.operations.documents import Found
+    from standalone.operations.publishing import Outcome
+    from standalone.operations.target import Target
 
 # `--help` answers at once: parsers and drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
@@ -55,7 +55,7 @@ def add(
     with errors(as_json):
         quiet_logs()
         from runtime.parsing.encodings import checked_encoding
-        from standalone.target import target
+        from standalone.operations.target import target
 
         encoding = checked_encoding(encoding) if encoding else ""
         failed = asyncio.run(_add(target(data), paths, Reading(name, encoding), wait, as_json, workspace))
@@ -76,7 +76,7 @@ async def _add(
     stack: "Target", paths: Sequence[str], reading: Reading, wait: bool, as_json: bool, workspace: str
 ) -> bool:
     from contracts.ids import UNKNOWN_SOURCE
-    from standalone.documents import find
+    from standalone.operations.documents import find
 
     found = find(paths, stdin_name=reading.stdin_name or UNKNOWN_SOURCE)
     outcome, statuses = await publish(stack, workspace, found, wait=wait, hidden=as_json, encoding=reading.encoding)
@@ -96,9 +96,9 @@ async def publish(
     stack: "Target", workspace: str, found: "Found", *, wait: bool, hidden: bool, encoding: str = ""
 ) -> tuple["Outcome", list["Document"]]:
     """Add what was found, and with `wait` follow it; gives what became of it and the statuses of those in the log."""
-    from standalone import progress, publishing
     from standalone.cli.bars import bars
-    from standalone.target import service
+    from standalone.operations import progress, publishing
+    from standalone.operations.target import service
 
     track, total = f"insert_{uuid.uuid4()}", len(found.sources)
     async with publishing.jetstream(stack.settings.nats_url) as bus, service(stack.api, workspace) as client:
@@ -144,7 +144,7 @@ def status(
 ) -> None:
     """How far the documents are: counts by status and what is unfinished, or everything about one document."""
     with errors(as_json):
-        from standalone.target import target
+        from standalone.operations.target import target
 
         stack = target(data)
         asyncio.run(_one(stack.api, document, as_json, workspace) if document else _all(stack, as_json, workspace))
@@ -152,7 +152,7 @@ def status(
 
 async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
     from runtime.errors import ServiceError
-    from standalone.target import service
+    from standalone.operations.target import service
 
     async with service(base, workspace) as client:
         found = [each for each in await client.all_documents() if wanted in (each.id, each.file_path)]
@@ -168,8 +168,8 @@ async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
 
 
 async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
-    from standalone.parked_events import counted_if_told
-    from standalone.target import service
+    from standalone.operations.parked_events import counted_if_told
+    from standalone.operations.target import service
 
     async with service(stack.api, workspace) as client:
         numbers = await client.status_counts()

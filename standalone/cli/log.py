@@ -12,7 +12,7 @@ from standalone.cli import terminal
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, quiet_logs
 
 if TYPE_CHECKING:
-    from standalone.events import Line
+    from standalone.operations.event_lines import Line
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
 # ruff: noqa: PLC0415
@@ -32,7 +32,7 @@ def log(
     """Show what happened, one event a line: sequence, time, type, document, gist. With --json, one object a line."""
     with errors(as_json):
         quiet_logs()
-        from standalone.target import target
+        from standalone.operations.target import target
 
         asyncio.run(_log(target(data).settings.nats_url, document, start, follow, as_json, workspace))
 
@@ -51,9 +51,9 @@ async def _log(url: str, document: str | None, start: int, follow: bool, as_json
 
 async def _lines(url: str, workspace: str, document: str | None, start: int, follow: bool) -> AsyncGenerator["Line"]:
     from runtime.bus.nats.log import NatsLog
-    from standalone.events import line, subjects_of
-    from standalone.publishing import jetstream
-    from standalone.supervisor import signals
+    from standalone.embedded.supervisor import signals
+    from standalone.operations.event_lines import line, subjects_of
+    from standalone.operations.publishing import jetstream
 
     subjects, after = subjects_of(workspace, document), max(0, start - 1)
     # Asked to end rather than cancelled: a client in the middle of a fetch may swallow a cancellation.

@@ -8,7 +8,7 @@ import typer
 
 from runtime.errors import ServiceError
 from standalone.cli.common import interactive, note
-from standalone.folder import Folder, State
+from standalone.embedded.data_folder import Folder, State
 
 # `--help` answers at once: drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
@@ -17,9 +17,9 @@ from standalone.folder import Folder, State
 async def attend(folder: Folder, state: State, *, rebuild: bool, ask: bool) -> None:
     """Say what was lost. Rebuild it where that is asked for, or somebody at the terminal wants it now."""
     from runtime.projections.checkpoints import command
-    from standalone import projections
-    from standalone.checkpoints import RESTORE
-    from standalone.target import of_state
+    from standalone.operations import projections
+    from standalone.operations.checkpoints import RESTORE
+    from standalone.operations.target import of_state
 
     stack = of_state(folder, state)
     try:

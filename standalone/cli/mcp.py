@@ -48,8 +48,8 @@ def mcp(
             )
         from standalone.mcp.server import Place, over_http, over_stdio
         from standalone.mcp.service import KEY, WORKSPACE
-        from standalone.settings import of_environment
-        from standalone.target import target
+        from standalone.operations.settings import of_environment
+        from standalone.operations.target import target
 
         settings = of_environment()
         base: Callable[[], str] = (lambda: checked(url)) if url else (lambda: target(data).api)

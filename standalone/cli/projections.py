@@ -21,7 +21,7 @@ from standalone.cli.common import (
     quiet_logs,
     silent,
 )
-from standalone.folder import Folder
+from standalone.embedded.data_folder import Folder
 
 # `--help` answers at once: the stores' drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
@@ -36,8 +36,8 @@ def digest(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORK
     """The canonical SHA-256 of status, graph and vectors, and counts. Equal digests mean equal contents."""
     with errors(as_json):
         quiet_logs()
-        from standalone.projections import digests
-        from standalone.target import target
+        from standalone.operations.projections import digests
+        from standalone.operations.target import target
 
         found = asyncio.run(digests(target(data).settings, workspace))
         if as_json:
@@ -78,8 +78,8 @@ def rebuild(
     with errors(as_json):
         quiet_logs()
         from contracts.graph import PROJECTIONS
-        from standalone import projections
-        from standalone.target import target
+        from standalone.operations import projections
+        from standalone.operations.target import target
 
         if accept_loss and (projection != "all" or rollback):
             raise InvalidInput("a loss of the log concerns all projections: `lightstream rebuild all --accept-loss`")
@@ -110,8 +110,8 @@ def rebuild(
 @contextmanager
 def _emptied(data: Data, projection: str, rollback: bool, as_json: bool) -> Generator[list[str]]:
     """Empty the stores of a data folder, and give where their former data are. Inside nobody else rebuilds it."""
-    from standalone.fresh import emptied
-    from standalone.target import named_by_environment
+    from standalone.operations.empty_stores import emptied
+    from standalone.operations.target import named_by_environment
 
     if rollback:
         raise InvalidInput("--fresh leaves no generation to go back to: give it without --rollback")

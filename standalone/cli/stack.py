@@ -7,7 +7,7 @@ import typer
 
 from standalone.cli import lost
 from standalone.cli.common import DATA, Data, Json, echo, errors, note, print_json, silent
-from standalone.folder import Folder, State
+from standalone.embedded.data_folder import Folder, State
 
 # `--help` answers at once: drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
@@ -35,7 +35,7 @@ def up(
             _show(folder, folder.read(), as_json, "was running already")
             asyncio.run(lost.attend(folder, folder.read(), rebuild=rebuild, ask=False))
             return
-        from standalone import daemon
+        from standalone.embedded import daemon
 
         if detach:
             state = daemon.start(folder, report, api=port)
@@ -60,7 +60,7 @@ def up(
 def down(data: Data = DATA, as_json: Json = False) -> None:
     """Stop the stack, and end what is left of one that was killed. The data stay."""
     with errors(as_json):
-        from standalone import daemon
+        from standalone.embedded import daemon
 
         folder = Folder.at(data)
         stopped = daemon.stop(folder)
@@ -72,7 +72,7 @@ def down(data: Data = DATA, as_json: Json = False) -> None:
 
 def described(folder: Folder, state: State) -> dict[str, Any]:
     """The running stack for --json. `nats_url` holds the password of the bus."""
-    from standalone.stack import bus_url
+    from standalone.embedded.stack import bus_url
 
     children = {name: {"pid": child.identity.pid, "restarts": child.restarts} for name, child in state.children.items()}
     return {

@@ -34,9 +34,9 @@ def check(data: Data = DATA, as_json: Json = False) -> None:
 
 
 async def _run(data: Data, *, change: bool) -> list[str]:
-    from standalone import stores
-    from standalone.settings import CommandSettings
-    from standalone.target import target
+    from standalone.operations import stores
+    from standalone.operations.settings import CommandSettings
+    from standalone.operations.target import target
 
     quiet_logs()
     settings = target(data).settings

@@ -35,7 +35,7 @@ def check(data: Data = DATA, as_json: Json = False, nats: Nats = "", replicas: R
 
 
 def _of_stack(data: Data) -> str:
-    from standalone.target import target
+    from standalone.operations.target import target
 
     return target(data).settings.nats_url
 
@@ -46,7 +46,7 @@ async def _run(url: str, replicas: int, *, change: bool) -> list[str]:
     from runtime.bus import topology
     from runtime.bus.nats.log import translated
     from runtime.errors import ServiceError
-    from standalone.publishing import jetstream
+    from standalone.operations.publishing import jetstream
 
     quiet_logs()
     try:

@@ -11,10 +11,10 @@ import pytest
 import pytest_asyncio
 
 from contracts.graph import VECTOR_KINDS, Partition, VectorRow
-from runtime.stores.checkpoints import Checkpoint
 from runtime.stores.documents.checkpoints import RowCheckpoints, newest_version, read_mark
 from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.rows import Table
+from runtime.stores.documents.port import Table
+from runtime.stores.port import Checkpoint
 from tests.support.graph_stores import graph_store
 from tests.support.rows import document_store
 from tests.support.vector_stores import row, vector_store

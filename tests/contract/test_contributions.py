@@ -13,7 +13,7 @@ import pytest_asyncio
 from contracts.graph import Partition
 from services.merger.adapters import RowContributions
 from services.merger.domain.contributions import Contribution, contributions
-from services.merger.ports import Contributions, Key
+from services.merger.port import Contributions, Key
 from tests.support.events import document, entity, extracted, relation
 from tests.support.rows import Opener, document_store
 

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from contracts.graph import Partition
-from runtime.stores.documents.rows import Rows
+from runtime.stores.documents.port import Rows
 from services.query.adapters.documents import RowDocuments, RowPassages
 from services.query.passage import Passage
 from services.query.status.document_status import STEPS, DocumentStatus, Failure

@@ -13,7 +13,7 @@ from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
 from runtime.errors import Poison
 from runtime.stores.graph.port import MOST_SOURCES, Graph, Neighbourhood, Node, Tie
-from runtime.stores.graph.rows import sorted_ties
+from runtime.stores.graph.write_batches import sorted_ties
 from tests.support.graph_stores import (
     GraphStore,
     entity,

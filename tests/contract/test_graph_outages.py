@@ -14,7 +14,7 @@ from neo4j.exceptions import ConstraintError, DriverError, Neo4jError
 
 from contracts.graph import Entity, Partition, Relation
 from runtime.errors import ConfigurationError, Unavailable
-from runtime.stores.graph.bolt import BoltGraph
+from runtime.stores.graph.neo4j.store import BoltGraph
 from runtime.stores.graph.port import Graph
 from tests.support.freezing import freeze
 from tests.support.graph_stores import GraphStore, entity, fresh_space, graph_store, relation, until

@@ -10,12 +10,12 @@ import pytest_asyncio
 from contracts.graph import Partition
 from contracts.values import TokenUsage
 from runtime.errors import Unavailable
-from runtime.models.ports import Completion, Extraction, Message, Vector
+from runtime.models.port import Completion, Extraction, Message, Vector
 from runtime.models.scripted import ScriptedChat
 from runtime.stores.documents import write_behind
 from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache, RowCache
-from runtime.stores.documents.rows import Table
-from runtime.stores.documents.sqlite import SqliteRows
+from runtime.stores.documents.port import Table
+from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.documents.write_behind import WriteBehind
 from services.merger.domain.descriptions import Group
 from services.merger.models import ModelSummarizer

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from runtime.errors import InvalidInput
-from runtime.stores.documents.rows import Row, Rows, Table
+from runtime.stores.documents.port import Row, Rows, Table
 from tests.support.rows import STORES, Opener, document_store, everything, new_table
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

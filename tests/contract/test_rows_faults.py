@@ -13,10 +13,10 @@ import pytest_asyncio
 
 from contracts.graph import Partition
 from runtime.errors import ConfigurationError, Unavailable
-from runtime.stores.documents.mongo import MongoRows
-from runtime.stores.documents.rows import Row, Rows, Table
-from runtime.stores.documents.sqlite import SqliteRows
-from standalone.processes import Process, free_port
+from runtime.stores.documents.mongo.store import MongoRows
+from runtime.stores.documents.port import Row, Rows, Table
+from runtime.stores.documents.sqlite.store import SqliteRows
+from standalone.embedded.processes import Process, free_port
 from tests.support.freezing import freeze
 from tests.support.mongo import mongo_server, mongo_uri
 from tests.support.rows import new_table
@@ -35,8 +35,8 @@ SCRIPT = """
 import asyncio, sys
 from pathlib import Path
 from contracts.graph import Partition
-from runtime.stores.documents.rows import Table
-from runtime.stores.documents.sqlite import SqliteRows
+from runtime.stores.documents.port import Table
+from runtime.stores.documents.sqlite.store import SqliteRows
 
 async def work(path, name, count):
     rows = SqliteRows(path)

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from contracts.graph import Partition
 from runtime.errors import InvalidInput
-from runtime.stores.documents.rows import INDEXES, Rows, Table
+from runtime.stores.documents.port import INDEXES, Rows, Table
 from tests.support.rows import STORES, Opener, document_store, everything, keys, new_table
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

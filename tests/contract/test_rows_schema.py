@@ -8,7 +8,7 @@ import pytest_asyncio
 from runtime.errors import ConfigurationError
 from runtime.stores.documents import schema
 from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.rows import Rows
+from runtime.stores.documents.port import Rows
 from tests.support.rows import STORES, Opener, document_store
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from runtime.errors import InvalidInput
 from runtime.stores.documents.bodies import LARGEST_BODY
-from runtime.stores.documents.rows import Row, Rows, Table
+from runtime.stores.documents.port import Row, Rows, Table
 from tests.support.rows import ODD, STORES, Opener, document_store, everything, keys, new_table
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -19,10 +19,10 @@ from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
-from runtime.stores.vectors import milvus_collections
-from runtime.stores.vectors import rows as stored
+from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.collection_names import collection, made_by
-from runtime.stores.vectors.milvus_collections import NotServed, translated
+from runtime.stores.vectors.milvus import collections
+from runtime.stores.vectors.milvus.collections import NotServed, translated
 from runtime.stores.vectors.port import Vectors
 from services.indexer.handler import index_graph
 from tests.support.freezing import freeze
@@ -145,7 +145,7 @@ async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_
 ) -> None:
     there, vectors = replace(space, generation=62), store.another()
     with monkeypatch.context() as older:
-        older.setattr(milvus_collections, "VECTOR_FORMAT", 1)
+        older.setattr(collections, "VECTOR_FORMAT", 1)
         await store.another().put(there, "relations", [row("rel-old", names=("A", "B"))])
     assert [hit.names for hit in await vectors.search(there, "relations", row("q").vector, top_k=1)] == [("A", "B")]
     assert [found.id for found in await vectors.scan(there, "relations")] == ["rel-old"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from standalone.folder import Folder
+from standalone.embedded.data_folder import Folder
 from tests.support.stack import LIGHTSTREAM, environment
 from tests.support.waiting import PATIENCE
 

@@ -13,7 +13,7 @@ from runtime.bus.nats.key_values import NatsActiveGenerations
 from runtime.bus.nats.log import connected
 from runtime.projections.embedding import Embeddings
 from runtime.stores.open import open_vectors
-from runtime.stores.vectors import milvus_collections
+from runtime.stores.vectors.milvus import collections
 from runtime.stores.vectors.port import Vectors
 from tests.support.corpus import documents
 from tests.support.stack import Stack, running, until
@@ -143,7 +143,7 @@ def make_outdated(stack: Stack) -> None:
         checkpoint = await vectors.checkpoint(generation)
         await vectors.drop(generation)
         with pytest.MonkeyPatch.context() as older:
-            older.setattr(milvus_collections, "VECTOR_FORMAT", 1)
+            older.setattr(collections, "VECTOR_FORMAT", 1)
             before = open_vectors(stack.settings, model=vectors.model, dimension=vectors.dimension)
             await before.prepare(generation)
             for kind, some in rows.items():

@@ -17,7 +17,7 @@ from pymilvus.exceptions import MilvusException
 from contracts.events import Stage
 from runtime.settings import Settings
 from runtime.stores.open import open_graph, open_vectors
-from runtime.stores.vectors.milvus_accounts import make_account
+from runtime.stores.vectors.milvus.accounts import make_account
 from services.query.question import Mode
 from tests.support import real_texts
 from tests.support.corpus import documents

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from contracts.graph import PROJECTIONS
-from standalone.folder import Folder
+from standalone.embedded.data_folder import Folder
 from tests.support.corpus import documents
 from tests.support.stack import LIGHTSTREAM, Stack, environment, running
 from tests.support.waiting import PATIENCE

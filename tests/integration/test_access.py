@@ -8,8 +8,8 @@ import pytest
 
 from runtime.bus import topology
 from runtime.errors import ConfigurationError, Unavailable
-from standalone.processes import free_port, listening
-from standalone.target import service as asking
+from standalone.embedded.processes import free_port, listening
+from standalone.operations.target import service as asking
 from tests.support.access import KEY
 from tests.support.nats_server import connected, running_nats, until
 from tests.support.services import logs, page, service

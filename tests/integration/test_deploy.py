@@ -14,7 +14,7 @@ from nats.errors import Error as NatsError
 from runtime.bus import topology
 from runtime.bus.nats.log import connected
 from runtime.errors import ConfigurationError
-from standalone.processes import free_port
+from standalone.embedded.processes import free_port
 from tests.support.deployed_bus import DeployedBus, deployed_bus
 from tests.support.services import service
 

@@ -15,7 +15,7 @@ from contracts.topology import DAY
 from runtime.bus import topology
 from runtime.bus.nats import log as bus
 from runtime.bus.nats.log import NatsLog
-from standalone.servers.nats import CONFIGURATION, Sync
+from standalone.embedded.servers.nats import CONFIGURATION, Sync
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats, until
 from tests.support.trial_service import document
 

@@ -11,11 +11,11 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from runtime.bus import topology
 from runtime.bus.nats import log as nats_log
-from standalone import bus_watch
-from standalone.bus_watch import BusWatch, confirms, watched
-from standalone.processes import Process, free_port
-from standalone.servers.nats import nats_server, url
-from standalone.supervisor import Book, kept
+from standalone.embedded import bus_watch
+from standalone.embedded.bus_watch import BusWatch, confirms, watched
+from standalone.embedded.processes import Process, free_port
+from standalone.embedded.servers.nats import nats_server, url
+from standalone.embedded.supervisor import Book, kept
 from tests.support.nats_server import RunningNats, connected, until
 from tests.support.services import page
 from tests.support.small_disk import fill, small_disk

@@ -18,11 +18,11 @@ from runtime.bus.nats.log import NatsLog
 from runtime.bus.write_status import WriteStatus
 from runtime.errors import InvalidInput, LogDamaged, Unavailable
 from runtime.projections.integrity import Integrity
-from runtime.stores.checkpoints import Checkpoint
 from runtime.stores.documents.checkpoints import RowCheckpoints
-from runtime.stores.documents.rows import Rows, Table
-from runtime.stores.documents.sqlite import SqliteRows
-from standalone import checkpoints
+from runtime.stores.documents.port import Rows, Table
+from runtime.stores.documents.sqlite.store import SqliteRows
+from runtime.stores.port import Checkpoint
+from standalone.operations import checkpoints
 from tests.support.damage import cut_the_tail, flip_a_bit
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats, until
 from tests.support.services import page

@@ -14,7 +14,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from standalone.processes import free_port
+from standalone.embedded.processes import free_port
 from tests.integration.test_mcp import told
 from tests.support.mcp_servers import LIGHTSTREAM, ROOT, listening, over_http
 

@@ -9,8 +9,8 @@ import pytest
 
 from runtime.bus.nats import log as bus
 from runtime.errors import ConfigurationError, Unavailable
-from standalone.processes import free_port, listening
-from standalone.servers import nats
+from standalone.embedded.processes import free_port, listening
+from standalone.embedded.servers import nats
 from tests.support.nats_server import connected, running_nats
 
 

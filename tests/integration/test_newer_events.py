@@ -13,15 +13,15 @@ from runtime.bus.nats.key_values import NatsActiveGenerations
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.models.lexical import LexicalEmbedder
-from runtime.stores.documents.sqlite import SqliteRows
+from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.merger.domain.descriptions import Limits
-from standalone.digest import Stores
-from standalone.doctor_bus import _backlog
-from standalone.events import line
-from standalone.parked_events import counted, counted_if_told
-from standalone.rebuild import Rebuild
+from standalone.operations.digest import Stores
+from standalone.operations.doctor.bus import _backlog
+from standalone.operations.event_lines import line
+from standalone.operations.parked_events import counted, counted_if_told
+from standalone.operations.rebuild import Rebuild
 from tests.support.events import added, sealed
 from tests.support.nats_server import RunningNats, connected, running_nats
 from tests.support.upgraded_service import newer

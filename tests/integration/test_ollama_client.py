@@ -12,7 +12,7 @@ from ollama import AsyncClient, Client, ResponseError
 from runtime.errors import Unavailable
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
-from runtime.models.ports import Message
+from runtime.models.port import Message
 from runtime.models.scripted import ScriptedChat
 from services.query.adapters.models import ModelAnswers
 from services.query.answering.ask import NEEDS_MODEL, NO_CONTEXT

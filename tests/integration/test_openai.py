@@ -23,8 +23,8 @@ from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.openai import OpenAiChat
 from runtime.models.openai_endpoint import retry_after
-from runtime.models.ports import Chat, Completion, Message
-from standalone.processes import free_port
+from runtime.models.port import Chat, Completion, Message
+from standalone.embedded.processes import free_port
 from tests.support.openai_provider import KEY, Provider, serving
 
 QUESTION = [Message("system", "be brief"), Message("user", "what? \ud800")]

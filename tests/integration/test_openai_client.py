@@ -13,7 +13,7 @@ from openai import AsyncOpenAI, OpenAI
 from runtime.errors import Unavailable
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
-from runtime.models.ports import Message
+from runtime.models.port import Message
 from runtime.models.scripted import ScriptedChat
 from services.query.adapters.models import ModelAnswers
 from services.query.offline.models import NO_MODEL

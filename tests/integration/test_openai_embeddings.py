@@ -15,7 +15,7 @@ from runtime.models.lexical import LexicalEmbedder
 from runtime.models.limits import FAILURES, Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.openai_embedder import CONTROL
-from runtime.models.ports import Embedder
+from runtime.models.port import Embedder
 from runtime.models.scripted import CountingEmbedder
 from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows

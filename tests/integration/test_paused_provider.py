@@ -16,7 +16,7 @@ from runtime.bus.codec import decode
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import NatsLog
 from runtime.models.limits_shared import paused
-from standalone.processes import Process
+from standalone.embedded.processes import Process
 from tests.support.events import chunked, document, sealed
 from tests.support.nats_server import RunningNats, connected, running_nats, until
 from tests.support.openai_provider import KEY, Provider, serving

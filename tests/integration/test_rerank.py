@@ -21,7 +21,7 @@ from services.query.adapters.models import ModelReranker
 from services.query.passage import Passage
 from services.query.settings import QuerySettings
 from services.query.wiring import open_reranker
-from standalone.processes import free_port
+from standalone.embedded.processes import free_port
 
 KEY = "rk-very-secret-0123456789"
 TEXTS = ["bread", "radium glows", "cake"]

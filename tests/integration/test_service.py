@@ -17,8 +17,8 @@ from runtime.bus import topology
 from runtime.bus.codec import decode
 from runtime.bus.nats.log import NatsLog
 from runtime.stores.documents import schema
-from runtime.stores.documents.sqlite import SqliteRows
-from standalone.processes import free_port
+from runtime.stores.documents.sqlite.store import SqliteRows
+from standalone.embedded.processes import free_port
 from tests.support.events import added, sealed
 from tests.support.mongo import mongo_server, mongo_uri
 from tests.support.nats_server import RunningNats, connected, running_nats, until

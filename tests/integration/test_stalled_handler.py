@@ -18,10 +18,10 @@ from runtime.errors import Unavailable
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
-from runtime.models.ports import Message
+from runtime.models.port import Message
 from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
-from standalone.stack import ready
+from standalone.embedded.stack import ready
 from tests.support.events import added, chunked, document, sealed
 from tests.support.nats_server import connected, running_nats, until
 from tests.support.openai_provider import serving

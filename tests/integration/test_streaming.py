@@ -10,10 +10,10 @@ import uvicorn
 
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
-from runtime.models.ports import Message
+from runtime.models.port import Message
 from services.query.adapters.models import ModelAnswers
 from services.query.context.prompt import Prompt
-from standalone.processes import free_port
+from standalone.embedded.processes import free_port
 from tests.support.openai_provider import Provider, serving
 from tests.support.querying import library_of_two
 from tests.support.waiting import PATIENCE

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from runtime.bus import topology
-from standalone.processes import Process, free_port, listening
+from standalone.embedded.processes import Process, free_port, listening
 from tests.support.access import KEY
 from tests.support.graph_stores import graph_store
 from tests.support.nats_server import connected, running_nats, until

@@ -9,8 +9,8 @@ from pathlib import Path
 from contracts import permissions
 from runtime.bus.nats.log import connected
 from runtime.errors import ConfigurationError, Unavailable
-from standalone.processes import Process, free_port, listening
-from standalone.servers.nats import executable
+from standalone.embedded.processes import Process, free_port, listening
+from standalone.embedded.servers.nats import executable
 from tests.support.servers import missing
 
 FILES = Path(__file__).resolve().parents[2] / "deploy" / "nats"

@@ -27,7 +27,7 @@ from services.query.adapters.models import ModelAnswers
 from services.query.api.door import door
 from services.query.api.settings import AccessSettings
 from services.query.settings import QuerySettings
-from standalone.processes import free_port
+from standalone.embedded.processes import free_port
 from tests.support.querying import library_of_two
 from tests.support.waiting import PATIENCE
 

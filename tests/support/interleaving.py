@@ -7,7 +7,7 @@ from typing import Any
 
 from contracts.graph import Entity, Partition, Relation
 from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.rows import Row, Table
+from runtime.stores.documents.port import Row, Table
 from runtime.stores.graph.memory import MemoryGraph
 
 

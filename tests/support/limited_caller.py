@@ -18,7 +18,7 @@ from runtime.errors import Retryable
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.openai import OpenAiChat
-from runtime.models.ports import Chat, Message
+from runtime.models.port import Chat, Message
 from tests.support.openai_provider import KEY, WARM
 
 ROOT = Path(__file__).resolve().parents[2]

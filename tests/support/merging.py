@@ -13,7 +13,7 @@ from services.merger.adapters import RowContributions, RowSummaries
 from services.merger.domain.descriptions import Limits
 from services.merger.handler import on_entities_extracted
 from services.merger.hubs import Hubs
-from services.merger.ports import Merging
+from services.merger.port import Merging
 from tests.support.events import delivered
 
 SPACE = Partition("w", 1)

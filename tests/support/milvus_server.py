@@ -12,8 +12,8 @@ from types import ModuleType
 from typing import Any
 
 from runtime.errors import Unavailable
-from runtime.stores.vectors.milvus import MilvusVectors
-from standalone.processes import Process, listening
+from runtime.stores.vectors.milvus.store import MilvusVectors
+from standalone.embedded.processes import Process, listening
 from tests.support.servers import CACHE, missing
 
 VERSION = "2.3.5"

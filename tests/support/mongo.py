@@ -9,8 +9,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from runtime.stores.documents.mongo import MongoRows
-from standalone.processes import Process
+from runtime.stores.documents.mongo.store import MongoRows
+from standalone.embedded.processes import Process
 from tests.support.servers import CACHE, missing
 
 VERSION = "1.47.0"

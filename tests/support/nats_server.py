@@ -11,8 +11,8 @@ import nats
 from nats.aio.client import Client
 
 from runtime.errors import ConfigurationError
-from standalone.processes import Process, free_port
-from standalone.servers.nats import Sync, nats_server, url
+from standalone.embedded.processes import Process, free_port
+from standalone.embedded.servers.nats import Sync, nats_server, url
 from tests.support.servers import missing
 from tests.support.waiting import PATIENCE
 

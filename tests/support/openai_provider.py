@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from runtime.models.openai import OpenAiChat
 from runtime.models.openai_embedder import OpenAiEmbedder
-from standalone.processes import free_port
+from standalone.embedded.processes import free_port
 
 KEY = "sk-very-secret-0123456789"
 DIMENSION = 4

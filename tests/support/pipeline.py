@@ -28,7 +28,7 @@ from services.extractor.handler import on_chunks_created
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
 from services.query.status.projection import on_facts
-from standalone.processes import free_port
+from standalone.embedded.processes import free_port
 from tests.support.merging import merging
 from tests.support.querying import World
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from contracts.events import Stage
 from runtime.bus.nats.log import connected
-from standalone.processes import Process, free_port
-from standalone.stack import SERVICES
+from standalone.embedded.processes import Process, free_port
+from standalone.embedded.stack import SERVICES
 from tests.support import neo4j_server
 from tests.support.deployed_bus import DeployedBus, deployed_bus
 from tests.support.milvus_server import ROOT, milvus_server

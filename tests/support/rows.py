@@ -14,10 +14,10 @@ from motor.motor_asyncio import AsyncIOMotorClient
 
 from contracts.graph import Partition
 from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.mongo import MongoRows
-from runtime.stores.documents.rows import Row, Rows, Table
-from runtime.stores.documents.sqlite import SqliteRows
-from standalone.processes import free_port
+from runtime.stores.documents.mongo.store import MongoRows
+from runtime.stores.documents.port import Row, Rows, Table
+from runtime.stores.documents.sqlite.store import SqliteRows
+from standalone.embedded.processes import free_port
 from tests.support.mongo import mongo_server, mongo_uri
 
 REAL = os.environ.get("LIGHTSTREAM_TEST_MONGODB_URI", "")

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import uvicorn
 from fastapi import FastAPI
 
-from standalone.processes import free_port
+from standalone.embedded.processes import free_port
 
 
 @asynccontextmanager

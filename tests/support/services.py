@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from standalone.processes import Process, free_port
+from standalone.embedded.processes import Process, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -20,9 +20,9 @@ from lightstream.client import Lightstream
 from lightstream.errors import Unavailable
 from runtime.bus.nats.log import connected
 from runtime.settings import Settings
-from standalone.folder import Folder, State
-from standalone.orphans import Identity
-from standalone.target import of_state
+from standalone.embedded.data_folder import Folder, State
+from standalone.embedded.orphans import Identity
+from standalone.operations.target import of_state
 from tests.support.waiting import PATIENCE
 
 LIGHTSTREAM = str(Path(sys.executable).with_name("lightstream"))

@@ -29,7 +29,7 @@ from runtime.errors import Poison, Unavailable
 from runtime.health import Health
 from runtime.service import Bus, Subscription, run
 from runtime.settings import Settings
-from standalone.processes import Process, free_port
+from standalone.embedded.processes import Process, free_port
 
 SECONDS = {"slow": 1.0, "brief": 0.02}
 """How long a document takes, by what it is called up to a hyphen."""

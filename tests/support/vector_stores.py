@@ -11,10 +11,10 @@ from contracts.graph import Partition, VectorRow
 from contracts.ids import sha256
 from runtime.errors import ConfigurationError
 from runtime.stores.vectors.memory import MemoryVectors, Tables
-from runtime.stores.vectors.milvus import MilvusVectors
+from runtime.stores.vectors.milvus.store import MilvusVectors
 from runtime.stores.vectors.port import Vectors
-from standalone.processes import Process, free_port
-from standalone.servers.milvus_lite import milvus_lite, uri
+from standalone.embedded.processes import Process, free_port
+from standalone.embedded.servers.milvus_lite import milvus_lite, uri
 from tests.support.milvus_server import milvus_server
 from tests.support.servers import missing
 

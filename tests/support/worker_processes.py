@@ -4,7 +4,7 @@ from pathlib import Path
 
 import httpx
 
-from standalone.processes import Process
+from standalone.embedded.processes import Process
 
 PROC = Path("/proc")
 

@@ -15,7 +15,7 @@ from nats.js.errors import NotFoundError
 from runtime.bus.nats.log import translated
 from runtime.bus.port import SharedValues
 from runtime.bus.write_status import EVENTS
-from runtime.stores.checkpoints import Checkpoint, LogMark
+from runtime.stores.port import Checkpoint, LogMark
 
 MARK_KEY = "log"
 

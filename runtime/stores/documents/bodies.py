@@ -8,7 +8,7 @@ from typing import TypeVar
 import orjson
 
 from runtime.errors import InvalidInput
-from runtime.stores.documents.rows import INDEXES, Row, Table
+from runtime.stores.documents.port import INDEXES, Row, Table
 
 LARGEST_BODY = 15 * 1024 * 1024
 """Bytes of JSON in one row: below the 16 MiB that MongoDB allows a document."""

@@ -12,9 +12,9 @@ from contracts.ids import sha256
 from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
 from runtime.activity import progressed
 from runtime.concurrency.key_locks import KeyLocks
-from runtime.models.ports import Embedder, Extraction, Vector
-from runtime.models.scope import calls_for
-from runtime.stores.documents.rows import Row, Rows, Table
+from runtime.models.call_scope import calls_for
+from runtime.models.port import Embedder, Extraction, Vector
+from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.write_behind import WriteBehind
 
 

@@ -4,8 +4,8 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 
 from contracts.graph import Partition
-from runtime.stores.checkpoints import Checkpoint, LogMark
-from runtime.stores.documents.rows import Row, Rows, Table
+from runtime.stores.documents.port import Row, Rows, Table
+from runtime.stores.port import Checkpoint, LogMark
 
 TABLE = Table("checkpoints", Partition("lightstream", 0))
 LOG_KEY = "log"

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from contracts.graph import DocumentBounds, Partition
 from contracts.ids import sha256
-from runtime.stores.documents.rows import Rows, Table
+from runtime.stores.documents.port import Rows, Table
 
 
 class RowExtents:

@@ -15,7 +15,7 @@ from runtime.stores.documents.bodies import (
     indexed,
     values,
 )
-from runtime.stores.documents.rows import Row, Table
+from runtime.stores.documents.port import Row, Table
 
 
 class MemoryRows:

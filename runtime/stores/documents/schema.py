@@ -6,7 +6,7 @@ or collections; what is new and optional does not raise it.
 
 from contracts.graph import Partition
 from runtime.errors import ConfigurationError
-from runtime.stores.documents.rows import Rows, Table
+from runtime.stores.documents.port import Rows, Table
 
 VERSION = 3
 """2: the lists of the graph are strings of JSON. A graph of version 1 is made anew with `lightstream rebuild graph`.

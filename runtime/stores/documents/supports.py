@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 from contracts.graph import Partition, Support
 from contracts.ids import sha256
-from runtime.stores.documents.rows import Row, Rows, Table
+from runtime.stores.documents.port import Row, Rows, Table
 
 TABLE = "contributions"
 FOLDED = "folded"

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import structlog
 
 from runtime.errors import Unavailable
-from runtime.stores.documents.rows import Row, Rows, Table
+from runtime.stores.documents.port import Row, Rows, Table
 
 logger = structlog.get_logger(__name__)
 

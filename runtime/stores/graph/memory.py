@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from contracts.graph import Entity, Partition, Relation
-from runtime.stores.checkpoints import Checkpoint
 from runtime.stores.graph.port import Neighbourhood, Tie
-from runtime.stores.graph.rows import newest_entities, newest_relations, node_of, tie_of
+from runtime.stores.graph.write_batches import newest_entities, newest_relations, node_of, tie_of
+from runtime.stores.port import Checkpoint
 
 Pair = tuple[str, str]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.graph import UNKNOWN_TYPE, Entity, Partition, Relation
-from runtime.stores.checkpoints import Checkpoint
+from runtime.stores.port import Checkpoint
 
 MOST_SOURCES = 12
 """Chunks that a node or a tie names at most: the first ones of its list."""

@@ -6,8 +6,8 @@ greater sequence always stands in the end, on a server that compares nothing bef
 
 from collections.abc import Iterable
 
-from runtime.stores.checkpoints import Checkpoint
-from runtime.stores.vectors.rows import NUMBERS, STRINGS, Fields, same
+from runtime.stores.port import Checkpoint
+from runtime.stores.vectors.fields import NUMBERS, STRINGS, Fields, same
 
 CHECKPOINT = "checkpoint"
 """The tenant of these rows. That of a workspace is 32 hexadecimal digits."""

@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 from functools import partial
 
 from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Partition, VectorKind, VectorRow
-from runtime.stores.checkpoints import Checkpoint
+from runtime.stores.port import Checkpoint
 from runtime.stores.vectors import collection_names
-from runtime.stores.vectors import rows as stored
+from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.checkpoint_rows import CHECKPOINT
 
 Tables = dict[int, dict[str, dict[tuple[str, VectorKind], dict[str, VectorRow]]]]

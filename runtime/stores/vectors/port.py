@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from contracts.graph import EmbeddingModel, Hit, Partition, VectorKind, VectorRow
-from runtime.stores.checkpoints import Checkpoint
+from runtime.stores.port import Checkpoint
 
 
 class Vectors(Protocol):

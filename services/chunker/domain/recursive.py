@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from runtime.models.borders import LONGEST
+from runtime.text.token_boundaries import LONGEST
 from services.chunker.domain.passages import Passage, Tokens, passage
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*+\n\s*+")

@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Literal
 
 from runtime.errors import Poison
-from runtime.models.borders import LONGEST, pieces
+from runtime.text.token_boundaries import LONGEST, pieces
 from services.chunker.domain.passages import Passage, Tokens, passage
 
 Rule = Literal["windows", "whole", "whole-only"]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from contracts.ids import sha256
 from runtime.errors import EmptyAnswer, Poison, Unavailable
-from runtime.models.ports import Chat, Completion, Extraction, Message
+from runtime.models.port import Chat, Completion, Extraction, Message
 from services.extractor.domain.gleaning import as_answer, merged
 from services.extractor.domain.grounding import grounded
 from services.extractor.domain.guidance import Recipe
@@ -12,7 +12,7 @@ from services.extractor.domain.json_rows import parse_json
 from services.extractor.domain.patience import RoundFailures
 from services.extractor.domain.prompt import continue_prompt, prompt_version, system_prompt, user_prompt
 from services.extractor.domain.rows import parse
-from services.extractor.ports import RoundGivenUp
+from services.extractor.port import RoundGivenUp
 
 
 class ModelExtractor:

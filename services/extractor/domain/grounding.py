@@ -3,7 +3,7 @@
 import unicodedata
 
 from contracts.names import fold
-from runtime.models.ports import Extraction
+from runtime.models.port import Extraction
 
 
 def grounded(extraction: Extraction, passage: str) -> Extraction:

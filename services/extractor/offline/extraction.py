@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from contracts.ids import pair
 from contracts.values import ExtractedEntity, ExtractedRelation
-from runtime.models.ports import Extraction
+from runtime.models.port import Extraction
 from runtime.text.names import Name, names_in
 from runtime.text.sentences import Sentence, sentences
 from runtime.text.terms import is_telling, words

@@ -9,7 +9,7 @@ from contracts.graph import DocumentBounds, Partition
 from contracts.moments import microseconds
 from contracts.subjects import token
 from contracts.text import one_line
-from runtime.stores.documents.rows import Row, Rows, Table
+from runtime.stores.documents.port import Row, Rows, Table
 from services.query.passage import Passage
 from services.query.status.document_status import LEAVING, SETTLED, STATUSES, STEPS, DocumentStatus, Failure
 from services.query.status.port import Page

@@ -7,7 +7,7 @@ import structlog
 from contracts.ids import sha256
 from runtime.concurrency.read_ahead import read_ahead
 from runtime.errors import Poison, Retryable, Unavailable
-from runtime.models.ports import Chat, Message, Reranker
+from runtime.models.port import Chat, Message, Reranker
 from runtime.stores.documents.caches import RowCache
 from services.query.context.prompt import KEYWORDS_VERSION, Prompt, keywords_prompt, parse_keywords
 from services.query.offline.models import offline_keywords

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing, contextmanager
 
 from runtime.errors import ServiceError
-from runtime.models.ports import Chat, Completion, Embedder, Message, Vector
+from runtime.models.port import Chat, Completion, Embedder, Message, Vector
 
 
 class NamedChat:

@@ -4,7 +4,7 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from runtime.models.ports import Embedder, Vector
+from runtime.models.port import Embedder, Vector
 
 
 class RememberedWords:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, FastAPI, Header, HTTPException, Request,
 from contracts.envelope import WORKSPACE_PATTERN
 from contracts.envelope import Header as Attributes
 from runtime.bus.port import ActiveGenerations, Blobs, Log
-from runtime.models.scope import set_call_scope
+from runtime.models.call_scope import set_call_scope
 from services.query.answering.ask import Answer, ask
 from services.query.answering.dependencies import Library
 from services.query.api.models import QueryRequest, QueryResponse, references_of

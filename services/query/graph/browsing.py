@@ -7,7 +7,7 @@ from itertools import islice
 
 from contracts.graph import Entity, Partition, Relation
 from runtime.stores.graph.port import Graph, Tie
-from runtime.stores.graph.rows import sorted_ties
+from runtime.stores.graph.write_batches import sorted_ties
 
 ALL = "*"
 """The name that stands for the whole graph."""

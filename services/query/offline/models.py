@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from runtime.models.ports import Vector
+from runtime.models.port import Vector
 from services.query.context.prompt import Prompt
 from services.query.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
 from services.query.offline.keywords import keywords

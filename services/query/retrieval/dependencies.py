@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
-from runtime.models.ports import Vector
+from runtime.models.port import Vector
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.query.question import Pick, Step

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from contracts.graph import Entity, Hit, Relation, VectorKind
-from runtime.models.ports import Vector
+from runtime.models.port import Vector
 from services.query.context.layout import entity_line, relation_line, tokens
 from services.query.question import Keywords, Question, Step
 from services.query.retrieval.chunk_selection import picked, round_robin, sources

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from contracts.graph import Entity, Partition, Relation, Support
-from runtime.models.ports import Vector
+from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, Tie
 from services.query.passage import Passage
 from services.query.question import Keywords

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from contracts.text import sanitize
 from contracts.values import Chunk, Chunking
 from runtime.models.open import open_tokenizer
-from runtime.models.ports import Tokenizer
+from runtime.models.port import Tokenizer
 from services.chunker.domain import document
 from services.chunker.domain.passages import Tokens
 from tests.support.chunking import Letters

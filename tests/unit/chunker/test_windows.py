@@ -9,7 +9,7 @@ from contracts.events import Chunk, Chunking, ChunksCreated, Event
 from contracts.text import INLINE_LIMIT
 from runtime.bus.codec import encode
 from runtime.models.open import open_tokenizer
-from runtime.models.ports import Tokenizer
+from runtime.models.port import Tokenizer
 from services.chunker.domain import document as domain
 from services.chunker.domain.parts import parts
 from tests.support.events import chunk, document, sealed

@@ -9,7 +9,7 @@ import pytest
 from contracts.events import TokenUsage
 from contracts.graph import Generations
 from runtime.errors import EmptyAnswer, Poison, RateLimited, Retryable, Unavailable
-from runtime.models.ports import Completion, Message
+from runtime.models.port import Completion, Message
 from runtime.models.scripted import Answer, ScriptedChat
 from runtime.stores.documents.caches import ExtractionCache
 from runtime.stores.documents.memory import MemoryRows

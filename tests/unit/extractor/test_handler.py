@@ -11,7 +11,7 @@ from contracts.graph import Generations
 from contracts.values import ExtractedEntity, ExtractedRelation, Given
 from runtime.bus.port import BUG_ATTEMPTS
 from runtime.errors import Poison, RateLimited, Retryable, Unavailable
-from runtime.models.ports import Completion
+from runtime.models.port import Completion
 from runtime.models.scripted import Answer, ScriptedChat
 from runtime.stores.documents.caches import ExtractionCache
 from runtime.stores.documents.memory import MemoryRows

@@ -15,7 +15,7 @@ from contracts.graph import UNKNOWN_TYPE, Generations, Partition
 from contracts.values import EntityRevision
 from runtime.errors import Unavailable
 from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.rows import Row, Table
+from runtime.stores.documents.port import Row, Table
 from runtime.stores.graph.memory import MemoryGraph
 from tests.support.events import delivered, document, entity, extracted, reference, relation
 from tests.support.merging import Merger

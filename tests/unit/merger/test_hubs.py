@@ -9,7 +9,7 @@ from contracts.events import DocumentDeleted, EntitiesExtracted
 from contracts.graph import Generations, Partition
 from runtime.errors import Unavailable
 from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.rows import Row, Table
+from runtime.stores.documents.port import Row, Table
 from services.merger.domain.contributions import contributions
 from services.merger.domain.descriptions import Limits
 from services.merger.domain.hub import EMPTY, OVERHEAD, Hub

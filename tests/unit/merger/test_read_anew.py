@@ -8,13 +8,13 @@ from contracts.events import DescriptionSummarized
 from contracts.graph import Generations, Partition
 from runtime.errors import Retryable
 from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.rows import Row, Table
+from runtime.stores.documents.port import Row, Table
 from services.merger.adapters import RowContributions, RowSummaries
 from services.merger.domain.descriptions import LEVELS, Limits
 from services.merger.domain.hub import Hub
 from services.merger.handler import on_entities_extracted
 from services.merger.hubs import LEAST, Hubs
-from services.merger.ports import Merging
+from services.merger.port import Merging
 from services.merger.refold import MOST_TURNS
 from tests.support.events import delivered
 from tests.support.merging import SPACE, Merger

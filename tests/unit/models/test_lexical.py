@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.models.lexical import LexicalEmbedder, vector
-from runtime.models.ports import Embedder
+from runtime.models.port import Embedder
 
 
 def cosine(left: str, right: str) -> float:

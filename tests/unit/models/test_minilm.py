@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
+from runtime.models.call_scope import calls_for
 from runtime.models.minilm import MODEL_SHA256, WINDOW, MiniLmEmbedder
-from runtime.models.ports import Embedder, Vector
-from runtime.models.scope import calls_for
+from runtime.models.port import Embedder, Vector
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

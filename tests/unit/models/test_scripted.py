@@ -6,7 +6,7 @@ import pytest
 
 from runtime.errors import RateLimited
 from runtime.models.lexical import LexicalEmbedder
-from runtime.models.ports import Chat, Completion, Embedder, Message
+from runtime.models.port import Chat, Completion, Embedder, Message
 from runtime.models.scripted import CountingEmbedder, ScriptedChat
 
 QUESTION = [Message("user", "what?")]

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.errors import ConfigurationError
-from runtime.models import borders
-from runtime.models.borders import LONGEST, pieces
 from runtime.models.tokens import CACHE_VARIABLE, VOCABULARIES, TiktokenTokenizer, install
+from runtime.text import token_boundaries
+from runtime.text.token_boundaries import LONGEST, pieces
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_any_string_survives_lone_surrogates_included(tokenizer: TiktokenTokeniz
 @given(st.text(alphabet="abA 1²½Ⅳ٣,.\n'Ss中，。\t\r_-é/\u0301\u3000", max_size=200))
 def test_cutting_at_a_border_changes_no_token(tokenizers: dict[str, TiktokenTokenizer], text: str) -> None:
     for tokenizer in tokenizers.values():
-        for border in borders._BORDER.finditer(text):
+        for border in token_boundaries._BORDER.finditer(text):
             left, right = text[: border.end()], text[border.end() :]
             assert tokenizer.encode(left) + tokenizer.encode(right) == tokenizer.encode(text)
 
@@ -117,7 +117,7 @@ def test_pieces_have_the_tokens_of_the_whole_text(
         joined = ""
         for left, right in pairwise(parts):
             joined += left
-            if any(border.end() == len(left) for border in borders._BORDER.finditer(left + right[:1])):
+            if any(border.end() == len(left) for border in token_boundaries._BORDER.finditer(left + right[:1])):
                 whole = tokenizer.encode(joined + right)
                 assert tokenizer.encode(joined) + tokenizer.encode(right) == whole
 

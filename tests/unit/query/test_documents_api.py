@@ -15,7 +15,7 @@ from contracts.graph import Partition
 from contracts.values import Chunking
 from runtime.bus.codec import decode
 from runtime.errors import Unavailable
-from runtime.stores.documents.rows import Table
+from runtime.stores.documents.port import Table
 from services.query.settings import QuerySettings
 from tests.support.events import added, delivered, document, failed
 from tests.support.querying import World, library_of_two

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from contracts.events import VectorsIndexed
 from contracts.graph import Partition
 from contracts.ids import chunk_place, chunk_vector_id
-from runtime.models.ports import Vector
+from runtime.models.port import Vector
+from runtime.stores.vectors.fields import direction, similarities
 from runtime.stores.vectors.port import Vectors
-from runtime.stores.vectors.rows import direction, similarities
 from services.query.retrieval.caches.invalidation import Kept
 
 MOST_SEEN = 100_000

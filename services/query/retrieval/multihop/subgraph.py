@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from contracts.ids import chunk_id, chunk_place, ids_of_name
-from runtime.models.ports import Vector
+from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, Node, Tie
 from services.query.passage import Passage
 from services.query.retrieval.linking import key_of, words

@@ -12,7 +12,7 @@ from typing import Any
 
 from contracts.graph import Entity, Hit, Relation
 from contracts.ids import pair
-from runtime.models.ports import Vector
+from runtime.models.port import Vector
 from runtime.stores.graph.port import MOST_SOURCES, Neighbourhood
 from services.query.context.layout import entity_line, relation_line, tokens
 from services.query.passage import Passage

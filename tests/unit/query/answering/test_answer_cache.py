@@ -9,10 +9,10 @@ import pytest
 from contracts.events import DocumentDeleted
 from contracts.graph import Generations, Partition
 from runtime.errors import Unavailable
-from runtime.models.ports import Message
+from runtime.models.port import Message
 from runtime.models.scripted import ScriptedChat
 from runtime.stores.documents.caches import RowCache
-from runtime.stores.documents.rows import Table
+from runtime.stores.documents.port import Table
 from services.query.adapters.answer_cache import RowMemories
 from services.query.adapters.models import ModelAnswers, ModelKeywords
 from services.query.answering.ask import Answer, ask

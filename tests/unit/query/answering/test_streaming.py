@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from runtime.errors import Poison, Unavailable
-from runtime.models.ports import Completion, Message
+from runtime.models.port import Completion, Message
 from runtime.models.scripted import ScriptedChat
 from services.query.adapters.models import ModelAnswers
 from services.query.answering.ask import NEEDS_MODEL, NO_CONTEXT

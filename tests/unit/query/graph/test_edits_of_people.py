@@ -8,7 +8,7 @@ import jwt
 
 from contracts.graph import Entity, Partition, Relation
 from runtime.stores.graph.memory import MemoryGraph, Pair
-from standalone.events import line
+from standalone.operations.event_lines import line
 from tests.support.access import KEY, bearing, client, keyed, with_accounts
 from tests.support.querying import World, library_of_two
 from tests.unit.query.test_graph_api import merger

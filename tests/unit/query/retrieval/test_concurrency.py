@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runtime.errors import Unavailable
-from runtime.models.ports import Vector
+from runtime.models.port import Vector
 from services.query.ingestion.adding import Shelf
 from services.query.ingestion.uploading import Readers, Received, Wishes, upload
 from services.query.retrieval.concurrency import Turns

@@ -10,10 +10,10 @@ from contracts.graph import Generations, Partition
 from contracts.subjects import token
 from runtime.bus.port import Delivery
 from runtime.errors import Poison, Retryable, Unavailable
-from runtime.stores.documents.rows import Table
+from runtime.stores.documents.port import Table
 from services.query.status.document_status import DocumentStatus
 from services.query.status.projection import TRIES, on_facts
-from standalone.events import gist
+from standalone.operations.event_lines import gist
 from tests.support.events import NOON, added, chunked, delivered, document, extracted, indexed, merged, sealed
 from tests.support.processors import bench
 from tests.support.querying import LIVE, World

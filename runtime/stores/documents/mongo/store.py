@@ -1,0 +1,267 @@
+"""Rows in MongoDB: the document store of production.
+
+A row is one document: `_id` (workspace, generation and key), `space` (the first two), `fields` (what the server
+compares: the indexed fields and all whole numbers of the row) and `body` (the row as JSON text, so that keys with
+dots and dollars survive). Where the two differ `fields` is right: counters are increased there.
+Nothing here needs a transaction or a replica set; every write changes its documents one by one, each atomically.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
+from pymongo import ASCENDING, DESCENDING, ReplaceOne, UpdateOne
+from pymongo.errors import DuplicateKeyError, PyMongoError
+
+from contracts.graph import Partition
+from runtime.errors import ConfigurationError, InvalidInput
+from runtime.stores.documents import schema
+from runtime.stores.documents.bodies import (
+    Where,
+    batches,
+    checked_key,
+    checked_swap,
+    decode,
+    encode,
+    fits,
+    guard,
+    indexed,
+    plain,
+    values,
+)
+from runtime.stores.documents.mongo.writes import Document, Write, answered, write_all
+from runtime.stores.documents.port import INDEXES, Row, Table
+
+BATCH = 1000
+"""Documents in one command."""
+
+
+class MongoRows:
+    """`Rows` in one MongoDB database.
+
+    Writes are acknowledged by the journals of a majority, and only such writes are read: a revision that somebody
+    saw is never rolled back and given again. `timeout`: seconds for one command, retries of the driver included,
+    and as long for the wait until one of the driver's threads is free.
+    """
+
+    def __init__(self, uri: str, database: str, *, timeout: float = 10.0) -> None:
+        self._limit = 2 * timeout
+        milliseconds = int(timeout * 1000)
+        try:
+            self._client: AsyncIOMotorClient[Document] = AsyncIOMotorClient(
+                uri, appname="lightstream", w="majority", journal=True, readConcernLevel="majority",
+                readPreference="primary", timeoutMS=milliseconds, serverSelectionTimeoutMS=milliseconds,
+                connectTimeoutMS=milliseconds,
+            )  # fmt: skip
+            self._database = self._client[database]
+        except (PyMongoError, ValueError):
+            # Not even as a cause: the driver's message may quote the URI with its password.
+            raise ConfigurationError("the URI or the database name of MongoDB cannot be used") from None
+
+    async def prepare(self) -> None:
+        """Make the indexes and record the schema's version; MongoDB makes collections by itself."""
+        for name, fields in INDEXES.items():
+            for field in fields:
+                async with answered(self._limit):
+                    await self._database[name].create_index(_index(field))
+        await schema.enter(self)
+
+    async def missing(self) -> list[str]:
+        """Indexes that the database has not."""
+        found: list[str] = []
+        for name, fields in INDEXES.items():
+            async with answered(self._limit):
+                there = [index["key"] for index in (await self._database[name].index_information()).values()]
+            found += [f"index of {name} by {field} is not there" for field in fields if _index(field) not in there]
+        return found
+
+    async def ping(self) -> None:
+        """Look for a document that does not exist."""
+        async with answered(self._limit):
+            await self._database["documents"].find_one({"_id": ""}, {"_id": 1})
+
+    async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
+        """The rows that exist among `keys`, a thousand a command."""
+        found: dict[str, Row] = {}
+        for batch in batches(keys, BATCH):
+            async with answered(self._limit):
+                cursor = self._of(table).find({"_id": {"$in": _ids(table, batch)}}, batch_size=BATCH)
+                found.update(_rows(table, await cursor.to_list(None)))
+        return found
+
+    async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
+        """Replace or add these rows, a thousand a command."""
+        for batch in batches(rows.items(), BATCH):
+            documents = [_document(table, key, row) for key, row in batch]
+            writes = {it["_id"]: ReplaceOne({"_id": it["_id"]}, it, upsert=True) for it in documents}
+            await write_all(self._of(table), writes, limit=self._limit)
+
+    async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
+        """Replace or add those rows that no greater `field` holds up.
+
+        A greater one makes the condition fail; the server then tries to add a second document and is refused. The
+        same refusal meets the slower of two who add a row, so what stands there is read before trying again.
+        """
+        guards = {_ids(table, [key])[0]: guard(key, row, field) for key, row in rows.items()}
+
+        async def outdone(ids: Sequence[str]) -> list[str]:
+            greater = {"_id": {"$in": ids}, f"fields.{field}": {"$gt": min(guards[id_] for id_ in ids)}}
+            async with answered(self._limit):
+                found = await self._of(table).find(greater, {f"fields.{field}": 1}, batch_size=BATCH).to_list(None)
+            return [it["_id"] for it in found if it["fields"][field] > guards[it["_id"]]]
+
+        for batch in batches(rows.items(), BATCH):
+            writes: dict[str, Write] = {}
+            for it in (_document(table, key, row) for key, row in batch):
+                not_greater = {"_id": it["_id"], f"fields.{field}": {"$not": {"$gt": guards[it["_id"]]}}}
+                writes[it["_id"]] = ReplaceOne(not_greater, it, upsert=True)
+            await write_all(self._of(table), writes, limit=self._limit, settled=outdone)
+
+    async def swap(self, table: Table, key: str, expected: int | None, row: Row) -> bool:
+        """Compare and set in one command."""
+        document = _document(table, key, checked_swap(key, expected, row))
+        async with answered(self._limit):
+            if expected is not None:
+                same = {"_id": document["_id"], "fields.rev": expected}
+                return (await self._of(table).replace_one(same, document)).matched_count == 1
+            try:
+                await self._of(table).insert_one(document)
+            except DuplicateKeyError:
+                return False
+            return True
+
+    async def increment(self, table: Table, keys: Collection[str]) -> dict[str, int]:
+        """Count up, a thousand a command, then read."""
+        wanted = dict.fromkeys(map(checked_key, keys))
+        more = {"$inc": {"fields.n": 1}, "$setOnInsert": {"space": _space(table), "body": "{}"}}
+        for batch in batches(wanted, BATCH):
+            writes = {it: UpdateOne({"_id": it}, more, upsert=True) for it in _ids(table, batch)}
+            await write_all(self._of(table), writes, limit=self._limit)
+        return {key: row["n"] for key, row in (await self.get(table, wanted)).items()}
+
+    async def find(
+        self,
+        table: Table,
+        where: Where,
+        *,
+        order: str = "",
+        descending: bool = False,
+        skip: int = 0,
+        limit: int = 0,
+    ) -> list[tuple[str, Row]]:
+        """Filter, sort and cut in the database. Rows without the field `order` come first."""
+        indexed(table.name, *where, *filter(None, [order]))
+        way = DESCENDING if descending else ASCENDING
+        sorting = [*((f"fields.{name}", way) for name in filter(None, [order])), ("_id", way)]
+        async with answered(self._limit):
+            cursor = self._of(table).find(_condition(table, where), sort=sorting, skip=skip, limit=limit)
+            return _rows(table, await cursor.to_list(None))
+
+    async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
+        """Count by value; rows without the field are left out."""
+        indexed(table.name, by, *where)
+        present = {"$and": [_condition(table, where), {f"fields.{by}": {"$exists": True}}]}
+        pipeline = [{"$match": present}, {"$group": {"_id": f"$fields.{by}", "number": {"$sum": 1}}}]
+        async with answered(self._limit):
+            groups = await self._of(table).aggregate(pipeline).to_list(None)
+        return {str(group["_id"]): group["number"] for group in groups}
+
+    async def delete(self, table: Table, keys: Collection[str]) -> None:
+        """Remove these rows, a thousand a command."""
+        for batch in batches(keys, BATCH):
+            async with answered(self._limit):
+                await self._of(table).delete_many({"_id": {"$in": _ids(table, batch)}})
+
+    async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
+        """One page, by key."""
+        if limit <= 0:  # MongoDB takes 0 for no limit
+            return []
+        async with answered(self._limit):
+            cursor = self._of(table).find(_range(table, after), sort=[("_id", ASCENDING)], limit=limit)
+            return _rows(table, await cursor.to_list(None))
+
+    async def spaces(self, name: str) -> set[Partition]:
+        """Every space with a row, found by leaps through the index of `_id`: one short query each."""
+        indexed(name)
+        found: set[Partition] = set()
+        least = ""
+        while True:
+            async with answered(self._limit):
+                first = await self._database[name].find_one(
+                    {"_id": {"$gte": least}}, {"space": 1}, sort=[("_id", ASCENDING)]
+                )
+            if first is None:
+                return found
+            workspace, _, generation = first["space"].rpartition("/")
+            found.add(Partition(workspace, int(generation)))
+            least = _end(first["space"])
+
+    async def drop(self, table: Table) -> None:
+        """Remove the rows batch by batch: one command for all of a large space would exceed its time."""
+        while True:
+            async with answered(self._limit):
+                found = (
+                    await self._of(table).find(_range(table), {"_id": 1}, limit=BATCH, batch_size=BATCH).to_list(None)
+                )
+            if not found:
+                return
+            async with answered(self._limit):
+                await self._of(table).delete_many({"_id": {"$in": [document["_id"] for document in found]}})
+
+    async def close(self) -> None:
+        """Close all connections."""
+        self._client.close()
+
+    def _of(self, table: Table) -> AsyncIOMotorCollection[Document]:
+        """The collection of a table."""
+        indexed(table.name)
+        return self._database[table.name]
+
+
+def _index(field: str) -> list[tuple[str, int]]:
+    """The keys of the index that `find` uses for a field."""
+    return [("space", ASCENDING), (f"fields.{field}", ASCENDING), ("_id", ASCENDING)]
+
+
+def _space(table: Table) -> str:
+    """The beginning of every `_id` of a space, without the last slash."""
+    workspace, generation = table.space.workspace, table.space.generation
+    if "/" in workspace:
+        raise InvalidInput(f"{workspace!r:.80} is no workspace: it has a slash")
+    return f"{workspace}/{generation}"
+
+
+def _end(space: str) -> str:
+    """The least text after every `_id` of a space: "0" is the character after "/"."""
+    return f"{space}0"
+
+
+def _ids(table: Table, keys: Collection[str]) -> list[str]:
+    """The `_id` of each key."""
+    space = _space(table)
+    return [f"{space}/{key}" for key in keys]
+
+
+def _range(table: Table, after: str = "") -> Document:
+    """The condition for all rows of a space with keys greater than `after`."""
+    space = _space(table)
+    return {"_id": {"$gt": f"{space}/{after}", "$lt": _end(space)}}
+
+
+def _condition(table: Table, where: Where) -> Document:
+    """The condition for the rows of a space that match `where`."""
+    wanted = {f"fields.{name}": {"$in": value} if isinstance(value, list) else value for name, value in where.items()}
+    return {"space": _space(table), **wanted}
+
+
+def _document(table: Table, key: str, row: Row) -> Document:
+    """What is stored for a row."""
+    found = zip(indexed(table.name), values(table, key, row), strict=True)
+    fields = {name: value for name, value in found if value is not None}
+    fields |= {name: value for name, value in row.items() if fits(value) and plain(name)}
+    return {"_id": _ids(table, [key])[0], "space": _space(table), "fields": fields, "body": encode(key, row)}
+
+
+def _rows(table: Table, documents: Sequence[Document]) -> list[tuple[str, Row]]:
+    """The keys and rows that documents stand for."""
+    skip = len(_space(table)) + 1
+    return [(document["_id"][skip:], decode(document["body"]) | document["fields"]) for document in documents]

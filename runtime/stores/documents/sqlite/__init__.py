@@ -1,0 +1,1 @@
+"""The document store in one SQLite file."""

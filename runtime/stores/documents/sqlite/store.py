@@ -1,0 +1,239 @@
+"""Rows in one SQLite file: the document store of a single machine, shared by all its services."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from contracts.graph import Partition
+from runtime.stores.documents import schema
+from runtime.stores.documents.bodies import (
+    Where,
+    batches,
+    checked_key,
+    checked_swap,
+    decode,
+    encode,
+    guard,
+    indexed,
+    values,
+)
+from runtime.stores.documents.port import INDEXES, Row, Table
+from runtime.stores.documents.sqlite.file import Parameters, SqliteFile
+
+BATCH = 2000
+"""Rows in one transaction: its cost is spread over many rows, yet other processes wait only milliseconds for it."""
+
+# The only names in SQL text are those of INDEXES, which `indexed` has checked; every value is a parameter.
+# ruff: noqa: S608
+
+_HERE = "workspace = ? AND generation = ?"
+_SMALLEST = -(2**63)
+
+
+class SqliteRows:
+    """`Rows` in the file `path`, made with its folder when missing.
+
+    `timeout`: seconds that a write waits for the other processes, and as long for the other tasks of this one,
+    before it raises `Unavailable`.
+    """
+
+    def __init__(self, path: Path, *, timeout: float = 10.0) -> None:
+        self._file = SqliteFile(path, timeout=timeout)
+
+    async def prepare(self) -> None:
+        """Make the file, its tables and its indexes, and record the schema's version."""
+        for statement in _schema().values():
+            await self._file.write(statement)
+        await schema.enter(self)
+
+    async def missing(self) -> list[str]:
+        """Tables and indexes that the file has not. Makes an empty file where there is none."""
+        there = {name for (name,) in await self._file.read("SELECT name FROM sqlite_master")}
+        return [f"{name} is not there" for name in _schema() if name not in there]
+
+    async def ping(self) -> None:
+        """Read the file."""
+        await self._file.read("SELECT count(*) FROM sqlite_master")
+
+    async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
+        """The rows that exist among `keys`, some thousands a query."""
+        indexed(table.name)
+        sql = f"SELECT key, body FROM {table.name} WHERE {_HERE} AND {_among('key')}"
+        found: dict[str, Row] = {}
+        for batch in batches(keys, BATCH):
+            found.update(_rows(await self._file.read(sql, (*_here(table), _json(batch)))))
+        return found
+
+    async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
+        """Replace or add these rows, some thousands a transaction."""
+        sql = _upsert(table.name)
+        for batch in batches(rows.items(), BATCH):
+            await self._file.write_all(sql, [_record(table, key, row) for key, row in batch])
+
+    async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
+        """Replace or add those rows that no greater `field` holds up."""
+        sql = f"{_upsert(table.name)} WHERE coalesce(json_extract(body, '$.' || ?), {_SMALLEST}) <= ?"
+        guards = {key: guard(key, row, field) for key, row in rows.items()}
+        for batch in batches(rows.items(), BATCH):
+            await self._file.write_all(sql, [(*_record(table, key, row), field, guards[key]) for key, row in batch])
+
+    async def swap(self, table: Table, key: str, expected: int | None, row: Row) -> bool:
+        """Compare and set in one statement."""
+        record = _record(table, key, checked_swap(key, expected, row))
+        if expected is None:
+            return bool(await self._file.write(f"{_insert(table.name)} DO NOTHING RETURNING 1", record))
+        columns = ", ".join(f"{column} = ?" for column in _contents(table.name))
+        same = f"{_HERE} AND key = ? AND json_extract(body, '$.rev') = ?"
+        sql = f"UPDATE {table.name} SET {columns} WHERE {same} RETURNING 1"
+        return bool(await self._file.write(sql, (*record[3:], *record[:3], expected)))
+
+    async def increment(self, table: Table, keys: Collection[str]) -> dict[str, int]:
+        """Count up, some thousands a transaction, then read."""
+        more = "json_set(body, '$.n', coalesce(json_extract(body, '$.n'), 0) + 1)"
+        sql = f"{_insert(table.name)} DO UPDATE SET body = {more}"
+        wanted = dict.fromkeys(map(checked_key, keys))
+        for batch in batches(wanted, BATCH):
+            await self._file.write_all(sql, [_record(table, key, {"n": 1}) for key in batch])
+        return {key: row["n"] for key, row in (await self.get(table, wanted)).items()}
+
+    async def find(
+        self,
+        table: Table,
+        where: Where,
+        *,
+        order: str = "",
+        descending: bool = False,
+        skip: int = 0,
+        limit: int = 0,
+    ) -> list[tuple[str, Row]]:
+        """Filter, sort and cut in the database. Rows without the field `order` come first."""
+        indexed(table.name, *where, *filter(None, [order]))
+        condition, parameters = _condition(table, where)
+        way = "DESC" if descending else "ASC"
+        # Asked for any of some values by key, SQLite would walk the whole space in the order of its primary key rather
+        # than look them up and sort the few it finds; the plus hides from it that the key is ordered already.
+        last = "key" if order or not any(isinstance(value, list) for value in where.values()) else "+key"
+        sorting = ", ".join(f"{column} {way}" for column in (*map(_column, filter(None, [order])), last))
+        sql = f"SELECT key, body FROM {table.name} WHERE {condition} ORDER BY {sorting} LIMIT ? OFFSET ?"
+        return list(_rows(await self._file.read(sql, (*parameters, limit or -1, skip))))
+
+    async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
+        """Count by value; rows without the field are left out."""
+        indexed(table.name, by, *where)
+        condition, parameters = _condition(table, where)
+        column = _column(by)
+        sql = f"SELECT {column}, count(*) FROM {table.name} WHERE {condition} AND {column} IS NOT NULL GROUP BY 1"
+        return {str(value): number for value, number in await self._file.read(sql, parameters)}
+
+    async def delete(self, table: Table, keys: Collection[str]) -> None:
+        """Remove these rows, some thousands a transaction."""
+        indexed(table.name)
+        sql = f"DELETE FROM {table.name} WHERE {_HERE} AND {_among('key')}"
+        for batch in batches(keys, BATCH):
+            await self._file.write(sql, (*_here(table), _json(batch)))
+
+    async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
+        """One page, by key."""
+        indexed(table.name)
+        sql = f"SELECT key, body FROM {table.name} WHERE {_HERE} AND key > ? ORDER BY key LIMIT ?"
+        return list(_rows(await self._file.read(sql, (*_here(table), after, max(limit, 0)))))
+
+    async def spaces(self, name: str) -> set[Partition]:
+        """Every space with a row, found by leaps through the primary key: one short query each."""
+        indexed(name)
+        sql = f"SELECT workspace, generation FROM {name} WHERE (workspace, generation) > (?, ?) ORDER BY 1, 2 LIMIT 1"
+        found: set[Partition] = set()
+        last: Parameters = ("", _SMALLEST)
+        while rows := await self._file.read(sql, last):
+            last = rows[0]
+            found.add(Partition(*last))
+        return found
+
+    async def drop(self, table: Table) -> None:
+        """Remove the rows batch by batch, so that other writers get their turn in between."""
+        indexed(table.name)
+        some = f"SELECT rowid FROM {table.name} WHERE {_HERE} LIMIT {BATCH}"
+        sql = f"DELETE FROM {table.name} WHERE rowid IN ({some}) RETURNING 1"
+        while await self._file.write(sql, _here(table)):
+            pass
+
+    async def close(self) -> None:
+        """Close the file."""
+        await self._file.close()
+
+
+def _schema() -> dict[str, str]:
+    """By the name of a table or an index, the statement that makes it where it is missing.
+
+    Fields have columns of their own and no declared type, so that SQLite converts nothing. An index ends with the
+    key: equal values come out of it in the order that `find` asks for. Tables keep their rowid: WITHOUT ROWID is
+    for rows far smaller than these, and made finding by an index four times slower.
+    """
+    statements: dict[str, str] = {}
+    for name, fields in INDEXES.items():
+        columns = "".join(f"{_column(field)}, " for field in fields)
+        key = "workspace TEXT NOT NULL, generation INTEGER NOT NULL, key TEXT NOT NULL"
+        primary = "PRIMARY KEY (workspace, generation, key)"
+        statements[name] = f"CREATE TABLE IF NOT EXISTS {name} ({key}, {columns}body TEXT NOT NULL, {primary})"
+        for field in fields:
+            covered = f"workspace, generation, {_column(field)}, key"
+            statements[f"{name}_{field}"] = f"CREATE INDEX IF NOT EXISTS {name}_{field} ON {name} ({covered})"
+    return statements
+
+
+def _column(field: str) -> str:
+    """The column of an indexed field; the prefix keeps it apart from `key` and `body`."""
+    return f"field_{field}"
+
+
+def _contents(name: str) -> tuple[str, ...]:
+    """The columns of a table that are not its key."""
+    return (*map(_column, indexed(name)), "body")
+
+
+def _insert(name: str) -> str:
+    """An insertion up to what a conflict does."""
+    columns = ("workspace", "generation", "key", *_contents(name))
+    marks = ", ".join("?" for _ in columns)
+    return f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT (workspace, generation, key)"
+
+
+def _upsert(name: str) -> str:
+    """An insertion that replaces what stands there."""
+    return f"{_insert(name)} DO UPDATE SET " + ", ".join(f"{column} = excluded.{column}" for column in _contents(name))
+
+
+def _here(table: Table) -> tuple[str, int]:
+    """The parameters of `_HERE`."""
+    return table.space.workspace, table.space.generation
+
+
+def _record(table: Table, key: str, row: Row) -> Parameters:
+    """The parameters of an insertion."""
+    indexed(table.name)
+    return (*_here(table), key, *values(table, key, row), encode(key, row))
+
+
+def _among(column: str) -> str:
+    """That a column has one of the values in a JSON list, which may be longer than the limit on parameters."""
+    return f"{column} IN (SELECT value FROM json_each(?))"
+
+
+def _json(items: Sequence[str]) -> str:
+    """A JSON list."""
+    return orjson.dumps(items).decode()
+
+
+def _condition(table: Table, where: Where) -> tuple[str, Parameters]:
+    """The condition of a query and its parameters."""
+    lists = {name: isinstance(value, list) for name, value in where.items()}
+    parts = [_among(_column(name)) if lists[name] else f"{_column(name)} = ?" for name in where]
+    found = [_json(value) if isinstance(value, list) else value for value in where.values()]
+    return " AND ".join((_HERE, *parts)), (*_here(table), *found)
+
+
+def _rows(records: Sequence[Sequence[Any]]) -> Iterator[tuple[str, Row]]:
+    """Keys and rows of (key, body)."""
+    return ((key, decode(body)) for key, body in records)

@@ -1,0 +1,1 @@
+"""The vector store in Milvus or Milvus Lite."""

@@ -1,0 +1,251 @@
+"""The collections of one embedding model on a Milvus server: found, made, loaded and used, over one connection."""
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+import grpc
+from pymilvus import AsyncMilvusClient, DataType, MilvusClient
+from pymilvus.exceptions import MilvusException
+
+from contracts.graph import EmbeddingModel, VectorKind
+from contracts.ids import VECTOR_FORMAT
+from runtime.errors import ConfigurationError, Unavailable
+from runtime.stores.vectors import collection_names, fields
+
+T = TypeVar("T")
+Call = Callable[[Any, str], Awaitable[T]]
+"""One exchange: given the client and the collection's name."""
+
+INDEXES: dict[str, dict[str, int]] = {"FLAT": {}, "AUTOINDEX": {}, "HNSW": {"M": 16, "efConstruction": 200}}
+"""The index types to choose from, with their parameters. FLAT for Milvus Lite: its AUTOINDEX misses most rows."""
+
+_CHANNEL = {
+    # Milvus Lite hangs up on a client that pings more often than every 5 minutes.
+    "grpc.keepalive_time_ms": 330_000,
+    "grpc.keepalive_timeout_ms": 10_000,
+    "grpc.keepalive_permit_without_calls": False,
+    # A server that came back is found within a second, not two minutes.
+    "grpc.initial_reconnect_backoff_ms": 100,
+    "grpc.max_reconnect_backoff_ms": 1_000,
+}
+
+_NOT_SERVED = {100, 101, 103, 106, 700}
+"""Error codes: the collection is missing, not loaded, loading, recovering, or has no index."""
+_NOT_WORKING = {2, 3, 4, 7, 8, 9, 11, 400, 401, 500, 501, 502, 503, 901, 902, 903}
+"""Error codes: the server, or a node, channel or quota of it, is not there now."""
+_NOT_WORKING_TEXTS = ("service not ready", "rpc error: code = Unavailable", "context deadline exceeded")
+"""The same where the code is shared with other errors."""
+
+# The client logs each failed call with a traceback; the error that we raise says it all.
+logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
+
+
+class NotServed(Unavailable):
+    """The collection is not there or not loaded: opening it again may help."""
+
+
+class Collections:
+    """One connection, and the collections that were opened over it.
+
+    A collection is looked for once and then taken as given; a call that finds it gone, or the server restarted, opens
+    it again and repeats itself once. `timeout` is in seconds and bounds each exchange. `token` is `user:password` or
+    an API key. Raises ConfigurationError for a URI that is not http(s), or an unknown index type.
+    """
+
+    def __init__(self, uri: str, *, model: str, dimension: int, index_type: str, token: str, timeout: float) -> None:
+        if urlsplit(uri).scheme not in ("http", "https"):
+            raise ConfigurationError("the URI of Milvus must begin with http:// or https://")
+        if index_type not in INDEXES:
+            raise ConfigurationError(f"Milvus index type {index_type!r} is not one of {', '.join(INDEXES)}")
+        self.index_type, self.timeout = index_type, timeout
+        self._model, self._dimension = model, dimension
+        # A connection of our own: a shared one outlives `close`, and the event loop that it belongs to.
+        self._connection: dict[str, Any] = {
+            "uri": uri,
+            "token": token,
+            "timeout": min(timeout, 10.0),
+            "dedicated": True,
+            "grpc_options": _CHANNEL,
+        }
+        self._client: Any = AsyncMilvusClient(**self._connection)
+        self._open: set[str] = set()
+        self._outdated: dict[int, int] = {}
+        self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    async def names(self) -> list[str]:
+        """All collections of the server. Raises Unavailable."""
+        return await self._ask(self._client.list_collections(timeout=self.timeout))
+
+    async def use(
+        self, generation: int, kind: VectorKind, call: Call[T], *, create: bool = False, write: bool = False
+    ) -> T | None:
+        """What the call gives. Without a collection it is made, or None.
+
+        Raises ModelChanged, OutdatedVectors for a write, and Unavailable.
+        """
+        name = await self.open(generation, kind, create=create, write=write)
+        if name is None:
+            return None
+        try:
+            return await self._ask(call(self._client, name))
+        except NotServed:
+            self._open.discard(name)
+            self._outdated.pop(generation, None)
+        if (name := await self.open(generation, kind, create=create, write=write)) is None:
+            return None
+        return await self._ask(call(self._client, name))
+
+    async def open(self, generation: int, kind: VectorKind, *, create: bool, write: bool = False) -> str | None:
+        """The name of the loaded collection, None when there is none and none is to be made."""
+        if (name := self._known(generation, kind, write=write)) is not None:
+            return name
+        try:
+            async with asyncio.timeout(self.timeout), self._opening[f"{generation} {kind}"]:
+                if (name := self._known(generation, kind, write=write)) is not None:
+                    return name
+                names = await self.names()
+                await self._refuse_another_model(generation, names)
+                self._note_format(generation, names)
+                if (create or write) and generation in self._outdated:
+                    raise collection_names.outdated(generation)
+                name = self._name(generation, kind)
+                if name in self._open or await self._opened(name, names, create=create):
+                    self._open.add(name)
+                    return name
+        except TimeoutError as error:
+            raise Unavailable(f"Milvus did not open its {kind} within {self.timeout:.0f} s") from error
+        return None
+
+    async def make(self, generation: int, kind: VectorKind) -> None:
+        """Make the collection unless the server, not only our memory, has it.
+
+        Raises ModelChanged, OutdatedVectors and Unavailable.
+        """
+        self._open.discard(self._name(generation, kind))
+        await self.open(generation, kind, create=True, write=True)
+
+    async def outdated(self, generation: int) -> bool:
+        """Whether the generation has collections of our model, and those of an older format only."""
+        self._note_format(generation, await self.names())
+        return generation in self._outdated
+
+    async def drop(self, name: str) -> None:
+        """Remove a collection. Repeats change nothing."""
+        self._open.discard(name)
+        await self._ask(self._client.drop_collection(name, timeout=self.timeout))
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        await self._client.close()
+
+    def _known(self, generation: int, kind: VectorKind, *, write: bool) -> str | None:
+        """The name of the collection that is open already, and may be written where that is wanted."""
+        name = self._name(generation, kind)
+        return name if name in self._open and not (write and generation in self._outdated) else None
+
+    def _name(self, generation: int, kind: VectorKind) -> str:
+        format = self._outdated.get(generation, VECTOR_FORMAT)
+        return collection_names.collection(generation, kind, self._model, self._dimension, format)
+
+    def _note_format(self, generation: int, names: list[str]) -> None:
+        """Note the format of the generation's collections, where it is an older one."""
+        ours = collection_names.maker(self._model, self._dimension)
+        there = [place for place in map(collection_names.place, names) if place]
+        formats = {place.format for place in there if (place.generation, place.maker) == (generation, ours)}
+        self._outdated.pop(generation, None)
+        if formats and VECTOR_FORMAT not in formats:
+            self._outdated[generation] = max(formats)
+
+    async def _opened(self, name: str, names: list[str], *, create: bool) -> bool:
+        """Make the collection, or what a maker that died left undone, and load it. Returns whether it is there."""
+        there = name in names
+        if not there and not create:
+            return False
+        if not there or not await self._ask(self._client.list_indexes(name, timeout=self.timeout)):
+            await self._ask(asyncio.to_thread(self._make, name, there=there))
+        await self._ask(self._client.load_collection(name, timeout=self.timeout))
+        return True
+
+    async def model_of(self, generation: int) -> EmbeddingModel | None:
+        """The model whose collections the generation has, ours if it has them; None when it has none."""
+        names = await self.names()
+        if other := self._of_another_model(generation, names):
+            return EmbeddingModel.named(await self._description(other))
+        ours = collection_names.maker(self._model, self._dimension)
+        places = [place for place in map(collection_names.place, names) if place]
+        there = any((place.generation, place.maker) == (generation, ours) for place in places)
+        return EmbeddingModel(self._model, self._dimension) if there else None
+
+    async def _refuse_another_model(self, generation: int, there: list[str]) -> None:
+        """Raise ModelChanged when only other models have collections of the generation."""
+        if other := self._of_another_model(generation, there):
+            description = await self._description(other)
+            raise collection_names.model_changed(
+                generation, description, collection_names.made_by(self._model, self._dimension)
+            )
+
+    def _of_another_model(self, generation: int, there: list[str]) -> str | None:
+        """A collection of another model, where the generation has such and none of ours."""
+        ours = collection_names.maker(self._model, self._dimension)
+        makers = {
+            place.maker: name
+            for name in there
+            if (place := collection_names.place(name)) and place.generation == generation
+        }
+        return None if not makers or ours in makers else min(makers.items())[1]
+
+    async def _description(self, name: str) -> str:
+        return (await self._ask(self._client.describe_collection(name, timeout=self.timeout)))["description"]
+
+    def _make(self, name: str, *, there: bool) -> None:
+        """Make the collection, unless it is there, and its index. Repeats change nothing. Blocks: for a thread.
+
+        By the synchronous client: the other one waits for each index with a call that Milvus Lite may not know.
+        """
+        client: Any = MilvusClient(**self._connection)
+        try:
+            if not there:
+                client.create_collection(name, schema=self._schema(), timeout=self.timeout)
+            index: Any = client.prepare_index_params()
+            parameters = INDEXES[self.index_type]
+            index.add_index("vector", index_type=self.index_type, metric_type="COSINE", params=parameters)
+            client.create_index(name, index, sync=False, timeout=self.timeout)
+        finally:
+            client.close()
+
+    def _schema(self) -> Any:
+        schema: Any = MilvusClient.create_schema(description=collection_names.made_by(self._model, self._dimension))
+        schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=fields.KEY_BYTES)
+        for field, most in fields.STRINGS.items():
+            schema.add_field(field, DataType.VARCHAR, max_length=most)
+        for field in fields.NUMBERS:
+            schema.add_field(field, DataType.INT64)
+        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=self._dimension)
+        return schema
+
+    async def _ask(self, exchange: Awaitable[T]) -> T:
+        """The answer. Raises Unavailable when there is none, NotServed when opening the collection may bring one."""
+        try:
+            async with asyncio.timeout(self.timeout):
+                return await exchange
+        except TimeoutError as error:
+            raise Unavailable(f"Milvus did not answer within {self.timeout:.0f} s") from error
+        except grpc.RpcError as error:
+            raise Unavailable(f"Milvus does not answer: {error!s:.300}") from error
+        except MilvusException as error:
+            raise translated(error) from error
+
+
+def translated(error: MilvusException) -> Exception:
+    """The error as ours, or itself when only a bug explains it."""
+    code: Any = error.code
+    if code in _NOT_SERVED:
+        return NotServed(f"Milvus does not serve the collection: {error!s:.300}")
+    lost = isinstance(code, grpc.StatusCode) or isinstance(error.__context__, TimeoutError | grpc.RpcError)
+    if lost or code in _NOT_WORKING or any(text in str(error) for text in _NOT_WORKING_TEXTS):
+        return Unavailable(f"Milvus does not answer: {error!s:.300}")
+    return error

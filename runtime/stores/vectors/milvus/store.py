@@ -1,0 +1,257 @@
+"""Vectors in Milvus, a cluster or the embedded Milvus Lite: the same calls for both.
+
+The writer waits, so that readers need not. A write ends with one strongly consistent read, which the server answers
+once all that was written before can be found; from then on a read with bounded staleness finds it too, whoever asks.
+So no search waits for the server's clock, which would cost it up to 200 ms. This holds for collections that are
+loaded with one replica, as this adapter loads them.
+"""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Partition, VectorKind, VectorRow
+from runtime.errors import Unavailable
+from runtime.stores.port import Checkpoint
+from runtime.stores.vectors import checkpoint_rows
+from runtime.stores.vectors import fields as stored
+from runtime.stores.vectors.collection_names import collection, outdated, place
+from runtime.stores.vectors.milvus.collections import Collections
+
+MOST_HITS = 16_384
+"""The server's limit of one search."""
+
+PUTS = 8
+"""How often rows are written that another client writes at the same time."""
+
+
+class MilvusVectors:
+    """`Vectors` over gRPC. `timeout` is in seconds and bounds each exchange with the server.
+
+    `token` is `user:password` or an API key. Raises ConfigurationError for a URI that is not http(s), or an unknown
+    index type: FLAT is exact and for every server, HNSW or AUTOINDEX for a large index on a Milvus cluster.
+    """
+
+    def __init__(
+        self, uri: str, *, model: str, dimension: int, index_type: str = "FLAT", token: str = "", timeout: float = 30
+    ) -> None:
+        self.model, self.dimension = model, dimension
+        self._collections = Collections(
+            uri, model=model, dimension=dimension, index_type=index_type, token=token, timeout=timeout
+        )
+        self._timeout = timeout
+
+    async def prepare(self, generation: int) -> None:
+        """See `Vectors`. About 4 s on a cluster where the generation is new."""
+        await asyncio.gather(*(self._collections.make(generation, kind) for kind in VECTOR_KINDS))
+
+    async def missing(self, generation: int) -> list[str]:
+        """See `Vectors`."""
+        if line := await self.outdated(generation):
+            return [line]
+        there = await self._collections.names()
+        names = [collection(generation, kind, self.model, self.dimension) for kind in VECTOR_KINDS]
+        return [f"collection {name} is not there" for name in names if name not in there]
+
+    async def outdated(self, generation: int) -> str | None:
+        """See `Vectors`."""
+        return str(outdated(generation)) if await self._collections.outdated(generation) else None
+
+    async def ping(self) -> None:
+        """See `Vectors`."""
+        await self._collections.names()
+
+    async def put(self, space: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
+        """See `Vectors`. At most 500 rows and 16 MiB go in one call, so a put that fails may have written a part."""
+        batches = await asyncio.to_thread(self._batches, space, rows)  # 30 microseconds a row
+        for _ in range(PUTS):
+            for batch in batches:
+                await self._upsert(space, kind, batch)
+            if batches:
+                await self._settle(space, kind)
+            batches = [batch for batch in batches if await self._doubled(space, kind, batch)]
+            if not batches:
+                return
+        raise Unavailable(f"several clients kept writing the same {kind} of {space.workspace}")
+
+    async def get(
+        self, space: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
+    ) -> dict[str, VectorRow]:
+        """See `Vectors`."""
+        wanted = [*stored.STORED, "vector"] if vectors else [*stored.STORED]
+        found: dict[str, VectorRow] = {}
+        for condition in stored.pages(space.workspace, ids):
+            for fields in await self._query(space, kind, condition, wanted):
+                row = stored.from_fields(fields)
+                found[row.id] = row
+        return found
+
+    async def search(
+        self,
+        space: Partition,
+        kind: VectorKind,
+        vector: Sequence[float],
+        *,
+        top_k: int,
+        min_score: float = -1.0,
+        documents: Collection[str] | None = None,
+    ) -> list[Hit]:
+        """See `Vectors`. At most 16,383 hits."""
+        direction = stored.direction(vector, self.dimension, "the question").tolist()
+        top_k = min(top_k, MOST_HITS - 1)
+        if top_k < 1 or (documents is not None and not documents):
+            return []
+        condition = stored.belongs(space.workspace, documents)
+        # The server orders equal rows as it likes: ask for more until the last one wanted beats the last one given.
+        limit = top_k + 1
+        while True:
+            # What Milvus calls the cosine distance is the similarity.
+            answer = await self._nearest(space, kind, direction, limit, condition, stored.FOUND)
+            found = stored.ranked(stored.hit(hit.id, hit.entity, hit.distance) for hit in answer)
+            hits = stored.of_documents(found, documents)
+            certain = len(hits) > top_k and hits[top_k - 1].score != found[-1].score
+            if certain or len(found) < limit or limit == MOST_HITS:
+                return [hit for hit in hits[:top_k] if hit.score > min_score]
+            limit = min(4 * limit, MOST_HITS)
+
+    async def likeness(
+        self, space: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
+    ) -> dict[str, float]:
+        """See `Vectors`. The server compares; of what it passes over, as an index may, the vectors are fetched."""
+        direction = stored.direction(vector, self.dimension, "the question")
+        scores: dict[str, float] = {}
+        for condition in stored.pages(space.workspace, ids):
+            hits = await self._nearest(space, kind, direction.tolist(), stored.READ_ROWS, condition, ())
+            scores |= {stored.id_of(hit.id): stored.score(hit.distance) for hit in hits}
+        left = await self.get(space, kind, [id for id in ids if id not in scores], vectors=True)
+        return scores | dict(
+            zip(left, stored.similarities([row.vector for row in left.values()], direction), strict=True)
+        )
+
+    async def delete(self, space: Partition, kind: VectorKind, ids: Collection[str]) -> None:
+        """See `Vectors`."""
+        conditions = list(stored.pages(space.workspace, ids))
+        for condition in conditions:
+            await self._delete(space, kind, condition)
+        if conditions:
+            await self._settle(space, kind)
+
+    async def scan(self, space: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+        """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
+        found: list[VectorRow] = []
+        while len(found) < limit:
+            page = min(stored.READ_ROWS, limit - len(found))
+            condition = stored.behind(space.workspace, after)
+            some = await self._query(space, kind, condition, [*stored.STORED], limit=page)
+            found += sorted(map(stored.from_fields, some), key=lambda row: row.id)
+            if len(some) < page:
+                break
+            after = found[-1].id
+        return found
+
+    async def count(self, space: Partition, kind: VectorKind) -> int:
+        """See `Vectors`."""
+        answer = await self._query(space, kind, stored.belongs(space.workspace), ["count(*)"])
+        return int(answer[0]["count(*)"]) if answer else 0
+
+    async def model_of(self, generation: int) -> EmbeddingModel | None:
+        """See `Vectors`."""
+        return await self._collections.model_of(generation)
+
+    async def generations(self) -> set[int]:
+        """See `Vectors`."""
+        return {found.generation for found in map(place, await self._collections.names()) if found}
+
+    async def drop(self, generation: int) -> None:
+        """See `Vectors`."""
+        for name in await self._collections.names():
+            if (found := place(name)) and found.generation == generation:
+                await self._collections.drop(name)
+
+    async def checkpoint(self, generation: int) -> Checkpoint | None:
+        """See `Vectors`. The least of the three collections."""
+        space, wanted = Partition("", generation), [*checkpoint_rows.READ]
+        found = await asyncio.gather(*(self._query(space, kind, checkpoint_rows.ALL, wanted) for kind in VECTOR_KINDS))
+        of_each = [checkpoint_rows.greatest(rows) for rows in found]
+        there = [checkpoint for checkpoint in of_each if checkpoint]
+        return min(there, key=lambda one: one.sequence) if len(there) == len(of_each) else None
+
+    async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
+        """See `Vectors`."""
+        space, row = Partition("", generation), checkpoint_rows.to_fields(checkpoint, self.dimension)
+        for kind in VECTOR_KINDS:
+            await self._upsert(space, kind, [row])
+            await self._delete(space, kind, checkpoint_rows.before(checkpoint))
+            await self._settle(space, kind)
+
+    async def close(self) -> None:
+        """See `Vectors`."""
+        await self._collections.close()
+
+    def _batches(self, space: Partition, rows: Sequence[VectorRow]) -> list[list[stored.Fields]]:
+        standing = stored.checked(rows, self.dimension)
+        return list(stored.batches(stored.to_fields(space.workspace, row) for row in standing))
+
+    async def _doubled(self, space: Partition, kind: VectorKind, batch: list[stored.Fields]) -> bool:
+        """Whether an id of the batch has two rows.
+
+        Milvus Lite deletes and inserts in two steps, so that of two upserts of one key at once both may insert. Each
+        of them looks, so the last sees it, and writing again leaves one.
+        """
+        answer = await self._query(space, kind, stored.among(fields["key"] for fields in batch), ["count(*)"])
+        return bool(answer) and int(answer[0]["count(*)"]) > len(batch)
+
+    async def _upsert(self, space: Partition, kind: VectorKind, batch: list[stored.Fields]) -> None:
+        async def upsert(client: Any, name: str) -> None:
+            await client.upsert(name, batch, timeout=self._timeout)
+
+        await self._collections.use(space.generation, kind, upsert, create=True, write=True)
+
+    async def _delete(self, space: Partition, kind: VectorKind, condition: str) -> None:
+        async def delete(client: Any, name: str) -> None:
+            await client.delete(name, filter=condition, timeout=self._timeout)
+
+        await self._collections.use(space.generation, kind, delete, write=True)
+
+    async def _settle(self, space: Partition, kind: VectorKind) -> None:
+        """Return when every reader finds what was written so far."""
+        nothing = stored.same("key", "-")
+        await self._query(space, kind, nothing, ["key"], limit=1, consistency_level="Strong")
+
+    async def _query(
+        self, space: Partition, kind: VectorKind, condition: str, wanted: list[str], **options: Any
+    ) -> list[stored.Fields]:
+        """What the server keeps of the rows for which the condition holds; nothing without a collection."""
+        options = {"consistency_level": "Bounded", "timeout": self._timeout, **options}
+
+        async def query(client: Any, name: str) -> list[stored.Fields]:
+            return list(await client.query(name, filter=condition, output_fields=wanted, **options))
+
+        return await self._collections.use(space.generation, kind, query) or []
+
+    async def _nearest(
+        self,
+        space: Partition,
+        kind: VectorKind,
+        vector: list[float],
+        limit: int,
+        condition: str,
+        wanted: Sequence[str],
+    ) -> list[Any]:
+        """The `limit` nearest rows as the client gives them, each with `id` (the key), `entity` and `distance`."""
+        breadth = {"ef": max(128, limit)} if self._collections.index_type == "HNSW" else {}
+
+        async def search(client: Any, name: str) -> list[Any]:
+            answer = await client.search(
+                name,
+                [vector],
+                filter=condition,
+                limit=limit,
+                output_fields=[*wanted],
+                search_params={"params": breadth},
+                consistency_level="Bounded",
+                timeout=self._timeout,
+            )
+            return list(answer[0])
+
+        return await self._collections.use(space.generation, kind, search) or []

@@ -1,0 +1,130 @@
+"""Starts the embedded bus again when it confirms nothing although its disk has room.
+
+A nats-server that met a full disk refuses every write to the stream that met it until it is started again, and answers
+everything else as if all were well.
+"""
+
+import asyncio
+import shutil
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import nats
+from nats.errors import Error as NatsError
+from nats.js.errors import APIError
+
+from contracts import subjects
+from standalone.embedded.processes import Process
+from standalone.embedded.supervisor import Report
+
+INTERVAL = 5.0
+"""Seconds between two looks."""
+
+ROOM = 8 * 1024 * 1024
+"""Bytes that must be free before a start would help."""
+
+CONFIRMATION = 5.0
+"""Seconds in which the log confirms a trial, and in which a service's page answers."""
+
+TRIES = 2
+PART = "publishes"
+"""The part of a service's health page that says that the bus confirms nothing."""
+
+
+@dataclass
+class BusWatch:
+    """Watches the disk of one bus, and what the services on `ports` say of it."""
+
+    bus: Process
+    url: str
+    ports: Mapping[str, int]
+    report: Report
+    was_full: bool = False
+    failures: int = 0
+    trial: str = field(default_factory=lambda: uuid4().hex)
+
+    async def run(self) -> None:
+        """Watch for ever."""
+        while True:
+            await asyncio.sleep(INTERVAL)
+            await self.look()
+
+    async def look(self) -> None:
+        """One look. After two trials that the log did not confirm the bus is ended, and its keeper starts it."""
+        if not self.bus.alive or not _has_room(self.bus.folder):
+            self.was_full, self.failures = self.bus.alive, 0
+            return
+        if not self.was_full and not await self._in_doubt():
+            return
+        confirmed = await confirms(self.url, self.trial)
+        if confirmed:
+            self.was_full, self.failures, self.trial = False, 0, uuid4().hex
+            return
+        # One that lets nobody in is starting, and ends by itself when it cannot.
+        self.failures += confirmed is False
+        if self.failures >= TRIES:
+            self.failures = 0
+            self.report("the bus confirms nothing although its disk has room: it is started again")
+            await self.bus.stop()
+
+    async def _in_doubt(self) -> bool:
+        """Whether a service says that the bus does not confirm what it writes."""
+        async with httpx.AsyncClient(timeout=CONFIRMATION, trust_env=False) as client:
+            found = await asyncio.gather(*(_doubts(client, port) for port in self.ports.values()))
+        return any(found)
+
+
+@asynccontextmanager
+async def watched(watch: BusWatch) -> AsyncGenerator[None]:
+    """Watch inside."""
+    task = asyncio.create_task(watch.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def confirms(url: str, trial: str) -> bool | None:
+    """Whether the log takes a trifle, None when nobody is let in. A refusal is an answer, too.
+
+    Of those with the same `trial` the log keeps one.
+    """
+    try:
+        client = await nats.connect(
+            url, connect_timeout=2, max_reconnect_attempts=1, reconnect_time_wait=0, error_cb=_ignored
+        )
+    except (NatsError, OSError, TimeoutError):
+        return None
+    try:
+        headers = {"Nats-Msg-Id": f"trial:{trial}"}
+        await client.jetstream().publish(subjects.PROBE, b"", timeout=CONFIRMATION, headers=headers)
+    except APIError:
+        return True
+    except (NatsError, TimeoutError):
+        return False
+    finally:
+        await client.close()
+    return True
+
+
+def _has_room(folder: Path) -> bool:
+    try:
+        return shutil.disk_usage(folder).free >= ROOM
+    except OSError:
+        return False
+
+
+async def _doubts(client: httpx.AsyncClient, port: int) -> bool:
+    try:
+        return PART in ((await client.get(f"http://127.0.0.1:{port}/health/ready")).json().get("problems") or {})
+    except (httpx.HTTPError, ValueError, AttributeError):
+        return False
+
+
+async def _ignored(error: Exception) -> None:
+    """The call raises the same error."""

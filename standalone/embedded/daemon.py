@@ -1,0 +1,119 @@
+"""A stack in the background: started with a process of its own that outlives the command, stopped by its pid.
+
+`python -m standalone.embedded.daemon FOLDER PORT` is that process; PORT 0 means the usual one.
+"""
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from runtime.errors import ConfigurationError, InvalidInput
+from standalone.embedded import orphans
+from standalone.embedded.data_folder import Folder, State
+from standalone.embedded.permissions import UMASK, make_private, open_private
+from standalone.embedded.stack import running, sweep
+from standalone.embedded.supervisor import Report, signals
+
+LOG = "supervisor.log"
+
+START_TIMEOUT = 240.0
+"""Seconds after which a start counts as failed; it is stopped then."""
+
+STOP_GRACE = 90.0
+"""Seconds a stack may take to stop in good order."""
+
+
+async def serve(folder: Folder, report: Report, *, api: int | None, ready: Callable[[State], None]) -> bool:
+    """Run the stack until SIGTERM or SIGINT. Gives whether it was ready before. Raises as `stack.running` does."""
+    task, answered = asyncio.current_task(), False
+    assert task is not None
+    with signals(task.cancel):
+        try:
+            async with running(folder, report, api=api) as state:
+                answered = True
+                ready(state)
+                await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            task.uncancel()
+    return answered
+
+
+def start(folder: Folder, report: Report, *, api: int | None) -> State:
+    """Start a supervisor in the background and wait until its stack is ready.
+
+    Raises ConfigurationError with the reason when it is not; nothing is left running then.
+    """
+    make_private(folder.path)
+    log = folder.path / LOG
+    with open_private(log) as output:
+        seen = output.tell()
+        child = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+            [sys.executable, "-m", "standalone.embedded.daemon", str(folder.path), str(api or 0)],
+            stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, cwd=folder.path,
+            umask=UMASK,
+        )  # fmt: skip
+    end = time.monotonic() + START_TIMEOUT
+    while time.monotonic() < end:
+        code = child.poll()
+        seen = _relay(log, seen, report)
+        state = folder.read()
+        if code is not None:
+            raise ConfigurationError(state.failure or f"the supervisor ended with code {code}; its log is {log}")
+        if state.phase == "ready" and state.supervisor is not None and state.supervisor.pid == child.pid:
+            return state
+        time.sleep(0.1)
+    child.terminate()
+    child.wait(STOP_GRACE)
+    raise ConfigurationError(f"the stack was not ready within {START_TIMEOUT:.0f} s; the log is {log}")
+
+
+def stop(folder: Folder) -> bool:
+    """Stop the stack of the folder, or what a killed supervisor left of it. Gives whether there was anything."""
+    state = folder.read()
+    running_now = folder.running()
+    if running_now and state.supervisor is not None:
+        orphans.end([state.supervisor], grace=STOP_GRACE)
+    if not (folder.path).is_dir():
+        return False
+    with folder.locked():
+        state = folder.read()
+        left = sweep(folder, state)
+        if state.phase != "stopped" or left:
+            state.phase, state.supervisor = "stopped", None
+            folder.write(state)
+    return running_now or left > 0
+
+
+def _relay(log: Path, seen: int, report: Report) -> int:
+    """Pass on what was logged behind byte `seen`, without the times, and return where it ends."""
+    with log.open("rb") as file:
+        file.seek(seen)
+        for line in file:
+            if not line.endswith(b"\n"):
+                break
+            seen += len(line)
+            report(line.decode("utf-8", "replace").partition(" ")[2].rstrip())
+    return seen
+
+
+def main() -> None:
+    """Entry point of the background process."""
+    folder, api = Folder(Path(sys.argv[1])), int(sys.argv[2]) or None
+
+    def report(line: str) -> None:
+        sys.stderr.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {line}\n")
+        sys.stderr.flush()
+
+    try:
+        asyncio.run(serve(folder, report, api=api, ready=lambda state: report(f"the stack is ready: {state.api}")))
+    except (ConfigurationError, InvalidInput) as error:
+        report(f"cannot start: {error}")
+        raise SystemExit(1) from None
+
+
+if __name__ == "__main__":
+    main()

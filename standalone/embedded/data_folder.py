@@ -1,0 +1,169 @@
+"""The data folder of one stack: what is recorded in it, and that only one stack uses it.
+
+`stack.json` (mode 0600, for it holds passwords) names ports, processes and models. It is replaced as a whole, so a
+reader never sees half of it. A lock on `stack.lock` is held as long as a stack runs there, and ends with its process.
+"""
+
+import fcntl
+import json
+import os
+import secrets
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from runtime.errors import ConfigurationError
+from standalone.embedded.orphans import Identity
+from standalone.embedded.permissions import make_private, open_private
+
+Phase = Literal["stopped", "starting", "ready", "stopping", "failed"]
+
+DEFAULT = Path(".lightstream")
+STATE = "stack.json"
+LOCK = "stack.lock"
+
+
+@dataclass
+class Child:
+    """One process of the stack, as it was last seen by the supervisor."""
+
+    identity: Identity
+    ready: bool = False
+    restarts: int = 0
+    fault: str = ""
+    """Why it cannot go on and what to do, where that is known."""
+
+
+@dataclass
+class State:
+    """What `stack.json` records."""
+
+    ports: dict[str, int] = field(default_factory=dict[str, int])
+    password: str = field(default="", repr=False)
+    """Of the graph server; made up for this folder."""
+    bus_password: str = field(default="", repr=False)
+    """Of the bus; empty in the record of a stack that was started before the bus asked for one."""
+    phase: Phase = "stopped"
+    supervisor: Identity | None = None
+    children: dict[str, Child] = field(default_factory=dict[str, Child])
+    models: dict[str, str] = field(default_factory=dict[str, str])
+    """The language model (empty: none) and the embedding model the running services use."""
+    failure: str = ""
+    """Why the stack could not be started."""
+
+    @property
+    def api(self) -> str:
+        """Where the query service answers."""
+        return f"http://127.0.0.1:{self.ports.get('api', 0)}"
+
+
+class Busy(ConfigurationError):
+    """Another process holds the data folder."""
+
+
+class NoStack(ConfigurationError):
+    """The command needs a running stack and there is none."""
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A data folder, which need not exist yet."""
+
+    path: Path
+
+    @classmethod
+    def at(cls, path: Path | None) -> "Folder":
+        """The folder at that path, or the default one, whatever the current folder becomes later."""
+        return cls((path or DEFAULT).expanduser().resolve())
+
+    def read(self) -> State:
+        """The recorded state; an empty one when nothing is recorded. Raises ConfigurationError for a damaged file."""
+        try:
+            found = json.loads((self.path / STATE).read_text("utf-8"))
+            return _state(found)
+        except FileNotFoundError:
+            return State()
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ConfigurationError(
+                f"{self.path / STATE} is damaged ({error}): stop the stack's processes and remove that file"
+            ) from None
+
+    def write(self, state: State) -> None:
+        """Replace the record."""
+        draft = self.path / f"{STATE}.new"
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            os.fchmod(file.fileno(), 0o600)
+            json.dump(asdict(state), file, indent=2)
+            file.write("\n")
+        draft.replace(self.path / STATE)
+
+    @contextmanager
+    def locked(self) -> Generator[None]:
+        """Hold the folder, which is made if need be. Raises `Busy` when another stack has it."""
+        make_private(self.path)
+        with open_private(self.path / LOCK) as lock:
+            # `running` of another process holds the lock for an instant: that is no reason to give up.
+            for attempt in range(10):
+                with suppress(BlockingIOError):
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                time.sleep(0.05 * (attempt > 0))
+            else:
+                raise Busy(f"a stack is running in {self.path}: `lightstream down{self.option}` stops it")
+            yield
+
+    @contextmanager
+    def rebuilding(self) -> Generator[None]:
+        """Hold the right to rebuild. Raises `Busy` while another rebuild has it; one that was killed no longer does."""
+        with open_private(self.path / "rebuild.lock") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Busy(f"a rebuild is under way in {self.path}: wait until it has ended") from None
+            yield
+
+    def running(self) -> bool:
+        """Whether a stack holds the folder now."""
+        try:
+            with (self.path / LOCK).open("r") as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except BlockingIOError:
+            return True
+        return False
+
+    def ready(self) -> State:
+        """The state of the running stack. Raises `NoStack` with the way out when it does not run or is not ready."""
+        state = self.read()
+        if not self.running():
+            raise NoStack(f"no stack is running in {self.path}: start one with `lightstream up --detach{self.option}`")
+        if state.phase != "ready":
+            raise NoStack(
+                f"the stack in {self.path} is {state.phase}: try again in a moment, or see `lightstream doctor`"
+            )
+        return state
+
+    @property
+    def option(self) -> str:
+        """What a command needs to be given to find this folder; empty for the default one."""
+        return "" if self.path == DEFAULT.resolve() else f" --data {self.path}"
+
+
+def new_password() -> str:
+    """A password for one of the folder's servers."""
+    return secrets.token_urlsafe(24)
+
+
+def _state(found: Mapping[str, Any]) -> State:
+    supervisor = found.get("supervisor")
+    children = {
+        name: Child(Identity(**child["identity"]), bool(child["ready"]), int(child["restarts"]), child.get("fault", ""))
+        for name, child in found["children"].items()
+    }
+    values: dict[str, Any] = {**found, "children": children}
+    values["supervisor"] = Identity(**supervisor) if supervisor else None
+    return State(**values)

@@ -1,0 +1,60 @@
+"""Settings from variables that are not this process's own: those with which a running stack was started.
+
+A command in another shell must work with the models of the stack it is about, whatever its own variables say. They are
+read from the environment of the stack's services, which Linux shows to their user alone; keys are in no file.
+"""
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TypeVar, cast
+
+from pydantic_settings import PydanticBaseSettingsSource
+
+from runtime.settings import Settings, variables
+from standalone.embedded.data_folder import State
+from standalone.embedded.orphans import PROC, Identity
+
+S = TypeVar("S", bound=Settings)
+
+
+def of_stack(state: State) -> Mapping[str, str]:
+    """The variables of the running stack: those of a service, else of its supervisor.
+
+    Those of this process where they cannot be read, as on a system without /proc.
+    """
+    services = [child.identity for child in state.children.values()]
+    for identity in [*services[::-1], *([state.supervisor] if state.supervisor else [])]:
+        if found := _variables(identity):
+            return found
+    return os.environ
+
+
+def settings_of(kind: type[S], environ: Mapping[str, str]) -> S:
+    """The settings that a process with these variables has. Raises ValidationError for values of no use."""
+
+    class Given(kind):
+        @classmethod
+        def settings_customise_sources(  # pyright: ignore[reportIncompatibleMethodOverride] - the others by any name
+            cls, settings_cls: object, init_settings: PydanticBaseSettingsSource, **_: PydanticBaseSettingsSource
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            return (init_settings,)
+
+    upper = {name.upper(): value for name, value in environ.items() if value}
+    values: dict[str, str] = {}
+    for name, field in kind.model_fields.items():
+        given = next((variable for variable in variables(name, field) if variable in upper), None)
+        if given:
+            values[name] = upper[given]
+    return cast(S, Given.model_validate(values))
+
+
+def _variables(identity: Identity) -> dict[str, str]:
+    """Those of a living process of ours, else none."""
+    found: dict[str, str] = {}
+    with suppress(OSError):
+        if identity.alive:
+            text = (PROC / str(identity.pid) / "environ").read_bytes()
+            pairs = (os.fsdecode(entry).partition("=") for entry in text.split(b"\0") if entry)
+            found = {name: value for name, _, value in pairs}
+    return found if identity.alive else {}

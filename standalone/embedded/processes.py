@@ -1,0 +1,128 @@
+"""A child process: started, waited for until it really answers, stopped by its pid."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runtime.errors import ConfigurationError, Unavailable
+from standalone.embedded.permissions import UMASK, open_private
+
+Probe = Callable[[], Awaitable[None]]
+"""Returns when the process answers; raises any error while it does not."""
+
+
+def free_port() -> int:
+    """A TCP port of 127.0.0.1 that nobody listens on now."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def listening(port: int) -> bool:
+    """Whether somebody accepts connections on that port of 127.0.0.1."""
+    with socket.socket() as client:
+        client.settimeout(0.3)
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+@dataclass
+class Process:
+    """One child process and how to know that it is ready. Its output goes to `<folder>/<name>.log`."""
+
+    name: str
+    argv: Sequence[str]
+    folder: Path
+    probe: Probe
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    timeout: float = 60.0
+    grace: float = 10.0
+    """Seconds between SIGTERM and SIGKILL."""
+    diagnosis: Callable[[], str] = str
+    """What is known of the cause when it has ended by itself, and the way out, as a sentence; empty for nothing."""
+    child: asyncio.subprocess.Process | None = None
+
+    @property
+    def log(self) -> Path:
+        """Where its standard output and errors go."""
+        return self.folder / f"{self.name}.log"
+
+    @property
+    def pid(self) -> int:
+        """The pid of the running child. Raises `Unavailable` when it was never started."""
+        if self.child is None:
+            raise Unavailable(f"{self.name} is not running")
+        return self.child.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the child was started and has not ended."""
+        return self.child is not None and self.child.returncode is None
+
+    async def spawn(self) -> None:
+        """Start the child without waiting for it to be ready."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with open_private(self.log) as log:
+            self.child = await asyncio.create_subprocess_exec(
+                *self.argv, cwd=self.folder, env={**os.environ, **self.env}, stdin=asyncio.subprocess.DEVNULL,
+                stdout=log, stderr=log, start_new_session=True, umask=UMASK,
+            )  # fmt: skip
+
+    async def ready(self) -> None:
+        """Wait until the probe answers. Raises ConfigurationError with the end of the log when the child ends first."""
+        assert self.child is not None
+        end = asyncio.get_running_loop().time() + self.timeout
+        while True:
+            if self.child.returncode is not None:
+                ended = f"{self.name} ended with code {self.child.returncode}"
+                known = self.diagnosis()
+                raise ConfigurationError(f"{ended}: {known}" if known else f"{ended}:\n{self.tail()}")
+            try:
+                async with asyncio.timeout(5.0):
+                    return await self.probe()
+            except Exception as error:
+                if asyncio.get_running_loop().time() > end:
+                    await self.stop()
+                    raise ConfigurationError(
+                        f"{self.name} did not answer within {self.timeout:.0f} s ({error!r}):\n{self.tail()}"
+                    ) from error
+            await asyncio.sleep(0.05)
+
+    async def start(self) -> None:
+        """`spawn`, then `ready`."""
+        await self.spawn()
+        await self.ready()
+
+    async def stop(self) -> None:
+        """SIGTERM, and SIGKILL after the grace. Repeats do nothing."""
+        if self.alive:
+            self.signal(signal.SIGTERM)
+            try:
+                async with asyncio.timeout(self.grace):
+                    await self.wait()
+            except TimeoutError:
+                await self.kill()
+
+    async def kill(self) -> None:
+        """SIGKILL, and wait for the end."""
+        self.signal(signal.SIGKILL)
+        await self.wait()
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the child, if it lives."""
+        if self.child is not None and self.child.returncode is None:
+            self.child.send_signal(number)
+
+    async def wait(self) -> int:
+        """The child's exit code, when it has ended."""
+        assert self.child is not None
+        return await self.child.wait()
+
+    def tail(self, lines: int = 15) -> str:
+        """The last lines of its log."""
+        if not self.log.exists():
+            return ""
+        return "\n".join(self.log.read_text("utf-8", "replace").splitlines()[-lines:])

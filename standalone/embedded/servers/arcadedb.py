@@ -1,0 +1,158 @@
+"""The embedded graph store: ArcadeDB from its wheel, a process of its own, spoken to over Bolt.
+
+`python -m standalone.embedded.servers.arcadedb ROOT HTTP_PORT BOLT_PORT` takes the password of user `root` from
+`ARCADEDB_PASSWORD`.
+"""
+
+import ctypes
+import fcntl
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from types import FrameType
+from typing import TextIO
+
+from runtime.errors import ConfigurationError
+from standalone.embedded.damage import forget_lengths, graph_cut_short, note_lengths
+from standalone.embedded.processes import Process
+
+DATABASE = "neo4j"
+"""Named like Neo4j's default, so that the same settings fit both."""
+
+USER = "root"
+HOST = "127.0.0.1"
+PASSWORD_VARIABLE = "ARCADEDB_PASSWORD"  # noqa: S105 - the name of a variable, not a password
+SHORTEST_PASSWORD = 8
+
+_JVM_ARGS = (
+    "-Darcadedb.txWalFlush=2",  # a commit is on the disk before it is acknowledged; the server's default is not
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+)
+_PR_SET_PDEATHSIG = 1
+
+
+def bolt_uri(bolt_port: int) -> str:
+    """Where the driver connects."""
+    return f"bolt://{HOST}:{bolt_port}"
+
+
+def arcadedb(folder: Path, *, http_port: int, bolt_port: int, password: str) -> Process:
+    """The server process over `folder`, ready when it answers a query.
+
+    The heap is `ARC_HEAP` of the environment, 384m when it is not set. Raises ConfigurationError when the password
+    is too short for the server.
+    """
+    _check(password)
+
+    async def probe() -> None:
+        # The server process imports this module too, and needs no driver.
+        from runtime.stores.graph.neo4j.store import BoltGraph  # noqa: PLC0415
+
+        graph = BoltGraph(bolt_uri(bolt_port), USER, password, DATABASE, timeout=4.0)
+        try:
+            await graph.ping()
+        finally:
+            await graph.close()
+
+    argv = [
+        sys.executable,
+        "-m",
+        "standalone.embedded.servers.arcadedb",
+        str(folder / "data"),
+        str(http_port),
+        str(bolt_port),
+    ]
+    here = str(Path(__file__).resolve().parents[3])
+    path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))
+    return Process("arcadedb", argv, folder, probe, env={PASSWORD_VARIABLE: password, "PYTHONPATH": path})
+
+
+def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
+    """Serve until SIGTERM or SIGINT, then end the process."""
+    _check(password)
+    root.mkdir(parents=True, exist_ok=True)
+    lock = _taken(root)
+    _end_with_parent()
+    # It keeps the password of its first start; without this file it takes the one that the environment names.
+    (root / "config" / "server-users.jsonl").unlink(missing_ok=True)
+    os.chdir(root)  # it writes its logs relative to the working directory
+
+    # The wiring above is imported by processes that never start a Java machine.
+    import arcadedb_embedded  # noqa: PLC0415
+    from arcadedb_embedded.jvm import start_jvm  # noqa: PLC0415
+
+    start_jvm(heap_size=os.environ.get("ARC_HEAP", "384m"), jvm_args=_JVM_ARGS)
+    stopping = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        stopping.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):  # only now: the Java machine installs handlers of its own
+        signal.signal(number, stop)
+    server = arcadedb_embedded.create_server(
+        str(root),
+        root_password=password,
+        config={
+            "host": HOST,
+            "http_port": http_port,
+            "server_plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",
+            "bolt_port": bolt_port,
+        },
+    )
+    server.start()
+    server.create_database(DATABASE)
+    while not stopping.wait(0.5):
+        pass
+    server.stop()
+    note_lengths(root.parent)
+    lock.close()
+    sys.stdout.flush()
+    os._exit(0)  # with a Bolt connection open the Java machine would never let the process end
+
+
+def _check(password: str) -> None:
+    if len(password) < SHORTEST_PASSWORD:
+        raise ConfigurationError(f"{PASSWORD_VARIABLE} must have at least {SHORTEST_PASSWORD} characters")
+
+
+def _taken(root: Path) -> TextIO:
+    """Hold the folder, whose files are whole. Raises ConfigurationError when it is held by another, or they are not."""
+    lock = _lock(root)
+    if why := graph_cut_short(root.parent):
+        raise ConfigurationError(f"the data are damaged and are not opened: {why}")
+    forget_lengths(root.parent)
+    return lock
+
+
+def _lock(root: Path) -> TextIO:
+    """Hold the folder for this process: two servers over one folder would ruin it."""
+    lock = (root / "lightstream.lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise ConfigurationError(f"another process serves {root}; stop it first") from error
+    return lock
+
+
+def _end_with_parent() -> None:
+    """Ask Linux for SIGTERM when the parent dies, so that a killed supervisor leaves no server behind."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def main() -> None:
+    """Entry point of the process."""
+    if len(sys.argv) != 4:
+        sys.exit("usage: python -m standalone.embedded.servers.arcadedb ROOT HTTP_PORT BOLT_PORT")
+    root, http_port, bolt_port = sys.argv[1:]
+    try:
+        run(Path(root).resolve(), int(http_port), int(bolt_port), os.environ.get(PASSWORD_VARIABLE, ""))
+    except ConfigurationError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

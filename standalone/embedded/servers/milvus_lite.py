@@ -1,0 +1,124 @@
+"""The embedded vector store: Milvus Lite's C++ server from its wheel, a process of its own, spoken to over gRPC.
+
+`python -m standalone.embedded.servers.milvus_lite FOLDER PORT` locks the folder and becomes the server.
+"""
+
+import ctypes
+import fcntl
+import importlib.util
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from runtime.errors import ConfigurationError, Unavailable
+from standalone.embedded.processes import Process, listening
+
+HOST = "127.0.0.1"
+DATABASE = "vectors.db"
+LOCK = "milvus-lite.lock"
+_PR_SET_PDEATHSIG = 1
+
+
+def uri(port: int) -> str:
+    """Where clients find the server of `milvus_lite`."""
+    return f"http://{HOST}:{port}"
+
+
+def milvus_lite(folder: Path, *, port: int) -> Process:
+    """The server process over `folder`, not yet started; ready when it, and no other server, answers a query.
+
+    It ends by itself, with the reason in its log, when another process serves the folder or listens on the port:
+    Milvus Lite would share both without an error. Raises ConfigurationError when this machine has no Milvus Lite.
+    """
+    executable()
+    folder = folder.resolve()
+
+    async def probe() -> None:
+        if _holder(folder) != process.pid:
+            raise Unavailable(f"nobody serves {folder} yet")
+        # The server process imports this module too, and needs no driver.
+        from runtime.stores.vectors.milvus.store import MilvusVectors  # noqa: PLC0415
+
+        vectors = MilvusVectors(uri(port), model="probe", dimension=1, timeout=4.0)
+        try:
+            await vectors.ping()
+        finally:
+            await vectors.close()
+
+    here = str(Path(__file__).resolve().parents[3])
+    path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))
+    argv = [sys.executable, "-m", "standalone.embedded.servers.milvus_lite", str(folder), str(port)]
+    process = Process("milvus-lite", argv, folder, probe, env={"PYTHONPATH": path})
+    return process
+
+
+def executable() -> Path:
+    """The server's binary. Raises ConfigurationError when there is none.
+
+    The package is found, not imported: importing it needs a module that new environments lack.
+    """
+    found = importlib.util.find_spec("milvus_lite")
+    binary = Path(found.origin).parent / "lib" / "milvus" if found and found.origin else None
+    if binary is None or not binary.is_file():
+        raise ConfigurationError("no Milvus Lite in this Python environment: pip install 'lightstream[embedded]'")
+    return binary
+
+
+def run(folder: Path, port: int) -> NoReturn:
+    """Lock the folder and become the server. Raises ConfigurationError when the folder or the port is taken."""
+    binary = executable()
+    folder.mkdir(parents=True, exist_ok=True)
+    _lock(folder)
+    if listening(port):
+        raise ConfigurationError(f"port {port} is taken by another program; stop it, or choose another port")
+    _mark(folder)
+    _end_with_parent()
+    libraries = {"LD_LIBRARY_PATH": str(binary.parent), "DYLD_LIBRARY_PATH": str(binary.parent)}
+    argv = [str(binary), str(folder / DATABASE), f"{HOST}:{port}", "ERROR"]
+    os.execve(binary, argv, {**os.environ, **libraries})  # noqa: S606 - a path of ours, no shell is wanted
+
+
+def _lock(folder: Path) -> None:
+    """Hold the folder until this process ends, as the server too: the descriptor is never closed, and inherited."""
+    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(descriptor)
+        raise ConfigurationError(f"another process serves {folder}; stop it first") from error
+    os.set_inheritable(descriptor, True)
+
+
+def _mark(folder: Path) -> None:
+    """Leave our pid, which the server keeps, for the probe: whatever answers on the port from now on is ours."""
+    (folder / LOCK).write_text(str(os.getpid()))
+
+
+def _holder(folder: Path) -> int:
+    """The pid that last took the folder and found its port free, 0 if none did."""
+    try:
+        return int((folder / LOCK).read_text() or 0)
+    except FileNotFoundError:
+        return 0
+
+
+def _end_with_parent() -> None:
+    """Ask Linux for SIGTERM when the parent dies, so that a killed supervisor leaves no server behind."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def main() -> None:
+    """Entry point of the process."""
+    if len(sys.argv) != 3:
+        sys.exit("usage: python -m standalone.embedded.servers.milvus_lite FOLDER PORT")
+    try:
+        run(Path(sys.argv[1]).resolve(), int(sys.argv[2]))
+    except ConfigurationError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

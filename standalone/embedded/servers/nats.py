@@ -1,0 +1,127 @@
+"""The embedded bus: one nats-server with JetStream on 127.0.0.1, from its wheel, under a folder of ours."""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Literal
+
+import nats
+from nats.errors import Error as NatsError
+
+from runtime.errors import ConfigurationError, Unavailable
+from standalone.embedded.processes import Process, listening
+
+HOST = "127.0.0.1"
+EXECUTABLE = "nats-server"
+CONFIGURATION = "nats-server.conf"
+MAX_MEMORY_STORE = 64 * 1024 * 1024
+"""Bytes. Every stream of ours is a file stream; memory serves only what clients keep there for a while."""
+MAX_PAYLOAD = 8 * 1024 * 1024
+"""Bytes of one message: above this the server itself warns. Events and parts of blobs stay far below."""
+
+Sync = Literal["always", "default"]
+"""When a message reaches the disk: before it is acknowledged, or within the server's own interval (2 minutes)."""
+
+
+USER = "lightstream"
+
+
+def url(port: int, password: str = "") -> str:
+    """Where clients find the server of `nats_server`; the password must be one that stands in a URL as it is."""
+    credentials = f"{USER}:{password}@" if password else ""
+    return f"nats://{credentials}{HOST}:{port}"
+
+
+def nats_server(
+    folder: Path, *, port: int, password: str = "", monitor_port: int | None = None, sync: Sync = "always"
+) -> Process:
+    """A nats-server that keeps everything it stores under `folder`, not yet started.
+
+    Writes `folder/nats-server.conf` (mode 0600); messages go to `folder/jetstream`, the log to
+    `folder/nats-server.log`. Without a `password` it lets everybody in who reaches the port, so that is for tests.
+    `monitor_port` opens the HTTP monitoring pages (/varz, /jsz, /healthz), also on 127.0.0.1 only.
+    `sync="default"` loses acknowledged messages when the power fails, so it is for tests that want speed.
+    Two servers must never share a folder: whoever starts them locks it.
+    Raises ConfigurationError when this machine has no nats-server.
+    """
+    program = executable()
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    file = folder / CONFIGURATION
+    text = configuration(folder, port=port, password=password, monitor_port=monitor_port, sync=sync)
+    # The password is in the file, which its owner alone can read: the arguments of a process are for everybody.
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as output:
+        os.fchmod(output.fileno(), 0o600)
+        output.write(text)
+
+    async def probe() -> None:
+        await answer(port, server_name(folder), password)
+
+    return Process(name=EXECUTABLE, argv=[str(program), "-c", str(file)], folder=folder, probe=probe)
+
+
+def configuration(folder: Path, *, port: int, password: str, monitor_port: int | None, sync: Sync) -> str:
+    """The text of the configuration file."""
+    lines = [
+        f"server_name: {quoted(server_name(folder))}",
+        f"listen: {quoted(f'{HOST}:{port}')}",
+        f"max_payload: {MAX_PAYLOAD}",
+        "jetstream {",
+        f"  store_dir: {quoted(folder / 'jetstream')}",
+        f"  max_mem: {MAX_MEMORY_STORE}",
+        *(["  sync_interval: always"] if sync == "always" else []),
+        "}",
+    ]
+    if password:
+        lines.append(f"authorization {{ user: {quoted(USER)}, password: {quoted(password)} }}")
+    if monitor_port is not None:
+        lines.append(f"http: {quoted(f'{HOST}:{monitor_port}')}")
+    return "\n".join(lines) + "\n"
+
+
+def server_name(folder: Path) -> str:
+    """A name that stays over restarts and tells the server of this folder from any other one on the same port."""
+    return "lightstream-" + hashlib.sha256(str(folder).encode()).hexdigest()[:12]
+
+
+def quoted(value: str | Path) -> str:
+    """A string of the server's configuration language, which reads escapes as JSON does."""
+    return json.dumps(str(value), ensure_ascii=False)
+
+
+def executable() -> Path:
+    """The nats-server of this environment, else the one on PATH. Raises ConfigurationError when there is none."""
+    beside = Path(sys.executable).parent / EXECUTABLE
+    if beside.is_file():
+        return beside
+    if found := shutil.which(EXECUTABLE):
+        return Path(found)
+    raise ConfigurationError(
+        f"no {EXECUTABLE} in this Python environment or on PATH: pip install 'lightstream[embedded]' brings it"
+    )
+
+
+async def answer(port: int, name: str, password: str = "") -> None:
+    """Ask JetStream for its account. Raises Unavailable while nobody, or a server of another name, answers."""
+    if not listening(port):
+        raise Unavailable(f"nobody listens on port {port} yet")
+    try:
+        client = await nats.connect(
+            url(port, password), connect_timeout=2, max_reconnect_attempts=1, reconnect_time_wait=0, error_cb=_ignored
+        )
+        try:
+            await client.jetstream(timeout=2).account_info()
+            found = json.loads((await client.request("$SYS.REQ.USER.INFO", timeout=2)).data)["server"]["name"]
+        finally:
+            await client.close()
+    except (NatsError, OSError, TimeoutError) as error:
+        raise Unavailable(f"the bus on port {port} does not answer yet ({type(error).__name__})") from error
+    if found != name:
+        raise Unavailable(f"port {port} is taken by another server, {found!r}")
+
+
+async def _ignored(error: Exception) -> None:
+    """The call raises the same error; the client would log it again with a traceback."""

@@ -1,0 +1,222 @@
+"""The parts of one stack and their order: bus, topology, stores, then the five services as separate processes."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator, Collection
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import Any
+
+import httpx
+
+from contracts.events import Stage
+from runtime.bus import topology
+from runtime.bus.nats.log import connected
+from runtime.errors import ConfigurationError, Unavailable
+from runtime.models.open import DEFAULT_EMBEDDING_MODEL
+from runtime.settings import Settings
+from standalone.embedded import damage, orphans, ports
+from standalone.embedded.bus_watch import BusWatch, watched
+from standalone.embedded.data_folder import Folder, Phase, State, new_password
+from standalone.embedded.orphans import Identity
+from standalone.embedded.permissions import private_files
+from standalone.embedded.processes import Process
+from standalone.embedded.servers import arcadedb, milvus_lite, nats
+from standalone.embedded.supervisor import Book, Report, kept
+
+SERVICES: tuple[Stage, ...] = ("chunker", "extractor", "merger", "indexer", "query")
+
+SERVICE_TIMEOUT = 120.0
+"""Seconds until a service must be ready: it waits for stores that start at the same time."""
+
+LOSSES = ("log", "stores", "publishes")
+"""Parts of a health page that are about what was lost, or cannot be written."""
+
+SERVICE_GRACE = 25.0
+"""Seconds between SIGTERM and SIGKILL: its handlers may finish what they are at."""
+
+ORPHAN_GRACE = 15.0
+ATTEMPTS = 3
+"""How often to start anew when another program takes one of the chosen ports at the same moment."""
+
+
+@asynccontextmanager
+async def running(folder: Folder, report: Report, *, api: int | None = None) -> AsyncGenerator[State]:
+    """A running stack over the folder; nothing of it is left in the end.
+
+    Raises `Busy` when the folder has one already, InvalidInput when port `api` is taken, ConfigurationError, with the
+    reason, when a part does not start.
+    """
+    with private_files(), folder.locked():
+        state = folder.read()
+        if left := sweep(folder, state):
+            report(f"ended {left} processes of a stack that was killed")
+        state.supervisor, state.failure = Identity.of(os.getpid()), ""
+        state.password, state.bus_password = (given or new_password() for given in (state.password, state.bus_password))
+        state.models = models()
+        try:
+            async with _started(folder, state, report, api):
+                yield state
+        finally:
+            state.supervisor = None
+            _enter("failed" if state.failure else "stopped", folder, state)
+
+
+def sweep(folder: Folder, state: State) -> int:
+    """End what a killed supervisor left, services first, and return how many there were. Hold the folder's lock."""
+    left = [child.identity for child in state.children.values() if orphans.belongs(child.identity, folder.path)]
+    orphans.end(left, grace=ORPHAN_GRACE)
+    state.children = {}
+    return len(left)
+
+
+def addresses(folder: Folder, state: State) -> dict[str, str]:
+    """What every service of this stack is told of where its parts are, by the name of the setting."""
+    return {
+        "nats_url": bus_url(state),
+        "documents_url": f"sqlite://{folder.path / 'documents' / 'documents.db'}",
+        "neo4j_uri": arcadedb.bolt_uri(state.ports["graph"]),
+        "neo4j_username": arcadedb.USER,
+        "neo4j_password": state.password,
+        "neo4j_database": arcadedb.DATABASE,
+        "milvus_uri": milvus_lite.uri(state.ports["vectors"]),
+        "milvus_token": "",
+        "milvus_index_type": "FLAT",
+    }
+
+
+def bus_url(state: State) -> str:
+    """Where the bus of the running stack is, with its password."""
+    return nats.url(state.ports["bus"], state.bus_password)
+
+
+def models() -> dict[str, str]:
+    """The models this process's environment asks for: `language` (empty: none) and `embedding`."""
+    asked = Settings()
+    endpoint = asked.embedding_model or DEFAULT_EMBEDDING_MODEL
+    return {
+        "language": asked.llm_model if asked.has_llm else "",
+        "embedding": endpoint if asked.has_embedding_endpoint else asked.embedding_model or "minilm",
+    }
+
+
+def processes(folder: Folder, state: State) -> dict[str, Process]:
+    """Every process of the stack by name, not started. Each has a folder of its own, with its log."""
+    bus = nats.nats_server(folder.path / "bus", port=state.ports["bus"], password=state.bus_password)
+    graph = arcadedb.arcadedb(
+        folder.path / "graph",
+        http_port=state.ports["graph-http"],
+        bolt_port=state.ports["graph"],
+        password=state.password,
+    )
+    vectors = milvus_lite.milvus_lite(folder.path / "vectors", port=state.ports["vectors"])
+    for store, server in (("graph", graph), ("vectors", vectors)):
+        server.diagnosis = partial(damage.diagnosis, folder, store)
+    services = [_service(name, folder, state) for name in SERVICES]
+    return {process.name: process for process in (bus, graph, vectors, *services)}
+
+
+@asynccontextmanager
+async def _started(folder: Folder, state: State, report: Report, api: int | None) -> AsyncGenerator[None]:
+    wanted = {**ports.USUAL, **state.ports}
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            with ports.chosen(wanted, api) as state.ports:
+                _enter("starting", folder, state)
+                async with _parts(folder, state, report):
+                    _enter("ready", folder, state)
+                    try:
+                        yield
+                    finally:
+                        _enter("stopping", folder, state)
+            return
+        except ConfigurationError as error:
+            if state.phase != "starting":
+                raise
+            # All of ours have ended: a port that is taken now is somebody else's.
+            if attempt == ATTEMPTS or all(map(ports.is_free, state.ports.values())):
+                state.failure = str(error)
+                raise
+            report("another program took one of the ports: starting anew with others")
+            wanted = {}
+
+
+@asynccontextmanager
+async def _parts(folder: Folder, state: State, report: Report) -> AsyncGenerator[None]:
+    (folder.path / "documents").mkdir(exist_ok=True)
+    if why := damage.fault(folder.path, "documents"):
+        raise ConfigurationError(damage.told(folder, "documents", why))
+    book = Book(changed=lambda: _record(folder, state), report=report, children=state.children)
+    parts = processes(folder, state)
+    services = [parts.pop(name) for name in SERVICES]
+    bus = parts.pop(nats.EXECUTABLE)
+    async with kept([bus], book) as bus_answers, kept(list(parts.values()), book) as stores_answer:
+        await bus_answers()
+        async with connected(bus_url(state), name="lightstream-topology") as client:
+            if changes := await topology.apply(client.jetstream()):
+                report(f"streams and durables are as declared now ({len(changes)} changes)")
+        async with kept(services, book) as services_answer:
+            await asyncio.gather(stores_answer(), services_answer())
+            async with watched(BusWatch(bus, bus_url(state), _pages(state), report)):
+                yield
+
+
+def _pages(state: State) -> dict[str, int]:
+    """The ports of the services' health pages."""
+    return {name: state.ports["api" if name == "query" else name] for name in SERVICES}
+
+
+def _enter(phase: Phase, folder: Folder, state: State) -> None:
+    state.phase = phase
+    _record(folder, state)
+
+
+def _record(folder: Folder, state: State) -> None:
+    # A data folder that somebody removed meanwhile must not keep its stack from being stopped.
+    with suppress(FileNotFoundError):
+        folder.write(state)
+
+
+def _service(name: Stage, folder: Folder, state: State) -> Process:
+    port = state.ports["api" if name == "query" else name]
+    told = {variable.upper(): value for variable, value in addresses(folder, state).items()}
+
+    async def probe() -> None:
+        # A stack that has lost something is started all the same: what makes it anew needs the stack.
+        await ready(name, port, started_with=LOSSES)
+
+    return Process(
+        name,
+        [sys.executable, "-m", f"services.{name}.main"],
+        folder.path / "services",
+        probe,
+        env={**told, "HOST": "127.0.0.1", "PORT": str(port)},
+        timeout=SERVICE_TIMEOUT,
+        grace=SERVICE_GRACE,
+    )
+
+
+async def ready(name: Stage, port: int, *, started_with: Collection[str] = ()) -> dict[str, str]:
+    """Ask a service's health page, and return its notes.
+
+    Raises `Unavailable` with what keeps it from being ready, other than the parts in `started_with`.
+    """
+    found = await health(name, port)
+    all_problems: dict[str, str] = found.get("problems") or {}
+    if problems := {part: problem for part, problem in all_problems.items() if part not in started_with}:
+        raise Unavailable("; ".join(f"{part}: {problem}" for part, problem in problems.items()))
+    return found.get("notes", {})
+
+
+async def health(name: Stage, port: int) -> dict[str, Any]:
+    """What a service's health page says. Raises `Unavailable` when it does not answer."""
+    async with httpx.AsyncClient(timeout=4.0, trust_env=False) as client:
+        try:
+            answer = await client.get(f"http://127.0.0.1:{port}/health/ready")
+            found = answer.json()
+        except (httpx.HTTPError, ValueError) as error:
+            raise Unavailable(f"{name} does not answer on port {port} ({type(error).__name__})") from None
+    if found.get("service") != name:
+        raise Unavailable(f"another program answers on port {port}")
+    return found

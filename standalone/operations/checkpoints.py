@@ -1,0 +1,143 @@
+"""Checkpoints of the generations that a rebuild fills, drops or goes back to; and accepting a loss of the log."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nats.js import JetStreamContext
+
+from contracts.graph import PROJECTIONS, Projection
+from contracts.registry import SERVICES
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
+from runtime.bus import publisher
+from runtime.bus.nats import log_integrity
+from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.log import translated
+from runtime.bus.port import ActiveGenerations, Log, SharedValues
+from runtime.bus.write_status import EVENTS
+from runtime.errors import InvalidInput, Unavailable
+from runtime.projections.checkpoints import Watched, advance, look_at
+from runtime.projections.integrity import Verdict, read_verdict, write_verdict
+from runtime.stores.documents.checkpoints import RowCheckpoints, newest_version, read_mark, write_mark
+from runtime.stores.documents.port import Rows, Table
+from runtime.stores.port import Checkpoint, CheckpointStore
+from services.query.status.document_status import SETTLED, STATUSES
+from standalone.operations.digest import Stores
+
+RESTORE = (
+    "nothing is written to it now: stop the stack and put back `bus/` from a backup, or go on with what it has: "
+    "`lightstream rebuild all --accept-loss`"
+)
+
+
+def watched(projection: Projection, stores: Stores) -> Watched:
+    """All stores of a projection."""
+    parts: dict[str, CheckpointStore] = {"the document store": RowCheckpoints(stores.rows, projection)}
+    if projection == "graph":
+        parts["the graph store"] = stores.graph
+    if projection == "vectors":
+        parts["the vector store"] = stores.vectors
+    return Watched(projection, parts)
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """The checkpoints of a stack, for whoever fills generations."""
+
+    jetstream: JetStreamContext
+    values: SharedValues
+    stores: Stores
+
+    @classmethod
+    async def of(cls, jetstream: JetStreamContext, stores: Stores) -> "Checkpoints":
+        """Those of the stack with this bus and these stores. Raises ConfigurationError without the bucket."""
+        return cls(jetstream, await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET), stores)
+
+    async def enter(self, projection: Projection, generation: int, sequence: int) -> None:
+        """The generation holds everything up to that sequence."""
+        state = await log_integrity.observe(self.jetstream)
+        found = await look_at(watched(projection, self.stores), generation, self.values)
+        await advance(found, self.values, Checkpoint(sequence, state.created))
+
+    async def require(self, projection: Projection, generation: int) -> None:
+        """Raises InvalidInput when a store lost what it held of that generation, or was filled from a log before."""
+        found = await look_at(watched(projection, self.stores), generation, self.values)
+        state = await log_integrity.observe(self.jetstream)
+        why = f"{' and '.join(found.lost)} lost what was in it" if found.lost else ""
+        if any(one.log != state.created or one.sequence > state.last for _, one in found.checkpoints):
+            why = why or "it holds what the log has lost"
+        if why:
+            raise InvalidInput(
+                f"generation {generation} of {projection} cannot serve again: {why}; "
+                f"run `lightstream rebuild {projection}`"
+            )
+
+
+async def verdicts(jetstream: JetStreamContext) -> Verdict:
+    """What the services of a stack found, together."""
+    values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
+    found = [(await read_verdict(values, stage))[0] for stage in SERVICES]
+    stores: dict[Projection, str] = {}
+    for projection in PROJECTIONS:
+        if reasons := [verdict.stores[projection] for verdict in found if projection in verdict.stores]:
+            # The query service, the last of them, looks at all stores of a projection.
+            stores[projection] = reasons[-1]
+    return Verdict(next((verdict.log for verdict in found if verdict.log), ""), stores)
+
+
+async def require_damage(jetstream: JetStreamContext, rows: Rows) -> str:
+    """How the log contradicts what is known of it. Raises InvalidInput when it does not."""
+    values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
+    if found := (await verdicts(jetstream)).log:
+        return found
+    pointers = await NatsActiveGenerations.bind(jetstream)
+    names = [durable.name for durable in CONSUMERS if durable.stream == EVENTS]
+    evidence = await log_integrity.gathered(jetstream, values, names, 0, await read_mark(rows))
+    evidence.claims.append(("the document store", await newest_version(rows, (await pointers.live()).status)))
+    if found := await evidence.damage(jetstream, hashes=True):
+        return found
+    raise InvalidInput("the log has lost nothing that is known of: there is no loss to accept")
+
+
+async def rewind(jetstream: JetStreamContext) -> None:
+    """Take durables that stand behind the log's end back to it: they would pass over new events."""
+    end = (await log_integrity.observe(jetstream)).last
+    for durable in CONSUMERS:
+        if durable.stream == EVENTS:
+            with translated():
+                info = await jetstream.consumer_info(EVENTS, durable.name)
+                if info.delivered and info.delivered.stream_seq > end:
+                    await jetstream.reset_consumer(EVENTS, durable.name, end + 1)
+
+
+async def accept(jetstream: JetStreamContext, rows: Rows) -> None:
+    """From now on the log is as it is: services write to it again."""
+    values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
+    noted, revision = await log_integrity.read_noted_mark(values)
+    kept = await read_mark(rows)
+    accepted = max((mark.accepted for mark in (noted, kept) if mark), default=0) + 1
+    mark = await log_integrity.mark_of(jetstream, await log_integrity.observe(jetstream), accepted)
+    await write_mark(rows, mark)
+    if not await log_integrity.note_mark(values, mark, revision):
+        raise Unavailable("somebody else accepted the loss at the same moment; start again")
+    for stage in SERVICES:
+        await write_verdict(values, stage, Verdict())
+
+
+async def add_unfinished(log: Log, pointers: ActiveGenerations, rows: Rows) -> int:
+    """Add again the documents whose processing the loss cut off, and return how many."""
+    generation, added = (await pointers.live()).status, 0
+    working = [status for status in STATUSES if status not in SETTLED]
+    for space in await rows.spaces("documents"):
+        if space.generation != generation:
+            continue
+        for _, row in await rows.find(Table("documents", space), {"status": working}):
+            again = await publisher.add_again(
+                log, workspace=space.workspace, id=row["id"], version=row["version"], source="lightstream/rebuild"
+            )
+            added += again is not None
+    return added
+
+
+async def drop_others(projection: Projection, kept: Sequence[int | None], stores: Stores) -> None:
+    """Forget the checkpoints of generations that are gone."""
+    await RowCheckpoints(stores.rows, projection).drop_others(kept)

@@ -1,0 +1,101 @@
+"""What a projection says, as one number: equal digests mean equal documents, graphs, vectors.
+
+Canonical: every row as JSON with sorted keys, hashed, the hashes sorted and hashed again. Left out is what may differ
+between two runs that say the same: times, log sequences, revisions, event ids and track ids.
+"""
+
+import hashlib
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import orjson
+
+from contracts.graph import VECTOR_KINDS, Entity, Generations, Partition, Projection, Relation, VectorRow
+from contracts.ids import sha256
+from runtime.stores.documents.port import Rows, Table
+from runtime.stores.graph.port import Graph
+from runtime.stores.vectors.port import Vectors
+from services.query.status.document_status import DELETED
+
+T = TypeVar("T")
+Fields = dict[str, Any]
+
+PAGE = 1000
+
+
+@dataclass(frozen=True)
+class Digest:
+    """SHA-256 of a projection, and how many rows of each kind it has."""
+
+    sha256: str
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Stores:
+    """The three stores of a stack."""
+
+    rows: Rows
+    graph: Graph
+    vectors: Vectors
+
+
+async def digest(projection: Projection, workspace: str, generations: Generations, stores: Stores) -> Digest:
+    """The digest of one projection of one workspace, in the generation named."""
+    space = Partition(workspace, generations.of(projection))
+    pages = {"status": _status, "graph": _graph, "vectors": _vectors}[projection]
+    counts: dict[str, int] = {}
+    hashes: list[bytes] = []
+    async for kind, rows in pages(space, stores):
+        counts[kind] = counts.get(kind, 0) + len(rows)
+        hashes += [
+            hashlib.sha256(kind.encode() + b"\0" + orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).digest()
+            for row in rows
+        ]
+    return Digest(hashlib.sha256(b"".join(sorted(hashes))).hexdigest(), counts)
+
+
+async def _status(space: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
+    kept = ("id", "file_path", "metadata", "summary", "length", "chunk_count", "bits", "failures", "status")
+    async for rows in _paged("", lambda after: stores.rows.scan(Table("documents", space), after, PAGE), _key):
+        yield "documents", [{name: row[name] for name in kept} for _, row in rows if row["status"] != DELETED]
+    left_out = {"version"}
+    async for rows in _paged("", lambda after: stores.rows.scan(Table("chunks", space), after, PAGE), _key):
+        yield "chunks", [{name: value for name, value in row.items() if name not in left_out} for _, row in rows]
+
+
+async def _graph(space: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
+    async for entities in _paged("", lambda after: stores.graph.scan_entities(space, after, PAGE), lambda e: e.name):
+        yield "entities", [_without_history(entity) for entity in entities]
+    async for relations in _paged(
+        ("", ""), lambda after: stores.graph.scan_relations(space, after, PAGE), lambda r: r.key
+    ):
+        yield "relations", [_without_history(relation) for relation in relations]
+
+
+async def _vectors(space: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
+    for kind in VECTOR_KINDS:
+        async for rows in _paged("", lambda after, k=kind: stores.vectors.scan(space, k, after, PAGE), lambda r: r.id):
+            yield kind, [_of_vector(row) for row in rows]
+
+
+def _without_history(thing: Entity | Relation) -> Fields:
+    return {name: value for name, value in vars(thing).items() if name not in {"revision", "created_at", "gone"}}
+
+
+def _of_vector(row: VectorRow) -> Fields:
+    kept = ("id", "text_hash", "names", "document_id", "file_path", "order")
+    return {**{name: getattr(row, name) for name in kept}, "stored_text": sha256(row.text)}
+
+
+def _key(row: tuple[str, Any]) -> str:
+    return row[0]
+
+
+async def _paged(
+    after: Any, read: Callable[[Any], Awaitable[list[T]]], last: Callable[[T], Any]
+) -> AsyncGenerator[list[T]]:
+    while page := await read(after):
+        yield page
+        after = last(page[-1])

@@ -1,0 +1,130 @@
+"""What is missing or unhealthy on this machine, in a stack or in a deployment, and what to do about it."""
+
+from collections.abc import AsyncIterator, Iterator
+
+from runtime.errors import ConfigurationError, ServiceError
+from standalone.embedded import damage, orphans
+from standalone.embedded.data_folder import Folder, State
+from standalone.embedded.stack import SERVICES, bus_url, health
+from standalone.operations import stores
+from standalone.operations.doctor.bus import PARKED, TRIED_AGAIN, bus
+from standalone.operations.doctor.findings import Finding
+from standalone.operations.doctor.machine import machine
+from standalone.operations.target import Target, service
+
+NOT_READY = "wait a moment; if it stays so, read its log"
+
+
+async def examine(folder: Folder, workspace: str) -> AsyncIterator[Finding]:
+    """Everything there is to say, the machine first. Never raises for what it finds."""
+    for finding in machine(folder.path):
+        yield finding
+    try:
+        state = folder.read()
+    except ConfigurationError as error:
+        yield Finding("fault", str(error), "stop what still runs by its pid, then remove the file")
+        return
+    for finding in _damaged(folder, state):
+        yield finding
+    if not folder.running():
+        for finding in _resting(folder, state):
+            yield finding
+        return
+    for finding in _processes(folder, state):
+        yield finding
+    notes: dict[str, str] = {}
+    async for finding in _services(state, notes):
+        yield finding
+    async for finding in _documents(state.api, workspace):
+        yield finding
+    async for finding in bus(bus_url(state), "the supervisor starts it again; read its log", notes):
+        yield finding
+
+
+async def examine_deployment(deployment: Target, workspace: str) -> AsyncIterator[Finding]:
+    """Everything there is to say of servers and services that run elsewhere. Never raises for what it finds."""
+    yield Finding("note", f"this is {deployment.name}", "for the stack of a data folder give --data, or unset NATS_URL")
+    async for finding in bus(deployment.settings.nats_url, "see its log, and whether NATS_URL is right", None):
+        yield finding
+    try:
+        for problem in await stores.check(deployment.settings):
+            yield Finding("fault", problem, "`lightstream stores apply`")
+        yield Finding("well", "documents, graph and vectors answer")
+    except ServiceError as error:
+        yield Finding("fault", f"a store does not answer: {error}", "see its log, and whether its variables are right")
+    async for finding in _documents(deployment.api, workspace):
+        yield finding
+
+
+def _damaged(folder: Folder, state: State) -> Iterator[Finding]:
+    """Stores that cannot open their data."""
+    known = {"graph": "arcadedb", "vectors": "milvus-lite"}
+    for store in damage.REBUILT:
+        child = state.children.get(known.get(store, ""))
+        why = damage.told(folder, store, damage.fault(folder.path, store)) or (child.fault if child else "")
+        if why:
+            yield Finding("fault", why, "the log has everything, and no language model is paid again")
+
+
+def _resting(folder: Folder, state: State) -> Iterator[Finding]:
+    left = [name for name, child in state.children.items() if orphans.belongs(child.identity, folder.path)]
+    if left:
+        yield Finding("fault", f"the supervisor was killed and left running: {', '.join(left)}",
+                      f"`lightstream down{folder.option}` ends them")  # fmt: skip
+    elif state.phase == "failed":
+        yield Finding("fault", f"the last start failed: {state.failure}", "amend that and start again")
+    else:
+        yield Finding("note", f"no stack is running in {folder.path}", f"`lightstream up --detach{folder.option}`")
+
+
+def _processes(folder: Folder, state: State) -> Iterator[Finding]:
+    logs = {path.stem: path for path in folder.path.glob("*/*.log")}
+    for name, child in state.children.items():
+        log = f"its log is {logs.get(name, folder.path)}"
+        if not child.identity.alive:
+            yield Finding("fault", f"{name} is not running; the supervisor starts it again", log)
+        elif child.restarts:
+            yield Finding("note", f"{name} was started again {child.restarts} times", log)
+    yield Finding("well", f"the stack is {state.phase}, {len(state.children)} processes, API {state.api}")
+
+
+async def _services(state: State, notes: dict[str, str]) -> AsyncIterator[Finding]:
+    """Whether each service is ready; `notes` takes what their health pages tell beside that."""
+    for name in SERVICES:
+        try:
+            page = await health(name, state.ports["api" if name == "query" else name])
+        except ServiceError as error:
+            yield Finding("fault", f"{name} is not ready: {error}", NOT_READY)
+            continue
+        found: dict[str, str] = page.get("notes", {})
+        notes |= found
+        problems: dict[str, str] = page.get("problems", {})
+        if problems:
+            said = "; ".join(f"{part}: {problem}" for part, problem in problems.items())
+            yield Finding("fault", f"{name} is not ready: {said}", NOT_READY)
+        else:
+            yield Finding("well", f"{name} is ready")
+        if name == "indexer" and "vectors" in found:
+            yield Finding("fault", found["vectors"], "`lightstream rebuild vectors`")
+        for part, note in found.items():
+            # Why events come again is told with their number, and a paused provider by the bus.
+            if ": " in part and not part.endswith((TRIED_AGAIN, PARKED)):
+                yield Finding("note", f"{part}: {note}")
+
+
+async def _documents(base: str, workspace: str) -> AsyncIterator[Finding]:
+    try:
+        async with service(base, workspace) as client:
+            numbers = await client.status_counts()
+    except ConfigurationError as error:
+        yield Finding("fault", str(error), "docs/authentication.md explains keys and their rights")
+        return
+    except ServiceError as error:
+        yield Finding("fault", str(error), f"the query service should answer at {base}: read its log")
+        return
+    broken = {name: numbers[name] for name in ("failed", "partial") if numbers.get(name)}
+    if broken:
+        yield Finding("fault", ", ".join(f"{number} documents {name}" for name, number in broken.items()),
+                      "`lightstream status` says why")  # fmt: skip
+    else:
+        yield Finding("well", f"{numbers.get('all', 0)} documents in workspace {workspace}, none failed")

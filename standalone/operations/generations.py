@@ -1,0 +1,45 @@
+"""Which generations the stores hold, and removing those nobody points at."""
+
+from collections.abc import Sequence
+
+from contracts.graph import Partition, Projection
+from runtime.bus.port import ActiveGenerations
+from runtime.stores.documents.port import Rows, Table
+from standalone.operations.checkpoints import drop_others
+from standalone.operations.digest import Stores
+
+TABLES: dict[Projection, tuple[str, ...]] = {
+    "status": ("documents", "chunks"),
+    "graph": ("contributions", "folded", "revisions", "edits", "summaries", "graph_extents"),
+    "vectors": ("vector_extents",),
+}
+"""Tables of the document store that belong to a projection."""
+
+
+async def drop_unused(pointers: ActiveGenerations, stores: Stores, targets: Sequence[Projection]) -> None:
+    """Remove every generation of these projections that is neither live nor the one before it."""
+    found, _ = await pointers.read()
+    for target in targets:
+        kept = {found[target].live, found[target].previous}
+        for space in await _spaces(target, stores.rows):
+            if space.generation not in kept:
+                await _drop_tables(target, space, stores.rows)
+        await drop_others(target, list(kept), stores)
+        if target == "graph":
+            for space in await stores.graph.spaces():
+                if space.generation not in kept:
+                    await stores.graph.drop(space)
+                    await stores.graph.drop_checkpoint(space.generation)
+        if target == "vectors":
+            for generation in await stores.vectors.generations():
+                if generation not in kept:
+                    await stores.vectors.drop(generation)
+
+
+async def _spaces(target: Projection, rows: Rows) -> set[Partition]:
+    return {space for name in TABLES[target] for space in await rows.spaces(name)}
+
+
+async def _drop_tables(target: Projection, space: Partition, rows: Rows) -> None:
+    for name in TABLES[target]:
+        await rows.drop(Table(name, space))

@@ -1,0 +1,179 @@
+"""Digest, rebuild and rollback of a whole stack, from its settings: what the command line calls."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nats.aio.client import Client
+
+from contracts.graph import PROJECTIONS, Projection
+from runtime.bus.nats.key_values import NatsActiveGenerations
+from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.port import GenerationState
+from runtime.errors import InvalidInput
+from runtime.projections.embedding import Embedding, Embeddings
+from runtime.projections.integrity import Verdict
+from runtime.settings import Settings
+from runtime.stores.open import open_documents, open_graph, open_vectors
+from services.merger.settings import MergerSettings
+from standalone.operations import checkpoints, embedding_model
+from standalone.operations.checkpoints import Checkpoints
+from standalone.operations.digest import Stores, digest
+from standalone.operations.rebuild import Rebuild
+from standalone.operations.target import Target
+
+Report = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A stack's bus and stores, open. The stores' vectors are those of the configured embedding model."""
+
+    client: Client
+    settings: Settings
+    stores: Stores
+    embeddings: Embeddings
+
+    @asynccontextmanager
+    async def as_made(self, generation: int) -> AsyncGenerator[Stores]:
+        """The stores with the vectors of this generation as the model sees them that made it."""
+        made = await self.stores.vectors.model_of(generation)
+        if made in (None, self.embeddings.configured.model):
+            yield self.stores
+            return
+        vectors = open_vectors(self.settings, model=made.name, dimension=made.dimension)
+        try:
+            yield replace(self.stores, vectors=vectors)
+        finally:
+            await vectors.close()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be rebuilt, and the embedding model (and its dimension, 0: as known) that is to make vectors now."""
+
+    targets: Sequence[Projection]
+    embedding_model: str = ""
+    embedding_dim: int = 0
+    lost: bool = False
+    """The stores were emptied before: there are no generations to go back to."""
+
+
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncGenerator[Stack]:
+    """Connect to everything, prepared. Raises ConfigurationError or `Unavailable` for a part that does not answer."""
+    async with found(settings) as stack:
+        await stack.stores.rows.prepare()
+        await stack.stores.graph.prepare()
+        yield stack
+
+
+@asynccontextmanager
+async def found(settings: Settings) -> AsyncGenerator[Stack]:
+    """Connect to everything as it is: nothing is made. Raises ConfigurationError when the bus does not answer."""
+    async with connected(settings.nats_url, name="lightstream-cli") as client:
+        embeddings = Embeddings(settings)
+        rows, graph = open_documents(settings), open_graph(settings)
+        try:
+            yield Stack(client, settings, Stores(rows, graph, embeddings.configured.vectors), embeddings)
+        finally:
+            for part in (embeddings, graph, rows):
+                await part.close()
+
+
+async def digests(settings: Settings, workspace: str) -> dict[str, Any]:
+    """`{"status": sha256, "graph": …, "vectors": …, "counts": {…}}` of the live generations."""
+    async with opened(settings) as stack:
+        pointers = await NatsActiveGenerations.bind(stack.client.jetstream())
+        live = await pointers.live()
+        async with stack.as_made(live.vectors) as stores:
+            of_each = {name: await digest(name, workspace, live, stores) for name in PROJECTIONS}
+    counts = {name: one.counts for name, one in of_each.items()}
+    return {**{name: one.sha256 for name, one in of_each.items()}, "counts": counts}
+
+
+async def rebuild(target: Target, wanted: Wanted, report: Report, workspace: str = "default") -> dict[str, Any]:
+    """Rebuild these projections of all workspaces; the digests compared are those of `workspace`.
+
+    Raises ConfigurationError where vectors would be of another embedding model and nobody said so.
+    """
+    async with _prepared(target, wanted, report, back=False) as work:
+        return await work.run(workspace)
+
+
+async def rollback(target: Target, wanted: Wanted, report: Report) -> dict[str, Any]:
+    """Make the previous generations of these projections the live ones again, with all that happened since.
+
+    Raises what `rebuild` raises, and InvalidInput where there is none to go back to.
+    """
+    async with _prepared(target, wanted, report, back=True) as work:
+        return await work.roll_back()
+
+
+async def accept_loss(target: Target, wanted: Wanted, report: Report, workspace: str = "default") -> dict[str, Any]:
+    """Take the log as it is although it lost events: make every projection anew from it, then let services write again.
+
+    Raises InvalidInput when the log lost nothing.
+    """
+    async with _prepared(target, wanted, report, back=False) as work:
+        assert work.checkpoints is not None
+        jetstream, rows = work.checkpoints.jetstream, work.stores.rows
+        loss = await checkpoints.require_damage(jetstream, rows)
+        await checkpoints.rewind(jetstream)
+        result = await work.run(workspace)
+        await checkpoints.accept(jetstream, rows)
+        added = await checkpoints.add_unfinished(work.log, work.pointers, rows)
+    return {**result, "loss": loss, "added_again": added}
+
+
+async def losses(settings: Settings) -> Verdict:
+    """What the services found lost of the log and of the stores."""
+    async with connected(settings.nats_url, name="lightstream-cli") as client:
+        return await checkpoints.verdicts(client.jetstream())
+
+
+@asynccontextmanager
+async def _prepared(target: Target, wanted: Wanted, report: Report, *, back: bool) -> AsyncGenerator[Rebuild]:
+    settings = embedding_model.asked_for(target.settings, wanted.embedding_model, wanted.embedding_dim)
+    async with opened(settings) as stack:
+        pointers = await NatsActiveGenerations.bind(stack.client.jetstream())
+        found, _ = await pointers.read()
+        embedding = stack.embeddings.configured
+        if "vectors" in wanted.targets:
+            embedding = await _embedding(target, wanted, stack, found["vectors"], back)
+        elsewhere = nullcontext(stack.stores)
+        async with stack.as_made(found["vectors"].live) if "vectors" in wanted.targets else elsewhere as live:
+            stores = replace(stack.stores, vectors=embedding.vectors)
+            yield Rebuild(
+                NatsLog(stack.client.jetstream()),
+                pointers,
+                stores,
+                embedding.embedder,
+                wanted.targets,
+                report,
+                target.read(MergerSettings).limits,
+                await Checkpoints.of(stack.client.jetstream(), stores),
+                compared=live,
+                parked=NatsParkedEvents(stack.client.jetstream()),
+                lost=wanted.lost,
+            )
+
+
+async def _embedding(target: Target, wanted: Wanted, stack: Stack, pointer: GenerationState, back: bool) -> Embedding:
+    """What makes the vectors: the configured model, or on the way back the one that made the generation before."""
+    before = await stack.stores.vectors.model_of(pointer.live)
+    before = before or await embedding_model.last_used(stack.client.jetstream())
+    embedding = stack.embeddings.configured
+    if back:
+        if pointer.previous is None:
+            raise InvalidInput("vectors has no previous generation: it was never rebuilt")
+        async with stack.embeddings.of(pointer.previous) as embedding:
+            pass
+    now = embedding.model
+    asked = bool(wanted.embedding_model) and now == stack.embeddings.configured.model
+    embedding_model.refuse_unasked(before, now, asked)
+    if now != before:
+        await embedding_model.refuse_what_services_cannot_search(target, now)
+    return embedding

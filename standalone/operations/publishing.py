@@ -1,0 +1,120 @@
+"""Documents into the log, one after the other: what cannot be read is noted, and the rest goes on."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from nats.js import JetStreamContext
+
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.publisher import add_document
+from runtime.errors import InvalidInput
+from runtime.parsing.files import Parsed
+from runtime.parsing.names import shown
+from standalone.operations.documents import Refused, Source, read
+
+SOURCE = "/lightstream/cli"
+"""`source` of the events the command line publishes."""
+
+STATUS_DURABLE = "query-status"
+
+
+@dataclass(frozen=True)
+class Added:
+    """A document the log has, and where in the log."""
+
+    id: str
+    name: str
+    sequence: int
+    at: int
+    """Microseconds since 1970; the state of this text has at least this `added_sequence`."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A document that was added, and what may be wrong with its text."""
+
+    name: str
+    warning: str
+
+
+@dataclass
+class Outcome:
+    """What became of the documents."""
+
+    added: list[Added] = field(default_factory=list[Added])
+    unchanged: list[Added] = field(default_factory=list[Added])
+    refused: list[Refused] = field(default_factory=list[Refused])
+    warnings: list[Doubt] = field(default_factory=list[Doubt])
+
+    @property
+    def times(self) -> dict[str, int]:
+        """All documents the log has now: when each one's text was added, by id."""
+        return {document.id: document.at for document in (*self.added, *self.unchanged)}
+
+    @property
+    def last(self) -> int:
+        """The last place in the log of all of them."""
+        return max((document.sequence for document in (*self.added, *self.unchanged)), default=0)
+
+
+@asynccontextmanager
+async def jetstream(url: str) -> AsyncGenerator[JetStreamContext]:
+    """The bus, for one command."""
+    async with connected(url, name="lightstream-cli") as client:
+        yield client.jetstream()
+
+
+async def add(
+    bus: JetStreamContext,
+    workspace: str,
+    sources: Sequence[Source],
+    *,
+    track_id: str,
+    done: Callable[[str], None],
+    encoding: str = "",
+) -> Outcome:
+    """Read and publish each document. What cannot be read is reported and the rest goes on; `done` gets each name.
+
+    `encoding` is what text in files is in, empty to detect it.
+    """
+    outcome = Outcome()
+    for source in sources:
+        try:
+            parsed = await read(source, encoding)
+            document, new = await _add(bus, workspace, source, track_id, parsed)
+            (outcome.added if new else outcome.unchanged).append(document)
+            if parsed.warning:
+                outcome.warnings.append(Doubt(document.name, parsed.warning))
+        except InvalidInput as error:
+            name = shown(source.name)
+            outcome.refused.append(Refused(name, str(error).removeprefix(f"{name}: ")))
+        done(source.name)
+    return outcome
+
+
+async def handled_by_status(bus: JetStreamContext, workspace: str, sequence: int) -> bool:
+    """Whether the status of the workspace's documents shows everything up to that place of the log.
+
+    One event that has to be tried again keeps this False for what came after it, though that is long shown.
+    """
+    return await NatsLog(bus).handled(STATUS_DURABLE, workspace=workspace) >= sequence
+
+
+async def _add(
+    bus: JetStreamContext, workspace: str, source: Source, track_id: str, parsed: Parsed
+) -> tuple[Added, bool]:
+    added = await add_document(
+        NatsLog(bus),
+        NatsBlobs(bus),
+        workspace=workspace,
+        text=parsed.text,
+        file_path=source.name,
+        id=source.id,
+        track_id=track_id,
+        metadata=parsed.metadata,
+        pages=parsed.pages,
+        source=SOURCE,
+    )
+    return Added(added.document_id, source.name, added.sequence, added.at), added.is_new

@@ -1,0 +1,101 @@
+"""Which stack a command is about: the one of a data folder, or the deployment that the environment names.
+
+A data folder that was asked for always wins. Without one, `NATS_URL` in the environment means the deployment it names,
+with the stores of the other variables, as the services there have them; else it is the folder `.lightstream`.
+"""
+
+import os
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from stamina.instrumentation import set_on_retry_hooks
+
+from lightstream.client import AsyncLightstream
+from runtime.errors import ConfigurationError
+from runtime.settings import Settings, without_secrets
+from standalone.embedded.data_folder import Folder, State
+from standalone.embedded.environment import of_stack, settings_of
+from standalone.embedded.stack import addresses
+from standalone.operations.settings import of_environment
+
+VARIABLE = "NATS_URL"
+S = TypeVar("S", bound=Settings)
+
+
+@dataclass(frozen=True)
+class Target:
+    """A stack that a command can talk to. `folder` is None for a deployment."""
+
+    name: str
+    settings: Settings
+    api: str
+    folder: Folder | None = None
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    """The variables that the services have."""
+
+    def read(self, kind: type[S]) -> S:
+        """The settings of a service of this stack."""
+        return settings_of(kind, self.environ)
+
+    @contextmanager
+    def rebuilding(self) -> Generator[None]:
+        """Hold the right to rebuild, where there is a folder to hold. Raises `Busy` while another rebuild has it.
+
+        A rebuild of a deployment is safe without: one that was overtaken by another finds out and switches nothing.
+        """
+        if self.folder is None:
+            yield
+            return
+        with self.folder.rebuilding():
+            yield
+
+
+def named_by_environment(data: Path | None) -> bool:
+    """Whether a command without that data folder means a deployment."""
+    return data is None and bool(os.environ.get(VARIABLE))
+
+
+def target(data: Path | None) -> Target:
+    """The stack that is meant. Raises `NoStack` for a folder without one, ConfigurationError for settings of no use."""
+    if named_by_environment(data):
+        return deployment()
+    folder = Folder.at(data)
+    return of_state(folder, folder.ready())
+
+
+def of_state(folder: Folder, state: State) -> Target:
+    """The stack that runs in the folder, with the models it was started with, whatever this shell names."""
+    places = {name.upper(): value for name, value in addresses(folder, state).items()}
+    environ = {**of_stack(state), **places}
+    return Target(f"the stack in {folder.path}", settings_of(Settings, environ), state.api, folder, environ)
+
+
+def service(base: str, workspace: str) -> AsyncLightstream:
+    """The query service, asked with the credentials of the environment.
+
+    Raises ConfigurationError for variables that cannot be used.
+    """
+    settings = of_environment()
+    # Who waits sees nothing of it: standard output is for results.
+    set_on_retry_hooks([])
+    key, token = settings.lightstream_api_key.get_secret_value(), settings.lightstream_api_token.get_secret_value()
+    return AsyncLightstream(base, api_key=key, token=token, workspace=workspace)
+
+
+def deployment() -> Target:
+    """The deployment that the environment names. Raises ConfigurationError for settings of no use."""
+    settings = of_environment()
+    return Target(f"the deployment at {_server(settings.nats_url)}", settings, settings.lightstream_api_url)
+
+
+def _server(url: str) -> str:
+    """The bus without its password. Raises ConfigurationError for what the driver would not take as one server."""
+    try:
+        if "," not in url:
+            return without_secrets(url)
+    except ValueError:
+        pass
+    raise ConfigurationError("NATS_URL must name one server, as nats://user:password@host:4222; it names the others")

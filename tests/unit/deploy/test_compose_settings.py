@@ -1,0 +1,141 @@
+"""docker-compose.yml passes on every setting to whoever reads it, and nothing of .env is dropped in silence."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from runtime.settings import Settings, variables
+from standalone.operations import compose, configuration
+from tests.architecture.sources import SERVICES
+from tests.unit.deploy.test_deploy import ALL, TEXT, make_env, opened
+
+OPENED_WITH = {
+    "documents_url": "open_documents",
+    "mongo_": "open_documents",
+    "neo4j_": "open_graph",
+    "milvus_": "open_vectors",
+    "llm_": "open_chat",
+    "embedding_": "open_embedder",
+}
+"""How a shared setting begins that only those read who open this. Any other is read by every service."""
+
+OF_THE_IMAGE = {"HOST", "PORT"}
+INSTEAD = {"MONGO_URI": "DOCUMENTS_URL"}
+"""Second names of what docker-compose.yml sets itself, under the first."""
+
+PLAIN = {"PATH": "/usr/bin", "HOME": "/tmp", "HOSTNAME": "a", "PYTHON_VERSION": "3", "HOST": "0.0.0.0", "PORT": "9621"}
+"""What a container has that is given nothing."""
+
+
+def of_group(group: type[Settings]) -> dict[str, tuple[str, ...]]:
+    """A group's own settings, each with its variables."""
+    fields = group.model_fields.items()
+    return {name: variables(name, field) for name, field in fields if name in group.__annotations__}
+
+
+def read_by(service: str) -> set[str]:
+    """The variables a service reads."""
+    of_all = of_group(Settings)
+    opens = opened(service)
+    read = {
+        variable
+        for name, variables in of_all.items()
+        if (what := next((needs for start, needs in OPENED_WITH.items() if name.startswith(start)), None)) is None
+        or what in opens
+        for variable in variables
+    }
+    groups = [f"the {service}", "the query service" if service == "query" else ""]
+    groups += ["access to the API"] if service == "query" else []
+    own = {v for of in groups if of in configuration.ALL for vs in of_group(configuration.ALL[of]).values() for v in vs}
+    return read | own
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_setting_reaches_the_service_that_reads_it(service: str) -> None:
+    missing = read_by(service) - set(ALL[service]["environment"]) - OF_THE_IMAGE - set(INSTEAD)
+    assert missing == set(), "add them to docker-compose.yml"
+
+
+@pytest.mark.parametrize("name", ["topology", "cli"])
+def test_commands_are_given_every_setting_that_lightstream_config_lists(name: str) -> None:
+    shown = configuration.known_names() - OF_THE_IMAGE - set(INSTEAD)
+    assert shown - set(ALL[name]["environment"]) == set()
+
+
+def test_an_endpoint_is_passed_on_wherever_its_key_is() -> None:
+    for name, container in ALL.items():
+        given = set(container.get("environment") or ())
+        for key, address in (("OPENAI_API_KEY", "OPENAI_BASE_URL"), ("LLM_API_KEY", "LLM_BASE_URL")):
+            assert key not in given or address in given, name
+
+
+def test_what_is_not_set_is_passed_on_as_it_is() -> None:
+    """A value in the file beside a setting would win over .env."""
+    fixed = {
+        variable for name in (*SERVICES, "topology", "cli") for variable, value in ALL[name]["environment"].items()
+        if value is not None and not re.fullmatch(r"\$\{(\w+):\?[^}]+\}", value)
+    }  # fmt: skip
+    assert fixed <= set(compose.SET_BY_COMPOSE) | {"NEO4J_PASSWORD"}
+    assert fixed | OF_THE_IMAGE | set(INSTEAD) == set(compose.SET_BY_COMPOSE)
+
+
+def test_the_variables_of_the_file_are_those_that_the_check_knows() -> None:
+    assert set(re.findall(r"\$\{(\w+)", TEXT)) - {"LIGHTRAG_API_KEY"} == compose.SERVERS
+    passed = {name for name in ALL["cli"]["environment"] if name.startswith("OTEL_")}
+    assert passed == compose.TELEMETRY
+
+
+def test_the_check_comes_before_everything_and_sees_what_env_says_and_nothing_else() -> None:
+    check = ALL["settings"]
+    assert check["command"] == ["lightstream", "config", "--compose"]
+    assert check["env_file"] == [{"path": ".env", "required": False}]
+    assert "environment" not in check
+    assert check["network_mode"] == "none"
+    assert ALL["topology"]["depends_on"]["settings"] == {"condition": "service_completed_successfully"}
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("LLM_BASEURL", "LLM_BASE_URL?"),
+        ("OPENAI_BASEURL", "OPENAI_BASE_URL?"),
+        ("OPENAI_API_BASE_URL", "OPENAI_BASE_URL?"),
+        ("EMBEDING_MODEL", "EMBEDDING_MODEL?"),
+        ("LLM_BINDING_HOST", "LLM_BASE_URL"),
+        ("WORKSPACES", "WORKSPACE?"),
+        ("NATS_CHUNKER_PASWORD", "NATS_CHUNKER_PASSWORD?"),
+        ("NATS_URL", "docker-compose.yml names its own servers: write docker-compose.override.yml to use others"),
+    ],
+)
+def test_a_slip_in_a_name_is_told(name: str, meant: str) -> None:
+    assert compose.dropped({**PLAIN, name: "x"}).mistakes == {name: meant}
+
+
+def test_what_is_nobody_s_business_is_told_and_stops_nothing() -> None:
+    found = compose.dropped({**PLAIN, "OF_MY_BACKUP": "x", "COMPOSE_PROFILES": "tools", "NATS_SERVICES_PASSWORD": "x"})
+    assert found == compose.Dropped({}, ["NATS_SERVICES_PASSWORD", "OF_MY_BACKUP"])
+
+
+def test_where_the_api_listens_has_names_of_its_own() -> None:
+    found = compose.dropped({**PLAIN, "HOST": "10.0.0.1", "PORT": "80"})
+    assert found.mistakes == {"HOST": "API_ADDRESS", "PORT": "API_PORT"}
+
+
+def test_what_make_env_writes_and_every_setting_passes(tmp_path: Path) -> None:
+    make_env(tmp_path)
+    lines = [line.removeprefix("#") for line in (tmp_path / ".env").read_text("utf-8").splitlines()]
+    offered = {line.partition("=")[0]: "1" for line in lines if re.match(r"[A-Z_]+=", line)}
+    everything = dict.fromkeys(configuration.known_names() - set(compose.SET_BY_COMPOSE), "1")
+    assert compose.dropped({**PLAIN, **offered, **everything}) == compose.Dropped({}, [])
+
+
+def test_the_command_ends_with_code_1_and_names_the_variable() -> None:
+    command = [str(Path(sys.executable).with_name("lightstream")), "config", "--compose"]
+    for given, code in (({"LLM_BASEURL": "https://private.example"}, 1), ({"LLM_BASE_URL": "https://p.example"}, 0)):
+        ran = subprocess.run(command, env={**PLAIN, **given}, capture_output=True, text=True, check=False)
+        assert ran.returncode == code, ran.stderr
+        assert ("LLM_BASEURL: here LLM_BASE_URL?" in ran.stdout) == bool(code)
+        assert "private.example" not in ran.stdout + ran.stderr

@@ -1,0 +1,94 @@
+"""The documentation agrees with the code: every setting stands in it with its default, every link leads somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import AliasChoices, SecretStr
+from pydantic.fields import FieldInfo
+
+from runtime.settings import Settings
+from services.chunker.settings import ChunkerSettings
+from services.extractor.settings import ExtractorSettings
+from services.indexer.settings import IndexerSettings
+from services.merger.settings import MergerSettings
+from services.query.api.settings import AccessSettings
+from services.query.settings import QuerySettings
+from standalone.operations.settings import CommandSettings
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+CONFIGURATION = (ROOT / "docs/configuration.md").read_text("utf-8")
+
+ALL_SETTINGS: list[type[Settings]] = [
+    Settings,
+    ChunkerSettings,
+    ExtractorSettings,
+    MergerSettings,
+    IndexerSettings,
+    QuerySettings,
+    AccessSettings,
+    CommandSettings,
+]
+
+LINK = re.compile(r"\[[^\]]*\]\((?!https?://)([^)#\s]*)(?:#([^)\s]*))?\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+
+
+def fields_of_its_own(settings: type[Settings]) -> dict[str, FieldInfo]:
+    return {name: field for name, field in settings.model_fields.items() if name in settings.__annotations__}
+
+
+def row(name: str, field: FieldInfo) -> str:
+    """How the table row of a setting begins: its variables, then its default."""
+    alias = field.validation_alias
+    names = [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else [name.upper()]
+    default = field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
+    shown = f"{default:g}" if isinstance(default, float) else str(default)
+    return f"| {', '.join(f'`{variable}`' for variable in names)} | {f'`{shown}`' if shown else 'empty'} |"
+
+
+@pytest.mark.parametrize("settings", ALL_SETTINGS)
+def test_every_setting_is_documented_with_its_default(settings: type[Settings]) -> None:
+    rows = [row(name, field) for name, field in fields_of_its_own(settings).items()]
+    assert [expected for expected in rows if expected not in CONFIGURATION] == []
+
+
+def test_no_setting_is_documented_that_does_not_exist() -> None:
+    known = {row(name, field) for settings in ALL_SETTINGS for name, field in fields_of_its_own(settings).items()}
+    tables = CONFIGURATION.split("## Other variables")[0]
+    documented = set(re.findall(r"^\| `[^|]+ \| [^|]+ \|", tables, re.MULTILINE))
+    assert documented == known
+
+
+def anchor(heading: str) -> str:
+    """The fragment GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    dead: list[str] = []
+    for path, fragment in LINK.findall(page.read_text("utf-8")):
+        target = page.parent / path if path else page
+        anchors = {anchor(found) for found in HEADING.findall(target.read_text("utf-8"))} if target.is_file() else set()
+        if not target.exists() or (fragment and fragment not in anchors):
+            dead.append(f"{path}#{fragment}")
+    assert dead == []
+
+
+def test_every_decision_is_in_the_index_of_decisions() -> None:
+    decisions = [page.name for page in PAGES if re.match(r"\d{4}-", page.name)]
+    numbers = [int(name[:4]) for name in decisions]
+    index = (ROOT / "docs/decisions/README.md").read_text("utf-8")
+    assert numbers == list(range(1, len(decisions) + 1))
+    assert [name for name in decisions if f"({name})" not in index] == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if re.match(r"\d{4}-", page.name)], ids=lambda page: page.name)
+def test_every_decision_says_its_status_its_date_and_what_enforces_it(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert re.search(r"^Status: (accepted|superseded by \[.+\]\(.+\)) · Date: \d{4}-\d\d-\d\d$", text, re.MULTILINE)
+    (enforcers,) = re.findall(r"^Enforced by: (.+)$", text, re.MULTILINE)
+    files = re.findall(r"`([^`]+)`", enforcers)
+    assert files and [file for file in files if not (ROOT / file).exists()] == []

@@ -1,0 +1,98 @@
+"""Which ports a stack takes."""
+
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from runtime.errors import InvalidInput
+from standalone.embedded import ports
+from standalone.embedded.processes import free_port
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port somebody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield int(listener.getsockname()[1])
+
+
+def test_wanted_ports_are_kept_while_they_are_free() -> None:
+    with ports.chosen({}) as wanted:
+        pass
+    with ports.chosen(wanted) as found:
+        assert found == wanted
+
+
+def test_a_taken_port_is_replaced_by_a_free_one(taken: int) -> None:
+    with ports.chosen({}) as free:
+        pass
+    wanted = {**free, "bus": taken}
+    with ports.chosen(wanted) as found:
+        assert found["bus"] != taken
+        assert ports.is_free(found["bus"])
+        assert {part for part in wanted if wanted[part] != found[part]} == {"bus"}
+
+
+def test_no_two_stacks_choose_the_same_port_before_either_listens() -> None:
+    with ports.chosen(ports.USUAL) as one, ports.chosen(ports.USUAL) as other, ports.chosen(one) as third:
+        assert len({*one.values(), *other.values(), *third.values()}) == 3 * len(ports.USUAL)
+        with pytest.raises(InvalidInput, match=f"port {one['api']} is taken"), ports.chosen({}, one["api"]):
+            pass
+    with ports.chosen(one) as again:
+        assert again == one
+
+
+CLAIMING = """
+import sys
+from standalone.embedded import ports
+with ports.chosen({}, int(sys.argv[1])):
+    print("claimed", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_the_claims_of_a_killed_process_end_with_it() -> None:
+    port = free_port()
+    with subprocess.Popen(
+        [sys.executable, "-c", CLAIMING, str(port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "claimed\n"
+        with pytest.raises(InvalidInput), ports.chosen({}, port):
+            pass
+        other.kill()
+        other.wait()
+    with ports.chosen({}, port) as found:
+        assert found["api"] == port
+
+
+def test_a_port_on_all_addresses_is_taken_too() -> None:
+    with socket.socket() as listener:
+        listener.bind(("0.0.0.0", 0))
+        listener.listen()
+        assert not ports.is_free(int(listener.getsockname()[1]))
+
+
+def test_no_two_parts_share_a_port() -> None:
+    port = free_port()
+    with ports.chosen(dict.fromkeys(ports.USUAL, port)) as found:
+        assert len(set(found.values())) == len(ports.USUAL)
+        assert port in found.values()
+
+
+def test_other_ports_lie_where_no_client_gets_one() -> None:
+    with ports.chosen({}) as found:
+        assert all(ports.LOWEST <= port < ports.HIGHEST for port in found.values())
+
+
+def test_the_port_the_user_asks_for_is_taken_or_refused(taken: int) -> None:
+    free = free_port()
+    with ports.chosen({}, free) as found:
+        assert found["api"] == free
+    with pytest.raises(InvalidInput, match=f"port {taken} is taken"), ports.chosen({}, taken):
+        pass

@@ -1,0 +1,109 @@
+"""Settings of another process, and which embedding model a rebuild may use."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from contracts.graph import EmbeddingModel
+from runtime.errors import ConfigurationError, InvalidInput, ModelChanged
+from runtime.models.open import open_embedder_of
+from runtime.projections.embedding import Embeddings
+from runtime.settings import Settings
+from services.merger.settings import MergerSettings
+from standalone.embedded.data_folder import Child, State
+from standalone.embedded.environment import of_stack, settings_of
+from standalone.embedded.orphans import Identity
+from standalone.operations.embedding_model import asked_for, refuse_unasked
+
+LEXICAL = EmbeddingModel("lexical-hash-v1", 384)
+ENDPOINT = {"EMBEDDING_API_KEY": "secret", "EMBEDDING_MODEL": "bge-m3", "EMBEDDING_DIM": "1024"}
+
+
+@pytest.fixture(autouse=True)
+def _another_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process's variables, which count nowhere here."""
+    for name, value in {"EMBEDDING_MODEL": "minilm", "OPENAI_API_KEY": "mine", "SUMMARY_MAX_TOKENS": "5"}.items():
+        monkeypatch.setenv(name, value)
+
+
+def test_settings_are_those_of_the_given_variables_alone() -> None:
+    found = settings_of(Settings, {"embedding_model": "lexical", "MAX_ASYNC": "7", "LLM_MODEL": ""})
+    assert (found.embedding_model, found.llm_max_async, found.llm_model) == ("lexical", 7, "gpt-4o-mini")
+    assert (found.has_llm, found.has_embedding_endpoint) == (False, False)
+    assert settings_of(Settings, ENDPOINT).has_embedding_endpoint
+    assert settings_of(MergerSettings, {"SUMMARY_MAX_TOKENS": "77"}).limits.tokens == 77
+    assert settings_of(MergerSettings, {}).summary_max_tokens == 1200
+
+
+def test_the_variables_of_a_stack_are_those_of_its_services() -> None:
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with subprocess.Popen(command, env={**os.environ, "EMBEDDING_MODEL": "lexical"}) as service:
+        try:
+            gone = Child(Identity(service.pid, 1))
+            state = State(children={"query": Child(Identity.of(service.pid)), "indexer": gone})
+            assert of_stack(state)["EMBEDDING_MODEL"] == "lexical"
+        finally:
+            service.kill()
+    assert of_stack(state)["EMBEDDING_MODEL"] == "minilm"
+
+
+def test_the_model_that_was_asked_for_needs_an_endpoint_and_a_dimension() -> None:
+    offline, endpoint = settings_of(Settings, {"EMBEDDING_MODEL": "lexical"}), settings_of(Settings, ENDPOINT)
+    assert asked_for(endpoint, "", 0) is endpoint
+    assert asked_for(endpoint, "lexical-hash-v1", 0).embedding_model == "lexical"
+    with pytest.raises(ConfigurationError, match="EMBEDDING_MODEL=bge-m3 and EMBEDDING_BASE_URL or EMBEDDING_API_KEY"):
+        asked_for(offline, "bge-m3", 0)
+    with pytest.raises(InvalidInput, match="--embedding-dim"):
+        asked_for(endpoint, "nomic", 0)
+    assert (asked_for(endpoint, "bge-m3", 0).embedding_dim, asked_for(endpoint, "nomic", 768).embedding_dim) == (
+        1024,
+        768,
+    )
+    assert asked_for(endpoint, "text-embedding-3-large", 0).embedding_dim == 0
+
+
+def test_a_change_nobody_said_aloud_names_both_models() -> None:
+    for before in (None, LEXICAL):
+        refuse_unasked(before, LEXICAL, said=False)
+    refuse_unasked(EmbeddingModel("lexical-hash-v1", 8), LEXICAL, said=True)
+    with pytest.raises(
+        ConfigurationError, match=r"--embedding-model lexical` to go over .* `--embedding-model bge-m3`"
+    ):
+        refuse_unasked(EmbeddingModel("bge-m3", 1024), LEXICAL, said=False)
+
+
+async def test_a_text_never_goes_to_an_endpoint_that_the_settings_do_not_name() -> None:
+    offline, endpoint = settings_of(Settings, {"EMBEDDING_MODEL": "lexical"}), settings_of(Settings, ENDPOINT)
+    made = EmbeddingModel("text-embedding-3-small", 256)
+    with pytest.raises(ConfigurationError, match="the settings name none"):
+        open_embedder_of(offline, made)
+    embedder = open_embedder_of(endpoint, made)
+    assert (embedder.model, embedder.dimension) == ("text-embedding-3-small", 256)
+    await embedder.close()
+    with pytest.raises(ConfigurationError, match="not what this version"):
+        open_embedder_of(offline, EmbeddingModel("lexical-hash-v0", 384))
+
+
+async def test_a_generation_of_a_model_that_cannot_be_opened_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    embeddings = Embeddings(settings_of(Settings, {"EMBEDDING_MODEL": "lexical", "MILVUS_URI": "http://127.0.0.1:9"}))
+    made: dict[int, EmbeddingModel | None] = {1: None, 2: LEXICAL, 3: EmbeddingModel("bge-m3", 1024)}
+
+    async def model_of(generation: int) -> EmbeddingModel | None:
+        return made[generation]
+
+    monkeypatch.setattr(embeddings.configured.vectors, "model_of", model_of)
+    for generation in (1, 2):
+        async with embeddings.of(generation) as found:
+            assert found is embeddings.configured
+    with pytest.raises(ModelChanged, match=r"bge-m3 \(1024 dimensions\).*lexical-hash-v1 \(384 dimensions\)"):
+        async with embeddings.of(3):
+            pytest.fail("opened")
+    await embeddings.close()
+
+
+def test_a_name_of_a_model_may_be_any() -> None:
+    for model in (LEXICAL, EmbeddingModel("a (b) (3 dimensions)", 7)):
+        assert EmbeddingModel.named(str(model)) == model
+    assert EmbeddingModel.named("bge-m3") is None
