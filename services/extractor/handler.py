@@ -1,7 +1,7 @@
 """ChunksCreated in, one EntitiesExtracted per chunk out; nothing is paid for twice."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFailed
@@ -162,17 +162,3 @@ def _failed(delivery: Delivery[ChunksCreated], chunk: Chunk, error: Exception) -
         attempt=delivery.attempt,
         retry_may_help=not isinstance(error, Poison),
     )
-
-
-async def on_entities_extracted(
-    batch: Sequence[Delivery[EntitiesExtracted]], _: Generations, *, extractions: Extractions
-) -> list[list[Event]]:
-    """Rebuild only: remember what was paid for, so that a lost cache costs nothing."""
-    for delivery in batch:
-        event = delivery.event
-        if event.model == GIVEN:
-            continue
-        await extractions.put(
-            delivery.workspace, event.cache_key, Extraction(event.entities, event.relations, event.usage)
-        )
-    return [[] for _ in batch]

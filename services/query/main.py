@@ -11,9 +11,9 @@ from runtime.health import Health
 from runtime.projections.integrity import WatchedPointers
 from runtime.service import Bus, Subscription, run, starting
 from services.query.api.app import create_app
-from services.query.api.door import door
-from services.query.api.routes import Context
-from services.query.api.settings import AccessSettings
+from services.query.api.auth.config import door
+from services.query.api.auth.settings import AccessSettings
+from services.query.api.context import Context
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_facts

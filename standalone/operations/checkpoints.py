@@ -20,7 +20,7 @@ from runtime.projections.integrity import Verdict, read_verdict, write_verdict
 from runtime.stores.documents.checkpoints import RowCheckpoints, newest_version, read_mark, write_mark
 from runtime.stores.documents.port import Rows, Table
 from runtime.stores.port import Checkpoint, CheckpointStore
-from services.query.status.document_status import SETTLED, STATUSES
+from services.query.replay import UNFINISHED
 from standalone.operations.digest import Stores
 
 RESTORE = (
@@ -126,11 +126,10 @@ async def accept(jetstream: JetStreamContext, rows: Rows) -> None:
 async def add_unfinished(log: Log, pointers: ActiveGenerations, rows: Rows) -> int:
     """Add again the documents whose processing the loss cut off, and return how many."""
     generation, added = (await pointers.live()).status, 0
-    working = [status for status in STATUSES if status not in SETTLED]
     for space in await rows.spaces("documents"):
         if space.generation != generation:
             continue
-        for _, row in await rows.find(Table("documents", space), {"status": working}):
+        for _, row in await rows.find(Table("documents", space), {"status": list(UNFINISHED)}):
             again = await publisher.add_again(
                 log, workspace=space.workspace, id=row["id"], version=row["version"], source="lightstream/rebuild"
             )

@@ -16,7 +16,7 @@ from contracts.ids import sha256
 from runtime.stores.documents.port import Rows, Table
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
-from services.query.status.document_status import DELETED
+from services.query.replay import REMOVED
 
 T = TypeVar("T")
 Fields = dict[str, Any]
@@ -59,7 +59,7 @@ async def digest(projection: Projection, workspace: str, generations: Generation
 async def _status(space: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
     kept = ("id", "file_path", "metadata", "summary", "length", "chunk_count", "bits", "failures", "status")
     async for rows in _paged("", lambda after: stores.rows.scan(Table("documents", space), after, PAGE), _key):
-        yield "documents", [{name: row[name] for name in kept} for _, row in rows if row["status"] != DELETED]
+        yield "documents", [{name: row[name] for name in kept} for _, row in rows if row["status"] != REMOVED]
     left_out = {"version"}
     async for rows in _paged("", lambda after: stores.rows.scan(Table("chunks", space), after, PAGE), _key):
         yield "chunks", [{name: value for name, value in row.items() if name not in left_out} for _, row in rows]

@@ -153,7 +153,7 @@ async def _prepared(target: Target, wanted: Wanted, report: Report, *, back: boo
                 embedding.embedder,
                 wanted.targets,
                 report,
-                target.read(MergerSettings).limits,
+                target.read(MergerSettings),
                 await Checkpoints.of(stack.client.jetstream(), stores),
                 compared=live,
                 parked=NatsParkedEvents(stack.client.jetstream()),

@@ -7,39 +7,25 @@ its half-built generation is never used, and dropped. A server that is started a
 """
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from contracts import subjects
-from contracts.events import (
-    ChunksCreated,
-    DescriptionSummarized,
-    DocumentDeleted,
-    EntitiesExtracted,
-    Event,
-    GraphEdited,
-    GraphMerged,
-)
+from contracts.events import Event, GraphMerged
 from contracts.graph import Generations, Projection
 from runtime.bus.codec import decode
 from runtime.bus.parking.port import ParkedEvents
 from runtime.bus.port import ActiveGenerations, Delivery, GenerationState, Log, Message, ProjectionGenerations
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.models.port import Embedder
-from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
-from runtime.stores.documents.extents import RowExtents
-from services.extractor.handler import on_entities_extracted as remember
-from services.indexer.handler import index_graph, on_chunks
-from services.merger.adapters import RowContributions, RowSummaries
-from services.merger.domain.descriptions import Limits
-from services.merger.handler import on_description_summarized, on_extents, on_graph_edited
-from services.merger.handler import on_entities_extracted as merge
-from services.merger.hubs import Hubs
-from services.merger.port import Merging
-from services.query.adapters.documents import RowDocuments, RowPassages
-from services.query.status.projection import on_facts
+from runtime.replay import Replay, ReplayHandler
+from services.extractor import replay as extractor
+from services.indexer.replay import VectorReplay
+from services.merger import replay as merger
+from services.merger.settings import MergerSettings
+from services.query import replay as query
 from standalone.operations.checkpoints import Checkpoints
 from standalone.operations.comparison import compare
 from standalone.operations.digest import Stores
@@ -48,18 +34,12 @@ from standalone.operations.newer_events import NewerEvent, newer_event, park
 from standalone.operations.retries import patiently
 
 PAGE = 200
-KEYS = 500
-"""Entities or relations indexed at once."""
-
 Report = Callable[[dict[str, Any]], None]
-Handle = Callable[[Sequence[Delivery[Any]], Generations], Awaitable[Sequence[Sequence[Event]]]]
-"""A handler whose facts are few enough for a list. The chunker, whose may not be, is not run: its facts are in the log.
-"""
 
 
 @dataclass
 class Rebuild:
-    """One rebuild under way. `keys`: entities and relations whose vectors are still to be made, by workspace.
+    """One rebuild under way.
 
     `begun`: the pointers it started from; it switches only while they are still the same. `newer`: the events that it
     left out because their version is newer than this code; `parked` is where they wait for the live services.
@@ -71,13 +51,12 @@ class Rebuild:
     embedder: Embedder
     targets: Sequence[Projection]
     report: Report
-    limits: Limits
+    merger_settings: MergerSettings
     checkpoints: Checkpoints | None = None
     compared: Stores | None = None
     """The stores as the live generations see them, where another embedding model made their vectors."""
     lost: bool = False
     """The live generations were moved aside with their store: there is no way back to them."""
-    hubs: Hubs = field(default_factory=Hubs)
     generations: Generations = field(default_factory=Generations)
     begun: ProjectionGenerations = field(default_factory=dict[Projection, GenerationState])
     position: int = 0
@@ -85,8 +64,17 @@ class Rebuild:
     skipped: int = 0
     parked: ParkedEvents | None = None
     newer: list[NewerEvent] = field(default_factory=list[NewerEvent])
-    keys: dict[str, set[tuple[str, ...]]] = field(default_factory=dict[str, set[tuple[str, ...]]])
     started: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        rows, graph = self.stores.rows, self.stores.graph
+        self.vectors = VectorReplay(rows, graph, self.stores.vectors, self.embedder)
+        handlers: dict[Projection, list[ReplayHandler]] = {
+            "status": [*query.replay_handlers(rows), *extractor.replay_handlers(rows)],
+            "graph": merger.replay_handlers(rows, graph, self.merger_settings),
+            "vectors": self.vectors.handlers(),
+        }
+        self.handlers = [handler for name, some in handlers.items() if name in self.targets for handler in some]
 
     async def run(self, workspace: str) -> dict[str, Any]:
         """Rebuild, compare the workspace's digests, switch. Returns what was done, with rates."""
@@ -161,7 +149,8 @@ class Rebuild:
         """Handle the log to its end, and make the vectors that asks for."""
         while await patiently(self._follow, progress=lambda: self.position):
             pass
-        await self._index()
+        async for made, total in self.vectors.index_collected(self.generations, patiently):
+            self.report({"vectors": made, "of": total})
 
     async def _follow(self) -> bool:
         """Handle what the log holds behind our position. False when there was nothing."""
@@ -178,33 +167,12 @@ class Rebuild:
     async def _page(self, messages: Sequence[Message]) -> None:
         deliveries = [delivery for message in messages if (delivery := self._open(message))]
         self.events += len(deliveries)
-        rows = self.stores.rows
-        embeddings = CachedEmbeddings(rows, self.embedder)
-        extracted = _only(deliveries, EntitiesExtracted)
-        if "status" in self.targets:
-            handle = partial(on_facts, documents=RowDocuments(rows), passages=RowPassages(rows))
-            await self._handle(handle, deliveries)
-            await self._handle(partial(remember, extractions=ExtractionCache(rows)), extracted)
-        reaching = _only(deliveries, ChunksCreated, DocumentDeleted)
-        if "graph" in self.targets:
-            merging = Merging(RowContributions(rows), RowSummaries(rows), self.stores.graph, self.limits, self.hubs)
-            for handle, facts in (
-                (on_description_summarized, _only(deliveries, DescriptionSummarized)),
-                (merge, extracted),
-                (on_extents, reaching),
-                (on_graph_edited, _only(deliveries, GraphEdited)),
-            ):
-                self._note(facts, await self._handle(partial(handle, merging=merging), facts))
-        if "vectors" in self.targets:
-            handle = partial(
-                on_chunks,
-                vectors=self.stores.vectors,
-                embeddings=embeddings,
-                extents=RowExtents(rows, "vector_extents"),
-            )
-            await self._handle(handle, reaching)
-            merged = _only(deliveries, GraphMerged)
-            self._note(merged, [[delivery.event] for delivery in merged])
+        for handler in self.handlers:
+            selected = handler.select(deliveries)
+            self._collect(selected, await self._handle(handler.handle, selected))
+        # What the log says was merged counts too: the graph may not be rebuilt with the vectors.
+        merged = [delivery for delivery in deliveries if isinstance(delivery.event, GraphMerged)]
+        self._collect(merged, [[delivery.event] for delivery in merged])
 
     def _open(self, message: Message) -> Delivery[Event] | None:
         try:
@@ -218,18 +186,12 @@ class Rebuild:
             return None
         return Delivery(envelope, message.sequence, 1, message.published_at)
 
-    def _note(self, deliveries: Sequence[Delivery[Any]], facts: Sequence[Sequence[Event]]) -> None:
-        """Vectors of the graph are made once, at the end: a hub is not embedded again for each time it grew."""
-        if "vectors" not in self.targets:
-            return
-        for delivery, of_one in zip(deliveries, facts, strict=True):
-            keys = self.keys.setdefault(delivery.workspace, set())
-            for fact in of_one:
-                if isinstance(fact, GraphMerged):
-                    keys |= {(entity.name,) for entity in fact.entities}
-                    keys |= {(relation.source, relation.target) for relation in fact.relations}
+    def _collect(self, deliveries: Sequence[Delivery[Any]], published: Sequence[Sequence[Event]]) -> None:
+        if "vectors" in self.targets:
+            for delivery, events in zip(deliveries, published, strict=True):
+                self.vectors.collect(delivery.workspace, events)
 
-    async def _handle(self, handle: Handle, batch: Sequence[Delivery[Any]]) -> Sequence[Sequence[Event]]:
+    async def _handle(self, handle: Replay, batch: Sequence[Delivery[Any]]) -> Sequence[Sequence[Event]]:
         """What the live edge does, without publishing: what cannot be handled there is left out here too."""
         if not batch:
             return []
@@ -240,27 +202,6 @@ class Rebuild:
                 self.skipped += 1
                 return [[]]
             return [facts for one in batch for facts in await self._handle(handle, [one])]
-
-    async def _index(self) -> None:
-        """Make the vectors of the noted keys."""
-        embeddings = CachedEmbeddings(self.stores.rows, self.embedder)
-        for workspace, keys in self.keys.items():
-            ordered = sorted(keys)
-            for start in range(0, len(ordered), KEYS):
-                part = ordered[start : start + KEYS]
-                index = partial(
-                    index_graph,
-                    workspace,
-                    {key[0] for key in part if len(key) == 1},
-                    {(key[0], key[1]) for key in part if len(key) == 2},
-                    self.generations,
-                    self.stores.graph,
-                    self.stores.vectors,
-                    embeddings,
-                )
-                await patiently(index)
-                self.report({"vectors": start + len(part), "of": len(ordered)})
-        self.keys.clear()
 
     async def _switch(self) -> None:
         """One write. What the live services were still handling then is in the log, and handled here too.
@@ -292,7 +233,3 @@ class Rebuild:
     def _pointer(self, old: GenerationState, target: Projection, complete_to: int) -> GenerationState:
         previous = None if self.lost else old.live
         return GenerationState(self.generations.of(target), previous, old.highest, complete_to)
-
-
-def _only(deliveries: Sequence[Delivery[Any]], *kinds: type[Event]) -> list[Delivery[Any]]:
-    return [delivery for delivery in deliveries if isinstance(delivery.event, kinds)]

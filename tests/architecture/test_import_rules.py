@@ -149,6 +149,11 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "lightstream.client -> services.query.retrieval.port",
         ),
         ("lightstream/client.py", "import runtime.stores.open", "lightstream.client -> runtime.stores.open"),
+        (
+            "standalone/embedded/ports.py",
+            "import standalone.operations.target",
+            "standalone.embedded.ports -> standalone.operations",
+        ),
     ],
 )
 def test_a_planted_violation_is_found(copy: Path, file: str, line: str, found: str) -> None:
@@ -177,6 +182,12 @@ def test_the_client_imports_the_contracts_the_bus_and_the_errors_only() -> None:
     inner = {name for name in ours if name.partition(".")[0] in FLOORS} - {"runtime"}
     allowed = ("contracts.", "lightstream", "runtime.bus.", "runtime.errors")
     assert {name for name in inner if not name.startswith(allowed)} == set()
+
+
+def test_standalone_imports_of_a_service_its_replay_handlers_and_settings_only() -> None:
+    ours = {name for path in modules("standalone") for name in imported(parsed(path)) if name.count(".") > 1}
+    allowed = r"services\.\w+\.(replay|settings|main)\b|services\.query\.api\.(settings|door)\b"
+    assert {name for name in ours if name.startswith("services.") and not re.match(allowed, name)} == set()
 
 
 def test_a_domain_is_pure() -> None:

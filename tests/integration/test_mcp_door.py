@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from services.query.api.door import Door
+from services.query.api.auth.config import Door
 from standalone.mcp.gate import MOST, Gate
 from standalone.mcp.server import Place, application
 from standalone.mcp.service import http

@@ -16,7 +16,7 @@ from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
-from services.merger.domain.descriptions import Limits
+from services.merger.settings import MergerSettings
 from standalone.operations.digest import Stores
 from standalone.operations.doctor.bus import _backlog
 from standalone.operations.event_lines import line
@@ -49,7 +49,8 @@ async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
     stores = Stores(rows, MemoryGraph(), MemoryVectors("m", 2))
     pointers, parked = await NatsActiveGenerations.bind(jetstream), NatsParkedEvents(jetstream)
     rebuild = Rebuild(
-        NatsLog(jetstream), pointers, stores, LexicalEmbedder(), ["status"], lambda _: None, Limits(), parked=parked
+        NatsLog(jetstream), pointers, stores, LexicalEmbedder(), ["status"], lambda _: None, MergerSettings(),
+        parked=parked,
     )  # fmt: skip
     try:
         return await rebuild.run("default")

@@ -8,7 +8,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, expect
 
-from services.query.api.door import Door
+from services.query.api.auth.config import Door
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, behind
 from tests.support.chromium import browsing

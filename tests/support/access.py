@@ -6,9 +6,9 @@ import httpx
 import jwt
 from fastapi import FastAPI
 
-from services.query.api.credentials import ISSUER
-from services.query.api.door import Door, door
-from services.query.api.settings import AccessSettings
+from services.query.api.auth.config import Door, door
+from services.query.api.auth.credentials import ISSUER
+from services.query.api.auth.settings import AccessSettings
 
 KEY = "k-everything-0123456789"
 READER, WRITER, NOBODY = "k-reader-0123456789abc", "k-writer-0123456789abc", "k-nobody-0123456789abc"

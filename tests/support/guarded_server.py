@@ -24,8 +24,8 @@ from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.openai import OpenAiChat
 from services.query.adapters.models import ModelAnswers
-from services.query.api.door import door
-from services.query.api.settings import AccessSettings
+from services.query.api.auth.config import door
+from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
 from standalone.embedded.processes import free_port
 from tests.support.querying import library_of_two

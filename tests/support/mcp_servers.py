@@ -18,7 +18,7 @@ from contracts.events import DocumentAdded
 from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
-from services.query.api.door import Door
+from services.query.api.auth.config import Door
 from tests.support.querying import World, library_of_two
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -23,8 +23,8 @@ from services.query.adapters.documents import RowCaches, RowDocuments, RowPassag
 from services.query.adapters.word_embeddings import RememberedWords
 from services.query.answering.dependencies import Library
 from services.query.api.app import create_app
-from services.query.api.door import Door
-from services.query.api.routes import Context
+from services.query.api.auth.config import Door
+from services.query.api.context import Context
 from services.query.offline.models import ExtractiveAnswers, OfflineKeywords
 from services.query.retrieval.caches.cached_graph import KeptGraph
 from services.query.retrieval.caches.cached_vectors import KeptVectors

@@ -13,15 +13,23 @@ from starlette.middleware.cors import CORSMiddleware
 
 from contracts.text import encodable
 from runtime.errors import InvalidInput, ModelChanged, Poison, Retryable
-from services.query.api import data, documents, graph, login, ollama, openai, pages, pipeline, system, webpage
-from services.query.api.auth import Gate, Refused
-from services.query.api.bodies import LimitedBody
-from services.query.api.door import Door
-from services.query.api.examples import with_examples
-from services.query.api.failures import answered, told
-from services.query.api.problems import USUAL, answering
-from services.query.api.routes import VERSION, router
-from services.query.api.shield import HEADERS, Audit, Shield
+from services.query.api.auth import login
+from services.query.api.auth.audit import Audit
+from services.query.api.auth.config import Door
+from services.query.api.auth.middleware import Gate, Refused
+from services.query.api.auth.security_headers import HEADERS, Shield
+from services.query.api.body_limits import LimitedBody
+from services.query.api.compat import lightrag_pipeline, lightrag_web_page, ollama, openai
+from services.query.api.context import VERSION
+from services.query.api.documents import routes as documents
+from services.query.api.errors import answered, told
+from services.query.api.graph import routes as graph
+from services.query.api.questions import data
+from services.query.api.questions import routes as questions
+from services.query.api.reference import pages
+from services.query.api.reference.examples import with_examples
+from services.query.api.reference.responses import USUAL, answering
+from services.query.api.system import routes as system
 from services.query.errors import Conflicts, NotOffered, NotTaken, NotThere, TooLarge
 
 REFUSALS: dict[type[Exception], int] = {NotTaken: 400, NotThere: 404, Conflicts: 409, TooLarge: 413, NotOffered: 501}
@@ -49,13 +57,12 @@ def create_app(door: Door | None = None) -> FastAPI:
         responses=answering(*USUAL),
     )
     app.state.door = door
-    app.include_router(router)
-    for routes in (data, documents, pipeline, graph, system, login, ollama, openai):
+    for routes in (questions, data, documents, lightrag_pipeline, graph, system, login, ollama, openai):
         app.include_router(routes.router)
     if door.docs:
         app.include_router(pages.router)
     if door.page:
-        webpage.add_page(app, door.page)
+        lightrag_web_page.add_page(app, door.page)
     _surround(app, door)
     _explain(app)
     return app
@@ -64,7 +71,7 @@ def create_app(door: Door | None = None) -> FastAPI:
 def _surround(app: FastAPI, door: Door) -> None:
     """What a request passes before its route; the last one added is the first."""
     app.add_middleware(LimitedBody, limits=door.bodies)
-    app.add_middleware(Gate, door=door)
+    app.add_middleware(Gate, door=door, public=lightrag_web_page.OPEN if door.page else ())
     app.add_middleware(Audit)
     if door.origins:
         # No cookies are used, so no credentials are let through with `*`.

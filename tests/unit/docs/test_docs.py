@@ -12,7 +12,7 @@ from services.chunker.settings import ChunkerSettings
 from services.extractor.settings import ExtractorSettings
 from services.indexer.settings import IndexerSettings
 from services.merger.settings import MergerSettings
-from services.query.api.settings import AccessSettings
+from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
 from standalone.operations.settings import CommandSettings
 

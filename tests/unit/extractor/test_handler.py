@@ -19,7 +19,8 @@ from services.extractor.adapters.model import ModelExtractor
 from services.extractor.adapters.rules import OfflineExtractor
 from services.extractor.domain.guidance import DELIMITER as D
 from services.extractor.domain.guidance import Recipe
-from services.extractor.handler import cache_key, on_chunks_created, on_entities_extracted
+from services.extractor.handler import cache_key, on_chunks_created
+from services.extractor.replay import on_entities_extracted
 from tests.support.events import chunk, chunked, delivered, document, reference
 
 ONCE = Recipe(gleaning=0)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from services.query.domain.access import Grant, accounts, keys, listed, need
-from services.query.domain.rates import Buckets, Lockout, Once
+from services.query.api.auth.permissions import Grant, accounts, keys, listed, need
+from services.query.api.auth.rate_limits import Buckets, Lockout, Once
 
 SECRET = "k0123456789abcdef"
 

@@ -17,8 +17,8 @@ from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
 from runtime.errors import Poison, Unavailable
 from services.query.api.app import create_app
-from services.query.api.bodies import MAX_BODY, MAX_LOGIN, MAX_REQUEST, BodyLimits
-from services.query.api.door import Door
+from services.query.api.auth.config import Door
+from services.query.api.body_limits import MAX_BODY, MAX_LOGIN, MAX_REQUEST, BodyLimits
 from services.query.settings import QuerySettings
 from tests.support.querying import World, library_of_two
 

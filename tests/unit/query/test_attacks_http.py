@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from structlog.testing import capture_logs
 
 from runtime.errors import Unavailable
-from services.query.domain.access import need
+from services.query.api.auth.permissions import need
 from tests.support.access import (
     KEY,
     READER,

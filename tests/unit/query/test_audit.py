@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 from structlog.testing import capture_logs
 
-from services.query.api.settings import AccessSettings
+from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, READER, SEVERAL, WRITER, bearing, behind, client, keyed, with_accounts
 from tests.support.querying import World, library_of_two

@@ -11,8 +11,8 @@ import pytest_asyncio
 from fastapi import FastAPI
 
 from runtime.errors import ConfigurationError
-from services.query.api.credentials import ISSUER
-from services.query.domain.rates import Lockout
+from services.query.api.auth.credentials import ISSUER
+from services.query.api.auth.rate_limits import Lockout
 from tests.support.access import (
     HASHED,
     KEY,

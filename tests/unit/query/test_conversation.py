@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.query.domain.conversation import (
-    LONGEST_TURN,
+from services.query.api.compat.conversation import (
     MODES,
-    MOST_TURNS,
     Wish,
     cited,
     is_task,
@@ -17,7 +15,8 @@ from services.query.domain.conversation import (
     parted,
     wish,
 )
-from services.query.domain.model_names import Model, model, models, offered
+from services.query.api.compat.openai_model_names import Model, model, models, offered
+from services.query.api.questions.models import LONGEST_TURN, MOST_TURNS
 from services.query.question import Turn
 
 TWO = {"curie.txt": "1", "baker.txt": "2"}

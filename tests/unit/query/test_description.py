@@ -6,7 +6,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from services.query.api.app import create_app
-from services.query.api.examples import ANSWERS
+from services.query.api.reference.examples import ANSWERS
 
 DOCUMENT = create_app().openapi()
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]

@@ -7,7 +7,7 @@ import jwt
 import pytest
 from fastapi import FastAPI
 
-from services.query.api.credentials import Tokens
+from services.query.api.auth.credentials import Tokens
 from tests.support.access import PASSWORD, SECRET, bearing, client, with_accounts
 from tests.support.querying import World, library_of_two
 

@@ -10,9 +10,9 @@ from fastapi import FastAPI
 from runtime.bus.memory import MemoryBlobs
 from services.query import wiring as open_module
 from services.query.api.app import create_app
-from services.query.api.bodies import BodyLimits
-from services.query.api.door import Door
-from services.query.api.failures import answered
+from services.query.api.auth.config import Door
+from services.query.api.body_limits import BodyLimits
+from services.query.api.errors import answered
 from services.query.wiring import counter
 from tests.support.access import KEY, WRITER, behind, client, keyed
 from tests.support.querying import World, library_of_two

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 
 from runtime.errors import ConfigurationError
 from services.query.api.app import create_app
-from services.query.api.webpage import PLACE
+from services.query.api.compat.lightrag_web_page import PLACE
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, PASSWORD, behind, client, with_accounts
 from tests.support.querying import World

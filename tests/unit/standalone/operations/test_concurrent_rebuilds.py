@@ -9,7 +9,7 @@ from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
-from services.merger.domain.descriptions import Limits
+from services.merger.settings import MergerSettings
 from standalone.operations.digest import Stores
 from standalone.operations.rebuild import Rebuild
 
@@ -25,7 +25,7 @@ def stores() -> Stores:
 
 
 def rebuild(pointers: MemoryActiveGenerations, stores: Stores, *targets: Projection) -> Rebuild:
-    return Rebuild(MemoryLog(), pointers, stores, LexicalEmbedder(), targets, lambda _: None, Limits())
+    return Rebuild(MemoryLog(), pointers, stores, LexicalEmbedder(), targets, lambda _: None, MergerSettings())
 
 
 async def test_the_later_rebuild_wins(pointers: MemoryActiveGenerations, stores: Stores) -> None:

@@ -11,7 +11,7 @@ from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
-from services.merger.domain.descriptions import Limits
+from services.merger.settings import MergerSettings
 from standalone.operations.digest import Stores, digest
 from standalone.operations.rebuild import Rebuild
 
@@ -37,9 +37,9 @@ async def rebuilt() -> Stores:
         log.append(message["subject"], json.dumps(message["event"], ensure_ascii=False).encode(), message["id"])
     embedder = LexicalEmbedder(64)
     stores = Stores(MemoryRows(), MemoryGraph(), MemoryVectors(embedder.model, embedder.dimension))
-    result = await Rebuild(log, MemoryActiveGenerations(), stores, embedder, PROJECTIONS, lambda _: None, Limits()).run(
-        "w"
-    )
+    result = await Rebuild(
+        log, MemoryActiveGenerations(), stores, embedder, PROJECTIONS, lambda _: None, MergerSettings()
+    ).run("w")
     assert (result["events"], result["skipped"], result["newer"]) == (len(log.messages), 0, [])
     return stores
 

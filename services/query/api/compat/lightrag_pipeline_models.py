@@ -1,0 +1,72 @@
+"""What the routes about work in progress take and answer, in LightRAG's shapes."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from services.query.api.documents.models import Said
+from services.query.api.strict_model import Strict
+
+
+class PipelineStatus(BaseModel):
+    """LightRAG's view of the work that goes on. There is no one pipeline, and nothing waits for it."""
+
+    busy: bool
+    job_name: str
+    job_start: str | None = None
+    docs: int = Field(description="documents on which work goes on")
+    batchs: int
+    cur_batch: int
+    request_pending: bool = False
+    cancellation_requested: bool = False
+    destructive_busy: bool = False
+    scanning: bool = False
+    scanning_exclusive: bool = False
+    pending_enqueues: int = 0
+    latest_message: str
+    history_messages: list[str]
+    update_status: dict[str, list[bool]] = {}
+    recovery_required: bool = False
+    recovery_kind: str | None = None
+    recovery_message: str | None = None
+
+
+class Cancelled(BaseModel):
+    """What was stopped."""
+
+    status: Literal["cancellation_requested", "not_busy"]
+    message: str
+    doc_ids: list[str] = Field(default=[], description="documents on which work is stopped, the first 1,000 of them")
+
+
+class ResetRequest(Strict):
+    """`confirm` must be true, as in LightRAG."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"confirm": True}]})
+
+    confirm: bool = False
+
+
+class Reset(BaseModel):
+    """There is nothing that could need a reset."""
+
+    status: Literal["no_recovery_required"] = "no_recovery_required"
+    message: str
+    cancelled_manual_retries: int = 0
+
+
+class SourceConflicts(BaseModel):
+    """Names that several documents claim. There are none here: a name is one document's, or is not its id."""
+
+    conflicts: list[dict[str, Any]] = []
+    next_cursor: str | None = None
+
+
+class RepairRequest(Strict):
+    """Which document keeps a name."""
+
+    canonical_source_key: Said = Field(min_length=1, max_length=4096, examples=["port.md"])
+    primary_doc_id: Said = Field(min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"])
+    expected_candidate_count: int | None = None
+    expected_candidate_fingerprint: Said | None = None
+    dry_run: bool = True

@@ -1,0 +1,132 @@
+"""Requests of Ollama's API, and what is said of the one model. Unknown fields are ignored, as there."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from services.query.api.strict_model import Strict
+from services.query.question import Turn
+
+SIZE = 7_365_960_935
+MODIFIED, EXPIRES = "2024-01-15T00:00:00Z", "2050-12-31T14:38:31.83753-07:00"
+DIGEST = "sha256:lightrag"
+PROTOCOL = "0.9.3"
+"""The version of Ollama whose protocol this is. LightRAG's numbers, which clients only show."""
+
+
+class Message(Strict):
+    """What somebody said."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+    images: list[str] | None = Field(default=None, max_length=0, description="not read, and refused")
+
+
+class ChatRequest(Strict):
+    """A conversation."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "model": "lightrag:latest",
+                    "messages": [{"role": "user", "content": "/mix Who leads the Harbour Office?"}],
+                    "stream": False,
+                }
+            ]
+        }
+    )
+
+    model: str = Field(max_length=256)
+    messages: list[Message] = Field(min_length=1, max_length=4096)
+    stream: bool | None = True
+    system: str | None = Field(default=None, description="instructions for the answering model")
+    options: dict[str, Any] | None = Field(default=None, description="without effect")
+
+    @property
+    def turns(self) -> list[Turn]:
+        """All that was said."""
+        return [Turn(message.role, message.content) for message in self.messages]
+
+
+class GenerateRequest(Strict):
+    """A prompt for the language model, without any retrieval."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"model": "lightrag:latest", "prompt": "Name three harbours.", "stream": False}]
+        }
+    )
+
+    model: str = Field(max_length=256)
+    prompt: str
+    system: str | None = Field(default=None, description="instructions for the model")
+    stream: bool | None = False
+    options: dict[str, Any] | None = Field(default=None, description="without effect")
+
+
+class OllamaProblem(BaseModel):
+    """Why there is no answer."""
+
+    error: str = Field(examples=["model 'mistral' not found"])
+
+
+def tags(name: str, tag: str) -> dict[str, Any]:
+    """The list of models that there are."""
+    full = f"{name}:{tag}"
+    details = _details(name, "13B")
+    about = {"name": full, "model": full, "size": SIZE, "digest": DIGEST, "modified_at": MODIFIED, "details": details}
+    return {"models": [about]}
+
+
+def running(name: str, tag: str) -> dict[str, Any]:
+    """The list of models that are loaded: it always is."""
+    full = f"{name}:{tag}"
+    details = _details("llama", "7.2B")
+    about = {"name": full, "model": full, "size": SIZE, "digest": DIGEST, "details": details}
+    return {"models": [{**about, "expires_at": EXPIRES, "size_vram": SIZE}]}
+
+
+def _details(family: str, parameters: str) -> dict[str, Any]:
+    return {
+        "parent_model": "",
+        "format": "gguf",
+        "family": family,
+        "families": [family],
+        "parameter_size": parameters,
+        "quantization_level": "Q4_0",
+    }
+
+
+STATISTICS = {
+    "total_duration": 412_000_000,
+    "load_duration": 0,
+    "prompt_eval_count": 9,
+    "prompt_eval_duration": 105_000_000,
+    "eval_count": 14,
+    "eval_duration": 307_000_000,
+}
+CHATTED: dict[str, Any] = {
+    "model": "lightrag:latest",
+    "created_at": "2026-01-15T09:30:00Z",
+    "message": {
+        "role": "assistant",
+        "content": "Ada Marsh leads it. [1]\n\n### References\n\n- [1] harbour.md\n",
+        "images": None,
+    },
+    "done": True,
+    "done_reason": "stop",
+    **STATISTICS,
+    "references": [{"reference_id": "1", "file_path": "harbour.md"}],
+}
+GENERATED: dict[str, Any] = {
+    "model": "lightrag:latest",
+    "created_at": "2026-01-15T09:30:00Z",
+    "response": "Rotterdam, Antwerp and Hamburg.",
+    "context": [],
+    "done": True,
+    "done_reason": "stop",
+    **STATISTICS,
+    "references": [],
+}
+"""Answers as the description of the API shows them."""

@@ -1,0 +1,47 @@
+"""Names of models as OpenAI's clients choose them: `lightstream`, `lightstream:walk`, `lightstream:walk@workspace`."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from services.query.api.auth.permissions import EVERY
+from services.query.api.compat.conversation import MODES
+from services.query.question import Mode
+
+NAME = "lightstream"
+
+
+@dataclass(frozen=True)
+class Model:
+    """How to answer, and from which workspace; "": the one the request means otherwise."""
+
+    mode: Mode
+    workspace: str = ""
+
+    @property
+    def id(self) -> str:
+        """Its full name."""
+        return f"{NAME}:{self.mode}" + (f"@{self.workspace}" if self.workspace else "")
+
+
+def model(id: str) -> Model | None:
+    """The model of that name; None when there is none. Without a mode it is `mix`."""
+    name, at, workspace = id.partition("@")
+    name, colon, mode = name.partition(":")
+    if name != NAME or (at and not workspace):
+        return None
+    found = MODES.get(mode if colon else "mix")
+    return Model(found, workspace) if found else None
+
+
+def models(workspaces: Iterable[str]) -> list[Model]:
+    """Every mode in each of the workspaces."""
+    return [Model(mode, workspace) for workspace in workspaces for mode in MODES.values()]
+
+
+def offered(bound: frozenset[str], usual: str | None) -> list[Model]:
+    """The models for credentials that are bound to these workspaces.
+
+    `usual`: what a request without a workspace means to them, None when they must always name one.
+    """
+    several = sorted(bound - {EVERY}) if len(bound) > 1 or usual is None else []
+    return models([*([] if usual is None else [""]), *several])

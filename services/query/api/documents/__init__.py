@@ -1,0 +1,1 @@
+"""Routes and models of documents: adding, uploading, scanning, listing and deleting them."""

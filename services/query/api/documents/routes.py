@@ -1,0 +1,267 @@
+"""The routes about documents. No logic: a request becomes a call, its result becomes an answer."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Path, Query, Request
+
+from contracts.graph import Partition
+from contracts.ids import UNKNOWN_SOURCE
+from runtime.bus.publisher import Added
+from runtime.parsing.kinds import KINDS
+from services.query.api.context import Context, Ctx, Workspace
+from services.query.api.documents.insert_models import InsertResponse
+from services.query.api.documents.models import (
+    ChunkingOption,
+    DeleteRequest,
+    DeleteResponse,
+    Document,
+    Done,
+    FileTypes,
+    InsertText,
+    InsertTexts,
+    PaginatedRequest,
+    PaginatedResponse,
+    Pagination,
+    ScanStatus,
+    Started,
+    StatusCounts,
+    TrackStatus,
+    all_counts,
+)
+from services.query.api.documents.multipart import received
+from services.query.api.reference.links import ADDED, LISTED, SCANNED, TRACKED
+from services.query.api.reference.responses import answering
+from services.query.errors import NotThere
+from services.query.ingestion.adding import Shelf, Text, Track, add_texts
+from services.query.ingestion.removing import delete, delete_all, reprocess
+from services.query.ingestion.scanning import AlreadyRunning
+from services.query.ingestion.uploading import Wishes, upload
+from services.query.status.document_status import STATUSES
+
+router = APIRouter(prefix="/documents", tags=["documents"])
+
+Key = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key", min_length=1, max_length=256, description="requests with this key are one, for a day"
+    ),
+]
+
+TrackId = Annotated[str, Path(examples=["insert_20261121_120718_e19508f8"])]
+
+FORM: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        "encoding": {
+                            "type": "string",
+                            "description": "of a file that is text, as windows-1252; without it, it is detected",
+                        },
+                    },
+                }
+            }
+        },
+    }
+}
+"""FastAPI would read the whole form before the route could bound it."""
+
+
+@router.post("/upload", openapi_extra=FORM, responses={**ADDED, **answering(409)})
+async def upload_file(
+    request: Request,
+    ctx: Ctx,
+    workspace: Workspace,
+    key: Key = None,
+    replace: Annotated[bool, Query(description="another text under a name that is there is its new version")] = False,
+) -> InsertResponse:
+    """Add a file. The answer comes once it is read and the log has its text durably."""
+    shelf = Shelf(ctx.log, ctx.blobs, workspace)
+    async with received(request, ctx.readers.refuse_larger) as file:
+        added, track, warning = await upload(shelf, file, Wishes(key, replace), ctx.readers)
+    return (await _answered(ctx, workspace, [added], track)).warning([warning] if warning else [])
+
+
+@router.post("/text", responses=ADDED)
+async def add_text(body: InsertText, ctx: Ctx, workspace: Workspace, key: Key = None) -> InsertResponse:
+    """Add one text. The answer comes once the log has it durably."""
+    track = Track.of("insert", key, body.model_dump_json())
+    return await _added(ctx, workspace, track, [body.text], [body.file_source], body.chunking)
+
+
+@router.post("/texts", responses=ADDED)
+async def texts(body: InsertTexts, ctx: Ctx, workspace: Workspace, key: Key = None) -> InsertResponse:
+    """Add several texts. The answer comes once the log has them all durably."""
+    track = Track.of("insert", key, body.model_dump_json())
+    return await _added(ctx, workspace, track, body.texts, body.file_sources, body.chunking)
+
+
+async def _added(
+    ctx: Context,
+    workspace: str,
+    track: Track,
+    texts: Sequence[str],
+    sources: Sequence[str],
+    chunking: ChunkingOption | None,
+) -> InsertResponse:
+    wanted = chunking.chunking() if chunking else None
+    named = zip(texts, sources or [UNKNOWN_SOURCE] * len(texts), strict=True)
+    added = await add_texts(
+        Shelf(ctx.log, ctx.blobs, workspace), track, [Text(text, name, chunking=wanted) for text, name in named]
+    )
+    return await _answered(ctx, workspace, added, track)
+
+
+async def _answered(ctx: Context, workspace: str, added: Sequence[Added], track: Track) -> InsertResponse:
+    there = [one.document_id for one in added if not one.is_new]
+    found = await ctx.documents.get(await _space(ctx, workspace), there) if there else {}
+    return InsertResponse.of(added, track.id, {id: state.status for id, (state, _) in found.items()})
+
+
+@router.post("/scan", responses={**SCANNED, **answering(404, 501)})
+async def scan(ctx: Ctx, workspace: Workspace) -> Started:
+    """Add every file of the workspace's folder in INPUT_DIR, in the background. 501 where that is not set.
+
+    While a scan of the workspace is running there is no second one: the answer then has the track id of the first.
+    """
+    try:
+        begun = ctx.scans.start(Shelf(ctx.log, ctx.blobs, workspace))
+    except AlreadyRunning as running:
+        message = "A scan of this workspace is running already; nothing was begun."
+        return Started(status="scanning_skipped_pipeline_busy", message=message, track_id=running.track_id)
+    return Started(status="scanning_started", message="The folder is being read.", track_id=begun.track_id)
+
+
+@router.get("/scan/status/{track_id}", operation_id="scan_status", responses=answering(404))
+async def scan_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> ScanStatus:
+    """How far a scan of this process is."""
+    found = ctx.scans.get(workspace, track_id)
+    samples = {
+        kind: {"items": items, "truncated": found.counts[kind] > len(items), "dropped": found.counts[kind] - len(items)}
+        for kind, items in found.samples.items()
+    }
+    return ScanStatus(
+        track_id=found.track_id,
+        status=found.status,
+        counts=found.counts,
+        samples=samples,
+        created_at=found.created_at,
+        updated_at=found.updated_at,
+        version=found.version,
+        message=found.message,
+    )
+
+
+@router.get("/supported_file_types")
+async def supported_file_types() -> FileTypes:
+    """Which files are read. One of any other name is read when it is text."""
+    engines: dict[str, list[str]] = {}
+    for suffix, kind in KINDS.items():
+        engines.setdefault(kind.parser or "text", []).append(suffix)
+    return FileTypes(supported_extensions=list(KINDS), engines=engines)
+
+
+@router.delete("/delete_document", operation_id="delete_document")
+async def delete_document(body: DeleteRequest, ctx: Ctx, workspace: Workspace) -> DeleteResponse:
+    """Delete documents. The answer comes once the log has it durably; ids that nobody knows do no harm."""
+    found = await delete(ctx.log, workspace, body.doc_ids)
+    return DeleteResponse(message=f"{found} of {len(body.doc_ids)} are being deleted.", doc_id=", ".join(body.doc_ids))
+
+
+@router.delete("")
+async def clear(ctx: Ctx, workspace: Workspace) -> Done:
+    """Delete every document of the workspace. What people said of the graph stays, and so do the caches."""
+    found = await delete_all(ctx.log, ctx.documents, await _space(ctx, workspace))
+    return Done(status="success", message=f"{found} documents are being deleted.")
+
+
+@router.post("/clear_cache")
+async def clear_cache(ctx: Ctx, workspace: Workspace) -> Done:
+    """Forget what a language model gave for texts and questions of this workspace. Embeddings are kept."""
+    await ctx.library.caches.clear(workspace)
+    return Done(status="success", message="Successfully cleared all cache")
+
+
+@router.post("/reprocess_failed")
+async def reprocess_failed(ctx: Ctx, workspace: Workspace) -> Started:
+    """Try every failed or partial document again, as a new version of itself."""
+    found = await reprocess(ctx.log, ctx.documents, await _space(ctx, workspace))
+    return Started(status="reprocessing_started", message=f"{found} documents are tried again.")
+
+
+@router.get("/track_status/{track_id}", operation_id="track_status", responses=TRACKED)
+async def track_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> TrackStatus:
+    """The documents of one request, or the one document of that id. An unknown id has none.
+
+    A scan that this process knows has those too that it found unchanged.
+    """
+    space = await _space(ctx, workspace)
+    found = await ctx.documents.tracked(space, track_id)
+    others = {track_id, *ctx.scans.unchanged(workspace, track_id)} - {status.id for status in found}
+    if not found or len(others) > 1:
+        states = await ctx.documents.get(space, sorted(others))
+        found += [state for state, _ in states.values() if state.status in STATUSES]
+    summary: dict[str, int] = {}
+    for status in found:
+        summary[status.status] = summary.get(status.status, 0) + 1
+    return TrackStatus(
+        track_id=track_id, documents=[Document.of(s) for s in found], total_count=len(found), status_summary=summary
+    )
+
+
+@router.get("/by_id", responses=answering(404))
+async def by_id(
+    ctx: Ctx,
+    workspace: Workspace,
+    doc_id: Annotated[str, Query(min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"])],
+) -> Document:
+    """The state of one document. 404 for an id that nobody knows in this workspace, or that is deleted."""
+    found = await ctx.documents.get(await _space(ctx, workspace), [doc_id])
+    state = found[doc_id][0] if doc_id in found else None
+    if state is None or state.status not in STATUSES:
+        raise NotThere("there is no document of that id")
+    return Document.of(state)
+
+
+@router.post("/paginated", responses=LISTED)
+async def paginated(body: PaginatedRequest, ctx: Ctx, workspace: Workspace) -> PaginatedResponse:
+    """A page of the list of documents."""
+    space = await _space(ctx, workspace)
+    wanted = body.status_filters or ([body.status_filter] if body.status_filter else [])
+    page = await ctx.documents.page(
+        space,
+        statuses=[status.lower() for status in wanted],
+        order=body.sort_field,
+        descending=body.sort_direction == "desc",
+        skip=(body.page - 1) * body.page_size,
+        limit=body.page_size,
+    )
+    pages = -(-page.total // body.page_size)
+    return PaginatedResponse(
+        documents=[Document.of(status) for status in page.documents],
+        pagination=Pagination(
+            page=body.page,
+            page_size=body.page_size,
+            total_count=page.total,
+            total_pages=pages,
+            has_next=body.page < pages,
+            has_prev=body.page > 1,
+        ),
+        status_counts=all_counts(await ctx.documents.counts(space)),
+    )
+
+
+@router.get("/status_counts")
+async def status_counts(ctx: Ctx, workspace: Workspace) -> StatusCounts:
+    """How many documents are in which state."""
+    return StatusCounts(status_counts=all_counts(await ctx.documents.counts(await _space(ctx, workspace))))
+
+
+async def _space(ctx: Context, workspace: str) -> Partition:
+    return Partition(workspace, (await ctx.pointers.live("status")).status)

@@ -1,0 +1,250 @@
+"""Requests and answers about the graph, in LightRAG's shapes."""
+
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
+
+from contracts.graph import Entity, Relation
+from contracts.ids import SEPARATOR
+from contracts.text import encodable, one_line, sanitize
+from contracts.values import EditedValues
+from runtime.bus.codec import explain
+from services.query.api.strict_model import Strict
+from services.query.errors import NotTaken
+from services.query.graph.browsing import Part
+from services.query.graph.editing import Edited, Renaming
+
+M = TypeVar("M", bound=BaseModel)
+
+Name = Annotated[str, AfterValidator(encodable), Field(min_length=1, max_length=512)]
+Prose = Annotated[str, AfterValidator(sanitize)]
+
+
+class _Values(Strict):
+    """What is said of a thing. What follows from documents (source_id, file_path) cannot be said."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    description: Annotated[Prose, Field(max_length=50_000)] | None = None
+
+
+class EntityValues(_Values):
+    """What is said of an entity."""
+
+    entity_type: Annotated[Prose, Field(min_length=1, max_length=256)] | None = None
+    entity_name: Name | None = None
+
+    def values(self) -> EditedValues:
+        """As the event says it."""
+        return EditedValues(type=self.entity_type or None, description=self.description)
+
+
+class RelationValues(_Values):
+    """What is said of a relation."""
+
+    keywords: Annotated[Prose, Field(max_length=20_000)] | list[Prose] | None = None
+    weight: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
+
+    def values(self) -> EditedValues:
+        """As the event says it; keywords may come in one text, with commas."""
+        words = self.keywords.replace("，", ",").split(",") if isinstance(self.keywords, str) else self.keywords or ()
+        keywords = tuple(sorted({word.strip() for word in words} - {""}))[:200]
+        return EditedValues(
+            description=self.description, weight=self.weight, keywords=None if self.keywords is None else keywords
+        )
+
+
+def taken(model: type[M], data: dict[str, Any], *, ignored: tuple[str, ...] = ()) -> M:
+    """The values of a request. Raises `NotTaken` for a name that is not known, and for a value that cannot be."""
+    try:
+        return model.model_validate({name: value for name, value in data.items() if name not in ignored})
+    except ValidationError as error:
+        known = ", ".join(model.model_fields)
+        raise NotTaken(f"{encodable(explain(error))} (known: {known})") from None
+
+
+def _said(model: type[BaseModel], *ignored: str) -> WithJsonSchema:
+    """Tells of what `taken` looks at later, so that a name that is not known is a 400 as in LightRAG."""
+    schema = model.model_json_schema()
+    return WithJsonSchema({**schema, "properties": {**schema["properties"], **{name: {} for name in ignored}}})
+
+
+MANUAL = ("source_id", "file_path")
+"""What LightRAG's clients send with a new thing; here it follows from documents."""
+
+NewEntity = Annotated[dict[str, Any], _said(EntityValues, *MANUAL, "entity_name")]
+EntityChange = Annotated[dict[str, Any], _said(EntityValues)]
+NewRelation = Annotated[dict[str, Any], _said(RelationValues, *MANUAL)]
+RelationChange = Annotated[dict[str, Any], _said(RelationValues)]
+
+
+class EntityCreateRequest(Strict):
+    """An entity to make. `source_id` and `file_path` may be given as in LightRAG, and are not kept."""
+
+    entity_name: Name = Field(examples=["Ada Marlow"])
+    entity_data: NewEntity = Field(examples=[{"description": "Captain of the harbour.", "entity_type": "person"}])
+
+
+class EntityUpdateRequest(Strict):
+    """What is to be said of an entity, or what it is to be called."""
+
+    entity_name: Name = Field(examples=["Port Elm"])
+    updated_data: EntityChange = Field(examples=[{"entity_name": "Elmhaven", "description": "A port on the estuary."}])
+    allow_rename: bool = False
+    allow_merge: bool = False
+
+    def renaming(self, values: EntityValues) -> Renaming:
+        """The other name, and what is allowed for it."""
+        return Renaming(values.entity_name, self.allow_rename, self.allow_merge)
+
+
+class EntitiesMergeRequest(Strict):
+    """Several entities that are one."""
+
+    entities_to_change: list[Name] = Field(min_length=1, max_length=1000, examples=[["A. Marlow", "Captain Marlow"]])
+    entity_to_change_into: Name = Field(examples=["Ada Marlow"])
+
+
+class EntityDeleteRequest(Strict):
+    """An entity to hide."""
+
+    entity_name: Name = Field(examples=["Ada Marlow"])
+
+
+class RelationCreateRequest(Strict):
+    """A relation to make between two entities that there are."""
+
+    source_entity: Name = Field(examples=["Ada Marlow"])
+    target_entity: Name = Field(examples=["Port Elm"])
+    relation_data: NewRelation = Field(examples=[{"description": "She leads its office.", "keywords": "work,lead"}])
+
+
+class RelationUpdateRequest(Strict):
+    """What is to be said of a relation."""
+
+    source_id: Name = Field(examples=["Ada Marlow"])
+    target_id: Name = Field(examples=["Port Elm"])
+    updated_data: RelationChange = Field(examples=[{"description": "She led its office until 1931.", "weight": 2.0}])
+
+
+class RelationDeleteRequest(Strict):
+    """A relation to hide."""
+
+    source_entity: Name = Field(examples=["Ada Marlow"])
+    target_entity: Name = Field(examples=["Port Elm"])
+
+
+class Subgraph(BaseModel):
+    """A part of the graph."""
+
+    nodes: list[dict[str, Any]] = Field(description="id, labels, properties")
+    edges: list[dict[str, Any]] = Field(description="id, type, source, target, properties")
+    is_truncated: bool
+
+    @classmethod
+    def of(cls, part: Part) -> "Subgraph":
+        """A part of the graph in LightRAG's shape."""
+        return cls(
+            nodes=[{"id": e.name, "labels": [e.name], "properties": node(e)} for e in part.entities],
+            edges=[
+                {
+                    "id": f"{r.source}-{r.target}",
+                    "type": "DIRECTED",
+                    "source": r.source,
+                    "target": r.target,
+                    "properties": edge(r),
+                }
+                for r in part.relations
+            ],
+            is_truncated=part.is_truncated,
+        )
+
+
+class Exists(BaseModel):
+    """Whether there is such an entity."""
+
+    exists: bool
+
+
+class EditResponse(BaseModel):
+    """An edit that the log has. `pending`: the graph does not show it yet, and will."""
+
+    status: Literal["success", "pending"]
+    message: str
+    data: dict[str, Any]
+
+
+class EntityUpdateResponse(EditResponse):
+    """Likewise, with what became of the name."""
+
+    operation_summary: dict[str, Any]
+
+
+class DeletionResponse(BaseModel):
+    """Likewise for a deletion."""
+
+    status: Literal["success", "pending"]
+    doc_id: str = ""
+    message: str
+    status_code: int
+    file_path: str | None = None
+
+
+PENDING = "The log has it, as {}; the graph does not show it yet, because it works on something else."
+
+
+def answered(edited: Edited[Entity] | Edited[Relation], message: str) -> EditResponse:
+    """What is answered to an edit."""
+    thing = edited.thing
+    names = edited.key
+    named = {"entity_name": names[0]} if len(names) == 1 else {"src_entity": names[0], "tgt_entity": names[1]}
+    shown = node(thing) if isinstance(thing, Entity) else edge(thing) if thing else None
+    return EditResponse(
+        status="success" if thing else "pending",
+        message=message if thing else PENDING.format(edited.sequence),
+        data={
+            **named,
+            "source_id": shown["source_id"] if shown else "",
+            "graph_data": shown,
+            "sequence": edited.sequence,
+        },
+    )
+
+
+def summarized(edited: Edited[Entity], before: str) -> dict[str, Any]:
+    """What became of the entity's name."""
+    return {
+        "merged": edited.merged,
+        "merge_status": "success" if edited.merged else "not_attempted",
+        "merge_error": None,
+        "operation_status": "success" if edited.thing else "pending",
+        "target_entity": before,
+        "final_entity": edited.key[0],
+        "renamed": edited.renamed,
+    }
+
+
+def deleted(edited: Edited[bool], message: str) -> DeletionResponse:
+    """What is answered to a deletion."""
+    if edited.thing:
+        return DeletionResponse(status="success", message=message, status_code=200)
+    return DeletionResponse(status="pending", message=PENDING.format(edited.sequence), status_code=202)
+
+
+def node(entity: Entity) -> dict[str, Any]:
+    """The properties of an entity."""
+    return {"entity_id": entity.name, "entity_type": entity.type, **_common(entity)}
+
+
+def edge(relation: Relation) -> dict[str, Any]:
+    """The properties of a relation."""
+    return {"weight": relation.weight, "keywords": ",".join(relation.keywords), **_common(relation)}
+
+
+def _common(thing: Entity | Relation) -> dict[str, Any]:
+    return {
+        "description": thing.description,
+        "source_id": SEPARATOR.join(thing.source_ids) or "manual_creation",
+        "file_path": SEPARATOR.join(map(one_line, thing.file_paths)) or "manual_creation",
+        "created_at": thing.created_at,
+    }

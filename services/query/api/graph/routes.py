@@ -1,0 +1,164 @@
+"""The routes about the graph. No logic: a request becomes a call, its result becomes an answer."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from contracts.graph import Partition
+from services.query.api.auth.permissions import Caller
+from services.query.api.context import Context, Ctx, Workspace
+from services.query.api.graph.models import (
+    MANUAL,
+    DeletionResponse,
+    EditResponse,
+    EntitiesMergeRequest,
+    EntityCreateRequest,
+    EntityDeleteRequest,
+    EntityUpdateRequest,
+    EntityUpdateResponse,
+    EntityValues,
+    Exists,
+    Name,
+    RelationCreateRequest,
+    RelationDeleteRequest,
+    RelationUpdateRequest,
+    RelationValues,
+    Subgraph,
+    answered,
+    deleted,
+    summarized,
+    taken,
+)
+from services.query.api.reference.links import ENTITY, NAMES, RELATION
+from services.query.api.reference.responses import Responses, answering
+from services.query.graph import browsing, editing
+from services.query.graph.editing import Desk, Edited
+
+router = APIRouter(tags=["graph"])
+
+
+async def desk(request: Request, ctx: Ctx, workspace: Workspace) -> Desk:
+    """Where the caller edits the graph of the workspace."""
+    caller: Caller = request.state.caller
+    return Desk(ctx.log, ctx.library.graph, ctx.pointers, workspace, ctx.settings.edit_timeout, caller.name)
+
+
+Editing = Annotated[Desk, Depends(desk)]
+
+LATER: Responses = {202: {"description": "the log has it; the graph does not show it yet"}}
+CHANGING: Responses = {**LATER, **answering(404)}
+
+
+@router.get("/graph/label/list", responses=NAMES)
+async def labels(ctx: Ctx, workspace: Workspace) -> list[str]:
+    """The names of all entities, sorted."""
+    return await browsing.names(ctx.library.graph, await _space(ctx, workspace))
+
+
+@router.get("/graph/label/popular")
+async def popular(ctx: Ctx, workspace: Workspace, limit: Annotated[int, Query(ge=1, le=1000)] = 300) -> list[str]:
+    """The names of the entities with the most relations."""
+    return await ctx.library.graph.hubs(await _space(ctx, workspace), limit=limit)
+
+
+@router.get("/graph/label/search")
+async def search(
+    ctx: Ctx,
+    workspace: Workspace,
+    q: Annotated[str, Query(max_length=512, examples=["elm"])],
+    limit: Annotated[int, Query(ge=1, le=100)] = 50,
+) -> list[str]:
+    """The names that hold a text, the likest first."""
+    return await browsing.search(ctx.library.graph, await _space(ctx, workspace), q, limit)
+
+
+@router.get("/graphs", operation_id="graphs")
+async def graphs(
+    ctx: Ctx,
+    workspace: Workspace,
+    label: Annotated[
+        str, Query(min_length=1, max_length=512, description="a name, or * for the whole graph", examples=["*"])
+    ],
+    max_depth: Annotated[int, Query(ge=1, le=100)] = 3,
+    max_nodes: Annotated[int, Query(ge=1)] = 1000,
+) -> Subgraph:
+    """The entities around a name and the relations between them; MAX_GRAPH_NODES bounds it."""
+    most = min(max_nodes, ctx.settings.max_graph_nodes)
+    part = await browsing.around(ctx.library.graph, await _space(ctx, workspace), label, max_depth, most)
+    return Subgraph.of(part)
+
+
+@router.get("/graph/entity/exists", operation_id="entity_exists")
+async def exists(ctx: Ctx, workspace: Workspace, name: Annotated[Name, Query(examples=["Ada Marlow"])]) -> Exists:
+    """Whether there is an entity of that name."""
+    return Exists(exists=bool(await ctx.library.graph.entities(await _space(ctx, workspace), [name])))
+
+
+@router.post("/graph/entity/create", responses={**LATER, **ENTITY})
+async def create_entity(body: EntityCreateRequest, desk: Editing, response: Response) -> EditResponse:
+    """Make an entity."""
+    values = taken(EntityValues, body.entity_data, ignored=(*MANUAL, "entity_name")).values()
+    edited = await editing.create_entity(desk, body.entity_name, values)
+    return answered(_coded(edited, response), f"Entity '{edited.key[0]}' created successfully")
+
+
+@router.post("/graph/entity/edit", operation_id="edit_entity", responses={**CHANGING, **ENTITY})
+async def edit_entity(body: EntityUpdateRequest, desk: Editing, response: Response) -> EntityUpdateResponse:
+    """Say something else of an entity, or call it something else."""
+    values = taken(EntityValues, body.updated_data)
+    edited = await editing.edit_entity(desk, body.entity_name, values.values(), body.renaming(values))
+    said = answered(
+        _coded(edited, response), "Entity merged successfully" if edited.merged else "Entity updated successfully"
+    )
+    return EntityUpdateResponse(**said.model_dump(), operation_summary=summarized(edited, body.entity_name))
+
+
+@router.post("/graph/entities/merge", operation_id="merge_entities", responses={**CHANGING, **ENTITY})
+async def merge_entities(body: EntitiesMergeRequest, desk: Editing, response: Response) -> EditResponse:
+    """Make several entities one."""
+    edited = await editing.merge_entities(desk, body.entities_to_change, body.entity_to_change_into)
+    message = f"Successfully merged {len(body.entities_to_change)} entities into '{edited.key[0]}'"
+    return answered(_coded(edited, response), message)
+
+
+@router.delete("/graph/entity/delete", operation_id="delete_entity", responses=CHANGING)
+async def delete_entity(body: EntityDeleteRequest, desk: Editing, response: Response) -> DeletionResponse:
+    """Hide an entity and its relations, until a later document speaks of it."""
+    edited = await editing.delete_entity(desk, body.entity_name)
+    message = f"Entity Delete: remove '{body.entity_name}' and its {edited.relations} relations"
+    return deleted(_coded(edited, response), message)
+
+
+@router.post("/graph/relation/create", operation_id="create_relation", responses={**CHANGING, **RELATION})
+async def create_relation(body: RelationCreateRequest, desk: Editing, response: Response) -> EditResponse:
+    """Make a relation between two entities."""
+    values = taken(RelationValues, body.relation_data, ignored=MANUAL).values()
+    edited = await editing.create_relation(desk, body.source_entity, body.target_entity, values)
+    message = f"Relation created successfully between '{body.source_entity}' and '{body.target_entity}'"
+    return answered(_coded(edited, response), message)
+
+
+@router.post("/graph/relation/edit", operation_id="edit_relation", responses={**CHANGING, **RELATION})
+async def edit_relation(body: RelationUpdateRequest, desk: Editing, response: Response) -> EditResponse:
+    """Say something else of a relation."""
+    values = taken(RelationValues, body.updated_data).values()
+    edited = await editing.edit_relation(desk, body.source_id, body.target_id, values)
+    return answered(_coded(edited, response), "Relation updated successfully")
+
+
+@router.delete("/graph/relation/delete", operation_id="delete_relation", responses=CHANGING)
+async def delete_relation(body: RelationDeleteRequest, desk: Editing, response: Response) -> DeletionResponse:
+    """Hide a relation, until a later document speaks of it."""
+    edited = await editing.delete_relation(desk, body.source_entity, body.target_entity)
+    message = f"Relation Delete: remove the relation between '{body.source_entity}' and '{body.target_entity}'"
+    return deleted(_coded(edited, response), message)
+
+
+def _coded(edited: Edited[Any], response: Response) -> Edited[Any]:
+    """202 for what the graph does not show yet."""
+    response.status_code = 200 if edited.thing else 202
+    return edited
+
+
+async def _space(ctx: Context, workspace: str) -> Partition:
+    return Partition(workspace, (await ctx.pointers.live("graph")).graph)

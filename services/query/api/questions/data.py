@@ -1,0 +1,114 @@
+"""`POST /query/data`: what an answer would rest on, as data and without an answer, in LightRAG's shape."""
+
+from typing import Any, Literal
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
+
+from contracts.graph import Entity, Relation
+from contracts.ids import SEPARATOR
+from contracts.text import one_line
+from services.query.api.context import Ctx, Workspace
+from services.query.api.questions.models import QueryRequest
+from services.query.api.questions.routes import STANDING, asked, standing
+from services.query.api.reference.responses import SAID, Problem, Responses
+from services.query.passage import Passage
+from services.query.question import Question
+from services.query.retrieval.results import Found
+from services.query.retrieval.retrieve import retrieve
+
+router = APIRouter()
+
+PATH = "/query/data"
+
+
+class QueryData(BaseModel):
+    """What was found, and how."""
+
+    status: Literal["success", "failure"]
+    message: str
+    data: dict[str, Any] = Field(description="entities, relationships, chunks, references")
+    metadata: dict[str, Any] = Field(description="query_mode, keywords, processing_info")
+
+
+REFUSED: Responses = {**STANDING, 400: {"model": QueryData | Problem, "description": SAID[400]}}
+
+
+@router.post(PATH, tags=["query"], responses=REFUSED)
+async def query_data(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryData:
+    """What the documents hold about a question: entities, relationships, passages and their files."""
+    question = asked(body, ctx.settings)
+    found = await retrieve(question, await standing(body, ctx, workspace, response), ctx.library)
+    return nothing(question) if not found and question.mode != "bypass" else everything(question, found)
+
+
+def everything(question: Question, found: Found) -> QueryData:
+    """All of it."""
+    return QueryData(
+        status="success",
+        message="Query executed successfully",
+        data={
+            "entities": [_entity(entity) for entity in found.entities],
+            "relationships": [_relation(relation) for relation in found.relations],
+            "chunks": [_chunk(id, passage) for id, passage in found.passages],
+            "references": [{"reference_id": id, "file_path": path} for path, id in found.references.items()],
+        },
+        metadata={
+            "query_mode": question.mode,
+            "keywords": {"high_level": found.keywords.high, "low_level": found.keywords.low},
+            "processing_info": dict(found.info),
+        },
+    )
+
+
+def nothing(question: Question) -> QueryData:
+    """Nothing was found; clients look at `failure_reason`."""
+    naive = question.mode == "naive"
+    return QueryData(
+        status="failure",
+        message="No relevant document chunks found." if naive else "Query returned no results",
+        data={},
+        metadata={"failure_reason": "no_results", "mode": question.mode},
+    )
+
+
+def refused(message: str) -> dict[str, Any]:
+    """The body of the answer to a request that is not valid."""
+    return {"status": "failure", "message": message, "data": {}, "metadata": {}}
+
+
+def _entity(entity: Entity) -> dict[str, Any]:
+    return {"entity_name": entity.name, "entity_type": entity.type, **_common(entity)}
+
+
+def _relation(relation: Relation) -> dict[str, Any]:
+    return {
+        "src_id": relation.source,
+        "tgt_id": relation.target,
+        "keywords": ",".join(relation.keywords),
+        "weight": relation.weight,
+        **_common(relation),
+    }
+
+
+def _common(thing: Entity | Relation) -> dict[str, Any]:
+    return {
+        "description": thing.description,
+        "source_id": SEPARATOR.join(thing.source_ids),
+        "file_path": SEPARATOR.join(map(one_line, thing.file_paths)),
+        "created_at": thing.created_at,
+    }
+
+
+def _chunk(reference: str, passage: Passage) -> dict[str, Any]:
+    return {
+        "reference_id": reference,
+        "content": passage.content,
+        "file_path": passage.file_path,
+        "chunk_id": passage.id,
+        "document_id": passage.document_id,
+        "headings": passage.headings,
+        "start": passage.start,
+        "end": passage.end,
+        "page": passage.page,
+    }

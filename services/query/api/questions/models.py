@@ -1,0 +1,196 @@
+"""Questions and answers of the HTTP API, in LightRAG's shapes. Unknown fields of a request are ignored, as there."""
+
+import unicodedata
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    field_validator,
+    model_validator,
+)
+
+from contracts.text import encodable, sanitize
+from services.query.answering.ask import Answer
+from services.query.api.strict_model import Moment, Strict
+from services.query.passage import Passage
+from services.query.question import Mode
+from services.query.status.scope import Scope
+
+MAX_TEXT = 131_072
+"""Characters of what a language model gets to read of one request."""
+
+MOST_TURNS = 128
+"""Turns of a conversation's history in one request."""
+
+LONGEST_TURN = 32_768
+"""Characters of one turn."""
+
+
+def weight(query: str) -> int:
+    """Characters of a query, a CJK one counting two."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in query)
+
+
+def _encodable(word: object) -> object:
+    return encodable(word) if isinstance(word, str) else word
+
+
+Keyword = Annotated[str, BeforeValidator(_encodable), Field(max_length=512)]
+"""Half a surrogate pair in it is no reason to refuse a question."""
+
+
+class HistoryMessage(Strict):
+    """What was said before."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str = Field(max_length=LONGEST_TURN)
+
+
+class Filter(Strict):
+    """Which documents a question is about: all that is given must hold."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    document_ids: list[Annotated[str, Field(max_length=512)]] = Field(default=[], max_length=1000)
+    tags: list[Annotated[str, Field(max_length=256)]] = Field(
+        default=[], max_length=64, description="all of them, in the comma-separated metadata `tags`"
+    )
+    metadata: dict[str, StrictBool | StrictInt | StrictFloat | StrictStr] = Field(default={}, max_length=32)
+    file_path_prefix: str = Field(default="", max_length=4096)
+    added_from: Moment | None = None
+    added_before: Moment | None = None
+
+    def scope(self) -> Scope:
+        """The same, for retrieval."""
+        return Scope(
+            document_ids=tuple(self.document_ids),
+            tags=tuple(self.tags),
+            metadata=tuple(self.metadata.items()),
+            file_path_prefix=self.file_path_prefix,
+            added_from=self.added_from,
+            added_before=self.added_before,
+        )
+
+
+class QueryRequest(Strict):
+    """A question. What is null has the server's default."""
+
+    query: str = Field(max_length=65536, examples=["What does the merger do?"])
+    mode: Mode = "mix"
+    only_need_context: bool | None = None
+    only_need_prompt: bool | None = None
+    response_type: str | None = Field(default=None, min_length=1, max_length=256, examples=["Bullet Points"])
+    top_k: int | None = Field(default=None, ge=1, le=1000)
+    chunk_top_k: int | None = Field(default=None, ge=1, le=1000)
+    max_entity_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
+    max_relation_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
+    max_total_tokens: int | None = Field(default=None, ge=1, le=1_000_000)
+    hl_keywords: list[Keyword] = Field(default=[], max_length=64)
+    ll_keywords: list[Keyword] = Field(default=[], max_length=64)
+    conversation_history: list[HistoryMessage] | None = Field(
+        default=None, max_length=MOST_TURNS, description="for the answering model only; it is not searched by"
+    )
+    user_prompt: str | None = Field(default=None, max_length=65_536, description="instructions for the answering model")
+    disable_user_prompt_prefix: bool | None = None
+    enable_rerank: bool | None = None
+    include_references: bool = True
+    min_position: int | None = Field(
+        default=None,
+        ge=0,
+        description="wait until all that was added by then is in the answer; see X-Log-Position",
+    )
+    filter: Filter = Field(default_factory=Filter, description="the documents to answer from")
+    include_chunk_content: bool = False
+    include_chunk_locations: bool = Field(default=False, description="documents, offsets and pages of the passages")
+    include_progress: bool = Field(default=False, description="/query/stream: a line for each step, and the seconds")
+    stream: bool | None = Field(default=None, description="/query/stream: false for an answer in one line")
+
+    @field_validator("query")
+    @classmethod
+    def _sanitized(cls, query: str) -> str:
+        return sanitize(query)
+
+    @model_validator(mode="after")
+    def _long_enough(self) -> Self:
+        if self.mode == "bypass" and not self.query:
+            raise ValueError("the query is empty")
+        if self.mode != "bypass" and weight(self.query) < 3:
+            raise ValueError("the query is too short: at least 3 characters, or 2 Chinese, Japanese or Korean ones")
+        return self
+
+    @model_validator(mode="after")
+    def _short_enough(self) -> Self:
+        said = [message.content for message in self.conversation_history or ()]
+        if (length := sum(map(len, [self.query, self.user_prompt or "", *said]))) > MAX_TEXT:
+            raise ValueError(
+                f"query, user_prompt and conversation_history have {length:,} characters, over {MAX_TEXT:,}"
+            )
+        return self
+
+
+class Place(BaseModel):
+    """Where a passage stands: characters of the document's text, and the page where it begins, as far as known."""
+
+    chunk_id: str
+    document_id: str
+    start: int | None
+    end: int | None
+    page: int | None
+
+
+class Reference(BaseModel):
+    """A file the answer rests on."""
+
+    reference_id: str
+    file_path: str
+    content: list[str] | None = Field(default=None, description="the passages, when they were asked for")
+    chunks: list[Place] | None = Field(
+        default=None,
+        description="where the passages stand, in the order of `content`, when either was asked for",
+        exclude_if=lambda places: places is None,
+    )
+
+
+def references_of(request: QueryRequest, answer: Answer) -> list[Reference] | None:
+    """The references of an answer, with as much about them as was asked for."""
+    if not request.include_references:
+        return None
+    read: dict[str, list[Passage]] = {}
+    for id, passage in answer.found.passages:
+        read.setdefault(id, []).append(passage)
+    located = request.include_chunk_content or request.include_chunk_locations
+    return [
+        Reference(
+            reference_id=id,
+            file_path=path,
+            content=[passage.content for passage in read.get(id, ())] if request.include_chunk_content else None,
+            chunks=[_place(passage) for passage in read.get(id, ())] if located else None,
+        )
+        for path, id in answer.found.references.items()
+    ]
+
+
+def _place(passage: Passage) -> Place:
+    return Place(
+        chunk_id=passage.id,
+        document_id=passage.document_id,
+        start=passage.start,
+        end=passage.end,
+        page=passage.page,
+    )
+
+
+class QueryResponse(BaseModel):
+    """An answer."""
+
+    response: str
+    references: list[Reference] | None
+    response_time: float = Field(description="seconds")
+    llm_generated: bool

@@ -1,0 +1,106 @@
+"""The HTTP routes that answer questions. No logic: a request becomes a call, its result becomes an answer."""
+
+import time
+from dataclasses import replace
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from runtime.models.call_scope import set_call_scope
+from services.query.answering.ask import Answer, ask
+from services.query.api.context import Context, Ctx, Workspace
+from services.query.api.questions.models import QueryRequest, QueryResponse, references_of
+from services.query.api.questions.streaming import Ndjson, answer_lines
+from services.query.api.reference.responses import Responses, answering
+from services.query.question import RESPONSE_TYPE, Keywords, Question, Turn, Wanted
+from services.query.retrieval.dependencies import Tell
+from services.query.settings import QuerySettings
+from services.query.spaces import Spaces
+
+router = APIRouter()
+
+POSITION = "X-Log-Position"
+"""Every answer names the time, in microseconds since 1970, up to which all documents are in it."""
+
+
+UP_TO = {"description": "up to when, in microseconds since 1970", "schema": {"type": "integer", "minimum": 0}}
+STANDING: Responses = {**answering(502), 200: {"headers": {POSITION: UP_TO}}}
+LINES = {"application/x-ndjson": {"example": '{"response": "Ada Marsh leads it. [1]", "llm_generated": false}\n'}}
+
+
+async def standing(body: QueryRequest, ctx: Context, workspace: str, response: Response) -> Spaces:
+    """Where to look, once the position that was asked for is reached; the answer's header says which one is."""
+    set_call_scope(workspace)
+    spaces = Spaces.of(workspace, await ctx.pointers.live())
+    if body.min_position is None:
+        position = await ctx.positions.of(spaces.status)
+    else:
+        position = await ctx.positions.reach(spaces.status, body.min_position, ctx.settings.min_position_timeout)
+        if position < body.min_position:
+            reached = f"position {position} is reached, {body.min_position} was asked for; try again"
+            raise HTTPException(503, reached, {"Retry-After": "1", POSITION: str(position)})
+    response.headers[POSITION] = str(position)
+    return spaces
+
+
+@router.post("/query", tags=["query"], operation_id="query", responses=STANDING)
+async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryResponse:
+    """Answer a question from the documents."""
+    started = time.monotonic()
+    spaces = await standing(body, ctx, workspace, response)
+    answer = await ask(asked(body, ctx.settings), spaces, ctx.library, wanted=wanted_of(body))
+    return QueryResponse(
+        response=answer.text,
+        references=references_of(body, answer),
+        response_time=round(time.monotonic() - started, 3),
+        llm_generated=answer.by_model,
+    )
+
+
+@router.post(
+    "/query/stream",
+    tags=["query"],
+    status_code=200,
+    response_class=Ndjson,
+    responses={**STANDING, 200: {**STANDING[200], "content": LINES}},
+)
+async def query_stream(
+    body: QueryRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response
+) -> Ndjson:
+    """Answer a question from the documents, in lines of JSON while the answer is being written."""
+    spaces = await standing(body, ctx, workspace, response)
+    question, wanted = asked(body, ctx.settings), wanted_of(body)
+
+    async def asking(tell: Tell) -> Answer:
+        library = replace(ctx.library, tell=tell)
+        return await ask(question, spaces, library, wanted=wanted, streamed=body.stream is not False)
+
+    lines = Ndjson(await answer_lines(body, asking, request.url.path))
+    lines.headers[POSITION] = response.headers[POSITION]
+    return lines
+
+
+def wanted_of(body: QueryRequest) -> Wanted:
+    """Whether it is for the answer, or for what a model would be given."""
+    if body.only_need_prompt:
+        return "prompt"
+    return "context" if body.only_need_context else "answer"
+
+
+def asked(body: QueryRequest, settings: QuerySettings) -> Question:
+    """The request with the server's own values where it names none."""
+    limits = {
+        name: getattr(body, name) or getattr(settings, name)
+        for name in ("top_k", "chunk_top_k", "max_entity_tokens", "max_relation_tokens", "max_total_tokens")
+    }
+    prefix = "" if body.disable_user_prompt_prefix else settings.prompt_prefix
+    return Question(
+        body.query,
+        body.mode,
+        **limits,
+        keywords=Keywords(tuple(body.hl_keywords), tuple(body.ll_keywords)),
+        scope=body.filter.scope(),
+        rerank=settings.rerank_by_default if body.enable_rerank is None else body.enable_rerank,
+        response_type=body.response_type or RESPONSE_TYPE,
+        user_prompt=prefix + (body.user_prompt or ""),
+        history=tuple(Turn(message.role, message.content) for message in body.conversation_history or ()),
+    )

@@ -1,0 +1,56 @@
+"""How one request follows from the answer to another, for the description of the API: add, track, delete; edits."""
+
+from typing import Any
+
+from services.query.api.reference.responses import Responses
+
+
+def _link(operation: str, parameters: dict[str, str] | None = None, body: Any = None) -> dict[str, Any]:
+    found: dict[str, Any] = {"operationId": operation}
+    if parameters:
+        found["parameters"] = parameters
+    if body is not None:
+        found["requestBody"] = body
+    return found
+
+
+def _leading(**links: dict[str, Any]) -> Responses:
+    return {200: {"links": links}}
+
+
+_TRACK = _link("track_status", {"track_id": "$response.body#/track_id"})
+_NAMED = "$response.body#/data/entity_name"
+_ENDS = ("$response.body#/data/src_entity", "$response.body#/data/tgt_entity")
+
+ADDED = _leading(track=_TRACK)
+SCANNED = _leading(track=_TRACK, scan=_link("scan_status", {"track_id": "$response.body#/track_id"}))
+TRACKED = _leading(
+    delete=_link("delete_document", body={"doc_ids": ["$response.body#/documents/0/id"]}),
+    ask=_link(
+        "query", body={"query": "What does it say?", "filter": {"document_ids": ["$response.body#/documents/0/id"]}}
+    ),
+)
+LISTED = _leading(delete=_link("delete_document", body={"doc_ids": ["$response.body#/documents/0/id"]}))
+NAMES = _leading(
+    around=_link("graphs", {"label": "$response.body#/0"}),
+    edit=_link(
+        "edit_entity", body={"entity_name": "$response.body#/0", "updated_data": {"description": "Said by a person."}}
+    ),
+    tie=_link(
+        "create_relation",
+        body={"source_entity": "$response.body#/0", "target_entity": "$response.body#/1", "relation_data": {}},
+    ),
+    merge=_link(
+        "merge_entities",
+        body={"entities_to_change": ["$response.body#/1"], "entity_to_change_into": "$response.body#/0"},
+    ),
+)
+ENTITY = _leading(
+    exists=_link("entity_exists", {"name": _NAMED}),
+    edit=_link("edit_entity", body={"entity_name": _NAMED, "updated_data": {"description": "Said by a person."}}),
+    delete=_link("delete_entity", body={"entity_name": _NAMED}),
+)
+RELATION = _leading(
+    edit=_link("edit_relation", body={"source_id": _ENDS[0], "target_id": _ENDS[1], "updated_data": {"weight": 2.0}}),
+    delete=_link("delete_relation", body={"source_entity": _ENDS[0], "target_entity": _ENDS[1]}),
+)

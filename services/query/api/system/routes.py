@@ -1,0 +1,128 @@
+"""The routes about the service itself: whether it answers, what it works with, what pages call it."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from fastapi.responses import RedirectResponse
+
+from contracts.graph import Partition
+from runtime.errors import Retryable
+from services.query.api.auth.config import Door
+from services.query.api.context import VERSION, Context, Ctx, Workspace
+from services.query.api.documents.models import Done
+from services.query.api.reference.responses import ANYBODY, answering
+from services.query.api.system.models import Customization, Health
+from services.query.errors import NotOffered
+from services.query.status.document_status import working
+
+router = APIRouter(tags=["system"])
+
+AssetPart = Annotated[str, Path(max_length=256, examples=["logo"])]
+
+
+@router.get("/", include_in_schema=False)
+async def root(request: Request) -> RedirectResponse:
+    """The web page of this service, else the page about its API."""
+    return RedirectResponse("/webui/" if request.app.state.door.page else "/docs", 307)
+
+
+@router.get("/health", response_model=Health, response_model_exclude_unset=True, openapi_extra=ANYBODY)
+async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, Any]:
+    """Whether the service answers, and what it works with; a stranger hears the first only. Nothing of it is secret."""
+    door: Door = request.app.state.door
+    live = await ctx.pointers.live("status")
+    counts = await ctx.documents.counts(Partition(workspace, live.status))
+    shown = public(door, counts)
+    if not request.state.caller.signed_in:
+        return shown
+    return {
+        **shown,
+        **pages(ctx, door, shown["pipeline_busy"]),
+        "workspace": workspace,
+        "configuration": configuration(ctx, workspace, await embedding_model(ctx, live.vectors)),
+    }
+
+
+@router.get("/ui/customization", response_model=Customization)
+async def customization(ctx: Ctx) -> dict[str, Any]:
+    """What pages show as the name of this deployment."""
+    settings = ctx.settings
+    return {
+        "customized": False,
+        "brand": {"title": settings.webui_title, "description": settings.webui_description},
+    }
+
+
+@router.get("/ui/customization/assets/{asset_hash}/{asset_id}", responses=answering(501))
+async def customization_asset(asset_hash: AssetPart, asset_id: AssetPart) -> Done:
+    """501: pages are not customized with files."""
+    raise NotOffered("pages have no files of their own here; WEBUI_TITLE and WEBUI_DESCRIPTION set what they show")
+
+
+def public(door: Door, counts: dict[str, int]) -> dict[str, Any]:
+    """What anybody may know."""
+    return {
+        "status": "healthy",
+        "auth_mode": "enabled" if door.accounts else "disabled",
+        "core_version": VERSION,
+        "api_version": VERSION,
+        "pipeline_busy": working(counts) > 0,
+    }
+
+
+def pages(ctx: Context, door: Door, busy: bool) -> dict[str, Any]:
+    """What LightRAG's pages ask for beside it, in LightRAG's shape."""
+    return {
+        "webui_available": door.page is not None,
+        "workspace_available": door.page is not None and (door.page / "workspace.html").is_file(),
+        "api_docs_available": door.docs,
+        "webui_title": ctx.settings.webui_title,
+        "webui_description": ctx.settings.webui_description,
+        "ai_content_notice_enabled": False,
+        "pipeline_active": busy,
+    }
+
+
+async def embedding_model(ctx: Context, generation: int) -> str:
+    """The model that questions are embedded with; that of the settings while the store does not answer."""
+    try:
+        async with ctx.library.searching(generation) as library:
+            return library.vectors.model
+    except Retryable:
+        return ctx.library.vectors.model
+
+
+def configuration(ctx: Context, workspace: str, embedding_model: str) -> dict[str, Any]:
+    """Models, limits and stores: no address, no key."""
+    settings, library = ctx.settings, ctx.library
+    llm = settings.llm_model if settings.has_llm else None
+    return {
+        "llm_binding": "openai" if llm else None,
+        "llm_model": llm,
+        "embedding_binding": "openai" if settings.has_embedding_endpoint else "offline",
+        "embedding_model": embedding_model,
+        "kv_storage": "documents",
+        "doc_status_storage": "documents",
+        "graph_storage": "bolt",
+        "vector_storage": "milvus",
+        "workspace": workspace,
+        "storage_workspaces": dict.fromkeys(
+            ("kv_storage", "doc_status_storage", "graph_storage", "vector_storage"), workspace
+        ),
+        "max_graph_nodes": settings.max_graph_nodes,
+        "enable_llm_cache": settings.enable_llm_cache,
+        "enable_llm_cache_for_extract": True,
+        "enable_rerank": library.reranker is not None,
+        "rerank_binding": settings.rerank_binding or "null",
+        "rerank_model": settings.rerank_model or None,
+        "summary_language": settings.summary_language,
+        "force_llm_summary_on_merge": settings.force_llm_summary_on_merge,
+        "cosine_threshold": settings.cosine_threshold,
+        "min_rerank_score": settings.min_rerank_score,
+        "related_chunk_number": settings.related_chunk_number,
+        "max_async": settings.llm_max_async,
+        "llm_timeout": settings.llm_timeout,
+        "embedding_func_max_async": settings.embedding_max_async,
+        "embedding_batch_num": settings.embedding_batch_num,
+        "embedding_timeout": settings.embedding_timeout,
+    }
