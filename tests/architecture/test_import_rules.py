@@ -177,10 +177,10 @@ def test_the_contracts_need_pydantic_and_the_standard_library_only() -> None:
     assert needed - sys.stdlib_module_names == {"pydantic", "contracts"}
 
 
-def test_the_client_imports_the_contracts_the_bus_and_the_errors_only() -> None:
+def test_the_client_imports_the_contracts_the_bus_errors_and_retries_only() -> None:
     ours = {name for path in modules("lightstream") for name in imported(parsed(path))}
     inner = {name for name in ours if name.partition(".")[0] in FLOORS} - {"runtime"}
-    allowed = ("contracts.", "lightstream", "runtime.bus.", "runtime.errors")
+    allowed = ("contracts.", "lightstream", "runtime.bus.", "runtime.errors", "runtime.retries")
     assert {name for name in inner if not name.startswith(allowed)} == set()
 
 

@@ -11,6 +11,7 @@ from contracts.graph import Partition
 from contracts.ids import sha256
 from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
 from runtime.activity import progressed
+from runtime.batching import batched
 from runtime.concurrency.key_locks import KeyLocks
 from runtime.models.call_scope import calls_for
 from runtime.models.port import Embedder, Extraction, Vector
@@ -109,8 +110,7 @@ class CachedEmbeddings:
             missing = [text for text, key in keys.items() if key not in known]
             if missing:
                 await self._rows.ready()
-            groups = [missing[start : start + self._group] for start in range(0, len(missing), self._group)]
-            making = (self._make(table, keys, one) for one in groups)
+            making = (self._make(table, keys, one) for one in batched(missing, self._group))
             made: dict[str, Vector] = {}
             # All of them are waited for, so that none is paid for and forgotten because another failed.
             with calls_for(workspace):

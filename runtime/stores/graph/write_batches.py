@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from contracts.graph import Entity, Relation
+from runtime.batching import batched_by_bytes
 from runtime.errors import Poison
 from runtime.stores.graph.port import MOST_SOURCES, Node, Tie
 
@@ -92,21 +93,9 @@ def can_be_stored(name: str) -> bool:
     return True
 
 
-def batches(
-    items: Iterable[T], size: Callable[[T], int], *, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES
-) -> Iterator[list[T]]:
-    """The items in order, in non-empty lists of at most `max_rows`, and `max_bytes` unless one item alone has more."""
-    batch: list[T] = []
-    total = 0
-    for item in items:
-        weight = size(item)
-        if batch and (len(batch) == max_rows or total + weight > max_bytes):
-            yield batch
-            batch, total = [], 0
-        batch.append(item)
-        total += weight
-    if batch:
-        yield batch
+def batches(items: Iterable[T], bytes_of: Callable[[T], int]) -> Iterator[list[T]]:
+    """Yield the items in order, in lists that one message can carry."""
+    return batched_by_bytes(items, bytes_of, max_items=MAX_ROWS, max_bytes=MAX_BYTES)
 
 
 def _check_name(name: str) -> None:
