@@ -30,12 +30,13 @@ from runtime.models.lexical import LexicalEmbedder
 from runtime.models.minilm import MiniLmEmbedder
 from runtime.models.open import open_tokenizer
 from runtime.models.port import Embedder, Vector
-from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.vectors.memory import MemoryVectors
 from services.chunker.handler import on_document_added
+from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.rules import OfflineExtractor
 from services.extractor.handler import on_chunks_created
+from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
 from services.query.question import Question

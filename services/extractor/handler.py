@@ -12,7 +12,7 @@ from contracts.values import Chunk, ChunkRef, ExtractedEntity, ExtractedRelation
 from runtime.bus.port import ALL_WANTED, BUG_ATTEMPTS, Delivery, DocumentVersions
 from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for
-from runtime.models.port import Extraction
+from services.extractor.domain.extraction import Extraction
 from services.extractor.port import Extractions, Extractor, RoundGivenUp
 
 GIVEN = "given"

@@ -10,25 +10,25 @@ from cachetools import LRUCache, cached
 
 from contracts.graph import PROJECTIONS
 from runtime.health import Health
-from runtime.models.cutting import cutter
 from runtime.models.limits import Limits
 from runtime.models.limits_shared import Guards
 from runtime.models.open import open_chat, open_tokenizer
-from runtime.models.port import Chat, Reranker
+from runtime.models.port import Chat
+from runtime.models.truncation import cutter
 from runtime.projections.embedding import Embeddings
 from runtime.projections.integrity import Integrity
 from runtime.service import Bus, until_it_answers
-from runtime.stores.documents.caches import RowCache
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.port import Rows
-from runtime.stores.documents.supports import Supports
 from runtime.stores.graph.port import Graph
 from runtime.stores.open import open_documents, open_graph
 from runtime.stores.port import CheckpointStore
 from services.query.adapters.answer_cache import RowMemories
 from services.query.adapters.documents import RowCaches, RowDocuments, RowPassages
-from services.query.adapters.models import ModelAnswers, ModelKeywords, ModelReranker
+from services.query.adapters.models import ModelAnswers, ModelKeywords, ModelReranker, Reranker
 from services.query.adapters.named_models import NamedChat
+from services.query.adapters.provenance import RowProvenance
+from services.query.adapters.row_cache import RowCache
 from services.query.adapters.searches import ModelSearches
 from services.query.adapters.word_embeddings import RememberedWords
 from services.query.answering.dependencies import Library
@@ -74,7 +74,7 @@ async def opened_library(settings: QuerySettings, bus: Bus, health: Health) -> A
             freshness=kept,
             documents=documents,
             passages=RowPassages(rows),
-            supports=Supports(rows),
+            supports=RowProvenance(rows),
             caches=RowCaches(rows),
             keywords=keyword_finders(chat, rows, settings),
             # Many questions are answered from the same sentences; embedding them is most of the work.
@@ -143,7 +143,7 @@ def open_reranker(settings: QuerySettings, guards: Guards) -> Reranker | None:
     if settings.rerank_binding in ("", "null"):
         return None
     # Loaded only here: the client behind it takes seconds, and most stacks have no reranker.
-    from runtime.models.rerank import HttpReranker  # noqa: PLC0415
+    from services.query.adapters.http_reranker import HttpReranker  # noqa: PLC0415
 
     model, address = settings.rerank_model, settings.rerank_binding_host
     key = settings.rerank_binding_api_key.get_secret_value()

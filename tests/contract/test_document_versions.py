@@ -16,8 +16,8 @@ from runtime.bus.port import Message
 from runtime.errors import Unavailable
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
-from runtime.stores.documents.caches import ExtractionCache
 from runtime.stores.documents.memory import MemoryRows
+from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
 from services.extractor.domain.guidance import Recipe
 from services.extractor.handler import on_chunks_created

@@ -10,16 +10,19 @@ import pytest_asyncio
 from contracts.graph import Partition
 from contracts.values import TokenUsage
 from runtime.errors import Unavailable
-from runtime.models.port import Completion, Extraction, Message, Vector
+from runtime.models.port import Completion, Message, Vector
 from runtime.models.scripted import ScriptedChat
 from runtime.stores.documents import write_behind
-from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache, RowCache
 from runtime.stores.documents.port import Table
 from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.documents.write_behind import WriteBehind
+from services.extractor.adapters.extraction_cache import ExtractionCache
+from services.extractor.domain.extraction import Extraction
+from services.indexer.adapters import CachedEmbeddings
 from services.merger.domain.descriptions import Group
 from services.merger.models import ModelSummarizer
 from services.query.adapters.models import ModelKeywords
+from services.query.adapters.row_cache import RowCache
 
 MADE = Extraction((), (), TokenUsage(prompt=10, completion=3))
 TABLE = Table("extractions", Partition("w", 0))

@@ -8,10 +8,10 @@ import pytest
 import pytest_asyncio
 
 from contracts.events import DocumentDeleted, GraphEdited
-from contracts.graph import Generations, Partition
+from contracts.graph import Generations, Partition, Support
 from contracts.values import EditedValues
-from runtime.stores.documents.supports import Support, Supports
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
+from services.query.adapters.provenance import RowProvenance
 from tests.support.events import delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 from tests.support.rows import STORES, Opener, document_store
@@ -23,7 +23,7 @@ class Desk:
     """A merger and what supports its graph, in a workspace of the test's own."""
 
     def __init__(self, rows: Any) -> None:
-        self.merger, self.supports = Merger(rows), Supports(rows)
+        self.merger, self.supports = Merger(rows), RowProvenance(rows)
         self.workspace, self.place = f"w-{uuid4().hex}", 10
 
     @property

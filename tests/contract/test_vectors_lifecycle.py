@@ -16,7 +16,6 @@ from pymilvus.exceptions import MilvusException
 from contracts.graph import VECTOR_KINDS, EmbeddingModel, Entity, Generations, Partition, Relation, VectorRow
 from runtime.errors import ModelChanged, OutdatedVectors, Unavailable
 from runtime.models.lexical import LexicalEmbedder
-from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors import fields as stored
@@ -24,6 +23,7 @@ from runtime.stores.vectors.collection_names import collection, made_by
 from runtime.stores.vectors.milvus import collections
 from runtime.stores.vectors.milvus.collections import NotServed, translated
 from runtime.stores.vectors.port import Vectors
+from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import index_graph
 from tests.support.freezing import freeze
 from tests.support.vector_stores import DIMENSION, MODEL, VectorStore, fresh_space, ids, row, vector_store

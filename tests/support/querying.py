@@ -11,15 +11,15 @@ from runtime.bus.port import Delivery
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.open import open_tokenizer
 from runtime.models.scripted import CountingEmbedder
-from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.supports import Supports
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
+from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
 from services.query.adapters.documents import RowCaches, RowDocuments, RowPassages
+from services.query.adapters.provenance import RowProvenance
 from services.query.adapters.word_embeddings import RememberedWords
 from services.query.answering.dependencies import Library
 from services.query.api.app import create_app
@@ -113,7 +113,7 @@ class World:
             freshness=kept,
             documents=self.documents,
             passages=self.passages,
-            supports=Supports(self.rows),
+            supports=RowProvenance(self.rows),
             caches=RowCaches(self.rows),
             names=self.names,
             keywords=OfflineKeywords(),

@@ -13,7 +13,7 @@ from contracts.graph import Partition
 from contracts.ids import sha256
 from runtime.bus.port import Log
 from runtime.errors import Unavailable
-from runtime.stores.documents.caches import RowCache
+from services.query.adapters.row_cache import RowCache
 from services.query.answering.port import Memo
 from services.query.context.prompt import ANSWER_VERSION, Prompt
 from services.query.question import Question

@@ -1,14 +1,15 @@
 """Keywords and answers, with a language model and without one."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Protocol
 
 import structlog
 
 from contracts.ids import sha256
-from runtime.concurrency.read_ahead import read_ahead
 from runtime.errors import Poison, Retryable, Unavailable
-from runtime.models.port import Chat, Message, Reranker
-from runtime.stores.documents.caches import RowCache
+from runtime.models.port import Chat, Message
+from services.query.adapters.read_ahead import read_ahead
+from services.query.adapters.row_cache import RowCache
 from services.query.context.prompt import KEYWORDS_VERSION, Prompt, keywords_prompt, parse_keywords
 from services.query.offline.models import offline_keywords
 from services.query.passage import Passage
@@ -82,6 +83,24 @@ def _messages(prompt: Prompt) -> list[Message]:
     system = [Message("system", prompt.system)] if prompt.system else []
     history = [Message(turn.role, turn.content) for turn in prompt.history]
     return [*system, *history, Message("user", prompt.query)]
+
+
+class Reranker(Protocol):
+    """A model that scores how well texts answer a question."""
+
+    model: str
+
+    async def rerank(self, query: str, texts: Sequence[str], top_n: int) -> list[tuple[int, float]]:
+        """At most `top_n` places in `texts` with their scores, the best first. Nothing is asked about no texts.
+
+        Raises `RateLimited`; `Unavailable`, also for an answer without a single usable score; `Poison` when the
+        provider never takes this request.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
 
 
 class ModelReranker:

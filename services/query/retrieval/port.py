@@ -49,7 +49,7 @@ class KnownGraph(Protocol):
 
 
 class Supports(Protocol):
-    """What single chunks say of an entity or relation; see `runtime.stores.documents.supports.Supports`."""
+    """What single chunks say of an entity or relation; see `services.query.adapters.provenance.Supports`."""
 
     async def of(
         self,

@@ -11,10 +11,10 @@ from contracts.graph import Generations, Partition
 from runtime.errors import Unavailable
 from runtime.models.port import Message
 from runtime.models.scripted import ScriptedChat
-from runtime.stores.documents.caches import RowCache
 from runtime.stores.documents.port import Table
 from services.query.adapters.answer_cache import RowMemories
 from services.query.adapters.models import ModelAnswers, ModelKeywords
+from services.query.adapters.row_cache import RowCache
 from services.query.answering.ask import Answer, ask
 from services.query.answering.dependencies import Library
 from services.query.context.prompt import Prompt
