@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from nats.js import JetStreamContext
-from runtime.bus.nats_lookahead import Lookahead
-from runtime.bus.nats_messages import NatsMessage
 
 from contracts import subjects
 from contracts.events import Event
 from contracts.graph import Generations
 from contracts.topology import TURNS_BUCKET, declared_consumer
 from runtime.bus.fairness.scheduler import FairScheduler
-from runtime.bus.nats.blobs import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.lookahead import Lookahead
+from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.port import Delivery
 from runtime.bus.processor import EventProcessor, each
 from runtime.errors import Unavailable

@@ -6,7 +6,7 @@ from typing import Any
 from nats.js import JetStreamContext
 
 from contracts.topology import declared_consumer
-from runtime.bus.nats.blobs import NatsActiveGenerations
+from runtime.bus.nats.key_values import NatsActiveGenerations
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.models.lexical import LexicalEmbedder
