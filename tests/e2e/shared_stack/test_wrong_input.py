@@ -34,7 +34,7 @@ class Case:
 
 
 def bad(document: str, reason: str, by: frozenset[str] = BOTH, **attributes: Any) -> Case:
-    return Case(document, json.dumps(added(document, WORKSPACE, **attributes)).encode(), reason, by)
+    return Case(document, json.dumps(added(document, **{"workspace": WORKSPACE, **attributes})).encode(), reason, by)
 
 
 def body(document: str, **fields: Any) -> dict[str, Any]:
