@@ -157,12 +157,12 @@ async def _batch(stores: querying.World, documents: Sequence[Document], sequence
 
 async def asked(stores: querying.World, questions: Sequence[Asking], mode: Any) -> list[Row]:
     """Every question in one mode."""
-    library = stores.library(embed=stores.embedder.embed, min_score=0.2)
+    deps = stores.deps(embed=stores.embedder.embed, min_score=0.2)
     spaces = Spaces.of("w", LIVE)
     rows: list[Row] = []
     for asking in questions:
         began = time.perf_counter()
-        found = await retrieve(Question(asking.text, mode, chunk_top_k=TOP), spaces, library)
+        found = await retrieve(Question(asking.text, mode, chunk_top_k=TOP), spaces, deps)
         seconds = time.perf_counter() - began
         first = [passage for _, passage in found.passages[:TOP]]
         whole = all(any(p.file_path == file and said in p.content for p in first) for file, said in asking.needed)

@@ -1,13 +1,13 @@
 """Rows of the document store that the merger writes and the query service reads: the contributions of chunks.
 
-A contribution is what one chunk says of one entity or relation. Its row has the fields of `Support`, those that the
+A contribution is what one chunk says of one entity or relation. Its row has the fields of `Provenance`, those that the
 merger folds, and the keys below.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from contracts.graph import Support
+from contracts.graph import Provenance
 from contracts.ids import sha256
 
 Row = dict[str, Any]
@@ -31,7 +31,7 @@ def row_key(names: Names, chunk: str) -> str:
 
 
 def contribution_row(fields: Row) -> Row:
-    """Return the row of a contribution: `fields` has those of `Support`, and any more, `version` among them."""
+    """Return the row of a contribution: `fields` has those of `Provenance`, and any more, `version` among them."""
     left, *right = (key_hash((name,)) for name in fields["names"])
     return {
         **fields,
@@ -66,10 +66,10 @@ def is_active(row: Row, until: int) -> bool:
     return not row["retracted"] and row["version"] > until
 
 
-def support_of(place: str, row: Row) -> Support:
+def provenance_of(place: str, row: Row) -> Provenance:
     """Return the contribution in the row with the key `place`."""
-    return Support(
-        place=place,
+    return Provenance(
+        cursor=place,
         names=tuple(row["names"]),
         chunk_id=row["chunk_id"],
         document_id=row["document_id"],

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from contracts.events import DocumentDeleted, GraphEdited
-from contracts.graph import Generations, Space, Support
+from contracts.graph import Generations, Provenance, Space
 from contracts.values import EditedValues
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
 from services.query.adapters.provenance import RowProvenance
@@ -50,11 +50,11 @@ class Desk:
         edited = GraphEdited(operation=operation, names=names, target=target, values=EditedValues())
         await self.take(on_graph_edited, edited)
 
-    async def all(self, *names: str, limit: int = 100, among: Any = None) -> list[Support]:
+    async def all(self, *names: str, limit: int = 100, among: Any = None) -> list[Provenance]:
         """Page by page, as a reader does."""
-        found: list[Support] = []
+        found: list[Provenance] = []
         while page := await self.supports.of(
-            self.space, names, after=found[-1].place if found else "", limit=limit, among=among
+            self.space, names, after=found[-1].cursor if found else "", limit=limit, among=among
         ):
             assert len(page) <= limit
             found += page
@@ -95,7 +95,7 @@ async def test_pages_give_each_of_many_once(desk: Desk, limit: int) -> None:
     await desk.says(250 if limit > 1 else 30, "A", "B")
     found = await desk.all("A", limit=limit)
     assert sorted(s.document_id for s in found) == sorted(f"d{n}" for n in range(250 if limit > 1 else 30))
-    assert [s.place for s in found] == sorted(s.place for s in found)
+    assert [s.cursor for s in found] == sorted(s.cursor for s in found)
     assert (await desk.merger.entities(desk.space))["A"].support == len(found)
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from contracts.graph import Entity, Relation
 from runtime.batching import batched_by_bytes
 from runtime.errors import Poison
-from runtime.stores.graph.port import MOST_SOURCES, Node, Tie
+from runtime.stores.graph.port import MOST_SOURCES, Node, RelationSummary
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ def newest_relations(relations: Iterable[Relation]) -> list[Relation]:
     return [_stripped_relation(best[key]) for key in sorted(best)]
 
 
-def sorted_ties(ties: Iterable[Tie]) -> list[Tie]:
+def sorted_ties(ties: Iterable[RelationSummary]) -> list[RelationSummary]:
     """Each once, heaviest first, then by names."""
     return sorted(set(ties), key=lambda tie: (-tie.weight, tie.key))
 
@@ -79,9 +79,9 @@ def node_of(entity: Entity) -> Node:
     return Node(entity.name, entity.type, sources, entity.file_paths[:MOST_SOURCES], entity.support)
 
 
-def tie_of(relation: Relation) -> Tie:
+def tie_of(relation: Relation) -> RelationSummary:
     """The relation as a neighbourhood shows it."""
-    return Tie(*relation.key, relation.weight, relation.keywords, relation.source_ids[:MOST_SOURCES])
+    return RelationSummary(*relation.key, relation.weight, relation.keywords, relation.source_ids[:MOST_SOURCES])
 
 
 def can_be_stored(name: str) -> bool:

@@ -22,7 +22,7 @@ UNREAD = 256 * 1024
 """Characters of a streamed answer that may wait for the client: more than any model writes."""
 
 
-class ModelKeywords:
+class ModelKeywordExtractor:
     """Asks the model, once for each question where there is a cache.
 
     Where it refuses, the names and words of the question stand in.
@@ -31,7 +31,7 @@ class ModelKeywords:
     def __init__(self, chat: Chat, language: str, cache: RowCache | None = None) -> None:
         self._chat, self._language, self._cache = chat, language, cache
 
-    async def of(self, workspace: str, question: str) -> Keywords:
+    async def extract(self, workspace: str, question: str) -> Keywords:
         """At most one call."""
         try:
             return await self._once(workspace, question)
@@ -62,7 +62,7 @@ class ModelKeywords:
         return parse_keywords(completion.text)
 
 
-class ModelAnswers:
+class ModelAnswerGenerator:
     """Lets the model answer from the context."""
 
     uses_model = True
@@ -104,7 +104,7 @@ class Reranker(Protocol):
 
 
 class ModelReranker:
-    """`Rerankers` by a model. Where it does not answer, passages stay as they came: an answer is worth more."""
+    """`PassageReranker` by a model. Where it does not answer, passages stay as they came: an answer is worth more."""
 
     def __init__(self, model: Reranker, cut: Callable[[str], str]) -> None:
         """`cut` shortens a text to what the model reads."""

@@ -5,8 +5,8 @@ An entity's node lists at most 200 of its chunks; here are all of them.
 
 from collections.abc import Collection
 
-from contracts.contribution_rows import CONTRIBUTIONS_TABLE, FOLDED_TABLE, Names, is_active, key_hash, support_of
-from contracts.graph import Space, Support
+from contracts.contribution_rows import CONTRIBUTIONS_TABLE, FOLDED_TABLE, Names, is_active, key_hash, provenance_of
+from contracts.graph import Provenance, Space
 from runtime.stores.documents.port import Rows, Table
 
 LEAST_READ = 100
@@ -25,7 +25,7 @@ class RowProvenance:
 
     async def of(
         self, space: Space, names: Names, *, after: str = "", limit: int = 100, among: Collection[str] | None = None
-    ) -> list[Support]:
+    ) -> list[Provenance]:
         """Up to `limit` supports behind the place `after`, by place: an order of hashes that never varies.
 
         `among`: only those in these documents. Fewer than `limit` are the last ones. Without `among` a page costs its
@@ -33,7 +33,7 @@ class RowProvenance:
         say of the names is read for each page. Raises what `Rows` raises.
         """
         raws = await self._raws(space, names)
-        found: list[Support] = []
+        found: list[Provenance] = []
         for start in sorted(raws):
             if after < f"{start};" and len(found) < limit:  # ";" is the character after ":"
                 place, room = max(after, f"{start}:"), limit - len(found)
@@ -49,13 +49,13 @@ class RowProvenance:
         row = (await self._rows.get(Table(FOLDED_TABLE, space), [key])).get(key)
         return {key_hash(raw): until for raw, until in row["raws"]} if row else {key: 0}
 
-    async def _page(self, space: Space, start: str, until: int, after: str, limit: int) -> list[Support]:
-        found: list[Support] = []
+    async def _page(self, space: Space, start: str, until: int, after: str, limit: int) -> list[Provenance]:
+        found: list[Provenance] = []
         size = max(limit, LEAST_READ)
         while len(found) < limit:
             page = await self._rows.scan(Table(CONTRIBUTIONS_TABLE, space), after, size)
             ours = [(place, row) for place, row in page if row["key"] == start]
-            found += [support_of(place, row) for place, row in ours if is_active(row, until)]
+            found += [provenance_of(place, row) for place, row in ours if is_active(row, until)]
             if len(ours) < size:
                 break
             after = page[-1][0]
@@ -63,6 +63,6 @@ class RowProvenance:
 
     async def _of_documents(
         self, space: Space, start: str, until: int, after: str, limit: int, among: Collection[str]
-    ) -> list[Support]:
+    ) -> list[Provenance]:
         rows = await self._rows.find(Table(CONTRIBUTIONS_TABLE, space), {"key": start, "document_id": sorted(among)})
-        return [support_of(place, row) for place, row in rows if place > after and is_active(row, until)][:limit]
+        return [provenance_of(place, row) for place, row in rows if place > after and is_active(row, until)][:limit]

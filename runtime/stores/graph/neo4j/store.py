@@ -19,7 +19,7 @@ from contracts.graph import Entity, Relation, Space
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.retries import Backoff
 from runtime.stores.graph.neo4j import cypher, cypher_checkpoints
-from runtime.stores.graph.port import Neighbourhood, Tie
+from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from runtime.stores.graph.write_batches import (
     SCANNED_TIES,
     batches,
@@ -145,12 +145,14 @@ class BoltGraph:
         records = await self._by_name(cypher.DEGREES, space, names)
         return {record["name"]: record["degree"] for record in records}
 
-    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> dict[str, list[Tie]]:
+    async def relation_summaries(
+        self, space: Space, names: Collection[str], *, limit: int
+    ) -> dict[str, list[RelationSummary]]:
         if limit < 1:
             return {}
         records = await self._by_name(cypher.TIES, space, names, limit=limit, scanned=SCANNED_TIES)
         lists = {r["name"]: zip(r["sources"], r["targets"], r["weights"], strict=True) for r in records}
-        return {name: sorted_ties(Tie(*values) for values in some) for name, some in lists.items()}
+        return {name: sorted_ties(RelationSummary(*values) for values in some) for name, some in lists.items()}
 
     async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
         asked = await self._by_name(cypher.NODES, space, names)
