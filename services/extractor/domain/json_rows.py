@@ -12,9 +12,9 @@ from typing import Any, cast
 import json_repair
 
 from contracts.values import ExtractedEntity, ExtractedRelation
+from runtime.text.thinking import without_thinking
 from services.extractor.domain.collect import Collected
 from services.extractor.domain.guidance import DEFAULT, Recipe
-from services.extractor.domain.thinking import without_thinking
 
 _OBJECT = re.compile(r"(?=\{\s*\"\w{1,40}\"\s*:)")
 _ESCAPE = re.compile(r"\\(?:([\"\\/nrt]|u[0-9a-fA-F]{4}|[bf](?![a-zA-Z]))|)")

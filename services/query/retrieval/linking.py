@@ -14,6 +14,8 @@ from typing import Literal
 
 from rapidfuzz.distance import OSA
 
+from runtime.text.scripts import HAN_AND_KANA, HANGUL
+
 By = Literal["name", "surname", "spelling"]
 
 LONGEST = 12
@@ -30,9 +32,10 @@ LIKE_ENOUGH = 0.3
 """Dice's coefficient of letter trigrams from which spellings are compared letter by letter."""
 COMPARED = 20
 
-_HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7a3\U00020000-\U0003ffff"
-_WORD = re.compile(rf"[^\W_{_HAN}]+|[{_HAN}]")
-_IS_HAN = re.compile(f"[{_HAN}]")
+_BY_CHARACTER = HAN_AND_KANA + HANGUL
+"""Scripts of which each character is compared as a word."""
+_WORD = re.compile(rf"[^\W_{_BY_CHARACTER}]+|[{_BY_CHARACTER}]")
+_IS_HAN = re.compile(f"[{_BY_CHARACTER}]")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _SURNAMED = frozenset({"person", "other", "unknown", ""})
 

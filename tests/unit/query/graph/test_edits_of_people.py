@@ -8,7 +8,7 @@ import jwt
 
 from contracts.graph import Entity, Partition, Relation
 from runtime.stores.graph.memory import MemoryGraph, Pair
-from standalone.operations.event_lines import line
+from standalone.operations.event_lines import event_line
 from tests.support.access import KEY, bearing, client, keyed, with_accounts
 from tests.support.querying import World, library_of_two
 from tests.unit.query.test_graph_api import merger
@@ -48,8 +48,8 @@ ELM = {"entity_name": "Port Elm", "entity_data": {"description": "A port.", "ent
 async def test_an_edit_names_the_user_or_the_key_it_came_from() -> None:
     world = await library_of_two()
     app = world.app(with_accounts(lightrag_api_key=KEY))
-    account = app.state.door.accounts.get("ada")
-    token = app.state.door.tokens.make("ada", "user", account.mark)
+    account = app.state.auth.accounts.get("ada")
+    token = app.state.auth.tokens.issue("ada", "user", account.mark)
     assert jwt.decode(token, options={"verify_signature": False})["sub"] == "ada"
     async with merger(world):
         async with bearing(app, token) as api:
@@ -58,7 +58,7 @@ async def test_an_edit_names_the_user_or_the_key_it_came_from() -> None:
             given = {"entities_to_change": ["Baker"], "entity_to_change_into": "Port Elm"}
             assert (await api.post("/graph/entities/merge", json=given)).status_code == 200
     made = [message async for page in world.log.read() for message in page if message.subject.endswith("GraphEdited")]
-    assert [line(message).gist for message in made] == [
+    assert [event_line(message).gist for message in made] == [
         "create entity 'Port Elm' by user:ada",
         "merge entities 'Baker' into 'Port Elm' by key:lightrag",
     ]

@@ -19,24 +19,22 @@ TEXT = "Ada Marlow sailed the Kestrel to Port Elm. Celia Finch met Ada Marlow th
 
 
 @pytest.fixture(scope="module")
-def stacks(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Stack, Stack]]:
-    folder = tmp_path_factory.mktemp("two")
-    with running(folder / "one") as one, running(folder / "another folder") as other:
-        yield one, other
+def other(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
+    """A second stack, without documents."""
+    with running(tmp_path_factory.mktemp("two") / "another folder") as other:
+        yield other
 
 
-@pytest.fixture(scope="module")
-def stack(stacks: tuple[Stack, Stack]) -> Stack:
-    """The first of them, with one document."""
-    done = stacks[0].run("add", "-", "--name", "kestrel.txt", "--wait", stdin=TEXT)
+@pytest.fixture(scope="module", autouse=True)
+def kestrel(stack: Stack) -> None:
+    """The document of the first stack."""
+    done = stack.run("add", "-", "--name", "kestrel.txt", "--wait", stdin=TEXT)
     assert done.returncode == 0, done.stderr
-    return stacks[0]
 
 
-def test_two_stacks_share_no_port_and_no_document(stacks: tuple[Stack, Stack], stack: Stack) -> None:
-    one, other = (set(each.state.ports.values()) for each in stacks)
-    assert not one & other
-    assert stacks[1].counts()["all"] == 0
+def test_two_stacks_share_no_port_and_no_document(stack: Stack, other: Stack) -> None:
+    assert not {*stack.state.ports.values()} & {*other.state.ports.values()}
+    assert other.counts()["all"] == 0
 
 
 def test_up_where_a_stack_runs_says_so_and_starts_no_other(stack: Stack) -> None:
@@ -69,8 +67,8 @@ def test_the_answer_names_its_source(stack: Stack) -> None:
     assert "[1] kestrel.txt" in done.stdout
 
 
-def test_nothing_found_is_an_answer(stacks: tuple[Stack, Stack]) -> None:
-    done = stacks[1].run("ask", "Who sailed the Kestrel?")
+def test_nothing_found_is_an_answer(other: Stack) -> None:
+    done = other.run("ask", "Who sailed the Kestrel?")
     assert (done.returncode, "nothing in the documents" in done.stdout) == (0, True)
 
 
@@ -115,8 +113,7 @@ def test_the_doctor_finds_nothing_wrong(stack: Stack) -> None:
     assert "chunker is ready" in done.stdout
 
 
-def test_the_doctor_names_a_process_that_is_gone(stacks: tuple[Stack, Stack]) -> None:
-    other = stacks[1]
+def test_the_doctor_names_a_process_that_is_gone(other: Stack) -> None:
     freeze(other.pid("extractor"))
     try:
         done = other.run("doctor")
@@ -137,8 +134,7 @@ def test_adding_the_same_again_sends_nothing(stack: Stack) -> None:
     assert len(stack.run("log", "--json").stdout.splitlines()) == last
 
 
-def test_a_killed_supervisor_s_stack_is_ended_by_down(stacks: tuple[Stack, Stack]) -> None:
-    other = stacks[1]
+def test_a_killed_supervisor_s_stack_is_ended_by_down(other: Stack) -> None:
     left = other.processes()
     supervisor = other.state.supervisor
     assert supervisor is not None

@@ -1,22 +1,15 @@
 """Two hundred files of real prose: all stores agree in the end, also when every service was killed meanwhile."""
 
 import threading
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support import real_texts
-from tests.support.stack import Stack, running, unacknowledged, until
+from tests.support.stack import Stack, unacknowledged, until
 
 VICTIMS = ("chunker", "nats-server", "extractor", "merger", "indexer", "query")
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
-    with running(tmp_path_factory.mktemp("real") / "data") as stack:
-        yield stack
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +20,12 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
 
 @pytest.fixture(scope="module")
 def added(stack: Stack, texts: tuple[Path, int]) -> dict[str, Any]:
-    return stack.json("add", str(texts[0]), "--wait", "--workspace", "calm")
+    return stack.json("add", str(texts[0]), "--wait", "--workspace", "real-calm")
 
 
 @pytest.fixture(scope="module")
 def undisturbed(stack: Stack, added: dict[str, Any]) -> dict[str, Any]:
-    return stack.digest("calm")
+    return stack.digest("real-calm")
 
 
 def test_every_file_is_processed(added: dict[str, Any], texts: tuple[Path, int]) -> None:
@@ -52,7 +45,7 @@ def test_the_counts_of_the_stores_agree(
 
 
 def test_an_answer_names_the_file_it_is_from(stack: Stack, added: dict[str, Any]) -> None:
-    answer = stack.json("ask", "What is a lambda expression?", "--workspace", "calm")
+    answer = stack.json("ask", "What is a lambda expression?", "--workspace", "real-calm")
     assert "reference/lambda.rst" in [reference["file_path"] for reference in answer["references"]]
 
 
@@ -61,7 +54,7 @@ def test_every_service_killed_on_the_way_changes_nothing(
 ) -> None:
     folder, count = texts
     done: list[Any] = []
-    adding = threading.Thread(target=lambda: done.append(stack.run("add", str(folder), "--workspace", "killed")))
+    adding = threading.Thread(target=lambda: done.append(stack.run("add", str(folder), "--workspace", "real-killed")))
     adding.start()
     for place, victim in enumerate(VICTIMS):
         reached = place * count // (len(VICTIMS) + 2)
@@ -70,13 +63,13 @@ def test_every_service_killed_on_the_way_changes_nothing(
         stack.kill(victim)
     adding.join()
     assert done[0].returncode == 0, done[0].stderr
-    assert stack.settled(count, "killed")["processed"] == count
-    assert stack.digest("killed") == undisturbed
+    assert stack.settled(count, "real-killed")["processed"] == count
+    assert stack.digest("real-killed") == undisturbed
 
 
 def processed(stack: Stack) -> int:
     try:
-        return stack.counts("killed").get("processed", 0)
+        return stack.counts("real-killed").get("processed", 0)
     except OSError:
         return -1
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.support import office_files as office
-from tests.support.stack import Stack, running, until
+from tests.support.stack import Stack, until
 
 PORT = b"""# Port Elm
 
@@ -15,12 +15,6 @@ Ada Marlow leads the Harbour Office of Port Elm. The Harbour Office keeps the li
 Ada Marlow was born in Saltmarsh.
 """
 MILL = b"# The mill\n\nBruno Keel runs the Tide Mill. The Tide Mill stands in Saltmarsh.\n"
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
-    with running(tmp_path_factory.mktemp("http") / "data", MAX_UPLOAD_SIZE="1000000") as stack:
-        yield stack
 
 
 @pytest.fixture

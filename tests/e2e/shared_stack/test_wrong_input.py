@@ -1,7 +1,7 @@
 """Bad input of every kind on a running stack: a clear answer, and nothing else is harmed."""
 
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,10 @@ from contracts.subjects import subject
 from tests.support import office_files as office
 from tests.support.pdf_files import pdf
 from tests.support.raw_events import DeadLetter, added, dead_letters, history, publish, publish_added
-from tests.support.stack import Stack, running, unacknowledged, until
+from tests.support.stack import Stack, unacknowledged, until
 
 MiB = 1024 * 1024
+WORKSPACE = "bad"
 BOTH = frozenset({"chunker", "query-status"})
 """Durables that read every DocumentAdded."""
 
@@ -33,7 +34,7 @@ class Case:
 
 
 def bad(document: str, reason: str, by: frozenset[str] = BOTH, **attributes: Any) -> Case:
-    return Case(document, json.dumps(added(document, **attributes)).encode(), reason, by)
+    return Case(document, json.dumps(added(document, **{"workspace": WORKSPACE, **attributes})).encode(), reason, by)
 
 
 def body(document: str, **fields: Any) -> dict[str, Any]:
@@ -46,7 +47,7 @@ CASES = {
     "not an object": Case("bad-list", b"[1, 2]", "not a JSON object"),
     "no UTF-8": Case("bad-bytes", b"\xff\xfe\x00{}", "not JSON"),
     "an unknown type": Case(
-        "bad-unknown", json.dumps(added("bad-unknown", type="lightstream.Nonsense.v1")).encode(),
+        "bad-unknown", json.dumps(added("bad-unknown", WORKSPACE, type="lightstream.Nonsense.v1")).encode(),
         "unknown event type Nonsense", frozenset({"query-status"}), "Nonsense",
     ),
     "a type that is not the subject's": bad("bad-subject", "on a subject of", type="lightstream.DocumentDeleted.v1"),
@@ -57,7 +58,7 @@ CASES = {
         named=False,
     ),
     "another document than its subject's": Case(
-        "bad-document", json.dumps(added("somebody-else")).encode(), "differs from the subject's"
+        "bad-document", json.dumps(added("somebody-else", WORKSPACE)).encode(), "differs from the subject's"
     ),
     "no id": bad("bad-no-id", "id: Field required", id=None),
     "no source": bad("bad-no-source", "source: Field required", source=None),
@@ -77,19 +78,13 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
-    with running(tmp_path_factory.mktemp("bad") / "data") as stack:
-        yield stack
-
-
-@pytest.fixture(scope="module")
 def sent(stack: Stack) -> dict[str, int]:
     """Every bad message with a good document behind it; the place of each in the log."""
     messages: list[tuple[str, bytes]] = []
     for case in CASES.values():
         good = f"good-after-{case.document}"
-        messages.append((subject("default", case.document, case.event_type), case.data))
-        messages.append((subject("default", good, "DocumentAdded"), json.dumps(added(good)).encode()))
+        messages.append((subject(WORKSPACE, case.document, case.event_type), case.data))
+        messages.append((subject(WORKSPACE, good, "DocumentAdded"), json.dumps(added(good, WORKSPACE)).encode()))
     return dict(zip(CASES, publish(stack, messages)[::2], strict=True))
 
 
@@ -119,11 +114,13 @@ def test_a_bad_event_is_kept_raw_with_the_reason(letters: list[DeadLetter], sent
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.named])
 def test_a_bad_event_is_a_failure_of_its_document(stack: Stack, letters: list[DeadLetter], name: str) -> None:
     case = CASES[name]
-    facts = until(lambda: [e["data"] for e in history(stack, case.document) if e["name"] == "StageFailed"], stack.logs)
+    facts = until(
+        lambda: [e["data"] for e in history(stack, case.document, WORKSPACE) if e["name"] == "StageFailed"], stack.logs
+    )
     assert {fact.cause_type for fact in facts} == {case.event_type}
     assert all(case.reason in fact.message and not fact.retry_may_help for fact in facts)
 
-    shown = until(lambda: failed(stack.json("status", case.document)), stack.logs)
+    shown = until(lambda: failed(stack.json("status", case.document, "--workspace", WORKSPACE)), stack.logs)
     assert case.reason in shown["error_msg"]
 
 
@@ -132,23 +129,26 @@ def failed(status: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def test_the_reason_is_readable_by_people(stack: Stack, letters: list[DeadLetter]) -> None:
-    shown = stack.run("status", "bad-overlap").stdout
+    shown = stack.run("status", "bad-overlap", "--workspace", WORKSPACE).stdout
     assert "failed" in shown
     assert "overlap 10 must be smaller than size 10" in shown
-    assert "overlap 10 must be smaller than size 10" in stack.run("log", "--document", "bad-overlap").stdout
+    assert (
+        "overlap 10 must be smaller than size 10"
+        in stack.run("log", "--document", "bad-overlap", "--workspace", WORKSPACE).stdout
+    )
 
 
 def test_a_workspace_nobody_may_name_gets_no_document(stack: Stack, letters: list[DeadLetter]) -> None:
     assert stack.counts("another")["all"] == 0
-    assert stack.run("status", "bad-workspace").returncode == 1
+    assert stack.run("status", "bad-workspace", "--workspace", WORKSPACE).returncode == 1
 
 
 def test_the_good_documents_between_them_are_processed(stack: Stack, letters: list[DeadLetter]) -> None:
     def processed() -> bool:
-        return stack.counts()["processed"] == len(CASES)
+        return stack.counts(WORKSPACE)["processed"] == len(CASES)
 
-    until(processed, lambda: f"{stack.counts()}\n{stack.logs()}")
-    assert stack.counts()["failed"] == sum(case.named for case in CASES.values())
+    until(processed, lambda: f"{stack.counts(WORKSPACE)}\n{stack.logs()}")
+    assert stack.counts(WORKSPACE)["failed"] == sum(case.named for case in CASES.values())
 
 
 def test_a_bad_event_does_not_harm_a_document_that_is_there(stack: Stack) -> None:
@@ -161,7 +161,7 @@ def test_a_bad_event_does_not_harm_a_document_that_is_there(stack: Stack) -> Non
 
 
 def test_the_doctor_speaks_of_what_was_set_aside(stack: Stack, letters: list[DeadLetter]) -> None:
-    done = stack.run("doctor")
+    done = stack.run("doctor", "--workspace", WORKSPACE)
     assert done.returncode == 1
     # Each is one, however many durables have set it aside; and it is history, not a fault.
     number = len({letter.sequence for letter in dead_letters(stack)})
@@ -281,14 +281,18 @@ def test_nothing_is_left_unacknowledged(stack: Stack, letters: list[DeadLetter])
 def test_an_event_of_newer_code_waits_and_holds_nobody_up(stack: Stack, letters: list[DeadLetter]) -> None:
     # The last test: the event waits for a deployment that never comes.
     before = len(dead_letters(stack))
-    publish_added(stack, added("newer", type="lightstream.DocumentAdded.v99"), "newer")
+    publish_added(stack, added("newer", WORKSPACE, type="lightstream.DocumentAdded.v99"), "newer", WORKSPACE)
 
-    done = stack.run("add", "-", "--name", "later.txt", "--wait", "--json", stdin="Celia Finch sold salt.")
+    done = stack.run(
+        "add", "-", "--name", "later.txt", "--wait", "--json", "--workspace", WORKSPACE, stdin="Celia Finch sold salt."
+    )
 
     assert done.returncode == 0, done.stdout + done.stderr
     until(lambda: set(unacknowledged(stack).values()) == {(0, 0)})
     assert len(dead_letters(stack)) == before
-    told = stack.run("doctor").stdout
+    told = stack.run("doctor", "--workspace", WORKSPACE).stdout
     assert "DocumentAdded v99" in told and "parked, others go on" in told, told
-    assert "version 99: newer than this code" in stack.run("log", "--document", "newer").stdout
-    assert stack.run("status", "newer").returncode == 1
+    assert (
+        "version 99: newer than this code" in stack.run("log", "--document", "newer", "--workspace", WORKSPACE).stdout
+    )
+    assert stack.run("status", "newer", "--workspace", WORKSPACE).returncode == 1

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,9 @@ from docx import Document
 from runtime.parsing.kinds import KINDS, PLAIN
 from tests.support import office_files as office
 from tests.support.pdf_files import pdf
-from tests.support.stack import Stack, running
+from tests.support.stack import Stack
+
+WORKSPACE = "kinds"
 
 
 def people(who: str, trade: str) -> str:
@@ -51,18 +52,12 @@ FILES: dict[str, tuple[bytes, str, str]] = {
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
-    with running(tmp_path_factory.mktemp("kinds") / "data") as stack:
-        yield stack
-
-
-@pytest.fixture(scope="module")
 def documents(stack: Stack, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """The documents of the folder as their status shows them, by name."""
     folder = tmp_path_factory.mktemp("files")
     for name, (data, _, _) in FILES.items():
         (folder / name).write_bytes(data)
-    added = stack.json("add", str(folder), "--wait")
+    added = stack.json("add", str(folder), "--wait", "--workspace", WORKSPACE)
     assert (len(added["added"]), added["refused"], added["skipped"]) == (len(FILES), [], 0)
     return {document["file_path"]: document for document in added["documents"]}
 
@@ -91,7 +86,7 @@ def test_a_question_about_a_file_is_answered_from_it(
 ) -> None:
     _, question, fact = FILES[name]
     asked = {"query": question, "include_references": True, "include_chunk_content": True}
-    with stack.client() as client:
+    with stack.client(WORKSPACE) as client:
         answer = client.post("/query", json=asked).json()
     passages = {each["file_path"]: "\n".join(each["content"]) for each in answer["references"]}
     assert fact in passages.get(name, ""), json.dumps(answer, indent=1)[:3000]
@@ -107,11 +102,11 @@ def test_a_question_about_a_file_is_answered_from_it(
 def test_a_row_is_quoted_with_the_names_of_its_columns(
     stack: Stack, documents: dict[str, Any], question: str, row: str
 ) -> None:
-    assert row in stack.json("ask", question)["response"]
+    assert row in stack.json("ask", question, "--workspace", WORKSPACE)["response"]
 
 
 def test_the_same_folder_again_adds_nothing(stack: Stack, documents: dict[str, Any], tmp_path: Path) -> None:
     for name, (data, _, _) in FILES.items():
         (tmp_path / name).write_bytes(data)
-    again = stack.json("add", str(tmp_path))
+    again = stack.json("add", str(tmp_path), "--workspace", WORKSPACE)
     assert (len(again["added"]), len(again["unchanged"])) == (0, len(FILES))

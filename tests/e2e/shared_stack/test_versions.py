@@ -1,7 +1,7 @@
 """New versions, deletions and edits on a running stack: what is left equals what was never otherwise."""
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
@@ -11,26 +11,27 @@ import pytest
 from contracts.envelope import wrap
 from contracts.events import GraphEdited
 from contracts.values import EditedValues
+from lightstream.documents import Chunking
 from runtime.bus.nats.log import NatsLog, connected
 from tests.support.corpus import documents
-from tests.support.stack import Stack, running, unacknowledged, until
+from tests.support.stack import Stack, unacknowledged, until
 
 COUNT = 24
 TEXTS = documents(COUNT, sentences=8)
 KEPT = dict(list(TEXTS.items())[: COUNT // 2])
 GONE = dict(list(TEXTS.items())[COUNT // 2 :])
+SHORT = Chunking(strategy="fixed_token", params={"chunk_token_size": 40, "chunk_overlap_token_size": 5})
+"""Several chunks of each document."""
 
 
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
-    with running(tmp_path_factory.mktemp("versions") / "data", CHUNK_SIZE="40", CHUNK_OVERLAP_SIZE="5") as stack:
-        yield stack
+def add(stack: Stack, texts: Mapping[str, str], workspace: str) -> None:
+    stack.add(texts, workspace, SHORT)
 
 
 @pytest.fixture(scope="module")
 def never(stack: Stack) -> dict[str, Any]:
     """The digest of a workspace that only ever had the documents that are kept."""
-    stack.add(KEPT, "never")
+    add(stack, KEPT, "never")
     assert stack.settled(len(KEPT), "never")["processed"] == len(KEPT)
     return stack.digest("never")
 
@@ -41,7 +42,7 @@ def quiet(stack: Stack) -> None:
 
 
 def test_deleted_documents_leave_everything_as_if_they_had_never_been(stack: Stack, never: dict[str, Any]) -> None:
-    stack.add(TEXTS, "deleted")
+    add(stack, TEXTS, "deleted")
     assert stack.settled(COUNT, "deleted")["processed"] == COUNT
     assert stack.digest("deleted") != never
 
@@ -54,7 +55,7 @@ def test_deleted_documents_leave_everything_as_if_they_had_never_been(stack: Sta
 
 
 def test_documents_deleted_while_they_are_being_indexed_are_gone_too(stack: Stack, never: dict[str, Any]) -> None:
-    stack.add(TEXTS, "early")
+    add(stack, TEXTS, "early")
     until(lambda: stack.counts("early").get("all") == COUNT, stack.logs)
     stack.json("delete", *GONE, "--workspace", "early")
     stack.settled(len(KEPT), "early")
@@ -63,9 +64,9 @@ def test_documents_deleted_while_they_are_being_indexed_are_gone_too(stack: Stac
 
 
 def test_shorter_versions_leave_nothing_of_the_longer_ones(stack: Stack, never: dict[str, Any]) -> None:
-    stack.add({name: f"{text} {GONE_TEXT}" for name, text in KEPT.items()}, "shorter")
+    add(stack, {name: f"{text} {GONE_TEXT}" for name, text in KEPT.items()}, "shorter")
     assert stack.settled(len(KEPT), "shorter")["processed"] == len(KEPT)
-    stack.add(KEPT, "shorter")
+    add(stack, KEPT, "shorter")
     quiet(stack)
     assert stack.settled(len(KEPT), "shorter")["processed"] == len(KEPT)
     assert stack.digest("shorter") == never
@@ -78,7 +79,7 @@ def test_a_deleted_document_can_be_added_again(stack: Stack, never: dict[str, An
     name = list(KEPT)[-1]  # the newest, for descriptions are joined in the order of their documents
     stack.json("delete", name, "--wait", "--workspace", "never")
     assert stack.digest("never") != never
-    stack.add({name: KEPT[name]}, "never")
+    add(stack, {name: KEPT[name]}, "never")
     assert stack.settled(len(KEPT), "never")["processed"] == len(KEPT)
     quiet(stack)
     assert stack.digest("never") == never

@@ -12,18 +12,16 @@ import pytest
 from tests.support.corpus import documents
 from tests.support.freezing import freeze
 from tests.support.raw_events import dead_letters
-from tests.support.stack import Stack, running, unacknowledged, until
+from tests.support.stack import Stack, unacknowledged, until
 
 COUNT = 20
 QUESTION = {"query": "Who is Ada Marlow?"}
 
 
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
-    with running(tmp_path_factory.mktemp("down") / "data") as stack:
-        stack.add(documents(COUNT))
-        stack.settled(COUNT)
-        yield stack
+@pytest.fixture(scope="module", autouse=True)
+def loaded(stack: Stack) -> None:
+    stack.add(documents(COUNT))
+    stack.settled(COUNT)
 
 
 def frozen(process: str) -> Callable[[Stack], AbstractContextManager[None]]:

@@ -1,22 +1,15 @@
 """kill -9 of any process while documents go through: everything ends as if nothing had happened."""
 
 import time
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 from tests.support.corpus import documents
-from tests.support.stack import Stack, running, unacknowledged, until
+from tests.support.stack import Stack, unacknowledged, until
 
 COUNT = 60
 VICTIMS = ("chunker", "extractor", "merger", "indexer", "query", "nats-server", "arcadedb", "milvus-lite")
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
-    with running(tmp_path_factory.mktemp("kills") / "data") as stack:
-        yield stack
 
 
 @pytest.fixture(scope="module")

@@ -1,19 +1,12 @@
 """Documents cut as they ask, and documents that need no cutting at all, on a running stack."""
 
 import json
-from collections.abc import Generator
 from typing import Any
 
 import pytest
 
 from tests.support.raw_events import added, publish_added
-from tests.support.stack import Stack, running, until
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
-    with running(tmp_path_factory.mktemp("cutting") / "data") as stack:
-        yield stack
+from tests.support.stack import Stack, until
 
 
 def add(stack: Stack, workspace: str, document: str, **data: Any) -> None:
