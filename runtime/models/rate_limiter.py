@@ -5,12 +5,12 @@ written when it changes. While the bus does not answer, each replica uses its ow
 """
 
 import asyncio
-import math
 import random
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TypeVar
 from uuid import uuid4
 
@@ -18,9 +18,9 @@ import structlog
 from pydantic import ValidationError
 
 from contracts.ids import sha256
-from runtime.bus.port import Values
+from runtime.bus.port import SharedValues
+from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import NotWanted, Poison, RateLimited, Retryable, Unavailable
-from runtime.fair import FairSemaphore
 from runtime.models import limits as rules
 from runtime.models.call_scope import call_scope
 from runtime.models.limits import Demand, Limits, ProviderState, Reservation
@@ -57,7 +57,7 @@ class RateLimiter:
     """
 
     def __init__(
-        self, name: str, limits: Limits, values: Values | None = None, *, key: str = "", max_wait: float = math.inf
+        self, name: str, limits: Limits, values: SharedValues | None = None, *, key: str = "", max_wait: float = inf
     ) -> None:  # fmt: skip
         self._limits, self._values, self._max_wait = limits, values, max_wait
         self._name, self._counted = name, bool(limits.requests or limits.tokens)
@@ -120,7 +120,7 @@ class RateLimiter:
         if self._heartbeat_task is None or self._heartbeat_task.done():
             self._heartbeat_task = asyncio.create_task(self._heartbeat())
         try:
-            wait = None if self._max_wait == math.inf else self._max_wait
+            wait = None if self._max_wait == inf else self._max_wait
             async with asyncio.timeout(wait), self._admission.hold(call_scope().workspace):
                 while (call := await self._try_admit(tokens)) is None:
                     self._call_ended.clear()
@@ -275,7 +275,7 @@ class RateLimiter:
         return commit()
 
     async def _update_shared(
-        self, values: Values, change: Callable[[ProviderState, Limits, float], Callable[[], T]]
+        self, values: SharedValues, change: Callable[[ProviderState, Limits, float], Callable[[], T]]
     ) -> Callable[[], T]:
         while True:
             state, revision = await read_state(values, self.key)
@@ -295,7 +295,7 @@ class RateLimiter:
         return self._limits.per_replica(replicas), rules.local_part(self._state, replicas)
 
 
-async def read_state(values: Values, key: str) -> tuple[ProviderState, int]:
+async def read_state(values: SharedValues, key: str) -> tuple[ProviderState, int]:
     """Return the shared state of one provider and its revision. Raises `Unavailable`."""
     data, revision = await values.read(key)
     # A value of another version counts as none: limits begin anew, and answers of the provider correct them.

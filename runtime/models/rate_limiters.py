@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from runtime.bus.port import Values
+from runtime.bus.port import SharedValues
 from runtime.models import limits as rules
 from runtime.models.limits import Limits
 from runtime.models.rate_limiter import RateLimiter, read_state
@@ -15,7 +15,7 @@ from runtime.models.rate_limiter import RateLimiter, read_state
 class RateLimiters:
     """Makes the rate limiters of one process. `notes` collects their pause notices by kind of provider."""
 
-    values: Values | None = None
+    values: SharedValues | None = None
     notes: dict[str, Callable[[], Awaitable[str | None]]] = field(
         default_factory=dict[str, Callable[[], Awaitable[str | None]]]
     )
@@ -30,7 +30,7 @@ class RateLimiters:
         return limiter
 
 
-async def pause_notices(values: Values) -> list[str]:
+async def pause_notices(values: SharedValues) -> list[str]:
     """Return a sentence for every paused provider. Raises `Unavailable`."""
     states = [(await read_state(values, key))[0] for key in await values.keys()]
     return [note for state in states if (note := rules.pause_notice(state, time.time()))]

@@ -255,7 +255,7 @@ async def test_a_body_is_json_whatever_it_is_called() -> None:
 
 async def test_the_language_model_stops_when_the_client_goes_away() -> None:
     async with serving() as provider:
-        chat = provider.chat("endless", guard=RateLimiter("m", Limits(calls=1)))
+        chat = provider.chat("endless", limiter=RateLimiter("m", Limits(calls=1)))
         async with ollama(chat) as client, asyncio.timeout(DEADLINE):
             stream = await client.chat(MODEL, [QUESTION], stream=True)
             assert not (await anext(stream)).done

@@ -88,7 +88,7 @@ async def _main() -> None:
     deps = world.deps()
     if url := os.environ.get("PROVIDER_URL"):
         limiter = RateLimiter("m", Limits(calls=settings.llm_max_async))
-        chat = OpenAiChat(url, os.environ["PROVIDER_MODEL"], "key", guard)
+        chat = OpenAiChat(url, os.environ["PROVIDER_MODEL"], "key", limiter)
         deps = world.deps(answer_generator=ModelAnswerGenerator(chat))
     app = world.app(auth_config(AccessSettings()), deps=deps)
     app.router.routes[:0] = Health("query", stage=None).routes()
