@@ -23,7 +23,7 @@ from services.query.adapters.provenance import RowProvenance
 from services.query.adapters.word_embeddings import CachedWordEmbedder
 from services.query.answering.dependencies import QueryDependencies
 from services.query.api.app import create_app
-from services.query.api.auth.config import Door
+from services.query.api.auth.config import AuthConfig
 from services.query.api.context import Context
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
 from services.query.retrieval.caches.cached_graph import CachedGraph
@@ -125,9 +125,9 @@ class World:
         )
         return replace(deps, **changes)
 
-    def app(self, door: Door | None = None, **changes: Any) -> FastAPI:
-        """The HTTP API over these stores, open to everybody unless there is a door."""
-        app = create_app(door)
+    def app(self, config: AuthConfig | None = None, **changes: Any) -> FastAPI:
+        """The HTTP API over these stores, open to everybody without a configuration of access."""
+        app = create_app(config)
         parts = {
             "log": self.log, "blobs": self.blobs, "pointers": self.pointers, "documents": self.documents,
             "positions": LogPositions(self.log, self.documents),

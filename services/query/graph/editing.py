@@ -14,7 +14,7 @@ from contracts.values import EditedValues
 from runtime.bus.port import GenerationPointers, Log
 from runtime.bus.publisher import edit_graph
 from runtime.stores.graph.port import Graph
-from services.query.errors import NotTaken, NotThere
+from services.query.errors import BadRequest, NotFound
 from services.query.event_source import SOURCE
 
 PACE = 0.05
@@ -46,7 +46,7 @@ class Desk:
         """The entity of that name. Raises `NotThere`."""
         found = await self.graph.entities(await self.space(), [name])
         if name not in found:
-            raise NotThere(f"there is no entity of the name {name!r}")
+            raise NotFound(f"there is no entity of the name {name!r}")
         return found[name]
 
     async def publish(self, operation: GraphOperation, names: Sequence[str], **more: object) -> int:
@@ -95,9 +95,9 @@ async def create_entity(desk: Desk, name: str, values: EditedValues) -> Edited[E
     """Make an entity. Raises `NotTaken` for what is no name, has no description, or is there already."""
     name = _named(name)
     if not (values.description or "").strip():
-        raise NotTaken("an entity needs a description")
+        raise BadRequest("an entity needs a description")
     if await desk.graph.entities(await desk.space(), [name]):
-        raise NotTaken(f"there is an entity of the name {name!r} already: edit it")
+        raise BadRequest(f"there is an entity of the name {name!r} already: edit it")
     sequence = await desk.publish("create_entity", [name], values=values)
     return Edited(sequence, (name,), await desk.shown(_entity(desk, name, values)))
 
@@ -116,15 +116,15 @@ async def edit_entity(desk: Desk, name: str, values: EditedValues, renaming: Ren
     sequence = 0
     if new != name:
         if not renaming.allow_rename:
-            raise NotTaken("allow_rename must be true for another entity_name")
+            raise BadRequest("allow_rename must be true for another entity_name")
         merged = bool(await desk.graph.entities(await desk.space(), [new]))
         if merged and not renaming.allow_merge:
-            raise NotTaken(f"there is an entity of the name {new!r} already: allow_merge merges the two")
+            raise BadRequest(f"there is an entity of the name {new!r} already: allow_merge merges the two")
         sequence = await desk.publish("merge_entities" if merged else "rename_entity", [name], target=new)
     if values != NOTHING:
         sequence = await desk.publish("edit_entity", [new], values=values)
     if not sequence:
-        raise NotTaken("nothing is said that could be changed: give description, entity_type or entity_name")
+        raise BadRequest("nothing is said that could be changed: give description, entity_type or entity_name")
     entity = await desk.shown(_entity(desk, new, values, gone, moved))
     return Edited(sequence, (new,), entity, merged, renamed=new != name and not merged)
 
@@ -135,7 +135,7 @@ async def merge_entities(desk: Desk, names: Sequence[str], target: str) -> Edite
     target = target if found else _named(target)
     sources = [name for name in dict.fromkeys(names) if name != target]
     if not sources:
-        raise NotTaken("give at least one entity to merge that is not the one to merge into")
+        raise BadRequest("give at least one entity to merge that is not the one to merge into")
     for name in sources:
         await desk.entity(name)
     moved = await _moved(desk, sources, target)
@@ -162,7 +162,7 @@ async def create_relation(desk: Desk, source: str, target: str, values: EditedVa
     for name in (source, target):
         await desk.entity(name)
     if await desk.graph.relations(await desk.space(), [key]):
-        raise NotTaken(f"there is a relation between {source!r} and {target!r} already: edit it")
+        raise BadRequest(f"there is a relation between {source!r} and {target!r} already: edit it")
     sequence = await desk.publish("create_relation", key, values=values)
     return Edited(sequence, key, await desk.shown(_relation(desk, key, values)))
 
@@ -171,7 +171,7 @@ async def edit_relation(desk: Desk, source: str, target: str, values: EditedValu
     """Say something else of a relation. Raises `NotThere` without it, `NotTaken` where nothing is said."""
     key = await _existing(desk, source, target)
     if values == NOTHING:
-        raise NotTaken("nothing is said that could be changed: give description, keywords or weight")
+        raise BadRequest("nothing is said that could be changed: give description, keywords or weight")
     sequence = await desk.publish("edit_relation", key, values=values)
     return Edited(sequence, key, await desk.shown(_relation(desk, key, values)))
 
@@ -235,18 +235,18 @@ def _named(text: str) -> str:
     """The text as the name of an entity is kept. Raises `NotTaken` for what is no name."""
     name = clean_name(text)
     if not name:
-        raise NotTaken("this is no name of an entity: give a word, or a number of at least three digits")
+        raise BadRequest("this is no name of an entity: give a word, or a number of at least three digits")
     return name
 
 
 def _tied(source: str, target: str) -> tuple[str, str]:
     if source == target:
-        raise NotTaken("a relation needs two different entities")
+        raise BadRequest("a relation needs two different entities")
     return pair(source, target)
 
 
 async def _existing(desk: Desk, source: str, target: str) -> tuple[str, str]:
     key = _tied(source, target)
     if not await desk.graph.relations(await desk.space(), [key]):
-        raise NotThere(f"there is no relation between {source!r} and {target!r}")
+        raise NotFound(f"there is no relation between {source!r} and {target!r}")
     return key

@@ -48,8 +48,8 @@ ELM = {"entity_name": "Port Elm", "entity_data": {"description": "A port.", "ent
 async def test_an_edit_names_the_user_or_the_key_it_came_from() -> None:
     world = await library_of_two()
     app = world.app(with_accounts(lightrag_api_key=KEY))
-    account = app.state.door.accounts.get("ada")
-    token = app.state.door.tokens.make("ada", "user", account.mark)
+    account = app.state.auth.accounts.get("ada")
+    token = app.state.auth.tokens.issue("ada", "user", account.mark)
     assert jwt.decode(token, options={"verify_signature": False})["sub"] == "ada"
     async with merger(world):
         async with bearing(app, token) as api:

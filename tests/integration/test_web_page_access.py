@@ -1,4 +1,4 @@
-"""LightRAG's web page before doors without accounts: it lets a guest in where everything is open, or asks for a key."""
+"""LightRAG's web page where there are no accounts: it lets a guest in where everything is open, or asks for a key."""
 
 import threading
 from collections.abc import Generator
@@ -8,7 +8,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, expect
 
-from services.query.api.auth.config import Door
+from services.query.api.auth.config import AuthConfig
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, behind
 from tests.support.chromium import browsing
@@ -18,9 +18,9 @@ from tests.support.web_page import Opened, folder
 
 
 @contextmanager
-def serving(door: Door) -> Generator[str]:
+def serving(config: AuthConfig) -> Generator[str]:
     """A query service over empty stores in memory, and its address."""
-    app = World().app(door, settings=QuerySettings(workspace="w"))
+    app = World().app(config, settings=QuerySettings(workspace="w"))
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="off"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
