@@ -8,7 +8,7 @@ from secrets import token_urlsafe
 from fastapi import FastAPI
 
 from runtime.health import Health
-from runtime.integrity import WatchedPointers
+from runtime.projections.integrity import WatchedPointers
 from runtime.service import Bus, Subscription, run, starting
 from services.query.api.app import create_app
 from services.query.api.auth.config import auth_config

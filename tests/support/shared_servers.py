@@ -26,7 +26,7 @@ import pytest
 
 from standalone.embedded.processes import Process
 from tests.support import server_host
-from tests.support.crews import alive
+from tests.support.worker_processes import alive
 
 Address = dict[str, Any]
 """Where a server is and what a client must know of it; JSON."""

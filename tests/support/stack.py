@@ -15,11 +15,11 @@ from typing import Any, TypeVar
 
 import httpx
 
-from contracts.topology import DURABLES
+from contracts.topology import CONSUMERS
 from lightstream.client import Lightstream
 from lightstream.documents import Chunking
 from lightstream.errors import Unavailable
-from runtime.bus.nats import connected
+from runtime.bus.nats.log import connected
 from runtime.settings import Settings
 from standalone.embedded.data_folder import DataFolder, StackState
 from standalone.embedded.orphans import ProcessIdentity
@@ -177,5 +177,5 @@ async def pending(bus: str) -> dict[str, tuple[int, int]]:
     """Messages that wait, and that were delivered but not acknowledged, by durable of the bus at that address."""
     async with connected(bus, name="test") as client:
         jetstream = client.jetstream()
-        infos = [await jetstream.consumer_info(durable.stream, durable.name) for durable in DURABLES]
+        infos = [await jetstream.consumer_info(durable.stream, durable.name) for durable in CONSUMERS]
         return {info.name: (info.num_pending or 0, info.num_ack_pending or 0) for info in infos}

@@ -8,11 +8,11 @@ from uuid import uuid4
 
 import pytest
 
-from contracts.envelope import seal
+from contracts.envelope import wrap
 from contracts.events import GraphEdited
 from contracts.values import EditedValues
 from lightstream.documents import Chunking
-from runtime.bus.nats import NatsLog, connected
+from runtime.bus.nats.log import NatsLog, connected
 from tests.support.corpus import documents
 from tests.support.stack import Stack, unacknowledged, until
 
@@ -112,7 +112,7 @@ def edit(stack: Stack, event: GraphEdited) -> None:
     async def send() -> None:
         async with connected(stack.settings.nats_url, name="test") as client:
             await NatsLog(client.jetstream()).publish(
-                seal(event, id=str(uuid4()), source="/test", workspace="never", time=datetime.now(UTC))
+                wrap(event, id=str(uuid4()), source="/test", workspace="never", time=datetime.now(UTC))
             )
 
     asyncio.run(send())

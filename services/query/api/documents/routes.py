@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Request
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.ids import UNKNOWN_SOURCE
 from runtime.bus.publisher import Added
 from runtime.parsing.kinds import KINDS
@@ -263,5 +263,5 @@ async def status_counts(ctx: Ctx, workspace: Workspace) -> StatusCounts:
     return StatusCounts(status_counts=all_counts(await ctx.documents.counts(await _space(ctx, workspace))))
 
 
-async def _space(ctx: Context, workspace: str) -> Space:
-    return Space(workspace, (await ctx.pointers.live("status")).status)
+async def _space(ctx: Context, workspace: str) -> Partition:
+    return Partition(workspace, (await ctx.pointers.live("status")).status)
