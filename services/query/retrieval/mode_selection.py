@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from services.query.question import Mode
 from services.query.retrieval.linking import Link
-from services.query.retrieval.multihop.sentences import Asked
+from services.query.retrieval.multihop.query_terms import Asked
 
 
 def chosen(question: str, links: Sequence[Link]) -> Mode:

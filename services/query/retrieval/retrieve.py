@@ -14,9 +14,9 @@ from services.query.retrieval.gather import gather
 from services.query.retrieval.linking import linked
 from services.query.retrieval.mode_selection import chosen
 from services.query.retrieval.multihop.walk import walk
-from services.query.retrieval.ranking import within
 from services.query.retrieval.results import RetrievalResult, SearchResult
 from services.query.retrieval.scoping import admitted
+from services.query.retrieval.token_budget import within
 from services.query.spaces import Spaces
 
 WITHOUT_KEYWORDS = {"naive", "walk"}

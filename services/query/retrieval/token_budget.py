@@ -36,3 +36,14 @@ async def filled(
             kept.append(found[key])
         start, count = start + count, 2 * count
     return kept, spent
+
+
+def within(items: Sequence[T], budget: int, cost: Callable[[T], int]) -> list[T]:
+    """The longest beginning of the list whose cost stays within the budget: items are whole or left out."""
+    kept: list[T] = []
+    for item in items:
+        budget -= cost(item)
+        if budget < 0:
+            break
+        kept.append(item)
+    return kept

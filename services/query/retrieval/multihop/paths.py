@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from services.query.retrieval.multihop.sentences import NAMED, Asked, Sentence
+from services.query.retrieval.multihop.query_terms import Asked
+from services.query.retrieval.multihop.sentences import NAMED, Sentence
 from services.query.retrieval.multihop.subgraph import Map
 from services.query.retrieval.ranking import interleave
 

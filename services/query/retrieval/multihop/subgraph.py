@@ -10,7 +10,8 @@ from runtime.stores.graph.port import Neighbourhood, Node, RelationSummary
 from services.query.passage import Passage
 from services.query.retrieval.linking import key_of, words
 from services.query.retrieval.multihop.pagerank import pagerank
-from services.query.retrieval.multihop.sentences import LED, NAMED, Asked, Sentence
+from services.query.retrieval.multihop.query_terms import Asked
+from services.query.retrieval.multihop.sentences import LED, NAMED, Sentence
 
 HEARD = 12.0
 """How much likelier a walk goes to an entity of which the passage says what is asked than to one that it only names."""

@@ -20,13 +20,15 @@ from services.query.question import Keywords, Question
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.fusion import fused
 from services.query.retrieval.linking import Link, NameIndex, forms_left, linked
+from services.query.retrieval.multihop.bm25 import lexical
 from services.query.retrieval.multihop.paths import Path, bridge, paths, telling
-from services.query.retrieval.multihop.sentences import NAMED, Asked, Sentence, lexical, sentences
+from services.query.retrieval.multihop.query_terms import Asked
+from services.query.retrieval.multihop.sentences import NAMED, Sentence, sentences
 from services.query.retrieval.multihop.subgraph import Map
 from services.query.retrieval.provenance import told_by
-from services.query.retrieval.ranking import within
 from services.query.retrieval.results import SearchResult
 from services.query.retrieval.scoping import MOST_SUPPORTS, Documents, held_to
+from services.query.retrieval.token_budget import within
 from services.query.spaces import Spaces
 
 HOPS = 6

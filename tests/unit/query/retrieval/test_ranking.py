@@ -14,7 +14,8 @@ from services.query.context.layout import entity_line, layout, passage_line, rel
 from services.query.context.reference_ids import references
 from services.query.passage import Passage
 from services.query.retrieval.chunk_selection import by_likeness, by_weight, quota, round_robin, sources
-from services.query.retrieval.ranking import interleave, ranked, within
+from services.query.retrieval.ranking import interleave, ranked
+from services.query.retrieval.token_budget import within
 
 
 def same(item: str) -> str:

@@ -6,8 +6,10 @@ from hypothesis import strategies as st
 
 from services.query.passage import Passage
 from services.query.retrieval.linking import NameIndex, linked
+from services.query.retrieval.multihop.bm25 import lexical
 from services.query.retrieval.multihop.paths import Path, bridge, paths, telling
-from services.query.retrieval.multihop.sentences import LED, NAMED, TITLED, Asked, lexical, sentences, stem
+from services.query.retrieval.multihop.query_terms import Asked, stem
+from services.query.retrieval.multihop.sentences import LED, NAMED, TITLED, sentences
 from services.query.retrieval.multihop.subgraph import Map
 
 NAMES = ("Blue Harbour", "Lowell Pictures", "Otto Brandt", "Port Elm", "Ada Marsh", "Iris Bell", "Old Mill")
