@@ -23,7 +23,7 @@ def interleave(*lists: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
     return list(seen.values())
 
 
-def ranked(ties: Iterable[RelationSummary]) -> list[RelationSummary]:
+def rank_relations(ties: Iterable[RelationSummary]) -> list[RelationSummary]:
     """By the degrees of both ends together, then by weight, highest first; names break ties.
 
     A degree is counted among these ties: for an entity that was found it is the graph's, for another how many of those

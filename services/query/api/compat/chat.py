@@ -95,7 +95,7 @@ async def reply(request: QueryRequest, ctx: Context, workspace: str, response: R
     sent = [request.query, request.user_prompt or "", *(said.content for said in request.conversation_history or ())]
     meter = Meter(count, sum(map(count, sent)))
     spaces = await standing(request, ctx, workspace, response)
-    answer = await ask(asked(request, ctx.settings), spaces, ctx.deps, wanted=wanted_of(request), streamed=streamed)
+    answer = await ask(asked(request, ctx.settings), spaces, ctx.deps, output=wanted_of(request), streamed=streamed)
     shown = references_of(request, answer) or []
     return Reply(
         _pieces(request, answer, meter),

@@ -34,7 +34,7 @@ async def standing(body: QueryRequest, ctx: Context, workspace: str, response: R
     if body.min_position is None:
         position = await ctx.positions.of(spaces.status)
     else:
-        position = await ctx.positions.reach(spaces.status, body.min_position, ctx.settings.min_position_timeout)
+        position = await ctx.positions.wait_for(spaces.status, body.min_position, ctx.settings.min_position_timeout)
         if position < body.min_position:
             reached = f"position {position} is reached, {body.min_position} was asked for; try again"
             raise HTTPException(503, reached, {"Retry-After": "1", POSITION: str(position)})
@@ -47,7 +47,7 @@ async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Re
     """Answer a question from the documents."""
     started = time.monotonic()
     spaces = await standing(body, ctx, workspace, response)
-    answer = await ask(asked(body, ctx.settings), spaces, ctx.deps, wanted=wanted_of(body))
+    answer = await ask(asked(body, ctx.settings), spaces, ctx.deps, output=wanted_of(body))
     return QueryResponse(
         response=answer.text,
         references=references_of(body, answer),
@@ -72,7 +72,7 @@ async def query_stream(
 
     async def asking(tell: ProgressCallback) -> Answer:
         deps = replace(ctx.deps, on_progress=tell)
-        return await ask(question, spaces, deps, wanted=wanted, streamed=body.stream is not False)
+        return await ask(question, spaces, deps, output=wanted, streamed=body.stream is not False)
 
     lines = Ndjson(await answer_lines(body, asking, request.url.path))
     lines.headers[POSITION] = response.headers[POSITION]

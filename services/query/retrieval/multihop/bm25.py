@@ -9,9 +9,9 @@ from services.query.retrieval.linking import words
 from services.query.retrieval.multihop.query_terms import stem
 
 
-def lexical(question: str, passages: Mapping[str, Passage]) -> list[str]:
+def bm25_ranking(question: str, passages: Mapping[str, Passage]) -> list[str]:
     """The passages that share words with the question, by BM25 (Robertson and Zaragoza, 2009), the best first."""
-    asked = {stem(word.form) for word in words(question) if not word.common}
+    asked = {stem(word.form) for word in words(question) if not word.is_stopword}
     counts = {id: Counter(stem(word.form) for word in words(passage.content)) for id, passage in passages.items()}
     lengths = {id: sum(count.values()) for id, count in counts.items()}
     mean = sum(lengths.values()) / (len(lengths) or 1) or 1.0

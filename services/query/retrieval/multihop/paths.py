@@ -8,44 +8,44 @@ from typing import Any
 
 import numpy as np
 
-from services.query.retrieval.multihop.query_terms import Asked
+from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.multihop.sentences import NAMED, Sentence
-from services.query.retrieval.multihop.subgraph import Map
+from services.query.retrieval.multihop.subgraph import Subgraph
 from services.query.retrieval.ranking import interleave
 
 BACK, BESIDE = 4.0, 4.5
 """How much less likely a step is, as a logarithm, than one from what a sentence is about to what it names: the other
 way round, and between two that it only names."""
-SHARPNESS = 4.0
+TERM_LOG_ODDS = 4.0
 """How much likelier a step is, as a logarithm, for each asked word that it says and the others from there do not."""
-MISS = 1.5
+MISSING_TERM_COST = 1.5
 """What each asked word costs that no step says,"""
-STEP = 1.0
+STEP_COST = 1.0
 """and each step; in the same measure."""
-SPAN = 3
+MAX_TERMS_PER_STEP = 3
 """Words before the link, and behind it, that a step may come to."""
-LATE = 0.75
+LATE_TERM_FACTOR = 0.75
 """What is left of a word that is said by a later step than the one that came to it."""
-HOPE = 0.6
+EXPECTED_COVERAGE = 0.6
 """How much of a word that was not come to is expected to be said."""
-TELLS = 0.3
+MIN_GAIN = 0.3
 """Words that a telling step says at least."""
-AHEAD = 2.0
+ENTITY_CHUNK_COST = 2.0
 """How much less likely than a path's own passages one is that is about an entity on it; a logarithm as well."""
-OPEN = 0.5
+OPEN_TERM_FACTOR = 0.5
 """How much of what may still be hoped for of a path counts against its being all that is asked."""
 MEANT, NEAR, SAME = 0.9, 0.1, 0.7
 """How much a sentence says a word at most that it means by another, and the likeness, as a cosine, from which it does
 so a little, and in full: by the square of what lies between."""
-KEPT = 60
+BEAM_WIDTH = 60
 """Paths that are followed further,"""
-WIDTH = 24
+MAX_CONTINUATIONS = 24
 """ways on from each that are looked at,"""
-DEPTH = 5
+MAX_DEPTH = 5
 """how often,"""
-MOST_PATHS = 200
+MAX_PATHS = 200
 """and ways from one link whose passages are listed."""
-MOST_STEPS = 400
+MAX_STEPS = 400
 """Steps from one entity that are looked at."""
 
 Array = Any
@@ -55,17 +55,17 @@ Array = Any
 class Path:
     """A way from a linked entity: the entities, the passages between them, how much of each asked word they say."""
 
-    names: tuple[str, ...]
-    chunks: tuple[str, ...]
-    said: Array
-    value: float
+    entities: tuple[str, ...]
+    chunk_ids: tuple[str, ...]
+    coverage: Array
+    score: float
     """Logarithm of how likely its steps are among all, less what is not said."""
-    promise: float = 0.0
+    optimistic_score: float = 0.0
     """The value, and what may be hoped for from the words that were not come to."""
-    telling: bool = False
+    informative: bool = False
     """Whether the last step says something of the question."""
-    before: int = 0
-    behind: int = 0
+    terms_before: int = 0
+    terms_after: int = 0
     """Words on either side of the link that were come to."""
 
 
@@ -75,24 +75,24 @@ class _Steps:
     where those to another one begin.
     """
 
-    ways: Sequence[tuple[Sentence, str]]
-    says: Array
+    transitions: Sequence[tuple[Sentence, str]]
+    coverage: Array
     costs: Array
-    begins: Array
+    group_starts: Array
 
 
 @dataclass(frozen=True)
-class _Goal:
+class _OrderedTerms:
     """What is asked of one link: the numbers of the words on either side, the nearest first."""
 
     before: Array
-    behind: Array
+    after: Array
 
     def __len__(self) -> int:
-        return len(self.before) + len(self.behind)
+        return len(self.before) + len(self.after)
 
 
-def paths(known: Map, asked: Asked, starts: Sequence[str]) -> list[Path]:
+def search_paths(known: Subgraph, asked: QueryTerms, starts: Sequence[str]) -> list[Path]:
     """Beam search for the ways that say most of what is asked, the best first.
 
     A question nests what it asks around the name: in "the founder of the firm that X worked for" the words next to X,
@@ -102,29 +102,29 @@ def paths(known: Map, asked: Asked, starts: Sequence[str]) -> list[Path]:
     stems = sorted(asked.stems)
     if not stems:
         return []
-    lookup = _Lookup(known, stems)
+    lookup = _StepTable(known, stems)
     found: list[Path] = []
     for start in starts:
-        goal = _goal(known, asked, stems, start)
-        beam = [Path((start,), (), np.zeros(len(stems)), -MISS * len(goal))]
-        for _ in range(min(DEPTH, len(goal))):
-            beam = _longer(beam, lookup, goal)
+        goal = _ordered_terms(known, asked, stems, start)
+        beam = [Path((start,), (), np.zeros(len(stems)), -MISSING_TERM_COST * len(goal))]
+        for _ in range(min(MAX_DEPTH, len(goal))):
+            beam = _extend_beam(beam, lookup, goal)
             found += beam
-    return sorted(found, key=lambda path: -path.value)
+    return sorted(found, key=lambda path: -path.score)
 
 
-def telling(found: Sequence[Path]) -> list[Path]:
+def informative_paths(found: Sequence[Path]) -> list[Path]:
     """Those whose last step says something of the question, each way once: there is one path for each manner to come
     to the question's words, of which the best counts.
     """
     ways: dict[tuple[object, ...], Path] = {}
     for path in found:
-        if path.telling:
-            ways.setdefault((path.names, path.chunks), path)
+        if path.informative:
+            ways.setdefault((path.entities, path.chunk_ids), path)
     return list(ways.values())
 
 
-def bridge(ways: Sequence[Path], known: Map, groups: Sequence[Collection[str]]) -> list[str]:
+def rank_chunks(ways: Sequence[Path], known: Subgraph, groups: Sequence[Collection[str]]) -> list[str]:
     """The passages on these ways, and those that are about the entities on them, the likeliest to be needed first.
 
     A way is as likely as its value says, less so while words are left that it has not come to, and a passage as all the
@@ -135,134 +135,142 @@ def bridge(ways: Sequence[Path], known: Map, groups: Sequence[Collection[str]]) 
     lists: list[list[str]] = []
     for group in groups:
         scores: defaultdict[str, float] = defaultdict(float)
-        for path in [path for path in ways if path.names[0] in group][:MOST_PATHS]:
-            about = [chunk for name in path.names[1:] for chunk in known.defining(name)[:1]]
-            likely = path.value - OPEN * (path.promise - path.value)
-            for chunk in dict.fromkeys([*path.chunks, *about]):
-                scores[chunk] += math.exp(likely - (0.0 if chunk in path.chunks else AHEAD))
+        for path in [path for path in ways if path.entities[0] in group][:MAX_PATHS]:
+            about = [chunk for name in path.entities[1:] for chunk in known.defining_chunks(name)[:1]]
+            likely = path.score - OPEN_TERM_FACTOR * (path.optimistic_score - path.score)
+            for chunk in dict.fromkeys([*path.chunk_ids, *about]):
+                scores[chunk] += math.exp(likely - (0.0 if chunk in path.chunk_ids else ENTITY_CHUNK_COST))
         lists.append(sorted(scores, key=lambda chunk: -scores[chunk]))
     return interleave(*lists, key=lambda chunk: chunk)
 
 
-def _goal(known: Map, asked: Asked, stems: Sequence[str], start: str) -> _Goal:
-    linked = start if start in asked.beside else next((n for n in known.same([start]) if n in asked.beside), "")
+def _ordered_terms(known: Subgraph, asked: QueryTerms, stems: Sequence[str], start: str) -> _OrderedTerms:
+    linked = (
+        start
+        if start in asked.context_terms
+        else next((n for n in known.aliases([start]) if n in asked.context_terms), "")
+    )
     # Without a link there is no side: words are taken from the end, where English says what comes first.
-    before, behind = asked.beside.get(linked, (tuple(asked.words)[::-1], ()))
+    before, behind = asked.context_terms.get(linked, (tuple(asked.words)[::-1], ()))
     number = {stem: n for n, stem in enumerate(stems)}
-    return _Goal(
+    return _OrderedTerms(
         np.array([number[word] for word in before], np.int64), np.array([number[word] for word in behind], np.int64)
     )
 
 
 @dataclass(frozen=True)
-class _Options:
+class _Continuations:
     """What may come next on a path, by step and by the words before and behind the link that it comes to."""
 
     path: Path
     steps: _Steps
     gains: Array
-    values: Array
-    promises: Array
+    scores: Array
+    optimistic_scores: Array
 
-    def best(self) -> Iterator[tuple[float, "_Options", int]]:
+    def best(self) -> Iterator[tuple[float, "_Continuations", int]]:
         """The most promising places."""
-        flat: Array = self.promises.ravel()
-        few: Array = np.argsort(-flat)[:WIDTH]
+        flat: Array = self.optimistic_scores.ravel()
+        few: Array = np.argsort(-flat)[:MAX_CONTINUATIONS]
         return ((promise, self, place) for promise, place in zip(flat[few].tolist(), few.tolist(), strict=True))
 
 
-def _longer(beam: Sequence[Path], lookup: "_Lookup", goal: _Goal) -> list[Path]:
+def _extend_beam(beam: Sequence[Path], lookup: "_StepTable", goal: _OrderedTerms) -> list[Path]:
     """The most promising paths that are one step longer."""
-    every = [_options(path, steps, goal) for path in beam if (steps := lookup.of(path.names[-1])).ways]
+    every = [_continuations(path, steps, goal) for path in beam if (steps := lookup.of(path.entities[-1])).transitions]
     kept: dict[tuple[object, ...], Path] = {}
     for _, options, place in sorted((one for some in every for one in some.best()), key=lambda one: -one[0]):
-        path = _extended(options, goal, place)
+        path = _extend(options, goal, place)
         if path is not None:
-            kept.setdefault((path.names[-1], path.before, path.behind, *path.chunks), path)
-        if len(kept) == KEPT:
+            kept.setdefault((path.entities[-1], path.terms_before, path.terms_after, *path.chunk_ids), path)
+        if len(kept) == BEAM_WIDTH:
             break
     return list(kept.values())
 
 
-def _options(path: Path, steps: _Steps, goal: _Goal) -> _Options:
-    more = np.maximum(0.0, steps.says - path.said)
-    before, behind = goal.before[path.before :], goal.behind[path.behind :]
-    late = more[:, goal.before[: path.before]].sum(axis=1) + more[:, goal.behind[: path.behind]].sum(axis=1)
-    sides = _sums(more[:, before[:SPAN]]), _sums(more[:, behind[:SPAN]])
-    gains = LATE * late[:, None, None] + sides[0][:, :, None] + sides[1][:, None, :]
-    odds = SHARPNESS * gains - steps.costs[:, None, None]
-    rivals: Array = np.exp(np.maximum.reduceat(odds, steps.begins)).sum(axis=0)
-    values = path.value + odds - np.log(rivals) + MISS * gains - STEP
+def _continuations(path: Path, steps: _Steps, goal: _OrderedTerms) -> _Continuations:
+    more = np.maximum(0.0, steps.coverage - path.coverage)
+    before, behind = goal.before[path.terms_before :], goal.after[path.terms_after :]
+    late = more[:, goal.before[: path.terms_before]].sum(axis=1) + more[:, goal.after[: path.terms_after]].sum(axis=1)
+    sides = _prefix_sums(more[:, before[:MAX_TERMS_PER_STEP]]), _prefix_sums(more[:, behind[:MAX_TERMS_PER_STEP]])
+    gains = LATE_TERM_FACTOR * late[:, None, None] + sides[0][:, :, None] + sides[1][:, None, :]
+    odds = TERM_LOG_ODDS * gains - steps.costs[:, None, None]
+    rivals: Array = np.exp(np.maximum.reduceat(odds, steps.group_starts)).sum(axis=0)
+    values = path.score + odds - np.log(rivals) + MISSING_TERM_COST * gains - STEP_COST
     come: Array = np.add.outer(range(gains.shape[1]), range(gains.shape[2]))
-    return _Options(path, steps, gains, values, values + HOPE * MISS * (len(before) + len(behind) - come))
-
-
-def _extended(options: _Options, goal: _Goal, place: int) -> Path | None:
-    """The path with that step, unless it was at its end before."""
-    number, before, behind = map(int, np.unravel_index(place, options.values.shape))
-    path, (sentence, name) = options.path, options.steps.ways[number]
-    if name in path.names:
-        return None
-    before, behind = path.before + before, path.behind + behind
-    come = [*goal.before[:before], *goal.behind[:behind]]
-    said = path.said.copy()
-    said[come] = np.maximum(said[come], options.steps.says[number][come])
-    return Path(
-        (*path.names, name),
-        path.chunks if path.chunks[-1:] == (sentence.chunk,) else (*path.chunks, sentence.chunk),
-        said,
-        value=float(options.values.flat[place]),
-        promise=float(options.promises.flat[place]),
-        telling=bool(options.gains.flat[place] > TELLS),
-        before=before,
-        behind=behind,
+    return _Continuations(
+        path, steps, gains, values, values + EXPECTED_COVERAGE * MISSING_TERM_COST * (len(before) + len(behind) - come)
     )
 
 
-def _sums(rows: Array) -> Array:
+def _extend(options: _Continuations, goal: _OrderedTerms, place: int) -> Path | None:
+    """The path with that step, unless it was at its end before."""
+    number, before, behind = map(int, np.unravel_index(place, options.scores.shape))
+    path, (sentence, name) = options.path, options.steps.transitions[number]
+    if name in path.entities:
+        return None
+    before, behind = path.terms_before + before, path.terms_after + behind
+    come = [*goal.before[:before], *goal.after[:behind]]
+    said = path.coverage.copy()
+    said[come] = np.maximum(said[come], options.steps.coverage[number][come])
+    return Path(
+        (*path.entities, name),
+        path.chunk_ids if path.chunk_ids[-1:] == (sentence.chunk_id,) else (*path.chunk_ids, sentence.chunk_id),
+        said,
+        score=float(options.scores.flat[place]),
+        optimistic_score=float(options.optimistic_scores.flat[place]),
+        informative=bool(options.gains.flat[place] > MIN_GAIN),
+        terms_before=before,
+        terms_after=behind,
+    )
+
+
+def _prefix_sums(rows: Array) -> Array:
     """Of the first none, one, two ... columns."""
     return np.concatenate([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)], axis=1)
 
 
-class _Lookup:
+class _StepTable:
     """The steps from each entity, made when they are asked for."""
 
-    def __init__(self, known: Map, stems: Sequence[str]) -> None:
+    def __init__(self, known: Subgraph, stems: Sequence[str]) -> None:
         self._stems = stems
-        self._kinds = known.kinds()
-        self._meant = _meant(known, stems)
-        self._known = known
-        self._made: dict[str, _Steps] = {}
+        self._describing_terms = known.describing_terms()
+        self._synonyms = _synonym_weights(known, stems)
+        self._subgraph = known
+        self._steps: dict[str, _Steps] = {}
 
     def of(self, name: str) -> _Steps:
         """Those from this entity."""
-        if name not in self._made:
-            self._made[name] = self._make(name)
-        return self._made[name]
+        if name not in self._steps:
+            self._steps[name] = self._make(name)
+        return self._steps[name]
 
     def _make(self, name: str) -> _Steps:
-        ways = [(s, other) for s in self._known.naming(name) for other in s.about if other != name][:MOST_STEPS]
+        ways = [
+            (s, other) for s in self._subgraph.sentences_about(name) for other in s.entity_weights if other != name
+        ][:MAX_STEPS]
         ways.sort(key=lambda way: way[1])
         begins = [n for n, (_, other) in enumerate(ways) if not n or other != ways[n - 1][1]]
         says = np.zeros((len(ways), len(self._stems)))
         for number, (sentence, other) in enumerate(ways):
-            heard = sentence.heard | self._kinds.get(other, frozenset())
+            heard = sentence.query_stems | self._describing_terms.get(other, frozenset())
             says[number] = [float(word in heard) for word in self._stems]
-            rows = [self._meant[word] for word in sentence.words if word in self._meant]
+            rows = [self._synonyms[word] for word in sentence.words if word in self._synonyms]
             says[number] = np.max([says[number], *rows], axis=0)
-        costs = np.array([_cost(sentence, name, other) for sentence, other in ways])
+        costs = np.array([_step_cost(sentence, name, other) for sentence, other in ways])
         return _Steps(ways, says, costs, np.array(begins, np.int64))
 
 
-def _cost(sentence: Sentence, here: str, there: str) -> float:
-    if sentence.about[here] > NAMED:
+def _step_cost(sentence: Sentence, here: str, there: str) -> float:
+    if sentence.entity_weights[here] > NAMED:
         return 0.0
-    return BACK if sentence.about[there] > NAMED else BESIDE
+    return BACK if sentence.entity_weights[there] > NAMED else BESIDE
 
 
-def _meant(known: Map, stems: Sequence[str]) -> dict[str, Array]:
+def _synonym_weights(known: Subgraph, stems: Sequence[str]) -> dict[str, Array]:
     """How much each word of sentences means each asked word."""
-    if not known.like:
+    if not known.word_vectors:
         return {}
-    likeness = np.array(list(known.like.values())) @ np.array([known.said[word] for word in stems]).T
-    return dict(zip(known.like, np.clip((likeness - NEAR) / (SAME - NEAR), 0.0, 1.0) ** 2 * MEANT, strict=True))
+    likeness = np.array(list(known.word_vectors.values())) @ np.array([known.query_vectors[word] for word in stems]).T
+    return dict(zip(known.word_vectors, np.clip((likeness - NEAR) / (SAME - NEAR), 0.0, 1.0) ** 2 * MEANT, strict=True))
