@@ -1,4 +1,4 @@
-"""What a passage says of the entities it names, as far as a question asks for it."""
+"""Sentences of passages with the entities they are about, and the terms of the question they contain."""
 
 import re
 from bisect import bisect_right
@@ -9,9 +9,8 @@ from services.query.passage import Passage
 from services.query.retrieval.linking import NameIndex, Word, normal_form, words
 from services.query.retrieval.multihop.query_terms import QueryTerms, stem
 
-NAMED, LED, TITLED = 1.0, 3.0, 4.0
-"""How much a sentence is about an entity: it names it; its paragraph begins with it; heading or file are called so."""
-
+MENTIONED, LEADING, IN_TITLE = 1.0, 3.0, 4.0
+"""How much a sentence is about an entity that it mentions, that leads its paragraph, that is its heading or file."""
 
 _SENTENCE = re.compile(r"[.!?;](?=\s)|[。！？；]|\n+")
 _PARAGRAPH = re.compile(r"\n\s*\n")
@@ -19,19 +18,22 @@ _PARAGRAPH = re.compile(r"\n\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a passage: how much it is about which entities, and the asked words in it."""
+    """A sentence of a passage."""
 
     chunk_id: str
     number: int
+    """Its position in the passage, from 0."""
     entity_weights: Mapping[str, float]
+    """By name of an entity, how much the sentence is about it: `MENTIONED`, `LEADING` or `IN_TITLE`."""
     query_stems: frozenset[str]
+    """Stems of the question's terms that it contains."""
     words: frozenset[str] = frozenset()
-    """All that say something and are no names."""
+    """Its words that are neither stopwords nor names."""
 
 
 @dataclass
 class _SentenceParts:
-    """A sentence while its passage is read."""
+    """Names and words of a sentence, collected while its passage is split."""
 
     paragraph: int
     names: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
@@ -39,66 +41,67 @@ class _SentenceParts:
     words: set[str] = field(default_factory=set[str])
 
 
-def sentences_about_entities(passage: Passage, index: NameIndex, asked: QueryTerms) -> list[Sentence]:
-    """The sentences of a passage that are about entities: those they name, the one their paragraph begins with, and the
-    one the passage is called after.
+def sentences_about_entities(passage: Passage, index: NameIndex, terms: QueryTerms) -> list[Sentence]:
+    """Return the sentences of a passage that are about entities.
+
+    A sentence is about those it mentions, the one that leads its paragraph, and those that its heading or file names.
     """
-    titled = dict.fromkeys(_entities_in_title(passage, index), TITLED)
-    led: dict[int, tuple[str, ...]] = {}
+    in_title = dict.fromkeys(_entities_in_title(passage, index), IN_TITLE)
+    leading: dict[int, tuple[str, ...]] = {}
     found: list[Sentence] = []
-    for place, drawn in _split(passage.content, index).items():
-        if drawn.names:
-            led.setdefault(drawn.paragraph, drawn.leading or drawn.names[0])
-        about = {name: NAMED for names in drawn.names for name in names}
-        about |= {**dict.fromkeys(led.get(drawn.paragraph, ()), LED), **titled}
+    for position, parts in _split(passage.content, index).items():
+        if parts.names:
+            leading.setdefault(parts.paragraph, parts.leading or parts.names[0])
+        about = {name: MENTIONED for names in parts.names for name in names}
+        about |= {**dict.fromkeys(leading.get(parts.paragraph, ()), LEADING), **in_title}
         if about:
-            heard = frozenset(map(stem, drawn.words)) & asked.stems
-            found.append(Sentence(passage.id, place, about, heard, frozenset(drawn.words)))
+            heard = frozenset(map(stem, parts.words)) & terms.stems
+            found.append(Sentence(passage.id, position, about, heard, frozenset(parts.words)))
     return found
 
 
 def _split(text: str, index: NameIndex) -> dict[int, _SentenceParts]:
-    """Names and other words, sentence by sentence."""
-    some = words(text)
+    """Return the names and other words of each sentence, by its number."""
+    tokens = words(text)
     ends = [match.end() for match in _SENTENCE.finditer(text)]
     breaks = [match.end() for match in _PARAGRAPH.finditer(text)]
-    places = [bisect_right(ends, word.start) for word in some]
-    drawn: dict[int, _SentenceParts] = {}
+    places = [bisect_right(ends, word.start) for word in tokens]
+    parts: dict[int, _SentenceParts] = {}
     inside: set[int] = set()
     first: dict[int, int] = {}
-    for number, (word, place) in enumerate(zip(some, places, strict=True)):
-        drawn.setdefault(place, _SentenceParts(bisect_right(breaks, word.start)))
+    for number, (word, position) in enumerate(zip(tokens, places, strict=True)):
+        parts.setdefault(position, _SentenceParts(bisect_right(breaks, word.start)))
         if not word.is_stopword:
-            first.setdefault(place, number)
-    for number, part, names in mentions(some, index):
-        here = drawn[places[number]]
+            first.setdefault(position, number)
+    for number, part, names in mentions(tokens, index):
+        here = parts[places[number]]
         here.names.append(names)
         inside.update(range(number, number + len(part)))
         if first.get(places[number]) == number:
             here.leading = names
-    for number, word in enumerate(some):
+    for number, word in enumerate(tokens):
         if number not in inside and not word.is_stopword:
-            drawn[places[number]].words.add(word.form)
-    return drawn
+            parts[places[number]].words.add(word.form)
+    return parts
 
 
-def mentions(some: Sequence[Word], index: NameIndex) -> Iterator[tuple[int, Sequence[Word], tuple[str, ...]]]:
-    """Names in running text: the place of the first word, the words, the entities. Only where a capital stands."""
-    place = 0
-    while place < len(some):
-        for length in range(min(index.max_words(some[place].form), len(some) - place), 0, -1):
-            part = some[place : place + length]
+def mentions(tokens: Sequence[Word], index: NameIndex) -> Iterator[tuple[int, Sequence[Word], tuple[str, ...]]]:
+    """Yield names in running text: index of the first word, the words, the entities. A name has a capitalised word."""
+    position = 0
+    while position < len(tokens):
+        for length in range(min(index.max_words(tokens[position].form), len(tokens) - position), 0, -1):
+            part = tokens[position : position + length]
             if any(word.is_capitalised and not word.is_stopword for word in part) and (
                 names := index.by_name(normal_form(part))
             ):
-                yield place, part, names
-                place += length
+                yield position, part, names
+                position += length
                 break
         else:
-            word = some[place]
+            word = tokens[position]
             if word.is_capitalised and not word.is_stopword and (names := index.by_surname(word.form)):
-                yield place, [word], names
-            place += 1
+                yield position, [word], names
+            position += 1
 
 
 def _entities_in_title(passage: Passage, index: NameIndex) -> list[str]:

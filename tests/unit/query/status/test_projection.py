@@ -170,7 +170,7 @@ async def test_a_failure_without_a_document_s_version_is_shown() -> None:
     )  # fmt: skip
     await world.project(delivered(failure, 3))
     state = (await states(world))["d"]
-    assert (state.status, state.standing_failures[0].message) == ("failed", "not JSON")
+    assert (state.status, state.open_failures[0].message) == ("failed", "not JSON")
 
 
 async def test_a_passage_knows_where_it_stands() -> None:

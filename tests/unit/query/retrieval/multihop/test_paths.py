@@ -9,7 +9,7 @@ from services.query.retrieval.linking import NameIndex, link_entities
 from services.query.retrieval.multihop.bm25 import bm25_ranking
 from services.query.retrieval.multihop.paths import Path, informative_paths, rank_chunks, search_paths
 from services.query.retrieval.multihop.query_terms import QueryTerms, stem
-from services.query.retrieval.multihop.sentences import LED, NAMED, TITLED, sentences_about_entities
+from services.query.retrieval.multihop.sentences import IN_TITLE, LEADING, MENTIONED, sentences_about_entities
 from services.query.retrieval.multihop.subgraph import Subgraph
 
 NAMES = ("Blue Harbour", "Lowell Pictures", "Otto Brandt", "Port Elm", "Ada Marsh", "Iris Bell", "Old Mill")
@@ -47,19 +47,19 @@ def known(question: str) -> Subgraph:
 def test_a_sentence_is_about_what_it_names_and_what_its_paragraph_begins_with() -> None:
     said = sentences_about_entities(passage("x", TEXTS["film"]), index(), asked("who produced the film"))
     assert [dict(s.entity_weights) for s in said] == [
-        {"Blue Harbour": LED},
-        {"Blue Harbour": LED, "Lowell Pictures": NAMED},
-        {"Blue Harbour": LED, "Ada Marsh": NAMED},
+        {"Blue Harbour": LEADING},
+        {"Blue Harbour": LEADING, "Lowell Pictures": MENTIONED},
+        {"Blue Harbour": LEADING, "Ada Marsh": MENTIONED},
     ]
     assert [sorted(s.query_stems) for s in said] == [["film"], ["produc"], []]
 
 
 def test_a_file_or_a_heading_called_like_an_entity_makes_all_of_the_passage_be_about_it() -> None:
     said = sentences_about_entities(passage("x", "Nobody knows why.", file_path="Port_Elm.md"), index(), asked("why"))
-    assert [dict(s.entity_weights) for s in said] == [{"Port Elm": TITLED}]
+    assert [dict(s.entity_weights) for s in said] == [{"Port Elm": IN_TITLE}]
     headed = Passage("x", "x", 0, "It is old.", "notes.md", ("Towns", "Old Mill"))
     assert [dict(s.entity_weights) for s in sentences_about_entities(headed, index(), asked("why"))] == [
-        {"Old Mill": TITLED}
+        {"Old Mill": IN_TITLE}
     ]
 
 
