@@ -22,13 +22,13 @@ from runtime.stores.port import Checkpoint, CheckpointStore
 from services.query.replay import UNFINISHED
 from standalone.operations.digest import Stores
 
-RESTORE = (
+RESTORE_HINT = (
     "nothing is written to it now: stop the stack and put back `bus/` from a backup, or go on with what it has: "
     "`lightstream rebuild all --accept-loss`"
 )
 
 
-def watched(projection: Projection, stores: Stores) -> Watched:
+def watched_stores(projection: Projection, stores: Stores) -> Watched:
     """All stores of a projection."""
     parts: dict[str, CheckpointStore] = {"the document store": RowCheckpoints(stores.rows, projection)}
     if projection == "graph":
@@ -47,19 +47,19 @@ class Checkpoints:
     stores: Stores
 
     @classmethod
-    async def of(cls, jetstream: JetStreamContext, stores: Stores) -> "Checkpoints":
+    async def open(cls, jetstream: JetStreamContext, stores: Stores) -> "Checkpoints":
         """Those of the stack with this bus and these stores. Raises ConfigurationError without the bucket."""
         return cls(jetstream, await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET), stores)
 
-    async def enter(self, projection: Projection, generation: int, sequence: int) -> None:
+    async def record(self, projection: Projection, generation: int, sequence: int) -> None:
         """The generation holds everything up to that sequence."""
         state = await log_guard.observe(self.jetstream)
-        found = await look_at(watched(projection, self.stores), generation, self.values)
+        found = await look_at(watched_stores(projection, self.stores), generation, self.values)
         await advance(found, self.values, Checkpoint(sequence, state.created))
 
-    async def require(self, projection: Projection, generation: int) -> None:
+    async def require_intact(self, projection: Projection, generation: int) -> None:
         """Raises InvalidInput when a store lost what it held of that generation, or was filled from a log before."""
-        found = await look_at(watched(projection, self.stores), generation, self.values)
+        found = await look_at(watched_stores(projection, self.stores), generation, self.values)
         state = await log_guard.observe(self.jetstream)
         why = f"{' and '.join(found.lost)} lost what was in it" if found.lost else ""
         if any(one.log != state.created or one.sequence > state.last for _, one in found.checkpoints):
@@ -71,7 +71,7 @@ class Checkpoints:
             )
 
 
-async def verdicts(jetstream: JetStreamContext) -> Verdict:
+async def combined_verdict(jetstream: JetStreamContext) -> Verdict:
     """What the services of a stack found, together."""
     values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
     found = [(await read_verdict(values, stage))[0] for stage in SERVICES]
@@ -83,10 +83,10 @@ async def verdicts(jetstream: JetStreamContext) -> Verdict:
     return Verdict(next((verdict.log for verdict in found if verdict.log), ""), stores)
 
 
-async def require_damage(jetstream: JetStreamContext, rows: Rows) -> str:
+async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
     """How the log contradicts what is known of it. Raises InvalidInput when it does not."""
     values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    if found := (await verdicts(jetstream)).log:
+    if found := (await combined_verdict(jetstream)).log:
         return found
     pointers = await NatsPointers.bind(jetstream)
     names = [durable.name for durable in DURABLES if durable.stream == EVENTS]
@@ -97,7 +97,7 @@ async def require_damage(jetstream: JetStreamContext, rows: Rows) -> str:
     raise InvalidInput("the log has lost nothing that is known of: there is no loss to accept")
 
 
-async def rewind(jetstream: JetStreamContext) -> None:
+async def rewind_consumers(jetstream: JetStreamContext) -> None:
     """Take durables that stand behind the log's end back to it: they would pass over new events."""
     end = (await log_guard.observe(jetstream)).last
     for durable in DURABLES:
@@ -108,7 +108,7 @@ async def rewind(jetstream: JetStreamContext) -> None:
                     await jetstream.reset_consumer(EVENTS, durable.name, end + 1)
 
 
-async def accept(jetstream: JetStreamContext, rows: Rows) -> None:
+async def accept_loss(jetstream: JetStreamContext, rows: Rows) -> None:
     """From now on the log is as it is: services write to it again."""
     values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
     noted, revision = await log_guard.read_noted_mark(values)
@@ -122,7 +122,7 @@ async def accept(jetstream: JetStreamContext, rows: Rows) -> None:
         await write_verdict(values, stage, Verdict())
 
 
-async def add_unfinished(log: Log, pointers: GenerationPointers, rows: Rows) -> int:
+async def add_unfinished_again(log: Log, pointers: GenerationPointers, rows: Rows) -> int:
     """Add again the documents whose processing the loss cut off, and return how many."""
     generation, added = (await pointers.live()).status, 0
     for space in await rows.spaces("documents"):

@@ -12,7 +12,7 @@ from runtime.bus.parked import Parked, ParkedEvent
 from runtime.bus.port import Message
 from runtime.errors import NewerVersion, Poison
 
-FEEDS: Mapping[Projection, tuple[str, ...]] = {
+CONSUMERS_OF: Mapping[Projection, tuple[str, ...]] = {
     "status": ("query-status",),
     "graph": ("merger", "merger-extents", "merger-summarized", "merger-edits"),
     "vectors": ("indexer-chunks", "indexer-graph"),
@@ -46,7 +46,7 @@ def newer_event(message: Message, error: NewerVersion) -> NewerEvent:
 
 async def park(parked: Parked, events: Sequence[NewerEvent], targets: Sequence[Projection]) -> None:
     """Leave these events to the services that fill the targets; where one is parked already, nothing changes."""
-    fed = {durable for target in targets for durable in FEEDS[target]}
+    fed = {durable for target in targets for durable in CONSUMERS_OF[target]}
     now = time.time()
     for event in events:
         for durable in delivered(event.type):

@@ -205,13 +205,13 @@ async def test_an_accepted_loss_lets_services_write_again(bus: Bus) -> None:
     await fill(NatsLog(bus.jetstream))
     running = await bus.service()
     with pytest.raises(InvalidInput, match="no loss to accept"):
-        await checkpoints.require_damage(bus.jetstream, bus.rows)
+        await checkpoints.require_loss(bus.jetstream, bus.rows)
     await bus.damaged(cut_the_tail)
     left = await bus.end()
     others = [running, await bus.service("merger")]
-    assert "it ends at sequence" in await checkpoints.require_damage(bus.jetstream, bus.rows)
-    await checkpoints.rewind(bus.jetstream)
-    await checkpoints.accept(bus.jetstream, bus.rows)
+    assert "it ends at sequence" in await checkpoints.require_loss(bus.jetstream, bus.rows)
+    await checkpoints.rewind_consumers(bus.jetstream)
+    await checkpoints.accept_loss(bus.jetstream, bus.rows)
     for service in (*others, await bus.service("chunker")):
         await service.look()
         assert not service.writes.refused

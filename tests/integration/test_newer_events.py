@@ -16,8 +16,8 @@ from runtime.stores.vectors.memory import MemoryVectors
 from services.merger.settings import MergerSettings
 from standalone.operations.digest import Stores
 from standalone.operations.doctor.bus import _backlog
-from standalone.operations.event_lines import line
-from standalone.operations.parked_events import counted, counted_if_told
+from standalone.operations.event_lines import event_line
+from standalone.operations.parked_events import count_parked, count_parked_or_none
 from standalone.operations.rebuild import Rebuild
 from tests.support.facts import added, sealed
 from tests.support.nats_server import Reachable
@@ -55,11 +55,11 @@ async def test_a_rebuild_goes_on_past_newer_events_says_which_it_left_and_parks_
         left = result["newer"][0]
         assert (left["sequence"], left["type"], left["version"]) == (2, "DocumentAdded", 2)
         assert (left["workspace"], left["document"]) == ("Ahead", "d0")
-    (count,) = await counted(jetstream)
+    (count,) = await count_parked(jetstream)
     assert (count.workspace, count.reason, count.events) == ("Ahead", "newer-version", MANY)
     assert (count.durables, count.first, count.version) == (("query-status",), 2, 2)
-    assert await counted_if_told(server.url, "Ahead") == [count]
-    assert await counted_if_told(server.url, "other") == []
+    assert await count_parked_or_none(server.url, "Ahead") == [count]
+    assert await count_parked_or_none(server.url, "other") == []
     (finding,) = [found async for found in _backlog(jetstream, None) if found.level == "fault"]
     assert f"workspace Ahead: {MANY} events of a version newer" in finding.what
     assert "DocumentAdded v2 of d0 at 2" in finding.what
@@ -68,6 +68,6 @@ async def test_a_rebuild_goes_on_past_newer_events_says_which_it_left_and_parks_
 async def test_the_log_shows_a_newer_event_as_one_and_not_as_an_error(jetstream: JetStreamContext) -> None:
     await jetstream.publish(*newer("A document", "default"))
     ((message,),) = [page async for page in NatsLog(jetstream).read()]
-    shown = line(message)
+    shown = event_line(message)
     assert (shown.sequence, shown.type, shown.document) == (1, "DocumentAdded", "A document")
     assert shown.gist.startswith("version 2: newer than this code")

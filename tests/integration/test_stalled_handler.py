@@ -21,7 +21,7 @@ from runtime.models.limits_guard import Guard
 from runtime.models.port import Message
 from runtime.stores.documents.memory import MemoryRows
 from services.indexer.adapters import CachedEmbeddings
-from standalone.embedded.stack import ready
+from standalone.embedded.stack import check_ready
 from tests.support.edges import Bench, bench
 from tests.support.facts import added, chunked, document, sealed
 from tests.support.nats_server import Reachable, until
@@ -51,7 +51,7 @@ async def test_a_service_whose_handler_is_stuck_is_not_ready_and_says_what_it_is
         assert "1 messages, the first of them DocumentAdded of 'first' in workspace 'trial', number 1" in str(problems)
         # What the doctor tells of each service.
         with pytest.raises(Unavailable, match=r"chunker: its handler has not moved for .* since 20.*'first'"):
-            await ready("chunker", int(service.env["PORT"]))
+            await check_ready("chunker", int(service.env["PORT"]))
         (tmp_path / "hold").unlink()
         await service.ready()
 

@@ -20,9 +20,9 @@ from lightstream.client import Lightstream
 from lightstream.errors import Unavailable
 from runtime.bus.nats import connected
 from runtime.settings import Settings
-from standalone.embedded.data_folder import Folder, State
-from standalone.embedded.orphans import Identity
-from standalone.operations.target import of_state
+from standalone.embedded.data_folder import DataFolder, StackState
+from standalone.embedded.orphans import ProcessIdentity
+from standalone.operations.target import target_of_stack
 from tests.support.waiting import PATIENCE
 
 LIGHTSTREAM = str(Path(sys.executable).with_name("lightstream"))
@@ -67,15 +67,15 @@ class Stack:
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 
     @property
-    def state(self) -> State:
-        return Folder(self.folder).read()
+    def state(self) -> StackState:
+        return DataFolder(self.folder).read()
 
     @property
     def settings(self) -> Settings:
         """Where its parts are, for a test that talks to them directly."""
-        return of_state(Folder(self.folder), self.state).settings
+        return target_of_stack(DataFolder(self.folder), self.state).settings
 
-    def processes(self) -> set[Identity]:
+    def processes(self) -> set[ProcessIdentity]:
         """All that belong to it at this moment."""
         return {child.identity for child in self.state.children.values()}
 

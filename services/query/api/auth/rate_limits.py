@@ -1,8 +1,8 @@
 """Counting requests and failures in bounded memory. The caller brings the time, in seconds of any clock."""
 
-from collections import OrderedDict
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+
+from cachetools import LRUCache
 
 MOST = 10_000
 """Callers that are remembered. The one not seen for longest is forgotten first; an attacker who brings ten thousand
@@ -15,17 +15,18 @@ class Buckets:
 
     per_minute: int
     most: int = MOST
-    _left: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict[str, tuple[float, float]])
+
+    def __post_init__(self) -> None:
+        self._left: LRUCache[str, tuple[float, float]] = LRUCache(self.most)
 
     def take(self, caller: str, now: float) -> float:
         """Take one; gives the seconds to wait when there is none, else 0."""
         if not self.per_minute:
             return 0.0
-        left, since = self._left.pop(caller, (float(self.per_minute), now))
+        left, since = self._left.get(caller, (float(self.per_minute), now))
         left = min(float(self.per_minute), left + max(0.0, now - since) * self.per_minute / 60)
         taken = left >= 1
         self._left[caller] = (left - 1 if taken else left, now)
-        _forget(self._left, self.most)
         return 0.0 if taken else (1 - left) * 60 / self.per_minute
 
 
@@ -36,7 +37,9 @@ class Lockout:
     failures: int
     window: float
     most: int = MOST
-    _failed: OrderedDict[str, list[float]] = field(default_factory=OrderedDict[str, list[float]])
+
+    def __post_init__(self) -> None:
+        self._failed: LRUCache[str, list[float]] = LRUCache(self.most)
 
     def begin(self, caller: str, now: float) -> float:
         """Count an attempt as failed before it is looked at, so that many at once are not all tried.
@@ -45,10 +48,9 @@ class Lockout:
         """
         if not self.failures:
             return 0.0
-        times = [time for time in self._failed.pop(caller, []) if now - time < self.window]
+        times = [time for time in self._failed.get(caller, []) if now - time < self.window]
         wait = times[0] + self.window - now if len(times) >= self.failures else 0.0
         self._failed[caller] = times if wait else [*times, now]
-        _forget(self._failed, self.most)
         return wait
 
     def succeeded(self, caller: str) -> None:
@@ -62,18 +64,13 @@ class Once:
 
     seconds: float
     most: int = MOST
-    _last: OrderedDict[str, float] = field(default_factory=OrderedDict[str, float])
+
+    def __post_init__(self) -> None:
+        self._last: LRUCache[str, float] = LRUCache(self.most)
 
     def take(self, caller: str, now: float) -> bool:
         """Whether it may be now."""
         if now - self._last.get(caller, -self.seconds) < self.seconds:
             return False
-        self._last.pop(caller, None)
         self._last[caller] = now
-        _forget(self._last, self.most)
         return True
-
-
-def _forget(known: OrderedDict[str, Any], most: int) -> None:
-    while len(known) > most:
-        known.popitem(last=False)

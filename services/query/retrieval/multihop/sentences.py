@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from runtime.text.sentences import FULL_STOPS
 from services.query.passage import Passage
 from services.query.retrieval.linking import NameIndex, Word, normal_form, words
 from services.query.retrieval.multihop.query_terms import QueryTerms, stem
@@ -12,7 +13,7 @@ from services.query.retrieval.multihop.query_terms import QueryTerms, stem
 MENTIONED, LEADING, IN_TITLE = 1.0, 3.0, 4.0
 """How much a sentence is about an entity that it mentions, that leads its paragraph, that is its heading or file."""
 
-_SENTENCE = re.compile(r"[.!?;](?=\s)|[。！？；]|\n+")
+_SENTENCE = re.compile(rf"[.!?;](?=\s)|[{FULL_STOPS}；]|\n+")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 
 

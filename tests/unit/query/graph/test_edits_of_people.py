@@ -8,7 +8,7 @@ import jwt
 
 from contracts.graph import Entity, Relation, Space
 from runtime.stores.graph.memory import MemoryGraph, Pair
-from standalone.operations.event_lines import line
+from standalone.operations.event_lines import event_line
 from tests.support.access import KEY, bearing, client, keyed, with_accounts
 from tests.support.querying import World, library_of_two
 from tests.unit.query.test_graph_api import merger
@@ -58,7 +58,7 @@ async def test_an_edit_names_the_user_or_the_key_it_came_from() -> None:
             given = {"entities_to_change": ["Baker"], "entity_to_change_into": "Port Elm"}
             assert (await api.post("/graph/entities/merge", json=given)).status_code == 200
     made = [message async for page in world.log.read() for message in page if message.subject.endswith("GraphEdited")]
-    assert [line(message).gist for message in made] == [
+    assert [event_line(message).gist for message in made] == [
         "create entity 'Port Elm' by user:ada",
         "merge entities 'Baker' into 'Port Elm' by key:lightrag",
     ]
