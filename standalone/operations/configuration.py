@@ -15,7 +15,7 @@ from services.chunker.settings import ChunkerSettings
 from services.extractor.settings import ExtractorSettings
 from services.indexer.settings import IndexerSettings
 from services.merger.settings import MergerSettings
-from services.query.api.auth.config import door
+from services.query.api.auth.config import auth_config
 from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
 from standalone.operations.settings import CommandSettings
@@ -124,7 +124,7 @@ def faults(own: Mapping[str, str]) -> list[str]:
         except ValidationError as error:
             found += [f"{'.'.join(map(str, fault['loc'])).upper()}: {fault['msg']}" for fault in error.errors()]
     try:
-        door(AccessSettings(host=own["HOST"]) if "HOST" in own else AccessSettings())
+        auth_config(AccessSettings(host=own["HOST"]) if "HOST" in own else AccessSettings())
     except ConfigurationError as error:
         found.append(str(error))
     except ValidationError:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.bus.port import Log
 from services.query.status.port import Documents
 
@@ -50,9 +50,9 @@ class LogPositions:
     now: Callable[[], int] = _now
 
     def __post_init__(self) -> None:
-        self._known: dict[Space, _CachedPosition] = {}
+        self._known: dict[Partition, _CachedPosition] = {}
 
-    async def of(self, space: Space) -> int:
+    async def of(self, space: Partition) -> int:
         """See `Positions.of`."""
         known = self._known.get(space)
         if known and time.monotonic() - known.read_at < CACHE_SECONDS:
@@ -67,7 +67,7 @@ class LogPositions:
             position = min(position, oldest - 1)
         return self._remember(space, position, mark if reached or known is None else known.mark)
 
-    async def wait_for(self, space: Space, position: int, seconds: float) -> int:
+    async def wait_for(self, space: Partition, position: int, seconds: float) -> int:
         """See `Positions.reach`. Whatever the caller knows of was in the log when it asked, whatever clocks say."""
         end = time.monotonic() + seconds
         mark = await self._newest(space)
@@ -80,16 +80,16 @@ class LogPositions:
                 return min(position - 1, await self.of(space))
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _newest(self, space: Space) -> _LogEnd:
+    async def _newest(self, space: Partition) -> _LogEnd:
         at = self.now()
         return _LogEnd(await self.log.last(space.workspace), at)
 
-    async def _progress(self, space: Space) -> tuple[int, int | None]:
+    async def _progress(self, space: Partition) -> tuple[int, int | None]:
         # In this order: what the projection has handled when we ask, the documents show when we look.
         folded = await self.log.handled("query-status", workspace=space.workspace)
         return folded, await self.documents.oldest_unsettled(space)
 
-    def _remember(self, space: Space, position: int, mark: _LogEnd) -> int:
+    def _remember(self, space: Partition, position: int, mark: _LogEnd) -> int:
         if space in self._known:
             position = max(position, self._known[space].position)
         elif len(self._known) >= MAX_CACHED:

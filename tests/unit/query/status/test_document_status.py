@@ -20,7 +20,7 @@ from services.query.status.document_status import (
     apply,
     summary_of,
 )
-from tests.support.facts import NOON, added, chunked, derived, document, extracted, failed, indexed, merged
+from tests.support.events import NOON, added, chunked, derived, document, extracted, failed, indexed, merged
 
 
 def fact(event: Event, sequence: int, *, correlation: str = "added-1", id: str = "") -> RecordedEvent:
