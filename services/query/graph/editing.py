@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from contracts.events import GraphEdited, GraphOperation
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
 from contracts.names import clean_name
 from contracts.values import EditedValues
-from runtime.bus.port import GenerationPointers, Log
+from runtime.bus.port import ActiveGenerations, Log
 from runtime.bus.publisher import edit_graph
 from runtime.stores.graph.port import Graph
 from services.query.errors import BadRequest, NotFound
@@ -33,14 +33,14 @@ class Desk:
 
     log: Log
     graph: Graph
-    pointers: GenerationPointers
+    pointers: ActiveGenerations
     workspace: str
     patience: float
     editor: str = ""
 
-    async def space(self) -> Space:
+    async def space(self) -> Partition:
         """Where the graph is now."""
-        return Space(self.workspace, (await self.pointers.live("graph")).graph)
+        return Partition(self.workspace, (await self.pointers.live("graph")).graph)
 
     async def entity(self, name: str) -> Entity:
         """The entity of that name. Raises `NotThere`."""
@@ -56,7 +56,7 @@ class Desk:
         )
         return await edit_graph(self.log, workspace=self.workspace, edit=edit, source=SOURCE)
 
-    async def shown(self, look: Callable[[Space], Awaitable[T | None]]) -> T | None:
+    async def shown(self, look: Callable[[Partition], Awaitable[T | None]]) -> T | None:
         """What `look` finds in the graph, as soon as it finds something; None when the patience is over."""
         end = time.monotonic() + self.patience
         while True:
@@ -150,7 +150,7 @@ async def delete_entity(desk: Desk, name: str) -> Edited[bool]:
     degrees = await desk.graph.degrees(await desk.space(), [name])
     sequence = await desk.publish("delete_entity", [name])
 
-    async def gone(space: Space) -> bool | None:
+    async def gone(space: Partition) -> bool | None:
         return None if await desk.graph.entities(space, [name]) else True
 
     return Edited(sequence, (name,), await desk.shown(gone), relations=degrees.get(name, 0))
@@ -181,7 +181,7 @@ async def delete_relation(desk: Desk, source: str, target: str) -> Edited[bool]:
     key = await _existing(desk, source, target)
     sequence = await desk.publish("delete_relation", key)
 
-    async def gone(space: Space) -> bool | None:
+    async def gone(space: Partition) -> bool | None:
         return None if await desk.graph.relations(space, [key]) else True
 
     return Edited(sequence, key, await desk.shown(gone))
@@ -196,13 +196,13 @@ async def _moved(desk: Desk, sources: Sequence[str], target: str) -> list[tuple[
 
 def _entity(
     desk: Desk, name: str, values: EditedValues, gone: Sequence[str] = (), moved: Sequence[tuple[str, str]] = ()
-) -> Callable[[Space], Awaitable[Entity | None]]:
+) -> Callable[[Partition], Awaitable[Entity | None]]:
     """Looks for the entity as it is to be, with the moved relations and none of the others there any more.
 
     The graph store shows entities before their relations.
     """
 
-    async def look(space: Space) -> Entity | None:
+    async def look(space: Partition) -> Entity | None:
         found = await desk.graph.entities(space, [name, *gone])
         entity = found.get(name)
         if entity is None or len(found) > 1 or len(await desk.graph.relations(space, moved)) < len(moved):
@@ -212,10 +212,12 @@ def _entity(
     return look
 
 
-def _relation(desk: Desk, key: tuple[str, str], values: EditedValues) -> Callable[[Space], Awaitable[Relation | None]]:
+def _relation(
+    desk: Desk, key: tuple[str, str], values: EditedValues
+) -> Callable[[Partition], Awaitable[Relation | None]]:
     """Looks for the relation as it is to be."""
 
-    async def look(space: Space) -> Relation | None:
+    async def look(space: Partition) -> Relation | None:
         relation = (await desk.graph.relations(space, [key])).get(key)
         if relation is None:
             return None
