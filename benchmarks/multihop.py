@@ -30,7 +30,7 @@ from runtime.models.lexical import LexicalEmbedder
 from runtime.models.minilm import MiniLmEmbedder
 from runtime.models.open import open_tokenizer
 from runtime.models.port import Embedder, Vector
-from runtime.stores.documents.extents import RowExtents
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.vectors.memory import MemoryVectors
 from services.chunker.handler import on_document_added
 from services.extractor.adapters.extraction_cache import ExtractionCache
@@ -133,7 +133,7 @@ async def filled(documents: Sequence[Document], embedder: Embedder) -> querying.
 
 async def _batch(stores: querying.World, documents: Sequence[Document], sequence: int) -> None:
     embeddings = CachedEmbeddings(stores.rows, stores.embedder)
-    extents, tokens = RowExtents(stores.rows, "vector_extents"), open_tokenizer()
+    extents, tokens = RowDocumentBounds(stores.rows, "vector_extents"), open_tokenizer()
     extractor, extractions = OfflineExtractor(), ExtractionCache(stores.rows)
     cut: list[Any] = []
     for number, document in enumerate(documents, sequence):

@@ -10,7 +10,7 @@ from contracts.values import Chunking, Scalar
 from runtime.bus.port import Blobs, Log
 from runtime.bus.publisher import Added, add_document
 from runtime.errors import InvalidInput
-from runtime.parsing.names import checked_name
+from runtime.parsing.names import validated_name
 from services.query.event_source import SOURCE
 
 
@@ -62,7 +62,7 @@ async def add_texts(shelf: Shelf, track: Track, texts: Sequence[Text]) -> list[A
     Nothing is added when one of the names is none.
     """
     for text in texts:
-        checked_name(text.name)
+        validated_name(text.name)
     return [await add_one(shelf, track, text, number) for number, text in enumerate(texts)]
 
 

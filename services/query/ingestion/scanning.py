@@ -17,7 +17,7 @@ from contracts.ids import path_id
 from runtime.errors import InvalidInput, Retryable
 from runtime.parsing.files import parse
 from runtime.parsing.folders import is_document
-from runtime.parsing.names import checked
+from runtime.parsing.names import validated_text
 from services.query.errors import NotFound, NotSupported
 from services.query.ingestion.adding import Shelf, Text, Track, add_one
 from services.query.ingestion.uploading import Readers
@@ -154,7 +154,7 @@ class Scans:
     async def _add(self, folder: Path, path: Path, shelf: Shelf, track: Track, scan: Scan) -> None:
         name = path.relative_to(folder).as_posix()
         try:
-            checked(name)
+            validated_text(name)
             async with self._readers.turns.hold(shelf.workspace):
                 parsed = await parse(await asyncio.to_thread(self._read, path), name)
             # A name with folders is an id of its own, as on the command line.
