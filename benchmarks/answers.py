@@ -57,10 +57,10 @@ async def measured(show: bool) -> str:
     assert [words for _, words in PAIRS if not any(words in plain(text) for text in read.values())] == []
     await index(world, read)
     counts: Counter[str] = Counter()
-    library, seconds, lengths = world.library(min_score=0.2), 0.0, 0
+    deps, seconds, lengths = world.deps(min_score=0.2), 0.0, 0
     for query, words in PAIRS:
         began = time.perf_counter()
-        answer = await ask(Question(query, "naive"), Spaces.of("w", LIVE), library)
+        answer = await ask(Question(query, "naive"), Spaces.of("w", LIVE), deps)
         seconds += time.perf_counter() - began
         text = plain(answer.text.removesuffix(NO_MODEL))
         lengths += len(text)

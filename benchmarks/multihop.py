@@ -30,12 +30,13 @@ from runtime.models.lexical import LexicalEmbedder
 from runtime.models.minilm import MiniLmEmbedder
 from runtime.models.open import open_tokenizer
 from runtime.models.port import Embedder, Vector
-from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.vectors.memory import MemoryVectors
 from services.chunker.handler import on_document_added
+from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.rules import OfflineExtractor
 from services.extractor.handler import on_chunks_created
+from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
 from services.query.question import Question
@@ -156,12 +157,12 @@ async def _batch(stores: querying.World, documents: Sequence[Document], sequence
 
 async def asked(stores: querying.World, questions: Sequence[Asking], mode: Any) -> list[Row]:
     """Every question in one mode."""
-    library = stores.library(embed=stores.embedder.embed, min_score=0.2)
+    deps = stores.deps(embed=stores.embedder.embed, min_score=0.2)
     spaces = Spaces.of("w", LIVE)
     rows: list[Row] = []
     for asking in questions:
         began = time.perf_counter()
-        found = await retrieve(Question(asking.text, mode, chunk_top_k=TOP), spaces, library)
+        found = await retrieve(Question(asking.text, mode, chunk_top_k=TOP), spaces, deps)
         seconds = time.perf_counter() - began
         first = [passage for _, passage in found.passages[:TOP]]
         whole = all(any(p.file_path == file and said in p.content for p in first) for file, said in asking.needed)

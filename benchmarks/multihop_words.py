@@ -49,7 +49,7 @@ OPENINGS = {
     "town": ("{name} is a town of some eight thousand people.", "{name} received its charter in {year}."),
     "book": ("{name} is a novel of {year}.", "{name} is a story in nine chapters."),
     "ship": ("{name} is a steamship.", "{name} was launched in {year}."),
-    "school": ("{name} is a school with a large library.", "{name} opened its doors in {year}."),
+    "school": ("{name} is a school with a large deps.", "{name} opened its doors in {year}."),
     "region": ("{name} is a province of hills and orchards.", "{name} has been a province since {year}."),
     "river": ("{name} is a stream of ninety miles.", "{name} freezes over in most winters."),
 }  # fmt: skip

@@ -1,6 +1,6 @@
 """Questions about the harbour's world, and threads that ask them of the query service and cost little CPU themselves.
 
-The client is that of the standard library over connections that stay open, since it shares the machine with the stack
+The client is that of the standard deps over connections that stay open, since it shares the machine with the stack
 that is measured.
 """
 

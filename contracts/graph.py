@@ -96,10 +96,10 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Support:
+class Provenance:
     """One chunk that speaks for an entity or relation. Offsets and pages stand with the chunk's passage."""
 
-    place: str
+    cursor: str
     """Where it stands among all of them: give it as `after` to read on."""
     names: tuple[str, ...]
     """As the document has them: people may have renamed the thing since."""

@@ -1,22 +1,19 @@
 """Where the service is, who asks, and how often: what both clients are made of."""
 
-import math
 import os
 import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, TypedDict, TypeVar, Unpack
 
 import httpx
-import stamina
 from pydantic import SecretStr
 
 from contracts.envelope import WORKSPACE_PATTERN
 from lightstream.errors import Misconfigured, ServerFault, TimedOut, Unavailable, of_answer, timed_out, unreachable
 from lightstream.flows import Call
+from runtime.retries import Attempts, Backoff, parse_retry_after
 
 T = TypeVar("T")
 
@@ -26,6 +23,9 @@ RENEWED = "X-New-Token"
 
 LONGEST_WAIT = 60.0
 """Seconds. Who is told to wait longer is told so by an error, at once."""
+
+BACKOFF = Backoff(first=0.25, longest=5.0)
+"""Between two attempts at a request; a server that asks for more with Retry-After gets more."""
 
 CONNECTING = 10.0
 """Seconds until a server that does not take the connection counts as silent."""
@@ -84,10 +84,9 @@ class Connection:
         timeout = httpx.Timeout(self.timeout, connect=CONNECTING)
         return {"base_url": self.url, "headers": headers, "timeout": timeout, "trust_env": False}
 
-    def trials(self, call: Call[Any]) -> Any:
-        """Stamina's attempts at a call: one for what must not be repeated."""
-        attempts = self.attempts if call.repeatable else 1
-        return stamina.retry_context(on=again, attempts=attempts, timeout=None, wait_initial=0.1, wait_max=5.0)
+    def trials(self, call: Call[Any]) -> Attempts:
+        """The attempts at a call: one for what must not be repeated."""
+        return BACKOFF.attempts(again, self.attempts if call.repeatable else 1)
 
 
 def named(workspace: str) -> str:
@@ -97,14 +96,12 @@ def named(workspace: str) -> str:
     return workspace
 
 
-def again(error: Exception) -> bool | float:
-    """Whether to ask again, or after how many seconds: what the server says counts, else the pauses grow."""
+def again(error: Exception) -> bool:
+    """Return whether to ask again after this error."""
     # An answer that takes too long is no reason to ask again: the service may still be at it.
     if not isinstance(error, Unavailable) or isinstance(error, TimedOut):
         return False
-    if error.retry_after is None:
-        return True
-    return error.retry_after if error.retry_after <= LONGEST_WAIT else False
+    return (error.retry_after or 0.0) <= LONGEST_WAIT
 
 
 def bearer(token: SecretStr) -> dict[str, str]:
@@ -148,7 +145,7 @@ def check(call: Call[Any], response: httpx.Response) -> None:
         body: object = response.json()
     except ValueError:
         body = None
-    raise of_answer(call.path, response.status_code, body, _retry_after(response.headers.get("Retry-After", "")))
+    raise of_answer(call.path, response.status_code, body, parse_retry_after(response.headers.get("Retry-After")))
 
 
 def read(call: Call[T], response: httpx.Response) -> T:
@@ -157,19 +154,6 @@ def read(call: Call[T], response: httpx.Response) -> T:
         return call.read(response.content)
     except ValueError:
         raise ServerFault(f"{call.path}: the answer is not Lightstream's; is the address right?") from None
-
-
-def _retry_after(said: str) -> float | None:
-    """Seconds, from a number of them or a date (RFC 9110, section 10.2.3); None when there is neither."""
-    try:
-        return max(0.0, float(said)) if math.isfinite(float(said)) else None
-    except ValueError:
-        pass
-    try:
-        at = parsedate_to_datetime(said)
-    except ValueError:
-        return None
-    return max(0.0, (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
 
 def _given(value: str | None, *variables: str) -> str:

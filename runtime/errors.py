@@ -46,6 +46,14 @@ class Retryable(ServiceError):
         self.facts = tuple(facts)
 
 
+def longest_wait(errors: Sequence[Retryable], facts: Sequence[Event]) -> Retryable:
+    """Return one error for several: that with the longest Retry-After, which is also its cause, with the `facts`."""
+    longest = max(errors, key=lambda error: error.retry_after or 0.0)
+    joined = Retryable(str(longest), retry_after=longest.retry_after, facts=facts)
+    joined.__cause__ = longest
+    return joined
+
+
 class Unavailable(Retryable):
     """A store, the bus or a provider does not answer."""
 

@@ -6,6 +6,7 @@ import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import structlog
 import uvloop
@@ -31,6 +32,7 @@ from runtime.http_server import Server, server_config
 from runtime.integrity import Integrity
 from runtime.models.limits_shared import Guards
 from runtime.place import Place
+from runtime.retries import Backoff
 from runtime.settings import Settings
 from runtime.subscriptions import Connection, Subscription, subscribe
 
@@ -38,8 +40,11 @@ __all__ = ["Bus", "Subscription", "run", "starting", "until_it_answers"]
 
 logger = structlog.get_logger(__name__)
 
-START_AGAIN = 1.0
-"""Seconds until a start is tried again that the bus did not answer to."""
+STARTING = Backoff(first=0.2, longest=5.0)
+"""While a service that starts waits for a store or the bus."""
+
+BUS_AWAY = (Unavailable, NoRespondersError, *SILENT, ServerError, ServiceUnavailableError)
+"""Errors of a bus that is silent or slow."""
 
 STOPPING, GRACE = "stopping", 20.0
 """Seconds a handler may go on after SIGTERM; what is not acknowledged by then is delivered again."""
@@ -103,15 +108,15 @@ def starting(stage: Stage, settings: Settings) -> Generator[None]:
 
 async def until_it_answers(what: str, ping: Callable[[], Awaitable[None]], health: Health) -> None:
     """Wait for a store that is down: a service outlives its stores, and says what it waits for."""
-    delay = 0.2
-    while True:
-        try:
-            return await ping()
-        except Unavailable as error:
-            health.stage = f"waiting for {what}"
-            logger.warning("waiting", store=what, error=str(error))
-            await asyncio.sleep(delay)
-            delay = min(delay * 2, 5.0)
+
+    def again(error: Exception) -> bool:
+        if not isinstance(error, Unavailable):
+            return False
+        health.stage = f"waiting for {what}"
+        logger.warning("waiting", store=what, error=str(error))
+        return True
+
+    await STARTING.retry(ping, again)
 
 
 async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette, here: Place | None) -> None:
@@ -155,15 +160,14 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health, 
         begun.set()
         ready()
 
-    while True:
-        try:
-            return await _working(stage, settings, build, health, begin)
-        except (Unavailable, NoRespondersError, *SILENT, ServerError, ServiceUnavailableError) as error:
-            if begun.is_set():
-                raise
-            health.stage = "waiting for the bus"
-            logger.warning("waiting", store="the bus", error=f"{type(error).__name__}: {error}")
-            await asyncio.sleep(START_AGAIN)
+    def again(error: Exception) -> bool:
+        if begun.is_set() or not isinstance(error, BUS_AWAY):
+            return False
+        health.stage = "waiting for the bus"
+        logger.warning("waiting", store="the bus", error=f"{type(error).__name__}: {error}")
+        return True
+
+    await STARTING.retry(partial(_working, stage, settings, build, health, begin), again)
 
 
 async def _working(stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]) -> None:

@@ -19,6 +19,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, ConsoleSpanExporter, SimpleSpanProcessor
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from stamina.instrumentation import set_on_retry_hooks
 
 from contracts.envelope import Envelope
 from contracts.events import Event
@@ -40,6 +41,8 @@ def configure(service: str, level: str = "INFO") -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
+    # Loops that try again log that themselves; the library would quote messages of servers, which name documents.
+    set_on_retry_hooks([])
     structlog.contextvars.bind_contextvars(service=service)
     exporter = os.environ.get("OTEL_TRACES_EXPORTER", "none").lower()
     if isinstance(trace.get_tracer_provider(), TracerProvider):

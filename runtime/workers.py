@@ -18,11 +18,12 @@ import structlog
 
 from runtime.dealing import Dealer, bound
 from runtime.place import PLACE
+from runtime.retries import Backoff
 
 logger = structlog.get_logger(__name__)
 
-FIRST_DELAY, LONGEST_DELAY = 0.2, 30.0
-"""Seconds before a process that ended is started again; doubled each time."""
+RESTART = Backoff(first=0.2, longest=30.0)
+"""Before a process that ended is started again."""
 
 CALM = 60.0
 """Seconds a process must have lived for its next end to count as the first."""
@@ -38,9 +39,9 @@ def keep(host: str, port: int, count: int, lent: Mapping[str, str]) -> int:
     return asyncio.run(_kept(_Crew(Dealer(bound(host, port)), {**os.environ, **lent}), count))
 
 
-def delay_before_restart(before: float, lived: float) -> float:
-    """Seconds to wait: `before` is the last such time (0: none), `lived` the life of the process that ended."""
-    return min(2 * before, LONGEST_DELAY) if before and lived < CALM else FIRST_DELAY
+def count_ends(before: int, lived: float) -> int:
+    """Return how often a process has ended in a row, with an end after `lived` seconds added to those before."""
+    return 1 if lived >= CALM else before + 1
 
 
 def exit_code(code: int) -> int:
@@ -78,7 +79,7 @@ async def _kept(crew: _Crew, count: int) -> int:
 
 async def _seat(crew: _Crew, *, first: bool) -> None:
     """One worker after the other, until the crew stops."""
-    loop, served, delay = asyncio.get_running_loop(), asyncio.Event(), 0.0
+    loop, served, ends = asyncio.get_running_loop(), asyncio.Event(), 0
     if not first:
         await crew.answering.wait()
     while not crew.stopping.is_set():
@@ -90,8 +91,9 @@ async def _seat(crew: _Crew, *, first: bool) -> None:
             logger.error("a worker ended before it was ready", code=code)
             crew.stop(exit_code(code))
             return
-        delay = delay_before_restart(delay, loop.time() - since)
-        logger.warning("a worker ended", code=code, again_in=delay)
+        ends = count_ends(ends, loop.time() - since)
+        delay = RESTART.delay(ends)
+        logger.warning("a worker ended", code=code, again_in=round(delay, 1))
         with suppress(TimeoutError):
             async with asyncio.timeout(delay):
                 await crew.stopping.wait()

@@ -5,7 +5,6 @@ raw in KB_DEAD. A batch that fails as a whole is handled again one by one, so no
 """
 
 import asyncio
-import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -27,13 +26,14 @@ from runtime.bus.parking import Parking
 from runtime.bus.port import BUG_ATTEMPTS, Delivery, Facts, GenerationPointers, Handle, Log, Message
 from runtime.bus.reasons import Reasons
 from runtime.errors import NewerVersion, Poison, RateLimited, Retryable, Unavailable
+from runtime.retries import Backoff
 from runtime.telemetry import about, handling, publishing, traceparent_for
 from runtime.within import apart
 
 logger = structlog.get_logger(__name__)
 
-LONGEST_DELAY = 30.0
-"""Seconds; a provider that asks for more with Retry-After gets more."""
+REDELIVERY = Backoff(first=1.0, longest=30.0)
+"""Until a message that failed is delivered again; a provider that asks for more with Retry-After gets more."""
 
 PATIENCE = 5
 """Tries up to which a batch comes again as a whole when a store or provider does not answer. Each message on its
@@ -60,12 +60,6 @@ def _cause(error: Exception) -> str:
     return "newer" if isinstance(error, NewerVersion) else "retry" if isinstance(error, Retryable) else "bug"
 
 
-def backoff(attempt: int, retry_after: float | None = None) -> float:
-    """Seconds until the next delivery: 1, 2, 4 … up to the longest, give or take a quarter, never under Retry-After."""
-    delay = min(LONGEST_DELAY, 2.0 ** min(attempt - 1, 10)) * random.uniform(0.75, 1.25)  # noqa: S311
-    return max(delay, retry_after or 0.0)
-
-
 @dataclass
 class Edge:
     """Everything the process does around one handler. `now` is the clock of published events.
@@ -78,7 +72,7 @@ class Edge:
     handle: Handle
     log: Log
     pointers: GenerationPointers
-    delay: Callable[[int, float | None], float] = backoff
+    delay: Callable[[int, float | None], float] = REDELIVERY.delay
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     parking: Parking | None = None
     attempts: Attempts = field(default_factory=Attempts)

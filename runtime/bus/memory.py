@@ -12,6 +12,7 @@ from contracts.events import Event
 from contracts.graph import PROJECTIONS, Generations, Projection
 from contracts.topology import Durable, stream
 from contracts.values import BlobRef
+from runtime.batching import batched
 from runtime.bus.codec import NO_HEADERS, encode
 from runtime.bus.nats_beside import BLOB_PART
 from runtime.bus.parked import Entry, ParkedEvent
@@ -119,8 +120,8 @@ class MemoryLog:
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
     ) -> AsyncGenerator[list[Message]]:
         found: list[Message] = [MemoryMessage(m) for m in self.messages[after:] if matches(m.subject, subjects)]
-        for start in range(0, len(found), page):
-            yield found[start : start + page]
+        for messages in batched(found, page):
+            yield messages
 
 
 def matches(subject: str, filters: Sequence[str]) -> bool:

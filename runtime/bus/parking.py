@@ -5,7 +5,6 @@ for that; what is more is parked, and so is what has failed often. While nothing
 everybody's: then only a few a second are parked, for a full window costs nothing and moving a whole backlog would.
 """
 
-import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,14 +19,15 @@ from runtime.bus.codec import header_of
 from runtime.bus.parked import Parked, ParkedEvent, Reason
 from runtime.bus.port import Message
 from runtime.errors import NewerVersion, Poison, Retryable
+from runtime.retries import Backoff
 
 logger = structlog.get_logger(__name__)
 
 RETRIES = 8
 """Failures after which a message is parked: it has then been in the window for about two minutes."""
 
-LONGEST = 600.0
-"""Seconds between two tries of a parked event."""
+RETRY = Backoff(first=1.0, longest=600.0)
+"""Between two tries of a parked event."""
 
 UNKNOWN = 3600.0
 """Seconds until an event of a newer version is tried again by code that does not know it: nothing is expected of it."""
@@ -156,7 +156,6 @@ class Parking:
     ) -> ParkedEvent:
         before = message.event if isinstance(message, ParkedMessage) else None
         tries, now = sum(attempts.values()), self.clock()
-        longer = min(LONGEST, 2.0 ** min(tries - 1, 20)) * random.uniform(0.75, 1.25)  # noqa: S311
         workspace, document, event_type = _names(message)
         return ParkedEvent(
             durable=self.durable.name,
@@ -170,7 +169,7 @@ class Parking:
             error=f"{type(error).__name__}: {error}"[:500],
             attempts=dict(attempts),
             parked_at=before.parked_at if before else now,
-            not_before=now + (UNKNOWN if reason == "newer-version" else max(delay, longer)),
+            not_before=now + (UNKNOWN if reason == "newer-version" else RETRY.delay(tries, delay)),
         )
 
 

@@ -85,8 +85,8 @@ def open_embedder_of(
 
 
 def _endpoint_embedder(settings: Settings, guards: Guards, patience: float) -> Embedder:
-    from runtime.models.cutting import cutter
     from runtime.models.openai_embedder import OpenAiEmbedder
+    from runtime.models.truncation import cutter
 
     address, model = settings.embedding_base_url, settings.embedding_model or DEFAULT_EMBEDDING_MODEL
     key = settings.embedding_api_key.get_secret_value()

@@ -13,6 +13,7 @@ from typing import Any, cast
 import openai
 import structlog
 
+from runtime.batching import batched
 from runtime.errors import Poison, Unavailable
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Call, Guard
@@ -66,8 +67,7 @@ class OpenAiEmbedder:
         """One vector per text, in order. When one call fails, the others are cancelled."""
         sent = [self._cut(encodable(text)) if text.strip() else " " for text in texts]
         distinct = list(dict.fromkeys(sent))
-        batches = [distinct[start : start + self._batch] for start in range(0, len(distinct), self._batch)]
-        tasks = [asyncio.create_task(self._batched(batch)) for batch in batches]
+        tasks = [asyncio.create_task(self._batched(batch)) for batch in batched(distinct, self._batch)]
         try:
             made = [vector for vectors in await asyncio.gather(*tasks) for vector in vectors]
         finally:

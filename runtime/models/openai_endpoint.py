@@ -5,11 +5,8 @@ lost by it; a request that it will never accept is not. Neither the key nor a pa
 """
 
 import asyncio
-import math
-import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
-from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
@@ -19,14 +16,15 @@ import openai
 from runtime.activity import waiting
 from runtime.errors import ConfigurationError, ModelRefused, RateLimited, Retryable, ServiceError, Unavailable
 from runtime.models.limits_guard import Call, Guard
+from runtime.retries import Backoff, parse_retry_after
 
 T = TypeVar("T")
 
 LARGEST_ANSWER = 32 * 1024 * 1024
 """Bytes of one answer; a provider that sends more is cut off."""
 
-PAUSES = (0.5, 1.0)
-"""Seconds before the first and the second repetition of a call, where a person waits for the answer."""
+REPETITIONS = Backoff(first=0.5, longest=1.0)
+"""Before the repetition of a call, where a person waits for the answer."""
 
 BYTES_PER_TOKEN = 3
 """For estimates: English has four, Chinese three, and what was booked too much is given back."""
@@ -82,14 +80,11 @@ class Endpoint:
 
     async def tried(self, once: Callable[[], Awaitable[T]]) -> T:
         """The result of a call that is repeated a few times, unless the provider asks for a longer wait."""
-        for pause in PAUSES[: self._retries]:
-            try:
-                return await once()
-            except Retryable as error:
-                if (error.retry_after or 0.0) > pause:
-                    raise
-            await asyncio.sleep(pause)
-        return await once()
+
+        def again(error: Exception) -> bool:
+            return isinstance(error, Retryable) and (error.retry_after or 0.0) <= REPETITIONS.longest
+
+        return await REPETITIONS.retry(once, again, self._retries + 1)
 
     async def close(self) -> None:
         """Let go of connections, and of turns."""
@@ -117,7 +112,7 @@ class Endpoint:
 
     def _of_status(self, error: openai.APIStatusError) -> ServiceError:
         status, codes = error.status_code, _codes(error)
-        wait = retry_after(error.response.headers.get("retry-after"))
+        wait = parse_retry_after(error.response.headers.get("retry-after"), _LONGEST_WAIT)
         if codes & (_FILTERED | _TOO_LONG):
             filtered = bool(codes & _FILTERED)
             what = "refuses this content" if filtered else "takes no text of this length"
@@ -155,20 +150,6 @@ class Endpoint:
 def estimated(texts: list[str]) -> int:
     """About how many tokens the texts have: a cautious guess, for no tokenizer is that of every model."""
     return sum(len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN + 4 for text in texts)
-
-
-def retry_after(header: str | None) -> float | None:
-    """Seconds that a Retry-After header asks to wait (RFC 9110, 10.2.3: seconds or a date), at most an hour."""
-    if header is None:
-        return None
-    try:
-        seconds = float(header)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(header).timestamp() - time.time()
-        except ValueError:
-            return None
-    return min(max(seconds, 0.0), _LONGEST_WAIT) if math.isfinite(seconds) else None
 
 
 def _codes(error: openai.APIStatusError) -> set[str]:

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
+from contracts.values import TokenUsage
 
 Vector = tuple[float, ...]
 
@@ -69,24 +69,6 @@ class Embedder(Protocol):
         ...
 
 
-class Reranker(Protocol):
-    """A model that scores how well texts answer a question."""
-
-    model: str
-
-    async def rerank(self, query: str, texts: Sequence[str], top_n: int) -> list[tuple[int, float]]:
-        """At most `top_n` places in `texts` with their scores, the best first. Nothing is asked about no texts.
-
-        Raises `RateLimited`; `Unavailable`, also for an answer without a single usable score; `Poison` when the
-        provider never takes this request.
-        """
-        ...
-
-    async def close(self) -> None:
-        """Let go of connections."""
-        ...
-
-
 class Tokenizer(Protocol):
     """Tokens of a language model's vocabulary. Never fails on any text, however odd or long."""
 
@@ -107,12 +89,3 @@ class Tokenizer(Protocol):
     def count(self, text: str) -> int:
         """`len(encode(text))`."""
         ...
-
-
-@dataclass(frozen=True)
-class Extraction:
-    """What a passage says, and what it cost to find out."""
-
-    entities: tuple[ExtractedEntity, ...]
-    relations: tuple[ExtractedRelation, ...]
-    usage: TokenUsage = field(default_factory=TokenUsage)

@@ -10,9 +10,9 @@ from contracts.ids import sha256
 from contracts.names import clean_name, clean_text
 from contracts.values import Chunk, ChunkRef, ExtractedEntity, ExtractedRelation, Given
 from runtime.bus.port import ALL_WANTED, BUG_ATTEMPTS, Delivery, DocumentVersions
-from runtime.errors import NotWanted, Poison, Retryable
+from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for
-from runtime.models.port import Extraction
+from services.extractor.domain.extraction import Extraction
 from services.extractor.port import Extractions, Extractor, RoundGivenUp
 
 GIVEN = "given"
@@ -69,8 +69,7 @@ async def on_chunks_created(
         else:
             raise result
     if waiting:
-        longest = max(waiting, key=lambda error: error.retry_after or 0.0)
-        raise Retryable(str(longest), retry_after=longest.retry_after, facts=facts) from longest
+        raise longest_wait(waiting, facts)
     return facts
 
 

@@ -11,8 +11,8 @@ from runtime.health import Health
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.port import Chat
 from runtime.service import Bus, Subscription, run, until_it_answers
-from runtime.stores.documents.caches import ExtractionCache
 from runtime.stores.open import open_documents
+from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
 from services.extractor.adapters.rules import OfflineExtractor
 from services.extractor.domain.guidance import Guidance, Recipe

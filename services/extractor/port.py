@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from runtime.errors import Unavailable
-from runtime.models.port import Extraction
+from services.extractor.domain.extraction import Extraction
 
 
 class RoundGivenUp(Unavailable):

@@ -7,8 +7,8 @@ from contracts.events import EntitiesExtracted, Event
 from contracts.graph import Generations
 from runtime.bus.port import Delivery
 from runtime.replay import ReplayHandler
-from runtime.stores.documents.caches import ExtractionCache
 from runtime.stores.documents.port import Rows
+from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.handler import GIVEN
 from services.extractor.port import Extraction, Extractions
 

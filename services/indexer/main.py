@@ -11,12 +11,12 @@ from runtime.bus.versions import LogVersions
 from runtime.embedding import Embedding, Embeddings
 from runtime.health import Health
 from runtime.service import Bus, Subscription, run, until_it_answers
-from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from runtime.stores.open import open_documents, open_graph
+from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.indexer.settings import IndexerSettings
 

@@ -8,11 +8,11 @@ from contracts.events import ChunksCreated, DocumentDeleted, Event, GraphMerged
 from contracts.graph import Generations
 from runtime.models.port import Embedder
 from runtime.replay import ReplayHandler
-from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
+from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import index_graph, on_chunks
 
 KEYS = 500

@@ -5,20 +5,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from contracts.graph import Extent, Space
-from contracts.values import EditedValues
-from runtime.stores.documents.extents import RowExtents
-from runtime.stores.documents.port import Row, Rows, Table
-from runtime.stores.documents.supports import (
-    FOLDED,
-    TABLE,
+from contracts.contribution_rows import (
+    CONTRIBUTIONS_TABLE,
+    FOLDED_TABLE,
+    contribution_row,
     folded_row,
     key_hash,
     marker_row,
     retracted_row,
     row_key,
-    said_row,
 )
+from contracts.graph import Extent, Space
+from contracts.values import EditedValues
+from runtime.stores.documents.extents import RowExtents
+from runtime.stores.documents.port import Row, Rows, Table
 from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.edits import Edit
 from services.merger.port import Line
@@ -37,7 +37,7 @@ class RowContributions:
         self, space: Space, said: Mapping[str, tuple[int, Sequence[Contribution]]]
     ) -> dict[str, set[Key]]:
         """See `Contributions.replace`."""
-        new = {row_key(c.names, c.chunk_id): said_row(asdict(c)) for _, some in said.values() for c in some}
+        new = {row_key(c.names, c.chunk_id): contribution_row(asdict(c)) for _, some in said.values() for c in some}
         new |= dict(marker_row(chunk, version) for chunk, (version, _) in said.items())
         await self._rows.put_newer(_contributions(space), new, "guard")
         found = await self._settled(space, {"chunk_id": list(said)})
@@ -122,7 +122,7 @@ class RowContributions:
     async def put_folded(self, space: Space, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]) -> None:
         """See `Contributions.put_folded`."""
         rows = {key_hash(key): folded_row(raws, revision) for key, (revision, raws) in folded.items()}
-        await self._rows.put_newer(Table(FOLDED, space), rows, "guard")
+        await self._rows.put_newer(Table(FOLDED_TABLE, space), rows, "guard")
 
     async def put_edits(self, space: Space, edits: Sequence[Edit]) -> None:
         """See `Contributions.put_edits`."""
@@ -160,7 +160,7 @@ class RowSummaries:
 
 
 def _contributions(space: Space) -> Table:
-    return Table(TABLE, space)
+    return Table(CONTRIBUTIONS_TABLE, space)
 
 
 def _contribution(row: Row) -> Contribution:

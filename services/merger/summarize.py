@@ -12,7 +12,7 @@ from functools import partial
 from contracts.events import DescriptionSummarized, Event, GraphMerged
 from contracts.graph import Generations, Space
 from runtime.bus.port import Delivery
-from runtime.errors import NotWanted, Poison, Retryable
+from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for
 from services.merger.domain.contributions import Key
 from services.merger.domain.descriptions import Group
@@ -100,6 +100,5 @@ async def _summarized(
                 )
             )  # fmt: skip
     if waiting:
-        longest = max(waiting, key=lambda error: error.retry_after or 0.0)
-        raise Retryable(str(longest), retry_after=longest.retry_after, facts=facts) from longest
+        raise longest_wait(waiting, facts)
     return facts

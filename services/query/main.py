@@ -17,7 +17,7 @@ from services.query.api.context import Context
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_facts
-from services.query.wiring import opened_library
+from services.query.wiring import open_dependencies
 
 
 def main() -> None:
@@ -27,11 +27,11 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        async with opened_library(settings, bus, health) as library:
-            documents, passages = library.documents, library.passages
+        async with open_dependencies(settings, bus, health) as deps:
+            documents, passages = deps.documents, deps.passages
             positions = LogPositions(bus.log, documents)
             pointers = WatchedPointers(bus.pointers, bus.integrity)
-            app.state.context = Context(bus.log, bus.blobs, pointers, documents, positions, library, settings)
+            app.state.context = Context(bus.log, bus.blobs, pointers, documents, positions, deps, settings)
             yield [Subscription("query-status", partial(on_facts, documents=documents, passages=passages))]
 
     run("query", settings, build, app, settings.workers, same(access))

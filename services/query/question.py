@@ -7,13 +7,13 @@ from services.query.status.scope import EVERYTHING, Scope
 
 Mode = Literal["local", "global", "hybrid", "mix", "naive", "walk", "auto", "bypass"]
 """`auto`: `walk` or `mix`, by the question."""
-Pick = Literal["VECTOR", "WEIGHT"]
+ChunkPickMethod = Literal["VECTOR", "WEIGHT"]
 """How passages behind entities and relations are chosen: by likeness to the question, or by rank and count."""
 
-Wanted = Literal["answer", "context", "prompt"]
+Output = Literal["answer", "context", "prompt"]
 """What is asked for: the answer, or what a model would be given for it."""
 
-Step = Literal[
+ProgressStep = Literal[
     "extracting_keywords",
     "retrieving_entities",
     "retrieving_relations",
@@ -25,7 +25,7 @@ Step = Literal[
 
 RESPONSE_TYPE = "Multiple Paragraphs"
 
-SHORT = 50
+SHORT_QUESTION = 50
 """Characters below which a question that names nothing is itself searched for."""
 
 
@@ -72,8 +72,8 @@ class Question:
     history: tuple[Turn, ...] = ()
 
 
-def searched(question: str, found: Keywords) -> Keywords | None:
+def search_keywords(question: str, found: Keywords) -> Keywords | None:
     """The keywords to search by: those found, else the question itself where it is short, else None."""
     if found:
         return found
-    return Keywords(low=(question,)) if len(question) < SHORT else None
+    return Keywords(low=(question,)) if len(question) < SHORT_QUESTION else None

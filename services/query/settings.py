@@ -8,7 +8,7 @@ from pydantic import AliasChoices, Field, SecretStr
 
 from runtime.errors import ConfigurationError
 from runtime.settings import Settings
-from services.query.question import Pick
+from services.query.question import ChunkPickMethod
 
 
 class QuerySettings(Settings):
@@ -22,7 +22,7 @@ class QuerySettings(Settings):
     max_relation_tokens: int = Field(default=8000, ge=1)
     max_total_tokens: int = Field(default=30000, ge=1)
     cosine_threshold: float = Field(default=0.2, ge=-1, le=1)
-    kg_chunk_pick_method: Pick = "VECTOR"
+    kg_chunk_pick_method: ChunkPickMethod = "VECTOR"
     rerank_binding: Literal["", "null", "cohere", "jina", "aliyun"] = ""
     rerank_model: str = ""
     rerank_binding_host: str = Field(

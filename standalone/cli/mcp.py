@@ -1,4 +1,4 @@
-"""`mcp`: the door for clients of the Model Context Protocol."""
+"""`mcp`: serves clients of the Model Context Protocol."""
 
 import asyncio
 from collections.abc import Callable
@@ -46,23 +46,23 @@ def mcp(
             raise ConfigurationError(
                 "the package `mcp` is not installed: install the extra `mcp`, as `pip install 'lightstream[mcp]'` does"
             )
-        from standalone.mcp.server import Place, over_http, over_stdio
-        from standalone.mcp.service import KEY, WORKSPACE
+        from standalone.mcp.query_service import KEY, WORKSPACE
+        from standalone.mcp.server import HttpOptions, serve_http, serve_stdio
         from standalone.operations.settings import of_environment
         from standalone.operations.target import target
 
         settings = of_environment()
-        base: Callable[[], str] = (lambda: checked(url)) if url else (lambda: target(data).api)
+        api_url: Callable[[], str] = (lambda: checked(url)) if url else (lambda: target(data).api)
         if url:
             checked(url)
         named = {WORKSPACE: workspace} if workspace else {}
         if not http:
             key = settings.lightstream_api_key.get_secret_value()
-            asyncio.run(over_stdio(base, {**named, **({KEY: key} if key else {})}))
+            asyncio.run(serve_stdio(api_url, {**named, **({KEY: key} if key else {})}))
             return
         names = tuple(name.strip() for name in settings.lightstream_mcp_names.split(",") if name.strip())
-        place = Place(settings.lightstream_mcp_host, port, names, settings)
-        asyncio.run(over_http(base, named, place, lambda address: started(address, as_json)))
+        options = HttpOptions(settings.lightstream_mcp_host, port, names, settings)
+        asyncio.run(serve_http(api_url, named, options, lambda address: started(address, as_json)))
 
 
 def started(address: str, as_json: bool) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from signal import SIGINT, SIGTERM
 
 from runtime.errors import ConfigurationError
-from runtime.workers import delay_before_restart
+from runtime.workers import RESTART, count_ends
 from standalone.embedded.data_folder import Child
 from standalone.embedded.orphans import Identity
 from standalone.embedded.processes import Process
@@ -121,11 +121,12 @@ class _Keeper:
             return
         self.book.ready(self.process)
         self.answered.set_result(None)
-        delay, loop = 0.0, asyncio.get_running_loop()
+        ends, loop = 0, asyncio.get_running_loop()
         while True:
             since = loop.time()
             code = await self.process.wait()
-            delay = delay_before_restart(delay, loop.time() - since)
+            ends = count_ends(ends, loop.time() - since)
+            delay = RESTART.delay(ends)
             self.book.ended(self.process, code, delay)
             await asyncio.sleep(delay)
             with contextlib.suppress(ConfigurationError, OSError):  # ended again, or silent: the next round

@@ -1,12 +1,10 @@
 """The tools: what a model may ask of Lightstream, with the limits of each argument, and errors it can act on."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar
 
-import httpx
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
@@ -14,9 +12,20 @@ from mcp_types import ToolAnnotations
 from pydantic import Field, create_model
 
 from contracts.ids import ids_of_name
+from lightstream.client import AsyncLightstream
+from lightstream.models import AddedDocument
 from runtime.errors import ServiceError
-from standalone.mcp.service import CARRIED, WORKSPACE, Service
-from standalone.mcp.shapes import Added, Answer, Document, Documents, Found, Listed, Names, Neighbourhood
+from standalone.mcp.query_service import CallerClient, CallerClients, document_by_id, documents_of_track
+from standalone.mcp.results import (
+    Added,
+    Answer,
+    Document,
+    DocumentList,
+    DocumentPage,
+    EntityNames,
+    Neighbourhood,
+    SearchResult,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -25,29 +34,16 @@ LONGEST_TEXT = 1_000_000
 """Characters of a text that a tool takes; files of more are added with `lightstream add`."""
 
 FINAL = ("processed", "partial", "failed")
-LOOK = 0.5
-"""Seconds between two looks at a document that is waited for."""
-MANY = 50
-"""Documents of one request that are told."""
+"""Statuses of a document after which its processing is over."""
+
+POLL_INTERVAL = 0.5
+"""Seconds between two requests for the state of a document that is waited for."""
+
+MAX_DOCUMENTS = 50
+"""Documents of one track id that get_document returns."""
 
 
-@dataclass(frozen=True)
-class Door:
-    """How the query service is reached. `headers` hold for a client that sends none of its own, as over stdio."""
-
-    connections: httpx.AsyncClient
-    base: Callable[[], str]
-    headers: Mapping[str, str]
-
-    def service(self, sent: Mapping[str, str] | None) -> Service:
-        """The query service for who sent these headers; None: for the one who started this process."""
-        given = {name: value for name in CARRIED if (value := (sent or {}).get(name))}
-        named = given.keys() & {WORKSPACE, "X-Workspace"}
-        own = {name: value for name, value in self.headers.items() if not (named and name == WORKSPACE)}
-        return Service(self.connections, self.base, {**own, **given})
-
-
-Asked = Context[Door, Any]
+ToolContext = Context[CallerClients, Any]
 
 Question = Annotated[str, Field(min_length=3, max_length=8000, description="In plain words, one question at a time.")]
 Mode = Annotated[
@@ -60,21 +56,23 @@ Mode = Annotated[
 
 
 async def search(
-    ctx: Asked,
+    ctx: ToolContext,
     question: Question,
     mode: Mode = "mix",
     max_passages: Annotated[int, Field(ge=1, le=50, description="Passages at most.")] = 8,
     max_entities: Annotated[int, Field(ge=1, le=100, description="Entities, and relations, at most.")] = 10,
-) -> Found:
+) -> SearchResult:
     """Find what the documents hold about a question: passages word for word with their files, and the entities and
     relations of the knowledge graph. No answer is written: use this to read the sources and to answer yourself, and
     `ask` to get a finished answer. Cite a passage by the file it is from.
     """
-    return Found.of(await _service(ctx).found(question, mode, max_passages, max_entities), max_passages, max_entities)
+    async with _client(ctx).open() as client:
+        found = await client.query_data(question, mode=mode, chunk_top_k=max_passages, top_k=max_entities)
+    return SearchResult.of(found, max_passages, max_entities)
 
 
 async def ask(
-    ctx: Asked,
+    ctx: ToolContext,
     question: Question,
     mode: Mode = "mix",
     instructions: Annotated[
@@ -84,11 +82,13 @@ async def ask(
     """Get an answer from the documents with citations: `[1]` in the answer is the citation whose id is 1. With
     `found` false the documents hold nothing about it: say so, or put the question in other words.
     """
-    return Answer.of(await _service(ctx).answered(question, mode, instructions))
+    async with _client(ctx).open() as client:
+        answer = await client.query(question, mode=mode, include_chunk_locations=True, user_prompt=instructions)
+    return Answer.of(answer)
 
 
 async def add_document(
-    ctx: Asked,
+    ctx: ToolContext,
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, description="Plain text or Markdown.")],
     file_name: Annotated[
         str,
@@ -104,22 +104,18 @@ async def add_document(
     text again changes nothing. The text is kept durably when this returns; processing goes on, and get_document with
     the `document_id` or the `track_id` tells how far it is.
     """
-    service = _service(ctx)
-    answer = await service.added(text, file_name)
-    placed: dict[str, Any] = answer["documents"][0]
-    state = await _waited(ctx, service, placed, wait_seconds) if wait_seconds else None
-    status: str = state.status if state else placed.get("status") or "pending"
+    async with _client(ctx).open() as client:
+        added = await client.add_text(text, file_name)
+        (document,) = added.documents
+        state = await _wait(ctx, client, document, wait_seconds) if wait_seconds else None
+    status = state.status if state else document.status or "pending"
     return Added(
-        track_id=answer["track_id"],
-        document_id=placed["id"],
-        status=status,
-        document=state,
-        next=_next(status),
+        track_id=added.track_id, document_id=document.id, status=status, document=state, next=_next_step(status)
     )
 
 
 async def get_document(
-    ctx: Asked,
+    ctx: ToolContext,
     document: Annotated[
         str,
         Field(
@@ -128,49 +124,52 @@ async def get_document(
             description="The id (doc-…), the file name, or the track_id that add_document returned.",
         ),
     ],
-) -> Documents:
+) -> DocumentList:
     """Tell how far a document is: status, what each step has done of its chunks, why it failed, and how it begins.
     A track_id of several texts gives several documents.
     """
-    service = _service(ctx)
-    for id in dict.fromkeys((document, *ids_of_name(document))):
-        if state := await service.state(id):
-            return Documents(documents=[Document.of(state)], total=1)
-    states = await service.tracked(document)
+    async with _client(ctx).open() as client:
+        for id in dict.fromkeys((document, *ids_of_name(document))):
+            if state := await document_by_id(client, id):
+                return DocumentList(documents=[Document.of(state)], total=1)
+        states = await documents_of_track(client, document)
     if not states:
         raise ToolError(
             f"there is no document {document!r}: list_documents lists the ids and file names; one that was added "
             "a moment ago is there as soon as it is read"
         )
-    return Documents(documents=[Document.of(state) for state in states[:MANY]], total=len(states))
+    return DocumentList(documents=[Document.of(state) for state in states[:MAX_DOCUMENTS]], total=len(states))
 
 
 async def list_documents(
-    ctx: Asked,
+    ctx: ToolContext,
     page: Annotated[int, Field(ge=1, le=1_000_000)] = 1,
     page_size: Annotated[int, Field(ge=10, le=100)] = 20,
     status: Annotated[
         Literal["pending", "processing", "processed", "partial", "failed", "deleting"] | None,
         Field(description="Only documents of this status."),
     ] = None,
-) -> Listed:
+) -> DocumentPage:
     """List the documents, the newest change first, and count them by status."""
-    return Listed.of(await _service(ctx).listed(page, page_size, status))
+    async with _client(ctx).open() as client:
+        found = await client.list_documents(page, page_size, status_filters=[status] if status else [])
+    return DocumentPage.of(found)
 
 
 async def find_entities(
-    ctx: Asked,
+    ctx: ToolContext,
     text: Annotated[
         str, Field(max_length=512, description="A part of the name, in any case; empty: those with most relations.")
     ] = "",
     limit: Annotated[int, Field(ge=1, le=100)] = 20,
-) -> Names:
+) -> EntityNames:
     """Find the exact names of entities of the knowledge graph, which walk_graph needs."""
-    return Names(names=await _service(ctx).names(text, limit))
+    async with _client(ctx).open() as client:
+        return EntityNames(names=await _entity_names(client, text, limit))
 
 
 async def walk_graph(
-    ctx: Asked,
+    ctx: ToolContext,
     entity: Annotated[str, Field(min_length=1, max_length=512, description="Its exact name; see find_entities.")],
     depth: Annotated[int, Field(ge=1, le=5, description="Steps away from it.")] = 1,
     max_entities: Annotated[int, Field(ge=1, le=200)] = 30,
@@ -179,38 +178,46 @@ async def walk_graph(
     """Look at the neighbourhood of an entity in the knowledge graph: the entities within `depth` steps, nearer ones
     first, and the relations between them, heavier ones first. `*` begins with the entities that have most relations.
     """
-    service = _service(ctx)
-    part = await service.around(entity, depth, max_entities)
-    if not part["nodes"]:
-        alike = ", ".join(repr(name) for name in await service.names(entity, 5))
+    async with _client(ctx).open() as client:
+        part = await client.subgraph(entity, depth, max_entities)
+        similar = [] if part.nodes else await _entity_names(client, entity, 5)
+    if not part.nodes:
+        names = ", ".join(map(repr, similar))
         raise ToolError(
             f"there is no entity {entity!r}; names are compared letter by letter. "
-            + (f"Names that hold it: {alike}" if alike else "find_entities finds names by a part of them")
+            + (f"Names that hold it: {names}" if names else "find_entities finds names by a part of them")
         )
     return Neighbourhood.of(part, max_relations)
 
 
-def _service(ctx: Asked) -> Service:
-    return ctx.request_context.lifespan_context.service(ctx.headers)
+def _client(ctx: ToolContext) -> CallerClient:
+    return ctx.request_context.lifespan_context.for_caller(ctx.headers)
 
 
-async def _waited(ctx: Asked, service: Service, placed: Mapping[str, Any], seconds: int) -> Document | None:
-    """The state of what was added, as soon as nothing more comes of it or the time is over; progress is reported."""
+async def _entity_names(client: AsyncLightstream, text: str, limit: int) -> list[str]:
+    """Return names of entities: those that hold a text, or without one those with the most relations."""
+    return await (client.search_entities(text, limit) if text.strip() else client.popular_entities(limit))
+
+
+async def _wait(ctx: ToolContext, client: AsyncLightstream, added: AddedDocument, seconds: int) -> Document | None:
+    """Return the state of a document once it is final or the seconds are over; progress is reported meanwhile.
+
+    None while the query service does not know this version of it.
+    """
     clock = asyncio.get_running_loop().time
     begin = clock()
     while True:
-        state = await service.state(placed["id"])
-        here = bool(state) and state["metadata"]["added_sequence"] >= placed["sequence"]
-        found = Document.of(state) if state and here else None
+        state = await document_by_id(client, added.id)
+        found = Document.of(state) if state and state.sequence >= added.sequence else None
         passed = clock() - begin
         if (found and found.status in FINAL) or passed >= seconds:
             return found
         # In seconds, for progress must grow from one report to the next.
         await ctx.report_progress(passed, seconds, found.status if found else "pending")
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(POLL_INTERVAL)
 
 
-def _next(status: str) -> str:
+def _next_step(status: str) -> str:
     return {
         "processed": "it can be found by search and ask",
         "partial": "some of it can be found by search and ask; `error` of get_document says what failed",
@@ -218,21 +225,21 @@ def _next(status: str) -> str:
     }.get(status, "it is being processed; get_document tells how far it is")
 
 
-def _told(tool: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
-    """An error of ours reaches the model as its sentence. Any other is a bug: it hears only that there is one."""
+def _with_tool_errors(tool: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+    """Wrap a tool: the model reads our own errors as they are, and of any other, a bug, only that there was one."""
 
     @wraps(tool)
-    async def telling(*given: P.args, **named: P.kwargs) -> R:
+    async def wrapped(*given: P.args, **named: P.kwargs) -> R:
         try:
             return await tool(*given, **named)
         except ServiceError as error:
             raise ToolError(str(error)) from None
 
-    return telling
+    return wrapped
 
 
 def _strict(tool: Tool) -> Tool:
-    """The tool, refusing arguments it does not have: a misspelt limit must not be as good as none."""
+    """Return the tool so that it refuses unknown arguments: a misspelt limit must not be as good as none."""
     given = tool.fn_metadata.arg_model
     arguments = create_model(given.__name__, __base__=given, __cls_kwargs__={"extra": "forbid"})
     metadata = tool.fn_metadata.model_copy(update={"arg_model": arguments})
@@ -240,16 +247,16 @@ def _strict(tool: Tool) -> Tool:
 
 
 def tools() -> list[Tool]:
-    """All of them."""
+    """Return every tool of the server."""
     reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     replaces = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
     made = [
-        Tool.from_function(_told(search), annotations=reads),
-        Tool.from_function(_told(ask), annotations=reads),
-        Tool.from_function(_told(add_document), annotations=replaces),
-        Tool.from_function(_told(get_document), annotations=reads),
-        Tool.from_function(_told(list_documents), annotations=reads),
-        Tool.from_function(_told(find_entities), annotations=reads),
-        Tool.from_function(_told(walk_graph), annotations=reads),
+        Tool.from_function(_with_tool_errors(search), annotations=reads),
+        Tool.from_function(_with_tool_errors(ask), annotations=reads),
+        Tool.from_function(_with_tool_errors(add_document), annotations=replaces),
+        Tool.from_function(_with_tool_errors(get_document), annotations=reads),
+        Tool.from_function(_with_tool_errors(list_documents), annotations=reads),
+        Tool.from_function(_with_tool_errors(find_entities), annotations=reads),
+        Tool.from_function(_with_tool_errors(walk_graph), annotations=reads),
     ]
     return [_strict(tool) for tool in made]

@@ -1,13 +1,14 @@
 """Work that goes on when a server it needs is started again meanwhile."""
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+import stamina
 import structlog
 
 from runtime.errors import ModelChanged, Retryable
+from runtime.retries import Backoff
 
 logger = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -15,8 +16,8 @@ T = TypeVar("T")
 PATIENCE = 300.0
 """Seconds without any progress after which an outage ends the work."""
 
-LONGEST = 10.0
-"""Seconds between two attempts at most, unless a provider asks for more."""
+BACKOFF = Backoff(first=0.5, longest=10.0)
+"""Between two attempts, unless a provider asks for more."""
 
 
 async def patiently(
@@ -29,18 +30,19 @@ async def patiently(
 
     Raises its error once it has failed for that many seconds with `progress` unchanged, and ModelChanged at once.
     """
-    seen, since, attempt = progress(), None, 0
-    while True:
-        try:
-            return await work()
-        except ModelChanged:
-            raise
-        except Retryable as error:
-            now = time.monotonic()
-            if since is None or progress() != seen:
-                seen, since, attempt = progress(), now, 0
-            if now - since >= seconds:
-                raise
-            logger.warning("will be tried again", error=f"{type(error).__name__}: {error}")
-            await asyncio.sleep(error.retry_after or min(0.5 * 2**attempt, LONGEST))
-            attempt += 1
+    seen, since, failures = progress(), None, 0
+
+    def delay_after(error: Exception) -> bool | float:
+        nonlocal seen, since, failures
+        if not isinstance(error, Retryable) or isinstance(error, ModelChanged):
+            return False
+        now = time.monotonic()
+        if since is None or progress() != seen:
+            seen, since, failures = progress(), now, 0
+        if now - since >= seconds:
+            return False
+        failures += 1
+        logger.warning("will be tried again", error=f"{type(error).__name__}: {error}")
+        return BACKOFF.delay(failures, error.retry_after)
+
+    return await stamina.AsyncRetryingCaller(attempts=None, timeout=None)(delay_after, work)

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from stamina.instrumentation import set_on_retry_hooks
-
 from lightstream.client import AsyncLightstream
 from runtime.errors import ConfigurationError
 from runtime.settings import Settings, without_secrets
@@ -79,8 +77,6 @@ def service(base: str, workspace: str) -> AsyncLightstream:
     Raises ConfigurationError for variables that cannot be used.
     """
     settings = of_environment()
-    # Who waits sees nothing of it: standard output is for results.
-    set_on_retry_hooks([])
     key, token = settings.lightstream_api_key.get_secret_value(), settings.lightstream_api_token.get_secret_value()
     return AsyncLightstream(base, api_key=key, token=token, workspace=workspace)
 

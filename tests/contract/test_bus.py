@@ -1,12 +1,9 @@
 """The law of the bus, the same in memory and on a real server: the log, the blobs, pointers and values."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
-import pytest_asyncio
-from nats.js import JetStreamContext
 
 from contracts import subjects
 from contracts.events import DocumentAdded, DocumentDeleted
@@ -18,33 +15,10 @@ from runtime.bus.codec import decode
 from runtime.bus.nats_beside import BLOB_PART
 from runtime.bus.port import Message, Pointer
 from runtime.errors import Poison, Unavailable
-from tests.support.buses import Bus, memory_bus, nats_bus, numbered
+from tests.support.buses import Bus, numbered
 from tests.support.facts import added, sealed
-from tests.support.nats_server import connected, running_nats
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "nats"])
-async def jetstream(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[JetStreamContext | None]:
-    """The server, or None for the bus in memory."""
-    if request.param == "memory":
-        yield None
-        return
-    async with running_nats(tmp_path_factory.mktemp("bus")) as server, connected(server) as client:
-        yield client.jetstream(timeout=5)
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def bus(jetstream: JetStreamContext | None) -> AsyncIterator[Bus]:
-    """An empty bus."""
-    if jetstream is None:
-        yield memory_bus()
-        return
-    async with nats_bus(jetstream) as bus:
-        yield bus
 
 
 async def filled(bus: Bus, *abouts: str) -> None:

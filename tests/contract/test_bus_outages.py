@@ -19,7 +19,9 @@ from runtime.errors import ConfigurationError, Unavailable
 from tests.support.buses import NatsBus, bound, nats_bus, numbered
 from tests.support.facts import added, sealed
 from tests.support.freezing import freeze
+from tests.support.nats_accounts import nats_account
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats
+from tests.support.shared_servers import SharedServers
 
 
 @pytest_asyncio.fixture
@@ -187,8 +189,10 @@ async def test_a_log_that_was_never_set_up_takes_nothing(client: Client, impatie
         await NatsBlobs(client.jetstream(timeout=1)).put("text")
 
 
-async def test_the_bus_of_these_tests_leaves_nothing_behind(client: Client) -> None:
-    jetstream = client.jetstream(timeout=5)
-    async with nats_bus(jetstream) as bus:
+async def test_an_account_of_the_shared_server_is_empty_and_is_left_empty(shared_servers: SharedServers) -> None:
+    async with nats_account(shared_servers) as account, connected(account) as client:
+        assert await client.jetstream(timeout=5).streams_info() == []
+        bus = await nats_bus(client.jetstream(timeout=5))
         await bus.log.publish(numbered(1))
-    assert await jetstream.streams_info() == []
+    async with connected(account) as client:
+        assert await client.jetstream(timeout=5).streams_info() == []

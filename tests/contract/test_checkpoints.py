@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import random
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -17,6 +18,7 @@ from runtime.stores.documents.port import Table
 from runtime.stores.port import Checkpoint
 from tests.support.graph_stores import graph_store
 from tests.support.rows import document_store
+from tests.support.shared_servers import SharedServers
 from tests.support.vector_stores import row, vector_store
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -29,31 +31,32 @@ STORES = [
 ]
 Store = Any
 """`RowCheckpoints`, `Graph` or `Vectors`."""
-_generations = itertools.count(500)
+_generations = itertools.count(random.randrange(10**6, 10**9))
+"""Apart from those of other workers on the same servers."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES, ids="-".join)
 async def stores(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, shared_servers: SharedServers
 ) -> AsyncIterator[list[Store]]:
     """Two clients of one store."""
     kind, name = request.param
     async with AsyncExitStack() as stack:
-        yield await _opened(stack, kind, name, tmp_path_factory.mktemp(name))
+        yield await _opened(stack, kind, name, tmp_path_factory.mktemp(name), shared_servers)
 
 
-async def _opened(stack: AsyncExitStack, kind: str, name: str, folder: Path) -> list[Store]:
+async def _opened(stack: AsyncExitStack, kind: str, name: str, folder: Path, servers: SharedServers) -> list[Store]:
     if kind == "rows":
-        opener = await stack.enter_async_context(document_store(name, folder))
+        opener = await stack.enter_async_context(document_store(name, folder, servers))
         both = [opener(), opener()]
         await both[0].prepare()
         for rows in both:
             stack.push_async_callback(rows.close)
         return [RowCheckpoints(rows, "graph") for rows in both]
     if kind == "graph":
-        graph = await stack.enter_async_context(graph_store(name, folder))
+        graph = await stack.enter_async_context(graph_store(name, servers))
         return [graph.client, graph.another()]
-    vectors = await stack.enter_async_context(vector_store(name, folder))
+    vectors = await stack.enter_async_context(vector_store(name, servers))
     return [vectors.client, vectors.another()]
 
 

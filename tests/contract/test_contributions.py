@@ -16,11 +16,14 @@ from services.merger.domain.contributions import Contribution, contributions
 from services.merger.port import Contributions, Key
 from tests.support.facts import document, entity, extracted, relation
 from tests.support.rows import Opener, document_store
+from tests.support.shared_servers import SharedServers
 
 
 @pytest_asyncio.fixture(params=["memory", "sqlite"])
-async def opener(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Opener]:
-    async with document_store(request.param, tmp_path) as opener:
+async def opener(
+    request: pytest.FixtureRequest, tmp_path: Path, shared_servers: SharedServers
+) -> AsyncIterator[Opener]:
+    async with document_store(request.param, tmp_path, shared_servers) as opener:
         yield opener
 
 

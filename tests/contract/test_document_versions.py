@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from nats.js import JetStreamContext
 
 from contracts.events import ChunksCreated, DocumentCancelled, DocumentDeleted, EntitiesExtracted
 from contracts.graph import Generations
@@ -16,39 +15,16 @@ from runtime.bus.versions import LogVersions
 from runtime.errors import Unavailable
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
-from runtime.stores.documents.caches import ExtractionCache
 from runtime.stores.documents.memory import MemoryRows
+from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
 from services.extractor.domain.guidance import Recipe
 from services.extractor.handler import on_chunks_created
-from tests.support.buses import Bus, memory_bus, nats_bus, numbered
+from tests.support.buses import Bus, memory_bus, numbered
 from tests.support.facts import chunked, delivered, document, sealed
-from tests.support.nats_server import connected, running_nats
 from tests.support.openai_provider import Provider, serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "nats"])
-async def jetstream(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[JetStreamContext | None]:
-    """The server, or None for the bus in memory."""
-    if request.param == "memory":
-        yield None
-        return
-    async with running_nats(tmp_path_factory.mktemp("bus")) as server, connected(server) as client:
-        yield client.jetstream(timeout=5)
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def bus(jetstream: JetStreamContext | None) -> AsyncIterator[Bus]:
-    """An empty bus."""
-    if jetstream is None:
-        yield memory_bus()
-        return
-    async with nats_bus(jetstream) as bus:
-        yield bus
 
 
 @pytest_asyncio.fixture(loop_scope="module")

@@ -18,11 +18,12 @@ from services.query.status.document_status import STEPS, DocumentStatus, Failure
 from services.query.status.port import Documents, Passages
 from services.query.status.scope import Scope
 from tests.support.rows import document_store
+from tests.support.shared_servers import SharedServers
 
 
 @pytest_asyncio.fixture(params=["memory", "sqlite"])
-async def rows(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Rows]:
-    async with document_store(request.param, tmp_path) as opener:
+async def rows(request: pytest.FixtureRequest, tmp_path: Path, shared_servers: SharedServers) -> AsyncIterator[Rows]:
+    async with document_store(request.param, tmp_path, shared_servers) as opener:
         rows = opener()
         await rows.prepare()
         yield rows

@@ -12,7 +12,7 @@ import pytest_asyncio
 from contracts.graph import Entity, Relation, Space
 from contracts.ids import pair
 from runtime.errors import Poison
-from runtime.stores.graph.port import MOST_SOURCES, Graph, Neighbourhood, Node, Tie
+from runtime.stores.graph.port import MOST_SOURCES, Graph, Neighbourhood, Node, RelationSummary
 from runtime.stores.graph.write_batches import sorted_ties
 from tests.support.graph_stores import (
     GraphStore,
@@ -24,6 +24,7 @@ from tests.support.graph_stores import (
     relation,
     seconds,
 )
+from tests.support.shared_servers import SharedServers
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -35,19 +36,19 @@ ODD_NAMES = (
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "arcadedb", "neo4j"])
-async def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GraphStore]:
-    async with graph_store(request.param, tmp_path_factory.mktemp(request.param)) as store:
+async def store(request: pytest.FixtureRequest, shared_servers: SharedServers) -> AsyncIterator[GraphStore]:
+    async with graph_store(request.param, shared_servers) as store:
         yield store
 
 
-def tie(relation: Relation) -> Tie:
+def tie(relation: Relation) -> RelationSummary:
     """The relation in short."""
-    return Tie(relation.source, relation.target, relation.weight)
+    return RelationSummary(relation.source, relation.target, relation.weight)
 
 
-async def ties(graph: Graph, space: Space, names: Collection[str], limit: int) -> list[Tie]:
+async def ties(graph: Graph, space: Space, names: Collection[str], limit: int) -> list[RelationSummary]:
     """Those of all the names, each once."""
-    found = await graph.ties(space, names, limit=limit)
+    found = await graph.relation_summaries(space, names, limit=limit)
     return sorted_ties(tie for some in found.values() for tie in some)
 
 
@@ -173,10 +174,14 @@ async def test_ties_are_the_relations_in_short(graph: Graph, space: Space) -> No
     hub = list(map(tie, heaviest))
     assert await ties(graph, space, ["hub"], 9) == hub
     assert await ties(graph, space, ["hub"], 2) == hub[:2]
-    assert await ties(graph, space, ["hub", "spoke 1"], 9) == [Tie("a", "spoke 1", 20.0), *hub]
-    each = await graph.ties(space, ["hub", "spoke 1", "missing"], limit=2)
-    assert each == {"hub": hub[:2], "spoke 1": [Tie("a", "spoke 1", 20.0), hub[1]]}
-    assert await graph.ties(space, [], limit=9) == await graph.ties(space, ["hub"], limit=0) == {}
+    assert await ties(graph, space, ["hub", "spoke 1"], 9) == [RelationSummary("a", "spoke 1", 20.0), *hub]
+    each = await graph.relation_summaries(space, ["hub", "spoke 1", "missing"], limit=2)
+    assert each == {"hub": hub[:2], "spoke 1": [RelationSummary("a", "spoke 1", 20.0), hub[1]]}
+    assert (
+        await graph.relation_summaries(space, [], limit=9)
+        == await graph.relation_summaries(space, ["hub"], limit=0)
+        == {}
+    )
 
 
 async def test_ties_come_once_heaviest_first_and_at_most_so_many_per_entity(graph: Graph, space: Space) -> None:
@@ -225,13 +230,13 @@ async def test_a_neighbourhood_has_the_asked_their_ties_and_the_other_ends_witho
         "b": Node("b", "type 1", ("chunk-1", "chunk-0"), ("1.pdf",), 1),
         "alone": Node("alone", "type 1", ("chunk-1", "chunk-0"), ("1.pdf",), 1),
     }
-    assert around.ties == [Tie("a", "b", 2.0, ("a", "keyword 1"), many[:MOST_SOURCES])]
+    assert around.relation_summaries == [RelationSummary("a", "b", 2.0, ("a", "keyword 1"), many[:MOST_SOURCES])]
     both = await graph.neighbourhood(space, ["a", "b"], limit=9)
-    assert [(tie.source, tie.target) for tie in both.ties] == [("a", "b"), ("b", "c")]
+    assert [(tie.source, tie.target) for tie in both.relation_summaries] == [("a", "b"), ("b", "c")]
     assert set(both.nodes) == {"a", "b", "c"}
     await graph.put(space, [Entity("a", 2, gone=True)], [Relation("b", "c", 2, gone=True)])
     left = await graph.neighbourhood(space, ["a", "b"], limit=9)
-    assert (set(left.nodes), left.ties, left.degrees) == ({"b"}, [], {"b": 1})
+    assert (set(left.nodes), left.relation_summaries, left.degrees) == ({"b"}, [], {"b": 1})
     assert await graph.neighbourhood(space, [], limit=9) == Neighbourhood({}, [], {})
 
 
@@ -241,9 +246,9 @@ async def test_the_neighbourhood_of_a_hub_is_bounded_and_says_how_much_there_is(
     await graph.put(space, [entity("hub"), *map(entity, spokes)], [])
     around = await graph.neighbourhood(space, ["hub"], limit=50)
     assert around.degrees == {"hub": 10_000}
-    assert [tie.target for tie in around.ties] == spokes[:-51:-1]
+    assert [tie.target for tie in around.relation_summaries] == spokes[:-51:-1]
     assert set(around.nodes) == {"hub", *spokes[-50:]}
-    assert len((await graph.neighbourhood(space, ["hub"], limit=0)).ties) == 0
+    assert len((await graph.neighbourhood(space, ["hub"], limit=0)).relation_summaries) == 0
 
 
 async def test_names_are_scanned_without_the_rest(graph: Graph, space: Space) -> None:

@@ -17,7 +17,7 @@ from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.graph.neo4j.store import BoltGraph
 from runtime.stores.graph.port import Graph
 from tests.support.freezing import freeze
-from tests.support.graph_stores import GraphStore, entity, fresh_space, graph_store, relation, until
+from tests.support.graph_stores import GraphStore, entity, fresh_space, own_graph_store, relation, until
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -35,7 +35,7 @@ REVISIONS: LiteralString = (
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["arcadedb", "neo4j"])
 async def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GraphStore]:
-    async with graph_store(request.param, tmp_path_factory.mktemp(request.param)) as store:
+    async with own_graph_store(request.param, tmp_path_factory.mktemp(request.param)) as store:
         yield store
 
 

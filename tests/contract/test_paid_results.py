@@ -10,16 +10,19 @@ import pytest_asyncio
 from contracts.graph import Space
 from contracts.values import TokenUsage
 from runtime.errors import Unavailable
-from runtime.models.port import Completion, Extraction, Message, Vector
+from runtime.models.port import Completion, Message, Vector
 from runtime.models.scripted import ScriptedChat
 from runtime.stores.documents import write_behind
-from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache, RowCache
 from runtime.stores.documents.port import Table
 from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.documents.write_behind import WriteBehind
+from services.extractor.adapters.extraction_cache import ExtractionCache
+from services.extractor.domain.extraction import Extraction
+from services.indexer.adapters import CachedEmbeddings
 from services.merger.domain.descriptions import Group
 from services.merger.models import ModelSummarizer
-from services.query.adapters.models import ModelKeywords
+from services.query.adapters.models import ModelKeywordExtractor
+from services.query.adapters.row_cache import RowCache
 
 MADE = Extraction((), (), TokenUsage(prompt=10, completion=3))
 TABLE = Table("extractions", Space("w", 0))
@@ -145,10 +148,10 @@ async def test_while_the_store_takes_nothing_not_every_row_waits_for_it(
 
 async def test_keywords_of_a_question_are_used_although_they_cannot_be_remembered(rows: SqliteRows, lock: Lock) -> None:
     chat = ScriptedChat(['{"high_level_keywords": ["trade"], "low_level_keywords": ["salt"]}'] * 2)
-    keywords = ModelKeywords(chat, "English", RowCache(rows, "keywords"))
+    keywords = ModelKeywordExtractor(chat, "English", RowCache(rows, "keywords"))
     lock.hold()
-    assert (await keywords.of("w", "Who sold salt?")).low == ("salt",)
+    assert (await keywords.extract("w", "Who sold salt?")).low == ("salt",)
     lock.release()
-    assert (await keywords.of("w", "Who sold salt?")).low == ("salt",)
-    assert (await keywords.of("w", "Who sold salt?")).low == ("salt",)
+    assert (await keywords.extract("w", "Who sold salt?")).low == ("salt",)
+    assert (await keywords.extract("w", "Who sold salt?")).low == ("salt",)
     assert len(chat.calls) == 2

@@ -1,41 +1,14 @@
 """The law of the list of parked events, the same in memory and on a real server."""
 
-from collections.abc import AsyncIterator
-
 import pytest
-import pytest_asyncio
-from nats.js import JetStreamContext
 
 from contracts import subjects
 from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
 from runtime.bus.parked import ParkedEvent
-from tests.support.buses import Bus, memory_bus, nats_bus, numbered
-from tests.support.nats_server import connected, running_nats
+from tests.support.buses import Bus, numbered
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "nats"])
-async def jetstream(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[JetStreamContext | None]:
-    """The server, or None for the bus in memory."""
-    if request.param == "memory":
-        yield None
-        return
-    async with running_nats(tmp_path_factory.mktemp("bus")) as server, connected(server) as client:
-        yield client.jetstream(timeout=5)
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def bus(jetstream: JetStreamContext | None) -> AsyncIterator[Bus]:
-    """An empty bus."""
-    if jetstream is None:
-        yield memory_bus()
-        return
-    async with nats_bus(jetstream) as bus:
-        yield bus
 
 
 def record(sequence: int, durable: str = "chunker", *, about: str = "d", not_before: float = 5.0) -> ParkedEvent:

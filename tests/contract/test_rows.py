@@ -9,25 +9,9 @@ import pytest_asyncio
 
 from runtime.errors import InvalidInput
 from runtime.stores.documents.port import Row, Rows, Table
-from tests.support.rows import STORES, Opener, document_store, everything, new_table
+from tests.support.rows import Opener, everything, new_table
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
-async def opener(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opener]:
-    """The store under test."""
-    async with document_store(request.param, tmp_path_factory.mktemp("rows")) as opener:
-        yield opener
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def rows(opener: Opener) -> AsyncIterator[Rows]:
-    """An adapter of the store under test, prepared."""
-    rows = opener()
-    await rows.prepare()
-    yield rows
-    await rows.close()
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -36,18 +20,6 @@ async def other(opener: Opener) -> AsyncIterator[Rows]:
     rows = opener()
     yield rows
     await rows.close()
-
-
-@pytest.fixture
-def documents() -> Table:
-    """A table with many indexed fields."""
-    return new_table("documents")
-
-
-@pytest.fixture
-def plain() -> Table:
-    """A table without indexed fields."""
-    return new_table("embeddings")
 
 
 async def test_preparing_again_changes_nothing(rows: Rows, other: Rows, documents: Table) -> None:

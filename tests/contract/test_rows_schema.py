@@ -9,16 +9,9 @@ from runtime.errors import ConfigurationError
 from runtime.stores.documents import schema
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Rows
-from tests.support.rows import STORES, Opener, document_store
+from tests.support.rows import Opener
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
-async def opener(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opener]:
-    """The store under test."""
-    async with document_store(request.param, tmp_path_factory.mktemp("schema")) as opener:
-        yield opener
 
 
 @pytest_asyncio.fixture(loop_scope="module")

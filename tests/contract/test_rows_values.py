@@ -1,46 +1,16 @@
 """The law of `Rows` on what may be stored: keys, odd values, sizes, and many rows at once."""
 
-from collections.abc import AsyncIterator
 from random import Random
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from runtime.errors import InvalidInput
 from runtime.stores.documents.bodies import LARGEST_BODY
 from runtime.stores.documents.port import Row, Rows, Table
-from tests.support.rows import ODD, STORES, Opener, document_store, everything, keys, new_table
+from tests.support.rows import ODD, everything, keys, new_table
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
-async def opener(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opener]:
-    """The store under test."""
-    async with document_store(request.param, tmp_path_factory.mktemp("rows")) as opener:
-        yield opener
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def rows(opener: Opener) -> AsyncIterator[Rows]:
-    """An adapter of the store under test, prepared."""
-    rows = opener()
-    await rows.prepare()
-    yield rows
-    await rows.close()
-
-
-@pytest.fixture
-def documents() -> Table:
-    """A table with many indexed fields."""
-    return new_table("documents")
-
-
-@pytest.fixture
-def plain() -> Table:
-    """A table without indexed fields."""
-    return new_table("embeddings")
 
 
 @pytest.mark.parametrize("name", ODD)

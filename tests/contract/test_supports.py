@@ -8,13 +8,13 @@ import pytest
 import pytest_asyncio
 
 from contracts.events import DocumentDeleted, GraphEdited
-from contracts.graph import Generations, Space
+from contracts.graph import Generations, Provenance, Space
 from contracts.values import EditedValues
-from runtime.stores.documents.supports import Support, Supports
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
+from services.query.adapters.provenance import RowProvenance
 from tests.support.facts import delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
-from tests.support.rows import STORES, Opener, document_store
+from tests.support.rows import Opener
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -23,7 +23,7 @@ class Desk:
     """A merger and what supports its graph, in a workspace of the test's own."""
 
     def __init__(self, rows: Any) -> None:
-        self.merger, self.supports = Merger(rows), Supports(rows)
+        self.merger, self.supports = Merger(rows), RowProvenance(rows)
         self.workspace, self.place = f"w-{uuid4().hex}", 10
 
     @property
@@ -50,11 +50,11 @@ class Desk:
         edited = GraphEdited(operation=operation, names=names, target=target, values=EditedValues())
         await self.take(on_graph_edited, edited)
 
-    async def all(self, *names: str, limit: int = 100, among: Any = None) -> list[Support]:
+    async def all(self, *names: str, limit: int = 100, among: Any = None) -> list[Provenance]:
         """Page by page, as a reader does."""
-        found: list[Support] = []
+        found: list[Provenance] = []
         while page := await self.supports.of(
-            self.space, names, after=found[-1].place if found else "", limit=limit, among=among
+            self.space, names, after=found[-1].cursor if found else "", limit=limit, among=among
         ):
             assert len(page) <= limit
             found += page
@@ -62,13 +62,6 @@ class Desk:
 
     async def documents(self, *names: str, among: Any = None) -> list[str]:
         return sorted(support.document_id for support in await self.all(*names, among=among))
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
-async def opener(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Opener]:
-    """The store under test."""
-    async with document_store(request.param, tmp_path_factory.mktemp("rows")) as opener:
-        yield opener
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -102,7 +95,7 @@ async def test_pages_give_each_of_many_once(desk: Desk, limit: int) -> None:
     await desk.says(250 if limit > 1 else 30, "A", "B")
     found = await desk.all("A", limit=limit)
     assert sorted(s.document_id for s in found) == sorted(f"d{n}" for n in range(250 if limit > 1 else 30))
-    assert [s.place for s in found] == sorted(s.place for s in found)
+    assert [s.cursor for s in found] == sorted(s.cursor for s in found)
     assert (await desk.merger.entities(desk.space))["A"].support == len(found)
 
 

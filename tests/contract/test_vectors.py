@@ -12,6 +12,7 @@ from contracts.graph import VECTOR_KINDS, Hit, Space
 from contracts.ids import chunk_vector_id
 from runtime.errors import Poison
 from runtime.stores.vectors.port import Vectors
+from tests.support.shared_servers import SharedServers
 from tests.support.vector_stores import DIMENSION, VectorStore, fresh_space, ids, row, vector_store
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -20,8 +21,8 @@ EAST, NORTH = (1.0, 0.0), (0.0, 1.0)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus"])
-async def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[VectorStore]:
-    async with vector_store(request.param, tmp_path_factory.mktemp("vectors")) as running:
+async def store(request: pytest.FixtureRequest, shared_servers: SharedServers) -> AsyncIterator[VectorStore]:
+    async with vector_store(request.param, shared_servers) as running:
         await running.client.prepare(1)
         yield running
 

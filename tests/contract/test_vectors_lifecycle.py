@@ -16,7 +16,6 @@ from pymilvus.exceptions import MilvusException
 from contracts.graph import VECTOR_KINDS, EmbeddingModel, Entity, Generations, Relation, Space, VectorRow
 from runtime.errors import ModelChanged, OutdatedVectors, Unavailable
 from runtime.models.lexical import LexicalEmbedder
-from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors import fields as stored
@@ -24,9 +23,10 @@ from runtime.stores.vectors.collection_names import collection, made_by
 from runtime.stores.vectors.milvus import collections
 from runtime.stores.vectors.milvus.collections import NotServed, translated
 from runtime.stores.vectors.port import Vectors
+from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import index_graph
 from tests.support.freezing import freeze
-from tests.support.vector_stores import DIMENSION, MODEL, VectorStore, fresh_space, ids, row, vector_store
+from tests.support.vector_stores import DIMENSION, MODEL, VectorStore, fresh_space, ids, own_vector_store, row
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -37,7 +37,7 @@ OTHER_MODEL = "example/嵌入器-large"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "milvus-lite", "milvus"])
 async def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[VectorStore]:
-    async with vector_store(request.param, tmp_path_factory.mktemp("vectors")) as running:
+    async with own_vector_store(request.param, tmp_path_factory.mktemp("vectors")) as running:
         await running.client.prepare(1)
         yield running
 

@@ -39,9 +39,9 @@ REAL = (
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with sixty documents of the harbour's world and six real texts."""
-    folder, library = tmp_path_factory.mktemp("corpus"), tmp_path_factory.mktemp("library")
-    real_texts.write(library)
-    texts = {name: (library / name).read_text("utf-8") for name in REAL}
+    folder, deps = tmp_path_factory.mktemp("corpus"), tmp_path_factory.mktemp("deps")
+    real_texts.write(deps)
+    texts = {name: (deps / name).read_text("utf-8") for name in REAL}
     for name, text in {**documents(60), **texts}.items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)

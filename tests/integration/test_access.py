@@ -5,13 +5,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+from nats.js import JetStreamContext
 
-from runtime.bus import topology
 from runtime.errors import ConfigurationError, Unavailable
 from standalone.embedded.processes import free_port, listening
 from standalone.operations.target import service as asking
 from tests.support.access import KEY
-from tests.support.nats_server import connected, running_nats, until
+from tests.support.nats_server import Reachable, until
 from tests.support.services import logs, page, service
 
 SECRET = "hunter22"
@@ -39,30 +39,27 @@ async def test_a_service_that_would_let_anybody_in_never_listens(
 
 
 async def test_a_published_service_asks_for_its_key_and_a_command_brings_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with running_nats(tmp_path) as server:
-        async with connected(server) as client:
-            await topology.apply(client.jetstream())
-        given = {"NATS_URL": server.url, "HOST": "0.0.0.0", "LIGHTRAG_API_KEY": KEY, "MAX_TOTAL_TOKENS": "100"}
-        async with service("query", tmp_path, wait=False, **given) as process:
+    given = {"NATS_URL": server.url, "HOST": "0.0.0.0", "LIGHTRAG_API_KEY": KEY, "MAX_TOTAL_TOKENS": "100"}
+    async with service("query", tmp_path, wait=False, **given) as process:
 
-            async def answering() -> bool:
-                return (await page(process, "live"))[0] == 200
+        async def answering() -> bool:
+            return (await page(process, "live"))[0] == 200
 
-            await until(answering, "a page that says it lives")
-            base = f"http://127.0.0.1:{process.env['PORT']}"
-            async with httpx.AsyncClient(base_url=base, trust_env=False) as stranger:
-                refused = await stranger.get("/documents/status_counts")
-                assert (refused.status_code, refused.json()) == (403, {"detail": "API Key required"})
-                assert "server" not in refused.headers
-                assert (await stranger.get("/health/ready")).status_code == 503
-            async with asking(base, "default") as command:
-                with pytest.raises(ConfigurationError, match=r"API Key required; .*LIGHTSTREAM_API_KEY"):
-                    await command.status_counts()
-            monkeypatch.setenv("LIGHTRAG_API_KEY", KEY)
-            async with asking(base, "default") as command:
-                with pytest.raises(Unavailable, match="starting"):  # its stores are not there: the key was enough
-                    await command.status_counts()
-            assert "leave nothing of MAX_TOTAL_TOKENS" in process.log.read_text("utf-8")
-            assert KEY not in process.log.read_text("utf-8")
+        await until(answering, "a page that says it lives")
+        base = f"http://127.0.0.1:{process.env['PORT']}"
+        async with httpx.AsyncClient(base_url=base, trust_env=False) as stranger:
+            refused = await stranger.get("/documents/status_counts")
+            assert (refused.status_code, refused.json()) == (403, {"detail": "API Key required"})
+            assert "server" not in refused.headers
+            assert (await stranger.get("/health/ready")).status_code == 503
+        async with asking(base, "default") as command:
+            with pytest.raises(ConfigurationError, match=r"API Key required; .*LIGHTSTREAM_API_KEY"):
+                await command.status_counts()
+        monkeypatch.setenv("LIGHTRAG_API_KEY", KEY)
+        async with asking(base, "default") as command:
+            with pytest.raises(Unavailable, match="starting"):  # its stores are not there: the key was enough
+                await command.status_counts()
+        assert "leave nothing of MAX_TOTAL_TOKENS" in process.log.read_text("utf-8")
+        assert KEY not in process.log.read_text("utf-8")

@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from nats.js import JetStreamContext
+
 from contracts.events import DocumentAdded
-from runtime.bus import topology
 from runtime.bus.codec import decode
 from tests.support import office_files as office
 from tests.support.encoded_texts import SAMPLES
-from tests.support.nats_server import RunningNats, connected, running_nats
+from tests.support.nats_server import Reachable, connected
 
 FRENCH, SWEDISH = SAMPLES[0].paragraph, SAMPLES[1].paragraph
 
@@ -26,7 +27,7 @@ async def add(url: str, *arguments: str) -> tuple[int, Any, str]:
     return process.returncode or 0, json.loads(output) if "--json" in arguments else output.decode(), said.decode()
 
 
-async def events(server: RunningNats) -> dict[str, DocumentAdded]:
+async def events(server: Reachable) -> dict[str, DocumentAdded]:
     found: dict[str, DocumentAdded] = {}
     async with connected(server) as client:
         jetstream = client.jetstream()
@@ -38,7 +39,9 @@ async def events(server: RunningNats) -> dict[str, DocumentAdded]:
     return found
 
 
-async def test_files_of_a_folder_are_read_each_in_its_encoding(tmp_path: Path) -> None:
+async def test_files_of_a_folder_are_read_each_in_its_encoding(
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+) -> None:
     folder = tmp_path / "files"
     folder.mkdir()
     for name, data in {
@@ -52,22 +55,19 @@ async def test_files_of_a_folder_are_read_each_in_its_encoding(tmp_path: Path) -
         "program": b"\x7fELF\0\0",
     }.items():
         (folder / name).write_bytes(data)
-    async with running_nats(tmp_path) as server:
-        async with connected(server) as client:
-            await topology.apply(client.jetstream())
-        code, outcome, _ = await add(server.url, str(folder), "--json")
-        assert (code, len(outcome["added"]), outcome["refused"], outcome["skipped"]) == (0, 7, [], 1)
-        assert [doubt["name"] for doubt in outcome["warnings"]] == ["short.txt"]
-        found = await events(server)
-        assert (found["fr.txt"].text, found["sv.log"].text) == (FRENCH, SWEDISH)
-        assert found["fr.txt"].metadata["encoding"] == "windows-1252"
-        assert "encoding_warning" in found["short.txt"].metadata
-        assert (found["main.py"].text or "").startswith("# größe")
-        assert all("Åsa" in (found[name].text or "") for name in ("book.odt", "book.epub", "book.rtf"))
+    code, outcome, _ = await add(server.url, str(folder), "--json")
+    assert (code, len(outcome["added"]), outcome["refused"], outcome["skipped"]) == (0, 7, [], 1)
+    assert [doubt["name"] for doubt in outcome["warnings"]] == ["short.txt"]
+    found = await events(server)
+    assert (found["fr.txt"].text, found["sv.log"].text) == (FRENCH, SWEDISH)
+    assert found["fr.txt"].metadata["encoding"] == "windows-1252"
+    assert "encoding_warning" in found["short.txt"].metadata
+    assert (found["main.py"].text or "").startswith("# größe")
+    assert all("Åsa" in (found[name].text or "") for name in ("book.odt", "book.epub", "book.rtf"))
 
-        code, _, said = await add(server.url, str(folder / "short.txt"))
-        assert (code, "warning short.txt: read as" in said, "--encoding NAME" in said) == (0, True, True)
-        code, _, said = await add(server.url, str(folder / "short.txt"), "--encoding", "latin2")
-        assert (code, "warning" in said) == (0, False)
-        corrected = (await events(server))["short.txt"]
-        assert (corrected.text, corrected.metadata["encoding"]) == ("Łódź", "iso-8859-2")
+    code, _, said = await add(server.url, str(folder / "short.txt"))
+    assert (code, "warning short.txt: read as" in said, "--encoding NAME" in said) == (0, True, True)
+    code, _, said = await add(server.url, str(folder / "short.txt"), "--encoding", "latin2")
+    assert (code, "warning" in said) == (0, False)
+    corrected = (await events(server))["short.txt"]
+    assert (corrected.text, corrected.metadata["encoding"]) == ("Łódź", "iso-8859-2")

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from runtime.models.scripted import ScriptedChat
-from services.query.adapters.models import ModelAnswers
+from services.query.adapters.models import ModelAnswerGenerator
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, behind
 from tests.support.facts import entity
@@ -36,8 +36,8 @@ async def address() -> AsyncIterator[str]:
     await world.index(
         "harbour", HARBOUR, says=(([entity("Harbour Office", "organization", HARBOUR)], []),), workspace="default"
     )
-    library = world.library(answers=ModelAnswers(ScriptedChat(lambda _: "Ada Marsh leads it [1].")))
-    app = world.app(behind(lightrag_api_key=KEY), library=library, settings=QuerySettings())
+    deps = world.deps(answer_generator=ModelAnswerGenerator(ScriptedChat(lambda _: "Ada Marsh leads it [1].")))
+    app = world.app(behind(lightrag_api_key=KEY), deps=deps, settings=QuerySettings())
     async with served(app) as base:
         yield base
 

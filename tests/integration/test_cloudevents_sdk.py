@@ -20,11 +20,10 @@ from nats.js import JetStreamContext
 
 from contracts.events import ChunksCreated
 from contracts.subjects import subject
-from runtime.bus import topology
 from runtime.bus.codec import decode
 from runtime.bus.nats import NatsLog
 from runtime.bus.port import Message
-from tests.support.nats_server import RunningNats, connected, running_nats, until
+from tests.support.nats_server import Reachable, until
 from tests.support.services import service
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +35,7 @@ PAGE = (ROOT / "docs/publish-events.md").read_text("utf-8")
 class Stand:
     """A bus with a chunker on it."""
 
-    server: RunningNats
+    server: Reachable
     jetstream: JetStreamContext
 
     async def publish(self, event: CloudEvent, headers: dict[str, str], body: bytes, document: str) -> None:
@@ -67,11 +66,9 @@ class Stand:
 
 
 @pytest.fixture
-async def stand(tmp_path: Path) -> AsyncIterator[Stand]:
-    async with running_nats(tmp_path) as server, connected(server) as client:
-        await topology.apply(client.jetstream())
-        async with service("chunker", tmp_path, NATS_URL=server.url):
-            yield Stand(server, client.jetstream())
+async def stand(server: Reachable, jetstream: JetStreamContext, tmp_path: Path) -> AsyncIterator[Stand]:
+    async with service("chunker", tmp_path, NATS_URL=server.url):
+        yield Stand(server, jetstream)
 
 
 def added(document: str, data: Any = None, **attributes: Any) -> CloudEvent:

@@ -2,18 +2,16 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest_asyncio
 from nats.js import JetStreamContext
 
 from contracts import subjects
 from contracts.events import Event
 from contracts.graph import Generations
 from contracts.topology import TURNS_BUCKET, durable
-from runtime.bus import topology
 from runtime.bus.edge import Edge, each
 from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsPointers, NatsValues
@@ -22,24 +20,10 @@ from runtime.bus.nats_messages import NatsMessage
 from runtime.bus.overtaking import OvertakingLane
 from runtime.bus.port import Delivery
 from runtime.errors import Unavailable
-from tests.support.nats_server import RunningNats, connected, running_nats, until
+from tests.support.nats_server import Reachable, until
 from tests.support.trial_service import document, trial_service
 
 FLOOD = 600
-
-
-@pytest_asyncio.fixture
-async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
-    async with running_nats(tmp_path) as running:
-        yield running
-
-
-@pytest_asyncio.fixture
-async def jetstream(server: RunningNats) -> AsyncIterator[JetStreamContext]:
-    async with connected(server) as client:
-        context = client.jetstream(timeout=5)
-        await topology.apply(context)
-        yield context
 
 
 async def publish(log: NatsLog, workspace: str, names: Sequence[str]) -> None:
@@ -57,7 +41,7 @@ async def done(log: NatsLog, workspace: str) -> int:
 
 
 async def test_a_document_of_a_quiet_workspace_overtakes_the_flood_of_another(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     log = NatsLog(jetstream)
     await publish(log, "flood", [f"brief-{number}" for number in range(FLOOD)])

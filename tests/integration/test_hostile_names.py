@@ -8,16 +8,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from nats.js import JetStreamContext
 
 from contracts.envelope import seal
 from contracts.events import DocumentAdded
 from contracts.ids import event_id
-from runtime.bus import topology
 from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsBlobs
 from runtime.bus.publisher import add_document
 from runtime.errors import InvalidInput
-from tests.support.nats_server import connected, running_nats
+from tests.support.nats_server import Reachable
 
 HOSTILE = "a.md\x1b]0;owned\x07\x1b[2J\n      9  forged line\u202e\x9b31m"
 LINES = [HOSTILE, f"doc-{HOSTILE}"]
@@ -39,12 +39,12 @@ async def shown(url: str, *options: str) -> str:
     return output.decode()
 
 
-async def test_the_log_on_a_terminal_is_one_harmless_line_for_each_event(tmp_path: Path) -> None:
-    async with running_nats(tmp_path) as server, connected(server) as client:
-        await topology.apply(client.jetstream())
-        for name in LINES:
-            await publish(NatsLog(client.jetstream()), name)
-        plain, as_json = await shown(server.url), await shown(server.url, "--json")
+async def test_the_log_on_a_terminal_is_one_harmless_line_for_each_event(
+    server: Reachable, jetstream: JetStreamContext
+) -> None:
+    for name in LINES:
+        await publish(NatsLog(jetstream), name)
+    plain, as_json = await shown(server.url), await shown(server.url, "--json")
     for output in (plain, as_json):
         assert len(output.splitlines()) == len(LINES)
         assert output.replace("\n", "").isprintable()
@@ -53,13 +53,10 @@ async def test_the_log_on_a_terminal_is_one_harmless_line_for_each_event(tmp_pat
 
 
 @pytest.mark.parametrize("name", [HOSTILE, "a\nb.md", "a\u202eb.md", "a\u2028b.md", "x" * 1025])
-async def test_no_publisher_of_ours_takes_a_name_that_is_none(tmp_path: Path, name: str) -> None:
-    async with running_nats(tmp_path) as server, connected(server) as client:
-        jetstream = client.jetstream()
-        await topology.apply(jetstream)
-        with pytest.raises(InvalidInput, match=r"not the name of a document|the name is too long") as refusal:
-            await add_document(
-                NatsLog(jetstream), NatsBlobs(jetstream), workspace="w", text="x", source="/t", file_path=name
-            )
-        assert (await jetstream.stream_info("KB_EVENTS")).state.messages == 0
+async def test_no_publisher_of_ours_takes_a_name_that_is_none(jetstream: JetStreamContext, name: str) -> None:
+    with pytest.raises(InvalidInput, match=r"not the name of a document|the name is too long") as refusal:
+        await add_document(
+            NatsLog(jetstream), NatsBlobs(jetstream), workspace="w", text="x", source="/t", file_path=name
+        )
+    assert (await jetstream.stream_info("KB_EVENTS")).state.messages == 0
     assert str(refusal.value).isprintable()

@@ -9,10 +9,9 @@ import httpx
 import pytest
 
 from services.query.api.auth.config import Door
-from standalone.mcp.gate import MOST, Gate
-from standalone.mcp.server import Place, application
-from standalone.mcp.service import http
-from standalone.mcp.tools import Door as ToolsDoor
+from standalone.mcp.access import CACHE_SIZE, AccessMiddleware
+from standalone.mcp.query_service import CallerClients, connection_pool
+from standalone.mcp.server import HttpOptions, create_app
 from tests.support.access import READER, SEVERAL, WRITER, behind
 from tests.support.mcp_servers import LIGHTSTREAM, ROOT, listening, over_http, serving
 
@@ -107,15 +106,15 @@ async def test_an_address_that_is_none_is_refused(url: str) -> None:
 
 
 async def judged(door: Door | None, *, strict: bool, **headers: str) -> int:
-    """The status code behind a gate in this process."""
-    async with listening(door) as url, http() as connections:
-        app = application(ToolsDoor(connections, lambda: url, {}), Place("0.0.0.0" if strict else "127.0.0.1", 0))
-        assert isinstance(app, Gate)
+    """The status code behind the middleware in this process."""
+    async with listening(door) as url, connection_pool() as pool:
+        app = create_app(CallerClients(pool, lambda: url, {}), HttpOptions("0.0.0.0" if strict else "127.0.0.1", 0))
+        assert isinstance(app, AccessMiddleware)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
             return (await client.get("/nothing", headers=headers)).status_code
 
 
-async def test_a_service_that_stops_asking_for_credentials_closes_the_gate_beyond_this_machine() -> None:
+async def test_a_service_that_stops_asking_for_credentials_refuses_everybody_beyond_this_machine() -> None:
     assert await judged(None, strict=True, **{"X-API-Key": READER}) == 403
     assert await judged(None, strict=False) == 404
     assert await judged(behind(lightstream_api_keys=SEVERAL), strict=True, **{"X-API-Key": READER}) == 404
@@ -123,10 +122,10 @@ async def test_a_service_that_stops_asking_for_credentials_closes_the_gate_beyon
 
 
 async def test_no_more_callers_are_remembered_than_there_is_room() -> None:
-    async with listening() as url, http() as connections:
-        gate = application(ToolsDoor(connections, lambda: url, {}), Place("127.0.0.1", 0))
-        assert isinstance(gate, Gate)
-        gate._let_in |= {str(number): 0.0 for number in range(MOST)}
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(gate), base_url="http://localhost") as client:
+    async with listening() as url, connection_pool() as pool:
+        app = create_app(CallerClients(pool, lambda: url, {}), HttpOptions("127.0.0.1", 0))
+        assert isinstance(app, AccessMiddleware)
+        app._admitted |= {str(number): 0.0 for number in range(CACHE_SIZE)}
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
             await client.get("/nothing", headers={"X-API-Key": "anything"})
-        assert len(gate._let_in) == MOST
+        assert len(app._admitted) == CACHE_SIZE

@@ -83,7 +83,9 @@ async def test_the_command_serves_the_configuration_for_http() -> None:
 def test_the_page_shows_the_example_as_it_is_and_names_every_tool() -> None:
     assert f"```python\n{EXAMPLE.read_text('utf-8')}```" in PAGE
     source = (ROOT / "standalone/mcp/tools.py").read_text("utf-8")
-    assert set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) == set(re.findall(r"_told\((\w+)\)", source))
+    assert set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)) == set(
+        re.findall(r"_with_tool_errors\((\w+)\)", source)
+    )
 
 
 @pytest.mark.parametrize("arguments", [["mcp"], ["mcp", "--http"]])

@@ -1,14 +1,11 @@
 """Events of a version newer than the code, seen by commands: a rebuild goes on past them, and all of them are shown."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-import pytest_asyncio
 from nats.js import JetStreamContext
 
 from contracts.topology import durable
-from runtime.bus import topology
 from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsPointers
 from runtime.bus.nats_parked import NatsParked
@@ -23,24 +20,10 @@ from standalone.operations.event_lines import line
 from standalone.operations.parked_events import counted, counted_if_told
 from standalone.operations.rebuild import Rebuild
 from tests.support.facts import added, sealed
-from tests.support.nats_server import RunningNats, connected, running_nats
+from tests.support.nats_server import Reachable
 from tests.support.upgraded_service import newer
 
 MANY = durable("query-status").max_ack_pending + 8
-
-
-@pytest_asyncio.fixture
-async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
-    async with running_nats(tmp_path) as running:
-        yield running
-
-
-@pytest_asyncio.fixture
-async def jetstream(server: RunningNats) -> AsyncIterator[JetStreamContext]:
-    async with connected(server) as client:
-        context = client.jetstream(timeout=5)
-        await topology.apply(context)
-        yield context
 
 
 async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
@@ -59,7 +42,7 @@ async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
 
 
 async def test_a_rebuild_goes_on_past_newer_events_says_which_it_left_and_parks_them(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     log = NatsLog(jetstream)
     await log.publish(sealed(added("first", "Zoe knows Yan.")))

@@ -14,7 +14,7 @@ from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.port import Message
 from runtime.models.scripted import ScriptedChat
-from services.query.adapters.models import ModelAnswers
+from services.query.adapters.models import ModelAnswerGenerator
 from services.query.answering.ask import NEEDS_MODEL, NO_CONTEXT
 from services.query.offline.models import NO_MODEL
 from services.query.settings import QuerySettings
@@ -35,7 +35,7 @@ async def ollama(
 ) -> AsyncIterator[AsyncClient]:
     """A client, with that key, of a service that knows the key `KEY` and those of `SEVERAL`."""
     world = world or await library_of_two()
-    changes: dict[str, Any] = {"library": world.library(answers=ModelAnswers(chat))} if chat else {}
+    changes: dict[str, Any] = {"deps": world.deps(answer_generator=ModelAnswerGenerator(chat))} if chat else {}
     changes |= {"settings": QuerySettings(workspace="w", **settings)}
     app = world.app(behind(lightrag_api_key=KEY, lightstream_api_keys=SEVERAL), **changes)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -104,7 +104,7 @@ async def test_a_stream_comes_in_pieces_and_ends_with_what_it_took() -> None:
 
 async def test_the_synchronous_client_gets_the_same() -> None:
     world = await library_of_two()
-    app = world.app(library=world.library(answers=ModelAnswers(ScriptedChat(["Yes.", "Yes."]))))
+    app = world.app(deps=world.deps(answer_generator=ModelAnswerGenerator(ScriptedChat(["Yes.", "Yes."]))))
     async with served(app) as base:
 
         def ask() -> tuple[str, str]:

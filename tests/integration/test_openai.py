@@ -22,7 +22,6 @@ from runtime.models import openai_endpoint
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.openai import OpenAiChat
-from runtime.models.openai_endpoint import retry_after
 from runtime.models.port import Chat, Completion, Message
 from standalone.embedded.processes import free_port
 from tests.support.openai_provider import KEY, Provider, serving
@@ -257,24 +256,3 @@ async def test_failures_of_a_stream_have_the_same_errors(
 async def test_a_stream_that_falls_silent_is_given_up(provider: Provider) -> None:
     with pytest.raises(Unavailable, match=r"0\.3 s"):
         await read(provider.chat("hang", timeout=0.3))
-
-
-@pytest.mark.parametrize(
-    ("header", "seconds"),
-    [
-        (None, None),
-        ("7", 7.0),
-        ("0.5", 0.5),
-        ("-3", 0.0),
-        ("1e9", 3600.0),
-        ("nan", None),
-        ("soon", None),
-        ("inf", None),
-    ],
-)
-def test_retry_after_is_read_with_care(header: str | None, seconds: float | None) -> None:
-    assert retry_after(header) == seconds
-
-
-def test_a_date_in_the_past_asks_for_no_wait() -> None:
-    assert retry_after("Wed, 21 Oct 2015 07:28:00 GMT") == 0.0

@@ -15,7 +15,7 @@ from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.port import Message
 from runtime.models.scripted import ScriptedChat
-from services.query.adapters.models import ModelAnswers
+from services.query.adapters.models import ModelAnswerGenerator
 from services.query.offline.models import NO_MODEL
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, READER, SEVERAL, WRITER, behind
@@ -38,7 +38,7 @@ async def openai_client(
 ) -> AsyncIterator[AsyncOpenAI]:
     """A client, with that key, of a service that knows the key `KEY`, those of `SEVERAL` and `PRIVATE`."""
     world = world or await library_of_two()
-    changes: dict[str, Any] = {"library": world.library(answers=ModelAnswers(chat))} if chat else {}
+    changes: dict[str, Any] = {"deps": world.deps(answer_generator=ModelAnswerGenerator(chat))} if chat else {}
     changes |= {"settings": QuerySettings(workspace="w", **settings)}
     keys = f"{SEVERAL},private:{PRIVATE}:a+b:read"
     app = world.app(behind(lightrag_api_key=KEY, lightstream_api_keys=keys), **changes)
@@ -123,7 +123,7 @@ async def test_the_stream_is_one_of_events_and_says_when_it_is_done() -> None:
 
 async def test_the_synchronous_client_gets_the_same() -> None:
     world = await library_of_two()
-    app = world.app(library=world.library(answers=ModelAnswers(ScriptedChat(["Yes.", "Yes."]))))
+    app = world.app(deps=world.deps(answer_generator=ModelAnswerGenerator(ScriptedChat(["Yes.", "Yes."]))))
     async with served(app) as base:
 
         def ask() -> tuple[str, str]:

@@ -10,15 +10,15 @@ import pytest
 from starlette.responses import Response
 
 from runtime.errors import Poison, RateLimited, ServiceError, Unavailable
-from runtime.models.cutting import cutter
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.limits import FAILURES, Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.openai_embedder import CONTROL
 from runtime.models.port import Embedder
 from runtime.models.scripted import CountingEmbedder
-from runtime.stores.documents.caches import CachedEmbeddings
+from runtime.models.truncation import cutter
 from runtime.stores.documents.memory import MemoryRows
+from services.indexer.adapters import CachedEmbeddings
 from tests.support.openai_provider import DIMENSION, KEY, Provider, serving
 
 

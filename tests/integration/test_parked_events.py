@@ -1,18 +1,16 @@
 """What cannot be handled now takes no place from others: real services on a real server."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import pytest_asyncio
 from nats.js import JetStreamContext
 
 from contracts import subjects
 from contracts.topology import durable
-from runtime.bus import topology
 from runtime.bus.nats import NatsLog
 from runtime.bus.nats_parked import NatsParked
 from tests.support.facts import added, sealed
-from tests.support.nats_server import RunningNats, connected, running_nats, until
+from tests.support.nats_server import Reachable, until
 from tests.support.services import page, service
 from tests.support.trial_service import document, trial_service
 from tests.support.upgraded_service import newer, upgraded
@@ -20,20 +18,6 @@ from tests.support.upgraded_service import newer, upgraded
 WINDOW = durable("chunker").max_ack_pending
 MANY = WINDOW + 20
 """More than a durable delivers without an acknowledgement."""
-
-
-@pytest_asyncio.fixture
-async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
-    async with running_nats(tmp_path) as running:
-        yield running
-
-
-@pytest_asyncio.fixture
-async def jetstream(server: RunningNats) -> AsyncIterator[JetStreamContext]:
-    async with connected(server) as client:
-        context = client.jetstream(timeout=5)
-        await topology.apply(context)
-        yield context
 
 
 async def there_are(jetstream: JetStreamContext, count: int, event_type: str, workspace: str) -> bool:
@@ -51,7 +35,7 @@ async def publish_newer(jetstream: JetStreamContext, workspace: str, count: int)
 
 
 async def test_newer_events_of_one_workspace_hold_up_no_other_and_are_handled_after_the_upgrade(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     log = NatsLog(jetstream)
     await publish_newer(jetstream, "ahead", MANY)
@@ -88,7 +72,7 @@ async def empty(jetstream: JetStreamContext) -> bool:
 
 
 async def test_one_workspace_s_trouble_takes_no_place_from_others_and_ends_with_its_cause(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     log = NatsLog(jetstream)
     (tmp_path / "down").touch()
@@ -119,7 +103,7 @@ async def some(jetstream: JetStreamContext) -> bool:
 
 
 async def test_two_replicas_take_parked_events_up_without_handling_each_twice(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     await publish_newer(jetstream, "ahead", 40)
     async with service("chunker", tmp_path, NATS_URL=server.url):

@@ -11,32 +11,17 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.events import EntitiesExtracted, Event, StageFailed
 from contracts.topology import durable
-from runtime.bus import topology
 from runtime.bus.codec import decode
 from runtime.bus.nats import NatsLog
 from runtime.bus.nats_beside import NatsValues
 from runtime.models.limits_shared import paused
 from standalone.embedded.processes import Process
 from tests.support.facts import chunked, document, sealed
-from tests.support.nats_server import RunningNats, connected, running_nats, until
+from tests.support.nats_server import Reachable, until
 from tests.support.openai_provider import KEY, Provider, serving
 from tests.support.services import page, service
 
 DOCUMENTS, CHUNKS = 6, 5
-
-
-@pytest_asyncio.fixture
-async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
-    async with running_nats(tmp_path) as running:
-        yield running
-
-
-@pytest_asyncio.fixture
-async def jetstream(server: RunningNats) -> AsyncIterator[JetStreamContext]:
-    async with connected(server) as client:
-        context = client.jetstream(timeout=5)
-        await topology.apply(context)
-        yield context
 
 
 @pytest_asyncio.fixture
@@ -46,7 +31,7 @@ async def provider() -> AsyncIterator[Provider]:
 
 
 @pytest_asyncio.fixture
-async def extractors(server: RunningNats, provider: Provider, tmp_path: Path) -> AsyncIterator[list[Process]]:
+async def extractors(server: Reachable, provider: Provider, tmp_path: Path) -> AsyncIterator[list[Process]]:
     """Two replicas of the extractor, which may make three calls at once together and remember in one place."""
     env = {"NATS_URL": server.url, "LLM_BASE_URL": provider.url, "LLM_MODEL": "good", "LLM_API_KEY": KEY,
            "MAX_ASYNC": "3", "MAX_GLEANING": "0", "DOCUMENTS_URL": f"sqlite://{tmp_path}/rows.sqlite"}  # fmt: skip

@@ -6,11 +6,12 @@ import os
 import sys
 from pathlib import Path
 
+from nats.js import JetStreamContext
+
 from contracts.events import DocumentAdded
-from runtime.bus import topology
 from runtime.bus.codec import decode
 from runtime.bus.nats_beside import NatsBlobs
-from tests.support.nats_server import connected, running_nats
+from tests.support.nats_server import Reachable
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "docs/examples/publish_document.py"
@@ -27,14 +28,13 @@ async def run_example(folder: Path, bus: str, *arguments: str) -> str:
     return output.decode()
 
 
-async def test_the_example_publishes_an_event_that_we_read(tmp_path: Path) -> None:
+async def test_the_example_publishes_an_event_that_we_read(
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+) -> None:
     file = tmp_path / "harbour.md"
     file.write_text("The Harbour Office keeps the register of ships: 港口.", encoding="utf-8")
-    async with running_nats(tmp_path) as server, connected(server) as client:
-        jetstream = client.jetstream()
-        await topology.apply(jetstream)
-        said = await run_example(tmp_path, server.url, "team", "doc-harbour", str(file))
-        message = await jetstream.get_msg("KB_EVENTS", 1)
+    said = await run_example(tmp_path, server.url, "team", "doc-harbour", str(file))
+    message = await jetstream.get_msg("KB_EVENTS", 1)
     assert said == "event 1 of the log\n"
     assert message.subject == "kb.v1.team.doc-harbour.DocumentAdded"
     envelope = decode(message.data or b"", message.subject)
@@ -45,19 +45,18 @@ async def test_the_example_publishes_an_event_that_we_read(tmp_path: Path) -> No
     assert (message.headers or {})["Nats-Msg-Id"] == envelope.id
 
 
-async def test_a_long_text_and_odd_names_survive_the_way_into_the_log_twice(tmp_path: Path) -> None:
+async def test_a_long_text_and_odd_names_survive_the_way_into_the_log_twice(
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+) -> None:
     file = tmp_path / "long.md"
     file.write_text("A long text, which stands beside the log. " * 30_000, encoding="utf-8")
-    async with running_nats(tmp_path) as server, connected(server) as client:
-        jetstream = client.jetstream()
-        await topology.apply(jetstream)
-        for _ in range(2):  # the second time every part of the text is there already
-            said = await run_example(tmp_path, server.url, "Team.A", "Reports/港口 2026", str(file))
-        message = await jetstream.get_msg("KB_EVENTS", 2)
-        event = decode(message.data or b"", message.subject or "").data
-        assert isinstance(event, DocumentAdded)
-        assert event.blob is not None
-        text = await NatsBlobs(jetstream).get(event.blob)
+    for _ in range(2):  # the second time every part of the text is there already
+        said = await run_example(tmp_path, server.url, "Team.A", "Reports/港口 2026", str(file))
+    message = await jetstream.get_msg("KB_EVENTS", 2)
+    event = decode(message.data or b"", message.subject or "").data
+    assert isinstance(event, DocumentAdded)
+    assert event.blob is not None
+    text = await NatsBlobs(jetstream).get(event.blob)
     assert said == "event 2 of the log\n"
     assert (event.document_id, event.text, event.blob.parts) == ("Reports/港口 2026", None, 3)
     assert text == file.read_text("utf-8")

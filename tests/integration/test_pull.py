@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from faststream import AckPolicy
 from faststream.nats import JStream, NatsBroker, PullSub
@@ -12,7 +11,7 @@ from contracts.topology import durable
 from runtime.bus import topology
 from runtime.bus.port import Message
 from runtime.subscriptions import BATCH_WINDOW, _gathered
-from tests.support.nats_server import running_nats
+from tests.support.nats_server import Reachable
 
 SUBJECT = "kb.v1.a.b.EntitiesExtracted"
 LATE = 3.0
@@ -33,39 +32,38 @@ class Recorder:
             await message.ack()
 
 
-async def test_no_fetched_message_waits_for_its_redelivery(tmp_path: Path) -> None:
+async def test_no_fetched_message_waits_for_its_redelivery(server: Reachable) -> None:
     declared = durable("merger")
     assert declared.ack_wait > LATE
     recorder = Recorder()
-    async with running_nats(tmp_path) as server:
-        broker = NatsBroker(server.url, apply_types=False, logger=None)
-        jetstream = (await broker.connect()).jetstream()
-        await topology.apply(jetstream)
+    broker = NatsBroker(server.url, apply_types=False, logger=None)
+    jetstream = (await broker.connect()).jetstream()
+    await topology.apply(jetstream)
 
-        async def raw(message: object) -> object:
-            return message.raw_message  # type: ignore[attr-defined]
+    async def raw(message: object) -> object:
+        return message.raw_message  # type: ignore[attr-defined]
 
-        broker.subscriber(
-            declared.filters[0], stream=JStream("KB_EVENTS", declare=False), durable=declared.name,
-            pull_sub=PullSub(declared.batch, BATCH_WINDOW), ack_policy=AckPolicy.MANUAL, decoder=raw,
-        )(_gathered(recorder))  # type: ignore[arg-type]  # fmt: skip
-        await broker.start()
-        try:
-            sent: dict[int, float] = {}
-            for _ in range(80):
-                sent[(await jetstream.publish(SUBJECT, b"x")).seq] = time.monotonic()
-                # Close to the window, so that some arrive just as a fetch comes to its end.
-                await asyncio.sleep(BATCH_WINDOW * 0.26)
-            async with asyncio.timeout(LATE):
-                while len(recorder.seen) < len(sent):
-                    await asyncio.sleep(0.01)
-            assert max(recorder.seen[sequence] - sent[sequence] for sequence in sent) < LATE
+    broker.subscriber(
+        declared.filters[0], stream=JStream("KB_EVENTS", declare=False), durable=declared.name,
+        pull_sub=PullSub(declared.batch, BATCH_WINDOW), ack_policy=AckPolicy.MANUAL, decoder=raw,
+    )(_gathered(recorder))  # type: ignore[arg-type]  # fmt: skip
+    await broker.start()
+    try:
+        sent: dict[int, float] = {}
+        for _ in range(80):
+            sent[(await jetstream.publish(SUBJECT, b"x")).seq] = time.monotonic()
+            # Close to the window, so that some arrive just as a fetch comes to its end.
+            await asyncio.sleep(BATCH_WINDOW * 0.26)
+        async with asyncio.timeout(LATE):
+            while len(recorder.seen) < len(sent):
+                await asyncio.sleep(0.01)
+        assert max(recorder.seen[sequence] - sent[sequence] for sequence in sent) < LATE
 
-            recorder.sizes.clear()
-            await asyncio.gather(*(jetstream.publish(SUBJECT, b"x") for _ in range(5 * declared.batch)))
-            async with asyncio.timeout(30):
-                while len(recorder.seen) < len(sent) + 5 * declared.batch:
-                    await asyncio.sleep(0.01)
-            assert max(recorder.sizes) > declared.batch // 2
-        finally:
-            await broker.stop()
+        recorder.sizes.clear()
+        await asyncio.gather(*(jetstream.publish(SUBJECT, b"x") for _ in range(5 * declared.batch)))
+        async with asyncio.timeout(30):
+            while len(recorder.seen) < len(sent) + 5 * declared.batch:
+                await asyncio.sleep(0.01)
+        assert max(recorder.sizes) > declared.batch // 2
+    finally:
+        await broker.stop()

@@ -20,7 +20,7 @@ from lightstream.errors import (
     Unavailable,
 )
 from lightstream.models import Document
-from services.query.adapters.models import ModelAnswers
+from services.query.adapters.models import ModelAnswerGenerator
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, PASSWORD, READER, SEVERAL, behind, with_accounts
 from tests.support.clients import KINDS, Both, Kind, client
@@ -42,8 +42,8 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 async def both(kind: Kind) -> AsyncIterator[Both]:
     """A client of a service with an empty workspace, and all other services at work."""
     world = World()
-    library = world.library(most_kept=2**20)
-    async with working(world), served(world.app(library=library)) as url, client(kind, url, workspace="w") as both:
+    deps = world.deps(most_kept=2**20)
+    async with working(world), served(world.app(deps=deps)) as url, client(kind, url, workspace="w") as both:
         yield both
 
 
@@ -165,7 +165,7 @@ async def test_an_answer_comes_in_pieces(kind: Kind) -> None:
     world = await library_of_two()
     async with serving() as provider:
         chat = provider.chat("good")
-        app = world.app(library=world.library(answers=ModelAnswers(chat)))
+        app = world.app(deps=world.deps(answer_generator=ModelAnswerGenerator(chat)))
         async with served(app) as url, client(kind, url) as both:
             pieces = await both.streamed("Who discovered radium?", include_progress=True)
         await chat.close()
@@ -179,7 +179,7 @@ async def test_closing_an_answer_ends_the_models_work(kind: Kind) -> None:
     world = await library_of_two()
     async with serving() as provider:
         chat = provider.chat("endless")
-        app = world.app(library=world.library(answers=ModelAnswers(chat)))
+        app = world.app(deps=world.deps(answer_generator=ModelAnswerGenerator(chat)))
         async with served(app) as url, client(kind, url) as both:
             pieces = await both.streamed("Who discovered radium?", most=3)
             assert len(pieces) == 3

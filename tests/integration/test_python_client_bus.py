@@ -1,47 +1,42 @@
 """`publish_document` on a real bus: one call, an event of ours, and a reason for what cannot be published."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
+from nats.js import JetStreamContext
 
 from contracts.events import DocumentAdded
 from lightstream.client import publish_document
 from lightstream.errors import InvalidRequest, Misconfigured
-from runtime.bus import topology
 from runtime.bus.codec import decode
 from runtime.bus.nats_beside import NatsBlobs
-from tests.support.nats_server import connected, running_nats
+from tests.support.nats_server import Reachable
 
 ADA = "Ada Marlow sailed the Kestrel to Port Elm."
 
 
-async def test_publishing_to_a_real_bus_is_one_call(tmp_path: Path) -> None:
+async def test_publishing_to_a_real_bus_is_one_call(server: Reachable, jetstream: JetStreamContext) -> None:
     about: Any = {"file_path": "ada.md", "metadata": {"shelf": 3}, "track_id": "batch-7"}
-    async with running_nats(tmp_path) as server, connected(server) as bus:
-        await topology.apply(bus.jetstream())
-        first = await publish_document(server.url, id="ada", text=ADA, workspace="Team.A", **about)
-        again = await publish_document(server.url, id="ada", text=ADA, workspace="Team.A", **about)
-        message = await bus.jetstream().get_msg("KB_EVENTS", 1)
-        assert ((first.id, first.sequence, first.is_new), (again.sequence, again.is_new)) == (
-            ("ada", 1, True),
-            (1, False),
-        )
-        envelope = decode(message.data or b"", message.subject or "")
-        assert (envelope.workspace, envelope.source) == ("Team.A", "/lightstream/client")
-        assert envelope.data == DocumentAdded(document_id="ada", text=ADA, **about)
-        long = await publish_document(server.url, text="A text that stands beside the log. " * 20_000)
-        message = await bus.jetstream().get_msg("KB_EVENTS", long.sequence)
-        event = decode(message.data or b"", message.subject or "").data
-        assert isinstance(event, DocumentAdded)
-        assert event.blob is not None
-        assert len(await NatsBlobs(bus.jetstream()).get(event.blob)) == 700_000
+    first = await publish_document(server.url, id="ada", text=ADA, workspace="Team.A", **about)
+    again = await publish_document(server.url, id="ada", text=ADA, workspace="Team.A", **about)
+    message = await jetstream.get_msg("KB_EVENTS", 1)
+    assert ((first.id, first.sequence, first.is_new), (again.sequence, again.is_new)) == (
+        ("ada", 1, True),
+        (1, False),
+    )
+    envelope = decode(message.data or b"", message.subject or "")
+    assert (envelope.workspace, envelope.source) == ("Team.A", "/lightstream/client")
+    assert envelope.data == DocumentAdded(document_id="ada", text=ADA, **about)
+    long = await publish_document(server.url, text="A text that stands beside the log. " * 20_000)
+    message = await jetstream.get_msg("KB_EVENTS", long.sequence)
+    event = decode(message.data or b"", message.subject or "").data
+    assert isinstance(event, DocumentAdded)
+    assert event.blob is not None
+    assert len(await NatsBlobs(jetstream).get(event.blob)) == 700_000
 
 
-async def test_what_cannot_be_published_says_why(tmp_path: Path) -> None:
-    async with running_nats(tmp_path) as server, connected(server) as bus:
-        await topology.apply(bus.jetstream())
-        with pytest.raises(InvalidRequest, match="the text is empty"):
-            await publish_document(server.url, text=" ")
-        with pytest.raises(Misconfigured, match="a workspace has"):
-            await publish_document(server.url, text="x", workspace="a b")
+async def test_what_cannot_be_published_says_why(server: Reachable, jetstream: JetStreamContext) -> None:
+    with pytest.raises(InvalidRequest, match="the text is empty"):
+        await publish_document(server.url, text=" ")
+    with pytest.raises(Misconfigured, match="a workspace has"):
+        await publish_document(server.url, text="x", workspace="a b")

@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from nats.js import JetStreamContext
 
-from runtime.bus import topology
 from services.query.settings import QuerySettings
-from tests.support.nats_server import connected, running_nats
+from tests.support.nats_server import Reachable
 from tests.support.pipeline import working
 from tests.support.querying import World
 from tests.support.served import served
@@ -57,11 +57,11 @@ async def test_an_example_prints_what_the_page_says(program: str, output: str, t
 
 
 @pytest.mark.parametrize(("program", "output"), ON_THE_BUS)
-async def test_the_example_for_the_bus_prints_what_the_page_says(program: str, output: str, tmp_path: Path) -> None:
-    async with running_nats(tmp_path) as server, connected(server) as client:
-        await topology.apply(client.jetstream())
-        said = await printed(program, tmp_path, NATS_URL=server.url)
-        assert (await client.jetstream().stream_info("KB_EVENTS")).state.messages == 1
+async def test_the_example_for_the_bus_prints_what_the_page_says(
+    program: str, output: str, server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+) -> None:
+    said = await printed(program, tmp_path, NATS_URL=server.url)
+    assert (await jetstream.stream_info("KB_EVENTS")).state.messages == 1
     assert said.strip() == output.strip()
 
 

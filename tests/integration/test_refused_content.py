@@ -7,8 +7,8 @@ import pytest
 from contracts.events import EntitiesExtracted, StageFailed
 from contracts.graph import Generations
 from runtime.models.openai import OpenAiChat
-from runtime.stores.documents.caches import ExtractionCache
 from runtime.stores.documents.memory import MemoryRows
+from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
 from services.extractor.domain.guidance import DEFAULT
 from services.extractor.handler import on_chunks_created

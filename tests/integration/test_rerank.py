@@ -16,7 +16,8 @@ from starlette.routing import Route
 from runtime.errors import ModelRefused, RateLimited, Retryable, Unavailable
 from runtime.models import openai_endpoint
 from runtime.models.limits_shared import Guards
-from runtime.models.rerank import SHAPES, Binding, HttpReranker
+from runtime.retries import Backoff
+from services.query.adapters.http_reranker import SHAPES, Binding, HttpReranker
 from services.query.adapters.models import ModelReranker
 from services.query.passage import Passage
 from services.query.settings import QuerySettings
@@ -68,7 +69,7 @@ async def serving() -> AsyncIterator[Provider]:
 
 @pytest.fixture
 async def provider(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Provider]:
-    monkeypatch.setattr(openai_endpoint, "PAUSES", (0.01,))
+    monkeypatch.setattr(openai_endpoint, "REPETITIONS", Backoff(0.01, 0.01))
     async with serving() as provider:
         yield provider
 

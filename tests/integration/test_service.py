@@ -2,11 +2,9 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from nats.js import JetStreamContext
 
 from contracts import subjects
@@ -21,26 +19,12 @@ from runtime.stores.documents.sqlite.store import SqliteRows
 from standalone.embedded.processes import free_port
 from tests.support.facts import added, sealed
 from tests.support.mongo import mongo_server, mongo_uri
-from tests.support.nats_server import RunningNats, connected, running_nats, until
+from tests.support.nats_server import Reachable, RunningNats, connected, until
 from tests.support.services import logs, page, service, spans
 from tests.support.stalling import stalling
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 PARENT = f"00-{TRACE}-b7ad6b7169203331-01"
-
-
-@pytest_asyncio.fixture
-async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
-    async with running_nats(tmp_path) as running:
-        yield running
-
-
-@pytest_asyncio.fixture
-async def jetstream(server: RunningNats) -> AsyncIterator[JetStreamContext]:
-    async with connected(server) as client:
-        context = client.jetstream(timeout=5)
-        await topology.apply(context)
-        yield context
 
 
 async def facts(jetstream: JetStreamContext, event_type: str) -> list[Event]:
@@ -61,7 +45,7 @@ async def until_there_are(jetstream: JetStreamContext, count: int, event_type: s
 
 
 async def test_a_service_waits_for_its_store_and_says_so(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     port = free_port()
     uri = mongo_uri(port).replace("://", "://user:hunter2@")
@@ -87,6 +71,7 @@ async def test_a_service_waits_for_its_store_and_says_so(
             await store.stop()
 
 
+@pytest.mark.own_nats
 async def test_a_service_waits_for_its_bus_and_says_so(
     server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
@@ -103,6 +88,7 @@ async def test_a_service_waits_for_its_bus_and_says_so(
         await process.ready()
 
 
+@pytest.mark.own_nats
 async def test_a_service_waits_for_a_bus_that_is_slow_when_it_starts(
     server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
@@ -139,7 +125,7 @@ async def test_a_service_that_waits_for_its_bus_ends_when_told_to(tmp_path: Path
     "what", ["nothing was set up", "a stream differs", "a durable is missing", "a durable differs"]
 )
 async def test_a_service_refuses_to_start_on_a_bus_that_is_not_as_declared(
-    server: RunningNats, tmp_path: Path, what: str
+    server: Reachable, tmp_path: Path, what: str
 ) -> None:
     async with connected(server) as client:
         jetstream = client.jetstream(timeout=5)
@@ -166,7 +152,7 @@ async def test_a_service_refuses_to_start_on_a_bus_that_is_not_as_declared(
 
 
 async def test_another_service_s_missing_durable_is_no_reason_to_refuse(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     await jetstream.delete_consumer("KB_EVENTS", "merger")
     async with service("chunker", tmp_path, NATS_URL=server.url) as process:
@@ -174,7 +160,7 @@ async def test_another_service_s_missing_durable_is_no_reason_to_refuse(
 
 
 async def test_a_service_whose_durable_is_deleted_is_not_ready_and_names_it(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     async with service("chunker", tmp_path, NATS_URL=server.url) as process:
         await jetstream.delete_consumer("KB_EVENTS", "chunker")
@@ -186,7 +172,7 @@ async def test_a_service_whose_durable_is_deleted_is_not_ready_and_names_it(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_service_ends_in_good_order_when_told_to(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path, number: signal.Signals
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path, number: signal.Signals
 ) -> None:
     async with service("extractor", tmp_path, NATS_URL=server.url) as process:
         process.signal(number)
@@ -195,7 +181,7 @@ async def test_a_service_ends_in_good_order_when_told_to(
 
 
 async def test_one_trace_leads_from_the_publisher_through_two_services(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     env = {"NATS_URL": server.url, "OTEL_TRACES_EXPORTER": "console"}
     async with service("chunker", tmp_path, **env) as chunker, service("extractor", tmp_path, **env) as extractor:
@@ -221,7 +207,7 @@ async def test_one_trace_leads_from_the_publisher_through_two_services(
 
 
 async def test_logs_name_trace_workspace_and_document_and_no_secret(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     lost = DocumentAdded(document_id="lost", blob=BlobRef(sha256=sha256("gone"), size=4, parts=1))
     async with service("chunker", tmp_path, NATS_URL=server.url, LLM_API_KEY="sk-hunter2") as process:
@@ -247,7 +233,7 @@ async def test_a_secret_in_an_address_is_never_logged(tmp_path: Path) -> None:
 
 
 async def test_a_service_refuses_to_start_on_stores_of_newer_code(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     rows = SqliteRows(tmp_path / "rows.sqlite")
     await rows.prepare()

@@ -5,28 +5,21 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from runtime.bus import topology
 from runtime.errors import RateLimited
 from runtime.models.limits import FAILURES, LEASE, Limits
 from runtime.models.openai import OpenAiChat
 from tests.support.limited_caller import QUESTION, answered, process, replica
-from tests.support.nats_server import RunningNats, connected, running_nats, until
+from tests.support.nats_server import Reachable, RunningNats, until
 from tests.support.openai_provider import WARM, Provider, serving
+
+pytestmark = pytest.mark.usefixtures("jetstream")  # replicas find the product's topology
 
 WINDOW, UNDER_WAY = 3.0, 0.3
 """Seconds in place of a minute, and that one request may take longer to the provider than another."""
-
-
-@pytest_asyncio.fixture
-async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
-    async with running_nats(tmp_path) as running, connected(running) as client:
-        await topology.apply(client.jetstream(timeout=5))
-        yield running
 
 
 @pytest_asyncio.fixture
@@ -35,7 +28,7 @@ async def provider() -> AsyncIterator[Provider]:
         yield provider
 
 
-async def two_processes(server: RunningNats, provider: Provider, model: str, calls: int, limits: Limits) -> None:
+async def two_processes(server: Reachable, provider: Provider, model: str, calls: int, limits: Limits) -> None:
     """Run two replicas with so many calls each until every call was answered."""
     async with AsyncExitStack() as stack:
         children = [
@@ -57,7 +50,7 @@ def most_within(times: list[float], seconds: float) -> int:
 
 
 async def test_two_processes_never_have_more_calls_under_way_than_the_limit(
-    server: RunningNats, provider: Provider
+    server: Reachable, provider: Provider
 ) -> None:
     await two_processes(server, provider, "slow", 40, Limits(calls=3))
     assert len(limited(provider)) == 80
@@ -65,7 +58,7 @@ async def test_two_processes_never_have_more_calls_under_way_than_the_limit(
 
 
 async def test_two_processes_never_make_more_requests_in_a_window_than_the_limit(
-    server: RunningNats, provider: Provider
+    server: Reachable, provider: Provider
 ) -> None:
     await two_processes(server, provider, "good", 40, Limits(requests=20, window=WINDOW))
     times = limited(provider)
@@ -75,7 +68,7 @@ async def test_two_processes_never_make_more_requests_in_a_window_than_the_limit
 
 
 async def test_two_processes_never_use_more_tokens_in_a_window_than_the_limit(
-    server: RunningNats, provider: Provider
+    server: Reachable, provider: Provider
 ) -> None:
     await two_processes(server, provider, "costs:100", 30, Limits(tokens=2000, window=WINDOW))
     assert len(limited(provider)) == 60
@@ -83,7 +76,7 @@ async def test_two_processes_never_use_more_tokens_in_a_window_than_the_limit(
     assert 10 <= most_within(limited(provider), WINDOW - UNDER_WAY) <= 20
 
 
-async def test_the_calls_of_a_killed_process_come_back(server: RunningNats, provider: Provider) -> None:
+async def test_the_calls_of_a_killed_process_come_back(server: Reachable, provider: Provider) -> None:
     limits = Limits(calls=2)
     async with (
         process(server.url, provider.url, "hang", 2, limits) as holder,
@@ -106,7 +99,7 @@ async def test_the_calls_of_a_killed_process_come_back(server: RunningNats, prov
         await asyncio.gather(*waiting)
 
 
-async def test_a_wait_that_one_replica_is_asked_for_holds_for_all(server: RunningNats, provider: Provider) -> None:
+async def test_a_wait_that_one_replica_is_asked_for_holds_for_all(server: Reachable, provider: Provider) -> None:
     async with (
         replica(server.url, provider.url, "good", Limits(calls=4)) as (first, _),
         replica(server.url, provider.url, "good", Limits(calls=4)) as (second, guard),
@@ -129,7 +122,7 @@ async def test_a_wait_that_one_replica_is_asked_for_holds_for_all(server: Runnin
 
 
 async def test_a_provider_that_is_down_is_probed_by_one_call_until_it_is_back(
-    server: RunningNats, provider: Provider
+    server: Reachable, provider: Provider
 ) -> None:
     async with (
         replica(server.url, provider.url, "good", Limits(calls=2)) as (first, guard),
@@ -156,6 +149,7 @@ async def test_a_provider_that_is_down_is_probed_by_one_call_until_it_is_back(
         assert await guard.note() is None
 
 
+@pytest.mark.own_nats
 async def test_without_the_bus_each_replica_goes_by_its_part(server: RunningNats, provider: Provider) -> None:
     limits = Limits(calls=4)
 

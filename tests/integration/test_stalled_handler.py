@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nats.js import JetStreamContext
 
 from contracts.events import Event
 from contracts.graph import Generations
-from runtime.bus import topology
 from runtime.bus.edge import each
 from runtime.bus.nats import NatsLog
 from runtime.bus.port import Delivery
@@ -19,12 +19,12 @@ from runtime.models.lexical import LexicalEmbedder
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.port import Message
-from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.memory import MemoryRows
+from services.indexer.adapters import CachedEmbeddings
 from standalone.embedded.stack import ready
 from tests.support.edges import Bench, bench
 from tests.support.facts import added, chunked, document, sealed
-from tests.support.nats_server import connected, running_nats, until
+from tests.support.nats_server import Reachable, until
 from tests.support.openai_provider import serving
 from tests.support.services import page
 from tests.support.trial_service import document as trial_document
@@ -35,28 +35,25 @@ LIMIT = 1.0
 LONG = 1.5 * LIMIT
 
 
-async def test_a_service_whose_handler_is_stuck_is_not_ready_and_says_what_it_is_at(tmp_path: Path) -> None:
-    async with running_nats(tmp_path) as server, connected(server) as client:
-        jetstream = client.jetstream(timeout=5)
-        await topology.apply(jetstream)
-        (tmp_path / "hold").touch()
-        async with trial_service(server.url, tmp_path, TRIAL_STALLED="1") as service:
-            for name in ("first", "second"):
-                await NatsLog(jetstream).publish(trial_document(name))
+async def test_a_service_whose_handler_is_stuck_is_not_ready_and_says_what_it_is_at(
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+) -> None:
+    (tmp_path / "hold").touch()
+    async with trial_service(server.url, tmp_path, TRIAL_STALLED="1") as service:
+        for name in ("first", "second"):
+            await NatsLog(jetstream).publish(trial_document(name))
 
-            async def stuck() -> bool:
-                return (await page(service, "ready"))[0] == 503
+        async def stuck() -> bool:
+            return (await page(service, "ready"))[0] == 503
 
-            await until(stuck, "a page that says that the handler is stuck")
-            problems = (await page(service, "ready"))[1]["problems"]
-            assert "1 messages, the first of them DocumentAdded of 'first' in workspace 'trial', number 1" in str(
-                problems
-            )
-            # What the doctor tells of each service.
-            with pytest.raises(Unavailable, match=r"chunker: its handler has not moved for .* since 20.*'first'"):
-                await ready("chunker", int(service.env["PORT"]))
-            (tmp_path / "hold").unlink()
-            await service.ready()
+        await until(stuck, "a page that says that the handler is stuck")
+        problems = (await page(service, "ready"))[1]["problems"]
+        assert "1 messages, the first of them DocumentAdded of 'first' in workspace 'trial', number 1" in str(problems)
+        # What the doctor tells of each service.
+        with pytest.raises(Unavailable, match=r"chunker: its handler has not moved for .* since 20.*'first'"):
+            await ready("chunker", int(service.env["PORT"]))
+        (tmp_path / "hold").unlink()
+        await service.ready()
 
 
 class Watched:

@@ -11,7 +11,7 @@ import uvicorn
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.port import Message
-from services.query.adapters.models import ModelAnswers
+from services.query.adapters.models import ModelAnswerGenerator
 from services.query.context.prompt import Prompt
 from standalone.embedded.processes import free_port
 from tests.support.openai_provider import Provider, serving
@@ -31,7 +31,7 @@ async def api(provider: Provider, model: str) -> AsyncIterator[int]:
     world = await library_of_two()
     chat = provider.chat(model, guard=Guard("m", Limits(calls=1)))
     port = free_port()
-    app = world.app(library=world.library(answers=ModelAnswers(chat)))
+    app = world.app(deps=world.deps(answer_generator=ModelAnswerGenerator(chat)))
     server = uvicorn.Server(
         uvicorn.Config(app, port=port, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
     )
@@ -125,7 +125,7 @@ async def test_a_turn_at_the_model_ends_when_the_model_has_finished_and_not_when
     provider: Provider,
 ) -> None:
     chat = provider.chat("fine", guard=Guard("m", Limits(calls=1)))
-    pieces = ModelAnswers(chat).stream(Prompt("", "what?", ()))
+    pieces = ModelAnswerGenerator(chat).stream(Prompt("", "what?", ()))
     assert await anext(pieces) == "the "
     async with asyncio.timeout(20):
         await chat.complete([Message("user", "and what else?")])

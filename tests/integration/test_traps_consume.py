@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,19 +18,13 @@ from faststream.nats import JStream, NatsBroker, NatsMessage, PullSub
 from nats.js import JetStreamContext, api
 from nats.js.api import ConsumerConfig, ConsumerInfo, StreamConfig
 
-from tests.support.nats_server import RunningNats, connected, running_nats, until
+from tests.support.nats_server import Reachable, connected, until
 
 LOG = JStream("LOG", declare=False)
 
 
 @pytest_asyncio.fixture
-async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
-    async with running_nats(tmp_path) as running:
-        yield running
-
-
-@pytest_asyncio.fixture
-async def jetstream(server: RunningNats) -> AsyncIterator[JetStreamContext]:
+async def jetstream(server: Reachable) -> AsyncIterator[JetStreamContext]:
     async with connected(server) as client:
         context = client.jetstream(timeout=5)
         await context.add_stream(StreamConfig(name="LOG", subjects=["log.>"]))
@@ -39,7 +32,7 @@ async def jetstream(server: RunningNats) -> AsyncIterator[JetStreamContext]:
 
 
 @pytest_asyncio.fixture
-async def broker(server: RunningNats) -> AsyncIterator[NatsBroker]:
+async def broker(server: Reachable) -> AsyncIterator[NatsBroker]:
     """Not started: a test adds its subscribers first."""
     broker = NatsBroker(server.url, logger=None, graceful_timeout=0.1)
     yield broker

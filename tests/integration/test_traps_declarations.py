@@ -30,7 +30,7 @@ from runtime.bus.nats_beside import NatsBlobs
 from runtime.bus.publisher import add_document
 from runtime.errors import Unavailable
 from tests.support.freezing import freeze
-from tests.support.nats_server import RunningNats, connected, reconnected, running_nats, until
+from tests.support.nats_server import Reachable, RunningNats, connected, reconnected, until
 from tests.support.trial_service import document, trial_service
 
 DURABLE_DRIFTS: dict[str, dict[str, Any]] = {
@@ -53,13 +53,7 @@ STREAM_DRIFTS: dict[str, dict[str, Any]] = {
 
 
 @pytest_asyncio.fixture
-async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
-    async with running_nats(tmp_path) as running:
-        yield running
-
-
-@pytest_asyncio.fixture
-async def client(server: RunningNats) -> AsyncIterator[Client]:
+async def client(server: Reachable) -> AsyncIterator[Client]:
     async with connected(server) as connection:
         yield connection
 
@@ -121,7 +115,7 @@ async def test_a_log_that_persists_later_is_noticed(client: Client) -> None:
 
 @pytest.mark.parametrize("break_it", ["durable", "stream", "missing"])
 async def test_a_service_refuses_to_start_on_a_difference_and_says_what_to_do(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path, break_it: str
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path, break_it: str
 ) -> None:
     """T9 and T10: it ends with a code that is not zero, having taken no event."""
     if break_it == "durable":
@@ -168,6 +162,7 @@ async def test_every_declared_durable_is_pulled_and_acknowledged_one_by_one(jets
         assert config.ack_policy == "explicit"
 
 
+@pytest.mark.own_nats
 async def test_a_publish_the_server_died_under_is_tried_again_and_stored_once(
     server: RunningNats, client: Client, jetstream: JetStreamContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,6 +184,7 @@ async def test_a_publish_the_server_died_under_is_tried_again_and_stored_once(
     assert await events(jetstream) == 1
 
 
+@pytest.mark.own_nats
 async def test_a_publish_that_was_stored_unseen_is_not_stored_again(
     server: RunningNats, jetstream: JetStreamContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,34 +8,18 @@ accounts, which the embedded server has none of.
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
 from pathlib import Path
 
-import pytest_asyncio
+import pytest
 from nats.js import JetStreamContext
 from nats.js.api import RawStreamMsg
 from nats.js.errors import NotFoundError
 
 from contracts import subjects
 from contracts.topology import DURABLES, STREAMS
-from runtime.bus import topology
 from runtime.bus.nats import NatsLog
-from tests.support.nats_server import RunningNats, connected, running_nats, until
+from tests.support.nats_server import Reachable, RunningNats, until
 from tests.support.trial_service import document, health, trial_service
-
-
-@pytest_asyncio.fixture
-async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
-    async with running_nats(tmp_path) as running:
-        yield running
-
-
-@pytest_asyncio.fixture
-async def jetstream(server: RunningNats) -> AsyncIterator[JetStreamContext]:
-    async with connected(server) as client:
-        context = client.jetstream(timeout=5)
-        await topology.apply(context)
-        yield context
 
 
 async def until_answered(jetstream: JetStreamContext, name: str, event_type: str = "DocumentDeleted") -> RawStreamMsg:
@@ -72,7 +56,7 @@ async def declared(jetstream: JetStreamContext) -> list[object]:
 
 
 async def test_a_service_leaves_streams_and_durables_as_they_were(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T1: compared field by field after a service started, worked and ended."""
     before = await declared(jetstream)
@@ -85,7 +69,7 @@ async def test_a_service_leaves_streams_and_durables_as_they_were(
 
 
 async def test_what_may_succeed_later_comes_again_after_a_delay(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T2 and T3: neither dropped nor delivered again at once."""
     async with trial_service(server.url, tmp_path):
@@ -98,7 +82,7 @@ async def test_what_may_succeed_later_comes_again_after_a_delay(
 
 
 async def test_an_error_nobody_foresaw_neither_drops_the_event_nor_spins(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T2 and T3: it waits for its next delivery, unacknowledged, while others are handled."""
     async with trial_service(server.url, tmp_path):
@@ -113,7 +97,7 @@ async def test_an_error_nobody_foresaw_neither_drops_the_event_nor_spins(
 
 
 async def test_poison_is_set_aside_once_with_its_reason_and_never_terminated(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T2: the loss of an event is a fact in the log and a copy in KB_DEAD."""
     async with trial_service(server.url, tmp_path):
@@ -127,7 +111,7 @@ async def test_poison_is_set_aside_once_with_its_reason_and_never_terminated(
 
 
 async def test_a_service_takes_only_what_it_works_on(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T6 and T7: four workers hold four messages, and the other sixteen are free for a replica."""
     (tmp_path / "hold").touch()
@@ -149,7 +133,7 @@ async def test_a_service_takes_only_what_it_works_on(
 
 
 async def test_workers_whose_messages_come_at_the_same_moment_handle_them_side_by_side(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """Messages of several fetches are several batches: one worker's batch would be handled one after the other."""
     (tmp_path / "hold").touch()
@@ -167,7 +151,7 @@ async def test_workers_whose_messages_come_at_the_same_moment_handle_them_side_b
 
 
 async def test_a_deleted_durable_makes_the_service_unready_but_not_dead(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T8: nothing is handled any more, and the health page says so."""
     async with trial_service(server.url, tmp_path) as service:
@@ -181,7 +165,7 @@ async def test_a_deleted_durable_makes_the_service_unready_but_not_dead(
 
 
 async def test_a_connection_closed_for_good_ends_the_process(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T8: whatever supervises it starts it again; the event it held is delivered then."""
     async with trial_service(server.url, tmp_path) as service:
@@ -194,6 +178,7 @@ async def test_a_connection_closed_for_good_ends_the_process(
         assert await service.wait() == 1
 
 
+@pytest.mark.own_nats
 async def test_a_service_outlives_its_server_and_goes_on_when_it_is_back(
     server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
@@ -211,6 +196,7 @@ async def test_a_service_outlives_its_server_and_goes_on_when_it_is_back(
         assert await health(service, "ready") == 200
 
 
+@pytest.mark.own_nats
 async def test_a_service_ends_when_told_to_even_while_the_server_is_down(
     server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
@@ -227,7 +213,7 @@ async def test_a_service_ends_when_told_to_even_while_the_server_is_down(
 
 
 async def test_what_a_service_works_on_when_told_to_end_is_finished_and_acknowledged(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T7: the event in flight is not left to expire, and nothing waits behind it inside the process."""
     async with trial_service(server.url, tmp_path) as service:
@@ -246,7 +232,7 @@ async def test_what_a_service_works_on_when_told_to_end_is_finished_and_acknowle
 
 
 async def test_one_undecodable_body_does_not_keep_its_siblings_from_the_handler(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T17: the batch is decoded message by message; the bad one is set aside, the others are handled at once."""
     log = NatsLog(jetstream)
@@ -263,7 +249,7 @@ async def test_one_undecodable_body_does_not_keep_its_siblings_from_the_handler(
 
 
 async def test_a_handler_without_facts_publishes_nothing(
-    server: RunningNats, jetstream: JetStreamContext, tmp_path: Path
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T5: the durable of all events sees the answer too, and answers it with nothing."""
     async with trial_service(server.url, tmp_path, durable="query-status"):

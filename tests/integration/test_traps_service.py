@@ -7,7 +7,6 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import nats
@@ -23,19 +22,13 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from tests.support.nats_server import RunningNats, connected, running_nats, until
+from tests.support.nats_server import Reachable, RunningNats, connected, until
 
 LOG = JStream("LOG", declare=False)
 
 
 @pytest_asyncio.fixture
-async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
-    async with running_nats(tmp_path) as running:
-        yield running
-
-
-@pytest_asyncio.fixture
-async def jetstream(server: RunningNats) -> AsyncIterator[JetStreamContext]:
+async def jetstream(server: Reachable) -> AsyncIterator[JetStreamContext]:
     async with connected(server) as client:
         context = client.jetstream(timeout=5)
         await context.add_stream(StreamConfig(name="LOG", subjects=["log.>"]))
@@ -43,7 +36,7 @@ async def jetstream(server: RunningNats) -> AsyncIterator[JetStreamContext]:
 
 
 @pytest_asyncio.fixture
-async def broker(server: RunningNats) -> AsyncIterator[NatsBroker]:
+async def broker(server: Reachable) -> AsyncIterator[NatsBroker]:
     """Not started: a test adds its subscribers first."""
     broker = NatsBroker(server.url, logger=None, graceful_timeout=0.1)
     yield broker
@@ -90,6 +83,7 @@ async def test_a_deleted_durable_leaves_a_service_that_spins_in_silence(
     assert calls == []
 
 
+@pytest.mark.own_nats
 async def test_a_connection_given_up_brings_the_whole_process_to_a_standstill(
     server: RunningNats, jetstream: JetStreamContext
 ) -> None:
@@ -147,7 +141,7 @@ async def test_a_durable_that_exists_is_used_whatever_its_filter(
     assert (config.filter_subject, config.ack_wait) == ("log.old", 7.0)
 
 
-async def test_a_slow_push_subscription_loses_messages(server: RunningNats, jetstream: JetStreamContext) -> None:
+async def test_a_slow_push_subscription_loses_messages(server: Reachable, jetstream: JetStreamContext) -> None:
     """T14: what does not fit into the client's memory is dropped for good. Rule: every consumer of ours is pulled."""
     errors: list[str] = []
 
@@ -199,9 +193,7 @@ async def test_one_undecodable_body_keeps_a_whole_batch_from_its_handler(
     assert calls == []
 
 
-async def test_pulls_ignore_the_inbox_prefix_of_the_connection(
-    server: RunningNats, jetstream: JetStreamContext
-) -> None:
+async def test_pulls_ignore_the_inbox_prefix_of_the_connection(server: Reachable, jetstream: JetStreamContext) -> None:
     """T19: under a permission for its own inbox the service would receive nothing. Rule: the prefix on each subscriber.
 
     Anyone in the account who listens to the common prefix reads along.
@@ -226,7 +218,7 @@ async def test_pulls_ignore_the_inbox_prefix_of_the_connection(
 
 
 async def test_telemetry_of_the_library_has_a_name_for_every_subject(
-    server: RunningNats, jetstream: JetStreamContext
+    server: Reachable, jetstream: JetStreamContext
 ) -> None:
     """T20: a span name, or a time series, per document. Rule: our spans are named by durable."""
     spans = InMemorySpanExporter()

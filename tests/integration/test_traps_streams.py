@@ -6,7 +6,6 @@ The traps are numbered T1 to T20 over all files test_traps_*. What guards us aga
 import os
 import signal
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -18,19 +17,13 @@ from nats.js.api import DiscardPolicy, PersistMode, RetentionPolicy, StoreCompre
 from nats.js.errors import APIError, BadRequestError, NoStreamResponseError, ServiceUnavailableError
 
 from tests.support.freezing import freeze
-from tests.support.nats_server import RunningNats, connected, reconnected, running_nats
+from tests.support.nats_server import Reachable, RunningNats, connected, reconnected
 
 FULL = 10077
 
 
 @pytest_asyncio.fixture
-async def server(tmp_path: Path) -> AsyncIterator[RunningNats]:
-    async with running_nats(tmp_path) as running:
-        yield running
-
-
-@pytest_asyncio.fixture
-async def client(server: RunningNats) -> AsyncIterator[Client]:
+async def client(server: Reachable) -> AsyncIterator[Client]:
     async with connected(server) as connection:
         yield connection
 
@@ -55,7 +48,7 @@ async def start_service(url: str, stream: JStream | str) -> None:
     await broker.stop()
 
 
-async def settings_kept(server: RunningNats, jetstream: JetStreamContext, stream: JStream | str) -> bool:
+async def settings_kept(server: Reachable, jetstream: JetStreamContext, stream: JStream | str) -> bool:
     await add_log(jetstream, duplicate_window=3600.0, compression=StoreCompression.S2, metadata={"owner": "us"})
     await start_service(server.url, stream)
     config = (await jetstream.stream_info("LOG")).config
@@ -68,21 +61,21 @@ async def settings_kept(server: RunningNats, jetstream: JetStreamContext, stream
 
 
 async def test_a_stream_given_by_name_loses_its_settings_when_a_service_starts(
-    server: RunningNats, jetstream: JetStreamContext
+    server: Reachable, jetstream: JetStreamContext
 ) -> None:
     """T1: a plain name means declare=True, which updates the stream to FastStream's defaults. Rule: never a name."""
     assert not await settings_kept(server, jetstream, "LOG")
 
 
 async def test_a_stream_given_with_declare_false_keeps_its_settings(
-    server: RunningNats, jetstream: JetStreamContext
+    server: Reachable, jetstream: JetStreamContext
 ) -> None:
     """T1, the rule: services declare nothing."""
     assert await settings_kept(server, jetstream, JStream("LOG", declare=False))
 
 
 async def test_a_stream_that_is_missing_is_created_silently_by_name(
-    server: RunningNats, jetstream: JetStreamContext
+    server: Reachable, jetstream: JetStreamContext
 ) -> None:
     """T1: the service starts as if all were well, on a stream nobody declared."""
     await start_service(server.url, "LOG")
@@ -90,7 +83,7 @@ async def test_a_stream_that_is_missing_is_created_silently_by_name(
 
 
 async def test_deny_delete_turns_the_silent_rewriting_into_an_error(
-    server: RunningNats, jetstream: JetStreamContext
+    server: Reachable, jetstream: JetStreamContext
 ) -> None:
     """T1: the settings FastStream would write cannot be written to a stream that denies deletion."""
     await add_log(jetstream, deny_delete=True, duplicate_window=3600.0)
@@ -133,6 +126,7 @@ async def test_discard_new_refuses_what_does_not_fit_and_keeps_the_rest(jetstrea
     assert (state.messages, state.first_seq) == (stored, 1)
 
 
+@pytest.mark.own_nats
 async def test_a_flipped_bit_silently_cuts_the_log_and_its_sequences_are_given_out_again(
     server: RunningNats, client: Client, jetstream: JetStreamContext
 ) -> None:
@@ -171,6 +165,7 @@ async def last_sequence(jetstream: JetStreamContext) -> int:
     return (await jetstream.stream_info("LOG")).state.last_seq
 
 
+@pytest.mark.own_nats
 async def test_async_persistence_loses_acknowledged_events_on_kill(
     server: RunningNats, client: Client, jetstream: JetStreamContext
 ) -> None:
@@ -184,6 +179,7 @@ async def test_async_persistence_loses_acknowledged_events_on_kill(
     pytest.fail("20 kills right after an acknowledgement lost nothing: async persistence has changed")
 
 
+@pytest.mark.own_nats
 async def test_ordinary_persistence_keeps_every_acknowledged_event_over_the_same_kill(
     server: RunningNats, client: Client, jetstream: JetStreamContext
 ) -> None:
@@ -195,6 +191,7 @@ async def test_ordinary_persistence_keeps_every_acknowledged_event_over_the_same
         assert await last_sequence(jetstream) == acknowledged
 
 
+@pytest.mark.own_nats
 async def test_a_pending_asynchronous_publish_is_never_answered_when_the_server_dies(
     server: RunningNats, client: Client, jetstream: JetStreamContext
 ) -> None:

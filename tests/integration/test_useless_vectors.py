@@ -11,10 +11,10 @@ from contracts.events import StageFailed
 from runtime.bus.port import BUG_ATTEMPTS
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
-from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.vectors.memory import MemoryVectors
+from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks
 from tests.support.edges import Bench, bench
 from tests.support.facts import chunked, document, sealed

@@ -16,8 +16,10 @@ from standalone.embedded.processes import Process, free_port, listening
 from tests.support.access import KEY
 from tests.support.crews import PROC, alive, answered, workers
 from tests.support.graph_stores import graph_store
-from tests.support.nats_server import connected, running_nats, until
+from tests.support.nats_accounts import nats_account
+from tests.support.nats_server import connected, until
 from tests.support.services import logs, page, service
+from tests.support.shared_servers import SharedServers
 from tests.support.vector_stores import vector_store
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -26,13 +28,13 @@ Env = dict[str, str]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def env(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Env]:
+async def env(tmp_path_factory: pytest.TempPathFactory, shared_servers: SharedServers) -> AsyncIterator[Env]:
     """Where the servers are that all tests here share."""
     folder = tmp_path_factory.mktemp("servers")
     async with (
-        running_nats(folder) as bus,
-        graph_store("arcadedb", folder / "graph") as graph,
-        vector_store("milvus-lite", folder / "vectors") as vectors,
+        nats_account(shared_servers) as bus,
+        graph_store("arcadedb", shared_servers) as graph,
+        vector_store("milvus-lite", shared_servers) as vectors,
     ):
         async with connected(bus) as client:
             await topology.apply(client.jetstream())
@@ -155,8 +157,10 @@ async def test_no_worker_outlives_a_keeper_that_is_killed(tmp_path: Path, env: E
         assert "Traceback" not in process.log.read_text("utf-8")
 
 
-async def test_a_worker_that_must_not_run_ends_the_service_with_the_reason(tmp_path: Path, env: Env) -> None:
-    async with running_nats(tmp_path) as undeclared:
+async def test_a_worker_that_must_not_run_ends_the_service_with_the_reason(
+    tmp_path: Path, env: Env, shared_servers: SharedServers
+) -> None:
+    async with nats_account(shared_servers) as undeclared:
         given = {**env, "NATS_URL": undeclared.url}
         async with service("query", tmp_path, wait=False, **given) as process:
             assert await asyncio.wait_for(process.wait(), 60) == 1

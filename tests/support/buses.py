@@ -1,18 +1,14 @@
 """The two buses that the contract suite runs over, each with what a test needs to do behind its back."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from nats.js import JetStreamContext
-from nats.js.errors import NotFoundError
 
 from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.ids import sha256
-from contracts.topology import BUCKETS, STREAMS
 from contracts.values import BlobRef
 from runtime.bus import topology
 from runtime.bus.memory import MemoryBlobs, MemoryLog, MemoryParked, MemoryPointers, MemoryValues
@@ -103,18 +99,10 @@ async def bound(jetstream: JetStreamContext) -> NatsBus:
     return NatsBus(jetstream, NatsLog(jetstream), NatsBlobs(jetstream), pointers, values, NatsParked(jetstream))
 
 
-@asynccontextmanager
-async def nats_bus(jetstream: JetStreamContext) -> AsyncGenerator[NatsBus]:
-    """One with every stream as declared and nothing in them; gone in the end."""
+async def nats_bus(jetstream: JetStreamContext) -> NatsBus:
+    """One with every stream as declared."""
     await topology.apply(jetstream)
-    try:
-        yield await bound(jetstream)
-    finally:
-        for stream in [*(stream.name for stream in STREAMS), *(f"KV_{bucket.name}" for bucket in BUCKETS)]:
-            try:
-                await jetstream.delete_stream(stream)
-            except NotFoundError:
-                continue
+    return await bound(jetstream)
 
 
 def numbered(number: int, about: str = "d", *, id: str = "", **fields: Any) -> Envelope[Event]:

@@ -19,12 +19,16 @@ from runtime.stores.graph.port import Graph
 from standalone.embedded.processes import Process, free_port
 from standalone.embedded.servers import arcadedb
 from tests.support import neo4j_server
+from tests.support.shared_servers import Address, SharedServers
 from tests.support.waiting import PATIENCE
 
 
 @dataclass
 class GraphStore:
-    """One running store. `process` is None when it lives in ours; `client` stays open for the whole suite."""
+    """One running store; `client` stays open for the whole suite.
+
+    `process` is None when it lives in ours, has no `uri` then, or when other tests use the server, too.
+    """
 
     client: Graph
     clients: AsyncExitStack
@@ -35,7 +39,7 @@ class GraphStore:
 
     def another(self, *, timeout: float = 30.0) -> Graph:
         """One more client, closed when the suite ends."""
-        if self.process is None:
+        if not self.uri:
             return self.client
         client = BoltGraph(self.uri, self.user, self.password, timeout=timeout)
         self.clients.push_async_callback(client.close)
@@ -47,31 +51,46 @@ class GraphStore:
 
     @property
     def server(self) -> Process:
-        """The server's process; tests that need one are not run over a store without."""
+        """The process of a server of one's own."""
         assert self.process is not None
         return self.process
 
 
 @asynccontextmanager
-async def graph_store(name: str, folder: Path) -> AsyncGenerator[GraphStore]:
-    """A fresh, prepared store: `memory`, `arcadedb` or `neo4j`. Skips where its server is not to be had."""
+async def graph_store(name: str, servers: SharedServers) -> AsyncGenerator[GraphStore]:
+    """A prepared store: `memory`, `arcadedb` or `neo4j`. Others use its server, too. Skips where there is none."""
     async with AsyncExitStack() as clients:
         if name == "memory":
             yield GraphStore(MemoryGraph(), clients)
-            return
-        port = free_port()
-        if name == "arcadedb":
-            user, password, uri = arcadedb.USER, uuid.uuid4().hex, arcadedb.bolt_uri(port)
-            process = arcadedb.arcadedb(folder, http_port=free_port(), bolt_port=port, password=password)
         else:
-            user, password, uri = neo4j_server.USER, neo4j_server.PASSWORD, neo4j_server.bolt_uri(port)
-            process = neo4j_server.neo4j_server(folder, port)
+            yield await _connected(clients, None, servers.server(name, lambda folder: _server(name, folder)))
+
+
+@asynccontextmanager
+async def own_graph_store(name: str, folder: Path) -> AsyncGenerator[GraphStore]:
+    """A prepared store on a server of its own, `arcadedb` or `neo4j`, for tests that stop it."""
+    async with AsyncExitStack() as clients:
+        process, address = _server(name, folder)
         clients.push_async_callback(process.stop)
         await process.start()
-        client = BoltGraph(uri, user, password)
-        clients.push_async_callback(client.close)
-        await client.prepare()
-        yield GraphStore(client, clients, process, uri, user, password)
+        yield await _connected(clients, process, address)
+
+
+def _server(name: str, folder: Path) -> tuple[Process, Address]:
+    port = free_port()
+    if name == "arcadedb":
+        password = uuid.uuid4().hex
+        process = arcadedb.arcadedb(folder, http_port=free_port(), bolt_port=port, password=password)
+        return process, {"uri": arcadedb.bolt_uri(port), "user": arcadedb.USER, "password": password}
+    address = {"uri": neo4j_server.bolt_uri(port), "user": neo4j_server.USER, "password": neo4j_server.PASSWORD}
+    return neo4j_server.neo4j_server(folder, port), address
+
+
+async def _connected(clients: AsyncExitStack, process: Process | None, address: Address) -> GraphStore:
+    client = BoltGraph(address["uri"], address["user"], address["password"])
+    clients.push_async_callback(client.close)
+    await client.prepare()
+    return GraphStore(client, clients, process, **address)
 
 
 def fresh_space(generation: int = 1) -> Space:

@@ -23,7 +23,7 @@ from runtime.http_server import Server, server_config
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.openai import OpenAiChat
-from services.query.adapters.models import ModelAnswers
+from services.query.adapters.models import ModelAnswerGenerator
 from services.query.api.auth.config import door
 from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
@@ -85,12 +85,12 @@ async def _main() -> None:
     telemetry.configure("query")
     settings = QuerySettings(workspace="w")
     world = await library_of_two()
-    library = world.library()
+    deps = world.deps()
     if url := os.environ.get("PROVIDER_URL"):
         guard = Guard("m", Limits(calls=settings.llm_max_async))
         chat = OpenAiChat(url, os.environ["PROVIDER_MODEL"], "key", guard)
-        library = world.library(answers=ModelAnswers(chat))
-    app = world.app(door(AccessSettings()), library=library)
+        deps = world.deps(answer_generator=ModelAnswerGenerator(chat))
+    app = world.app(door(AccessSettings()), deps=deps)
     app.router.routes[:0] = Health("query", stage=None).routes()
     await Server(server_config(app, settings, host=settings.host, port=settings.port)).serve()
 

@@ -10,8 +10,9 @@ import subprocess
 from pathlib import Path
 
 from runtime.stores.documents.mongo.store import MongoRows
-from standalone.embedded.processes import Process
+from standalone.embedded.processes import Process, free_port
 from tests.support.servers import CACHE, missing
+from tests.support.shared_servers import Address, SharedServers
 
 VERSION = "1.47.0"
 _FILES = Path(__file__).parent / "mongo_server"
@@ -35,6 +36,16 @@ def mongo_server(folder: Path, port: int) -> Process:
 
     argv = ["java", *_JVM, "-cp", f"{_jars()}/*", str(_FILES / "Launcher.java"), str(port)]
     return Process("mongo", argv, folder, probe, timeout=60.0)
+
+
+def shared_mongo(servers: SharedServers) -> str:
+    """The URI of this run's server; whoever uses it takes a database of its own and drops it."""
+
+    def make(folder: Path) -> tuple[Process, Address]:
+        port = free_port()
+        return mongo_server(folder, port), {"uri": mongo_uri(port)}
+
+    return servers.server("mongo", make)["uri"]
 
 
 def _jars() -> Path:

@@ -1,4 +1,4 @@
-"""A real nats-server per test: free port, store in the test's own folder, gone when the test ends."""
+"""A nats-server of one test's own: free port, store in the test's folder, gone when the test ends."""
 
 import asyncio
 import shutil
@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import nats
 from nats.aio.client import Client
@@ -15,6 +16,13 @@ from standalone.embedded.processes import Process, free_port
 from standalone.embedded.servers.nats import Sync, nats_server, url
 from tests.support.servers import missing
 from tests.support.waiting import PATIENCE
+
+
+class Reachable(Protocol):
+    """A server, or an account of one, that clients connect to."""
+
+    @property
+    def url(self) -> str: ...
 
 
 @dataclass
@@ -67,7 +75,7 @@ async def running_nats(
 
 
 @asynccontextmanager
-async def connected(server: RunningNats) -> AsyncGenerator[Client]:
+async def connected(server: Reachable) -> AsyncGenerator[Client]:
     """A bare nats-py client that reconnects for ever and says nothing about it."""
     client = await nats.connect(
         server.url, max_reconnect_attempts=-1, reconnect_time_wait=0.05, connect_timeout=1, error_cb=_ignored

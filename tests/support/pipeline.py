@@ -20,11 +20,12 @@ from runtime.bus.memory import MemoryConsumer, MemoryLog
 from runtime.bus.port import ALL_WANTED, DocumentVersions, Handle
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.models.open import open_tokenizer
-from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
 from runtime.stores.documents.extents import RowExtents
 from services.chunker.handler import on_document_added
+from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.rules import OfflineExtractor
 from services.extractor.handler import on_chunks_created
+from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
 from services.query.status.projection import on_facts

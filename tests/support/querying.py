@@ -11,24 +11,24 @@ from runtime.bus.port import Delivery
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.open import open_tokenizer
 from runtime.models.scripted import CountingEmbedder
-from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.supports import Supports
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
+from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
-from services.query.adapters.documents import RowCaches, RowDocuments, RowPassages
-from services.query.adapters.word_embeddings import RememberedWords
-from services.query.answering.dependencies import Library
+from services.query.adapters.documents import RowDocuments, RowModelResultCaches, RowPassages
+from services.query.adapters.provenance import RowProvenance
+from services.query.adapters.word_embeddings import CachedWordEmbedder
+from services.query.answering.dependencies import QueryDependencies
 from services.query.api.app import create_app
 from services.query.api.auth.config import Door
 from services.query.api.context import Context
-from services.query.offline.models import ExtractiveAnswers, OfflineKeywords
-from services.query.retrieval.caches.cached_graph import KeptGraph
-from services.query.retrieval.caches.cached_vectors import KeptVectors
-from services.query.retrieval.caches.invalidation import Kept
+from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
+from services.query.retrieval.caches.cached_graph import CachedGraph
+from services.query.retrieval.caches.cached_vectors import CachedVectors
+from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
@@ -102,28 +102,28 @@ class World:
         """A durable over the log."""
         return MemoryConsumer(self.log, durable)
 
-    def library(self, most_kept: int = 0, **changes: Any) -> Library:
+    def deps(self, most_kept: int = 0, **changes: Any) -> QueryDependencies:
         """What questions are answered from, offline. What is indexed here is not always in the log: nothing is kept."""
-        kept = Kept(self.log, most_kept)
-        library = Library(
+        kept = ProjectionCache(self.log, most_kept)
+        deps = QueryDependencies(
             graph=self.graph,
-            around=KeptGraph(self.graph, kept),
+            graph_reader=CachedGraph(self.graph, kept),
             vectors=self.vectors,
-            likenesses=KeptVectors(self.vectors, kept),
-            freshness=kept,
+            similarities=CachedVectors(self.vectors, kept),
+            cache_invalidation=kept,
             documents=self.documents,
             passages=self.passages,
-            supports=Supports(self.rows),
-            caches=RowCaches(self.rows),
-            names=self.names,
-            keywords=OfflineKeywords(),
-            answers=ExtractiveAnswers(self.embedder),
+            provenance=RowProvenance(self.rows),
+            caches=RowModelResultCaches(self.rows),
+            entity_names=self.names,
+            keyword_extractor=OfflineKeywordExtractor(),
+            answer_generator=ExtractiveAnswerGenerator(self.embedder),
             embed=self.embedder.embed,
-            embed_words=RememberedWords(self.embedder).embed,
-            count=open_tokenizer().count,
+            embed_words=CachedWordEmbedder(self.embedder).embed,
+            count_tokens=open_tokenizer().count,
             min_score=0.05,
         )
-        return replace(library, **changes)
+        return replace(deps, **changes)
 
     def app(self, door: Door | None = None, **changes: Any) -> FastAPI:
         """The HTTP API over these stores, open to everybody unless there is a door."""
@@ -131,7 +131,7 @@ class World:
         parts = {
             "log": self.log, "blobs": self.blobs, "pointers": self.pointers, "documents": self.documents,
             "positions": LogPositions(self.log, self.documents),
-            "library": self.library(), "settings": QuerySettings(workspace="w"),
+            "deps": self.deps(), "settings": QuerySettings(workspace="w"),
         }  # fmt: skip
         app.state.context = Context(**{**parts, **changes})
         return app

@@ -26,10 +26,10 @@ def _reference() -> Iterator[tuple[str, str]]:
 
 
 def _modules() -> Iterator[tuple[str, str]]:
-    library = Path(sysconfig.get_path("stdlib"))
-    for path in sorted((*library.glob("*.py"), *library.glob("[a-z]*/*.py"))):
+    deps = Path(sysconfig.get_path("stdlib"))
+    for path in sorted((*deps.glob("*.py"), *deps.glob("[a-z]*/*.py"))):
         if path.parent.name in {"site-packages", "dist-packages", "test"}:
             continue
         text = ast.get_docstring(ast.parse(path.read_bytes())) or ""
         if len(text) >= SHORTEST:
-            yield f"modules/{'.'.join(path.relative_to(library).with_suffix('').parts)}.txt", text
+            yield f"modules/{'.'.join(path.relative_to(deps).with_suffix('').parts)}.txt", text

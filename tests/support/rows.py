@@ -17,8 +17,8 @@ from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.mongo.store import MongoRows
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.sqlite.store import SqliteRows
-from standalone.embedded.processes import free_port
-from tests.support.mongo import mongo_server, mongo_uri
+from tests.support.mongo import shared_mongo
+from tests.support.shared_servers import SharedServers
 
 REAL = os.environ.get("LIGHTSTREAM_TEST_MONGODB_URI", "")
 STORES = ["memory", "sqlite", "mongo", *(["mongodb"] if REAL else [])]
@@ -43,25 +43,17 @@ ODD = {
 
 
 @asynccontextmanager
-async def document_store(name: str, folder: Path) -> AsyncGenerator[Opener, None]:
-    """One of STORES, empty."""
+async def document_store(name: str, folder: Path, servers: SharedServers) -> AsyncGenerator[Opener, None]:
+    """One of STORES, empty: a file in the folder, or a database of its own on a server."""
     if name == "memory":
         only = MemoryRows()
         yield lambda: only
     elif name == "sqlite":
         yield lambda: SqliteRows(folder / "new" / "rows.sqlite")
-    elif name == "mongo":
-        port = free_port()
-        process = mongo_server(folder, port)
-        await process.start()
-        try:
-            yield lambda: MongoRows(mongo_uri(port), "lightstream")
-        finally:
-            await process.stop()
     else:
-        database = f"lightstream_test_{uuid4().hex}"
-        yield lambda: MongoRows(REAL, database)
-        client: Any = AsyncIOMotorClient(REAL)
+        uri, database = REAL if name == "mongodb" else shared_mongo(servers), f"lightstream_test_{uuid4().hex}"
+        yield lambda: MongoRows(uri, database)
+        client: Any = AsyncIOMotorClient(uri)
         await client.drop_database(database)
         client.close()
 

@@ -17,6 +17,7 @@ from standalone.embedded.processes import Process, free_port
 from standalone.embedded.servers.milvus_lite import milvus_lite, uri
 from tests.support.milvus_server import milvus_server
 from tests.support.servers import missing
+from tests.support.shared_servers import Address, SharedServers
 
 MODEL, DIMENSION = "example/embedder-small", 8
 
@@ -29,7 +30,10 @@ class Connect(Protocol):
 
 @dataclass
 class VectorStore:
-    """One running store. `process` is None when it lives in ours; `client` stays open for the whole suite."""
+    """One running store; `client` stays open for the whole suite.
+
+    `process` is None when it lives in ours, or when other tests use the server, too.
+    """
 
     connect: Connect
     clients: AsyncExitStack
@@ -48,33 +52,53 @@ class VectorStore:
 
     @property
     def server(self) -> Process:
-        """The server's process; tests that need one are not run over a store without."""
+        """The process of a server of one's own."""
         assert self.process is not None
         return self.process
 
 
 @asynccontextmanager
-async def vector_store(name: str, folder: Path) -> AsyncIterator[VectorStore]:
-    """A fresh store: `memory`, `milvus-lite` or `milvus`. Skips where its server is not to be had."""
+async def vector_store(name: str, servers: SharedServers) -> AsyncIterator[VectorStore]:
+    """A store: `memory`, `milvus-lite` or `milvus`. Others use its server, too. Skips where there is none."""
     async with AsyncExitStack() as clients:
         if name == "memory":
-            tables: Tables = {}
-            yield VectorStore(lambda model, dimension, timeout: MemoryVectors(model, dimension, tables), clients)
+            yield _in_memory(clients)
+        else:
+            yield _on_server(clients, None, servers.server(name, lambda folder: _server(name, folder)))
+
+
+@asynccontextmanager
+async def own_vector_store(name: str, folder: Path) -> AsyncIterator[VectorStore]:
+    """A fresh store on a server of its own, or in memory, for tests that stop it."""
+    async with AsyncExitStack() as clients:
+        if name == "memory":
+            yield _in_memory(clients)
             return
-        process, address = _lite(folder) if name == "milvus-lite" else milvus_server(folder)
+        process, address = _server(name, folder)
         clients.push_async_callback(process.kill)
         await process.start()
-
-        def connect(model: str, dimension: int, timeout: float) -> Vectors:
-            return MilvusVectors(address, model=model, dimension=dimension, timeout=timeout)
-
-        yield VectorStore(connect, clients, process, address)
+        yield _on_server(clients, process, address)
 
 
-def _lite(folder: Path) -> tuple[Process, str]:
+def _in_memory(clients: AsyncExitStack) -> VectorStore:
+    tables: Tables = {}
+    return VectorStore(lambda model, dimension, timeout: MemoryVectors(model, dimension, tables), clients)
+
+
+def _on_server(clients: AsyncExitStack, process: Process | None, address: Address) -> VectorStore:
+    def connect(model: str, dimension: int, timeout: float) -> Vectors:
+        return MilvusVectors(address["uri"], model=model, dimension=dimension, timeout=timeout)
+
+    return VectorStore(connect, clients, process, address["uri"])
+
+
+def _server(name: str, folder: Path) -> tuple[Process, Address]:
+    if name == "milvus":
+        process, address = milvus_server(folder)
+        return process, {"uri": address}
     port = free_port()
     try:
-        return milvus_lite(folder, port=port), uri(port)
+        return milvus_lite(folder, port=port), {"uri": uri(port)}
     except ConfigurationError as error:
         missing(str(error))
 

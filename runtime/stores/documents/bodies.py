@@ -1,8 +1,7 @@
 """What all adapters of `Rows` do alike: check names and keys against the law, and turn rows into JSON and back."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping
 from typing import TypeVar
 
 import orjson
@@ -88,10 +87,3 @@ def checked_swap(key: str, expected: int | None, row: Row) -> Row:
     if expected is not None and row.get("rev") == expected:
         raise InvalidInput(f"the row {key} must have another rev than the {expected} it replaces")
     return row
-
-
-def batches(items: Iterable[T], size: int) -> Iterator[Sequence[T]]:
-    """The items in lists of up to `size`."""
-    rest = iter(items)
-    while batch := list(islice(rest, size)):
-        yield batch

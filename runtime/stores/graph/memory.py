@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from contracts.graph import Entity, Relation, Space
-from runtime.stores.graph.port import Neighbourhood, Tie
+from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from runtime.stores.graph.write_batches import newest_entities, newest_relations, node_of, tie_of
 from runtime.stores.port import Checkpoint
 
@@ -72,11 +72,13 @@ class MemoryGraph:
         content = self._content(space)
         return {name: len(content.of(name)) for name in await self.entities(space, names)}
 
-    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> dict[str, list[Tie]]:
+    async def relation_summaries(
+        self, space: Space, names: Collection[str], *, limit: int
+    ) -> dict[str, list[RelationSummary]]:
         """See `Graph`."""
         content = self._content(space)
         found = {name: content.of(name)[: max(limit, 0)] for name in names}
-        return {name: [Tie(*one.key, one.weight) for one in some] for name, some in found.items() if some}
+        return {name: [RelationSummary(*one.key, one.weight) for one in some] for name, some in found.items() if some}
 
     async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
         content, asked = self._content(space), await self.entities(space, names)

@@ -24,7 +24,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Tie:
+class RelationSummary:
     """A relation without its texts, `source` ≤ `target`; with as much of the rest as was asked for."""
 
     source: str
@@ -45,7 +45,7 @@ class Neighbourhood:
 
     nodes: dict[str, Node]
     """By name: those asked for that exist, and the other ends of the ties."""
-    ties: list[Tie]
+    relation_summaries: list[RelationSummary]
     """Each once, heaviest first, then by names."""
     degrees: dict[str, int]
     """Of those asked for: how many relations they have, also where fewer were read."""
@@ -92,7 +92,9 @@ class Graph(Protocol):
         """The number of relations at each existing entity among `names`."""
         ...
 
-    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> dict[str, list[Tie]]:
+    async def relation_summaries(
+        self, space: Space, names: Collection[str], *, limit: int
+    ) -> dict[str, list[RelationSummary]]:
         """The relations at each of these entities, without keywords and chunks: heaviest first, then by names.
 
         At most `limit` per entity, of the first 2,000 that the store has: more of a hub is never read.

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from contracts.graph import Entity, Relation
+from runtime.batching import batched_by_bytes
 from runtime.errors import Poison
-from runtime.stores.graph.port import MOST_SOURCES, Node, Tie
+from runtime.stores.graph.port import MOST_SOURCES, Node, RelationSummary
 
 T = TypeVar("T")
 
@@ -51,7 +52,7 @@ def newest_relations(relations: Iterable[Relation]) -> list[Relation]:
     return [_stripped_relation(best[key]) for key in sorted(best)]
 
 
-def sorted_ties(ties: Iterable[Tie]) -> list[Tie]:
+def sorted_ties(ties: Iterable[RelationSummary]) -> list[RelationSummary]:
     """Each once, heaviest first, then by names."""
     return sorted(set(ties), key=lambda tie: (-tie.weight, tie.key))
 
@@ -78,9 +79,9 @@ def node_of(entity: Entity) -> Node:
     return Node(entity.name, entity.type, sources, entity.file_paths[:MOST_SOURCES], entity.support)
 
 
-def tie_of(relation: Relation) -> Tie:
+def tie_of(relation: Relation) -> RelationSummary:
     """The relation as a neighbourhood shows it."""
-    return Tie(*relation.key, relation.weight, relation.keywords, relation.source_ids[:MOST_SOURCES])
+    return RelationSummary(*relation.key, relation.weight, relation.keywords, relation.source_ids[:MOST_SOURCES])
 
 
 def can_be_stored(name: str) -> bool:
@@ -92,21 +93,9 @@ def can_be_stored(name: str) -> bool:
     return True
 
 
-def batches(
-    items: Iterable[T], size: Callable[[T], int], *, max_rows: int = MAX_ROWS, max_bytes: int = MAX_BYTES
-) -> Iterator[list[T]]:
-    """The items in order, in non-empty lists of at most `max_rows`, and `max_bytes` unless one item alone has more."""
-    batch: list[T] = []
-    total = 0
-    for item in items:
-        weight = size(item)
-        if batch and (len(batch) == max_rows or total + weight > max_bytes):
-            yield batch
-            batch, total = [], 0
-        batch.append(item)
-        total += weight
-    if batch:
-        yield batch
+def batches(items: Iterable[T], bytes_of: Callable[[T], int]) -> Iterator[list[T]]:
+    """Yield the items in order, in lists that one message can carry."""
+    return batched_by_bytes(items, bytes_of, max_items=MAX_ROWS, max_bytes=MAX_BYTES)
 
 
 def _check_name(name: str) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from contracts.graph import Hit, VectorRow
 from contracts.ids import chunk_vector_prefix
+from runtime.batching import batched, batched_by_bytes
 from runtime.errors import Poison
 
 Fields = dict[str, Any]
@@ -141,17 +142,11 @@ def bare(row: VectorRow) -> VectorRow:
 
 def batches(rows: Iterable[Fields]) -> Iterator[list[Fields]]:
     """The rows in calls that the server can take."""
-    batch: list[Fields] = []
-    size = 0
-    for row in rows:
-        weight = 1024 + 4 * len(row["vector"]) + 4 * sum(len(row[name]) for name in ("text", "names", "file_path"))
-        if batch and (len(batch) == BATCH_ROWS or size + weight > BATCH_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(row)
-        size += weight
-    if batch:
-        yield batch
+    return batched_by_bytes(rows, _bytes_of, max_items=BATCH_ROWS, max_bytes=BATCH_BYTES)
+
+
+def _bytes_of(row: Fields) -> int:
+    return 1024 + 4 * len(row["vector"]) + 4 * sum(len(row[name]) for name in ("text", "names", "file_path"))
 
 
 def same(field: str, value: str) -> str:
@@ -191,8 +186,7 @@ def behind(workspace: str, id: str) -> str:
 def pages(workspace: str, ids: Iterable[str]) -> Iterator[str]:
     """Filters that together name the rows with these ids. What no row can be called is left out."""
     keys = [key(workspace, id) for id in dict.fromkeys(ids) if _ID.fullmatch(id)]
-    for start in range(0, len(keys), READ_ROWS):
-        yield among(keys[start : start + READ_ROWS])
+    yield from map(among, batched(keys, READ_ROWS))
 
 
 def among(keys: Iterable[str]) -> str:

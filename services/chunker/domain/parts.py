@@ -5,24 +5,15 @@ from collections.abc import Iterable, Iterator
 
 from contracts.events import ChunksCreated
 from contracts.values import Chunk, DocumentVersion
+from runtime.batching import batched_by_bytes
 
 FEW = 4
 """Parts up to which each one says how many there are. Of more parts the first are out before the last is cut."""
 
 
 def parts(chunks: Iterable[Chunk], limit: int) -> Iterator[list[Chunk]]:
-    """The chunks in runs that as JSON stay under `limit` bytes, at least one chunk in each."""
-    run: list[Chunk] = []
-    room = limit
-    for chunk in chunks:
-        size = len(chunk.model_dump_json().encode()) + 1
-        if run and size > room:
-            yield run
-            run, room = [], limit
-        run.append(chunk)
-        room -= size
-    if run:
-        yield run
+    """Yield the chunks in lists that as JSON stay under `limit` bytes, at least one chunk in each."""
+    return batched_by_bytes(chunks, lambda chunk: len(chunk.model_dump_json().encode()) + 1, max_bytes=limit)
 
 
 def facts(document: DocumentVersion, runs: Iterable[list[Chunk]]) -> Iterator[ChunksCreated]:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 
 from contracts.ids import sha256
 from runtime.errors import EmptyAnswer, Poison, Unavailable
-from runtime.models.port import Chat, Completion, Extraction, Message
+from runtime.models.port import Chat, Completion, Message
+from services.extractor.domain.extraction import Extraction
 from services.extractor.domain.gleaning import as_answer, merged
 from services.extractor.domain.grounding import grounded
 from services.extractor.domain.guidance import Recipe

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from runtime.models.port import Extraction
+from services.extractor.domain.extraction import Extraction
 from services.extractor.offline import extraction as offline
 
 

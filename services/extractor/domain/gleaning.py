@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
-from runtime.models.port import Extraction
+from services.extractor.domain.extraction import Extraction
 from services.extractor.domain.fence import neutral
 from services.extractor.domain.guidance import COMPLETE, DELIMITER, Recipe
 

@@ -3,7 +3,7 @@
 import unicodedata
 
 from contracts.names import fold
-from runtime.models.port import Extraction
+from services.extractor.domain.extraction import Extraction
 
 
 def grounded(extraction: Extraction, passage: str) -> Extraction:

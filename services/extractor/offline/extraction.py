@@ -12,10 +12,10 @@ from itertools import pairwise
 
 from contracts.ids import pair
 from contracts.values import ExtractedEntity, ExtractedRelation
-from runtime.models.port import Extraction
 from runtime.text.names import Name, names_in
 from runtime.text.sentences import Sentence, sentences
 from runtime.text.terms import is_telling, words
+from services.extractor.domain.extraction import Extraction
 from services.extractor.offline.subjects import referred
 from services.extractor.offline.ties import ABBREVIATION, ALIAS, TOGETHER, defines, tie
 from services.extractor.offline.types import guess

@@ -13,8 +13,8 @@ from contracts.graph import Space
 from contracts.ids import sha256
 from runtime.bus.port import Log
 from runtime.errors import Unavailable
-from runtime.stores.documents.caches import RowCache
-from services.query.answering.port import Memo
+from services.query.adapters.row_cache import RowCache
+from services.query.answering.port import CachedAnswer
 from services.query.context.prompt import ANSWER_VERSION, Prompt
 from services.query.question import Question
 
@@ -22,21 +22,21 @@ logger = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class RowMemo:
-    """`Memo`: the question's row, and the hash of what the answer must have been made of."""
+class StoredAnswer:
+    """`CachedAnswer`: the question's row, and the hash of what the answer must have been made of."""
 
     cache: RowCache
     workspace: str
     key: str
     basis: str
 
-    async def known(self) -> str | None:
-        """See `Memo.known`."""
+    async def get(self) -> str | None:
+        """See `CachedAnswer.get`."""
         async with self.cache.alone(self.workspace, self.key):
             return await self._read()
 
-    async def once(self, make: Callable[[], Awaitable[str]]) -> str:
-        """See `Memo.once`."""
+    async def get_or_create(self, make: Callable[[], Awaitable[str]]) -> str:
+        """See `CachedAnswer.get_or_create`."""
         async with self.cache.alone(self.workspace, self.key):
             text = await self._read()
             if text is None:
@@ -44,8 +44,8 @@ class RowMemo:
                 await self._write(text)
             return text
 
-    async def keeping(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
-        """See `Memo.keeping`."""
+    async def store_stream(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
+        """See `CachedAnswer.store_stream`."""
         taken: list[str] = []
         async with aclosing(pieces):
             async for piece in pieces:
@@ -65,14 +65,16 @@ class RowMemo:
             logger.warning("an answer is not remembered", error=str(error))
 
 
-class RowMemories:
-    """`Memories` of one model's answers."""
+class StoredAnswers:
+    """`AnswerCache` of one model's answers."""
 
     def __init__(self, cache: RowCache, log: Log, model: str) -> None:
         self._cache, self._log, self._model = cache, log, model
 
-    async def before(self, question: Question, spaces: Sequence[Space]) -> Callable[[Prompt], Memo] | None:
-        """See `Memories.before`."""
+    async def entry_factory(
+        self, question: Question, spaces: Sequence[Space]
+    ) -> Callable[[Prompt], CachedAnswer] | None:
+        """See `AnswerCache.entry_factory`."""
         if question.mode == "bypass" or question.history:
             return None
         workspace = spaces[0].workspace
@@ -83,4 +85,4 @@ class RowMemories:
         key = sha256("\x1f".join((self._model, ANSWER_VERSION, repr(question))))
         state = f"{[space.generation for space in spaces]} {newest}"
         # What the projections had not yet taken in when they were read is not in the prompt, so that counts too.
-        return lambda prompt: RowMemo(self._cache, workspace, key, sha256(f"{state}\x1f{prompt.text}"))
+        return lambda prompt: StoredAnswer(self._cache, workspace, key, sha256(f"{state}\x1f{prompt.text}"))

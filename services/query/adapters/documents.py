@@ -106,14 +106,14 @@ CLEARED = ("extractions", "keywords", "answers")
 """Tables of what a language model gave. They live in generation 0."""
 
 
-class RowCaches:
-    """`Caches` over `Rows`."""
+class RowModelResultCaches:
+    """`ModelResultCaches` over `Rows`."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
     async def clear(self, workspace: str) -> None:
-        """See `Caches.clear`."""
+        """See `ModelResultCaches.clear`."""
         for name in CLEARED:
             await self._rows.drop(Table(name, Space(workspace, 0)))
 

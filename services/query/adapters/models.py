@@ -1,14 +1,15 @@
 """Keywords and answers, with a language model and without one."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
+from typing import Protocol
 
 import structlog
 
 from contracts.ids import sha256
-from runtime.ahead import read_ahead
 from runtime.errors import Poison, Retryable, Unavailable
-from runtime.models.port import Chat, Message, Reranker
-from runtime.stores.documents.caches import RowCache
+from runtime.models.port import Chat, Message
+from services.query.adapters.read_ahead import read_ahead
+from services.query.adapters.row_cache import RowCache
 from services.query.context.prompt import KEYWORDS_VERSION, Prompt, keywords_prompt, parse_keywords
 from services.query.offline.models import offline_keywords
 from services.query.passage import Passage
@@ -21,7 +22,7 @@ UNREAD = 256 * 1024
 """Characters of a streamed answer that may wait for the client: more than any model writes."""
 
 
-class ModelKeywords:
+class ModelKeywordExtractor:
     """Asks the model, once for each question where there is a cache.
 
     Where it refuses, the names and words of the question stand in.
@@ -30,7 +31,7 @@ class ModelKeywords:
     def __init__(self, chat: Chat, language: str, cache: RowCache | None = None) -> None:
         self._chat, self._language, self._cache = chat, language, cache
 
-    async def of(self, workspace: str, question: str) -> Keywords:
+    async def extract(self, workspace: str, question: str) -> Keywords:
         """At most one call."""
         try:
             return await self._once(workspace, question)
@@ -61,7 +62,7 @@ class ModelKeywords:
         return parse_keywords(completion.text)
 
 
-class ModelAnswers:
+class ModelAnswerGenerator:
     """Lets the model answer from the context."""
 
     uses_model = True
@@ -84,8 +85,26 @@ def _messages(prompt: Prompt) -> list[Message]:
     return [*system, *history, Message("user", prompt.query)]
 
 
+class Reranker(Protocol):
+    """A model that scores how well texts answer a question."""
+
+    model: str
+
+    async def rerank(self, query: str, texts: Sequence[str], top_n: int) -> list[tuple[int, float]]:
+        """At most `top_n` places in `texts` with their scores, the best first. Nothing is asked about no texts.
+
+        Raises `RateLimited`; `Unavailable`, also for an answer without a single usable score; `Poison` when the
+        provider never takes this request.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
 class ModelReranker:
-    """`Rerankers` by a model. Where it does not answer, passages stay as they came: an answer is worth more."""
+    """`PassageReranker` by a model. Where it does not answer, passages stay as they came: an answer is worth more."""
 
     def __init__(self, model: Reranker, cut: Callable[[str], str]) -> None:
         """`cut` shortens a text to what the model reads."""

@@ -8,40 +8,40 @@ from contracts.graph import EmbeddingModel
 from runtime.embedding import Embedding, Embeddings
 from runtime.stores.vectors.port import Vectors
 from services.query.adapters.named_models import NamedEmbedder
-from services.query.adapters.word_embeddings import RememberedWords
-from services.query.retrieval.caches.cached_vectors import KeptVectors
-from services.query.retrieval.caches.invalidation import Kept
-from services.query.retrieval.dependencies import Embed
+from services.query.adapters.word_embeddings import CachedWordEmbedder
+from services.query.retrieval.caches.cached_vectors import CachedVectors
+from services.query.retrieval.caches.invalidation import ProjectionCache
+from services.query.retrieval.dependencies import EmbedTexts
 
 
 @dataclass(frozen=True)
-class ModelSearch:
-    """`Searching` by one embedding model."""
+class ModelVectorSearch:
+    """`VectorSearch` by one embedding model."""
 
     vectors: Vectors
-    likenesses: KeptVectors
-    embed: Embed
-    embed_words: Embed
+    similarities: CachedVectors
+    embed: EmbedTexts
+    embed_words: EmbedTexts
 
 
-class ModelSearches:
-    """`Searches` over the embedding models."""
+class ModelVectorSearches:
+    """`VectorSearches` over the embedding models."""
 
-    def __init__(self, embeddings: Embeddings, kept: Kept) -> None:
-        self._embeddings, self._kept = embeddings, kept
-        self._by_model: dict[EmbeddingModel, ModelSearch] = {}
+    def __init__(self, embeddings: Embeddings, kept: ProjectionCache) -> None:
+        self._embeddings, self._cache = embeddings, kept
+        self._by_model: dict[EmbeddingModel, ModelVectorSearch] = {}
         self.configured = self._by(embeddings.configured)
 
     @asynccontextmanager
-    async def of(self, generation: int) -> AsyncGenerator[ModelSearch]:
+    async def of(self, generation: int) -> AsyncGenerator[ModelVectorSearch]:
         """See `Searches.of`."""
         async with self._embeddings.of(generation) as found:
             yield self._by(found)
 
-    def _by(self, found: Embedding) -> ModelSearch:
+    def _by(self, found: Embedding) -> ModelVectorSearch:
         if found.model not in self._by_model:
             embedder, vectors = NamedEmbedder(found.embedder), found.vectors
-            self._by_model[found.model] = ModelSearch(
-                vectors, KeptVectors(vectors, self._kept), embedder.embed, RememberedWords(embedder).embed
+            self._by_model[found.model] = ModelVectorSearch(
+                vectors, CachedVectors(vectors, self._cache), embedder.embed, CachedWordEmbedder(embedder).embed
             )
         return self._by_model[found.model]

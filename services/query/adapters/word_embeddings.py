@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from runtime.models.port import Embedder, Vector
 
 
-class RememberedWords:
+class CachedWordEmbedder:
     """Embeds short texts that come again and again, each once while it is remembered."""
 
     def __init__(self, embedder: Embedder, most: int = 10_000) -> None:

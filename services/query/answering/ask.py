@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 
 from services.query.answering.answer_text import Cleaned, cleaned
-from services.query.answering.dependencies import Library
-from services.query.answering.port import Memo
+from services.query.answering.dependencies import QueryDependencies
+from services.query.answering.port import CachedAnswer
 from services.query.context.layout import layout
 from services.query.context.prompt import Prompt, answer_prompt
-from services.query.question import Question, Wanted
-from services.query.retrieval.results import Found
+from services.query.question import Output, Question
+from services.query.retrieval.results import RetrievalResult
 from services.query.retrieval.retrieve import retrieve
 from services.query.spaces import Spaces
 
@@ -32,22 +32,22 @@ class Answer:
     """
 
     text: str
-    found: Found
+    found: RetrievalResult
     by_model: bool = False
     pieces: AsyncGenerator[str] | None = None
 
 
 async def ask(
-    question: Question, spaces: Spaces, library: Library, *, wanted: Wanted = "answer", streamed: bool = False
+    question: Question, spaces: Spaces, deps: QueryDependencies, *, wanted: Output = "answer", streamed: bool = False
 ) -> Answer:
     """Answer the question; in pieces where that is asked for and a model answers.
 
     Raises `Unavailable` when a store or a model does not answer; pieces raise what `Chat.stream` raises.
     """
     bypass = question.mode == "bypass"
-    memories = library.memories if wanted == "answer" else None
-    place = await memories.before(question, spaces.all) if memories else None
-    found = await retrieve(question, spaces, library)
+    memories = deps.answer_cache if wanted == "answer" else None
+    place = await memories.entry_factory(question, spaces.all) if memories else None
+    found = await retrieve(question, spaces, deps)
     if not found and (not bypass or wanted == "context"):
         return Answer(NO_CONTEXT, found)
     context = "" if bypass else layout(found.entities, found.relations, found.passages, found.references)
@@ -56,32 +56,32 @@ async def ask(
     prompt = answer_prompt(question, context)
     if wanted == "prompt":
         return Answer(prompt.text, found)
-    if bypass and not library.answers.uses_model:
+    if bypass and not deps.answer_generator.uses_model:
         return Answer(NEEDS_MODEL, found)
-    library.tell("generating_response")
+    deps.on_progress("generating_response")
     memo = place(prompt) if place else None
-    references = None if bypass or not library.answers.uses_model else found.references
-    return await _answered(prompt, found, references, memo, library, streamed=streamed)
+    references = None if bypass or not deps.answer_generator.uses_model else found.references
+    return await _answered(prompt, found, references, memo, deps, streamed=streamed)
 
 
 async def _answered(
     prompt: Prompt,
-    found: Found,
+    found: RetrievalResult,
     references: Mapping[str, str] | None,
-    memo: Memo | None,
-    library: Library,
+    memo: CachedAnswer | None,
+    deps: QueryDependencies,
     *,
     streamed: bool,
 ) -> Answer:
     """`memo`: where the answer may be known already, or be kept; as the model gave it, for what is clean may change."""
-    answers = library.answers
-    if memo and (known := await memo.known()) is not None:
+    answers = deps.answer_generator
+    if memo and (known := await memo.get()) is not None:
         return Answer(cleaned(known, references), found, by_model=True)
     if streamed and (pieces := answers.stream(prompt)):
-        text = _cleaned(memo.keeping(pieces) if memo else pieces, Cleaned(references))
+        text = _cleaned(memo.store_stream(pieces) if memo else pieces, Cleaned(references))
         return Answer("", found, answers.uses_model, text)
     make = partial(answers.answer, prompt, found.passages)
-    text = await (memo.once(make) if memo else make())
+    text = await (memo.get_or_create(make) if memo else make())
     return Answer(cleaned(text, references), found, answers.uses_model)
 
 

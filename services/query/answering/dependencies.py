@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from services.query.answering.port import Answers, Caches, Memories
+from services.query.answering.port import AnswerCache, AnswerGenerator, ModelResultCaches
 from services.query.retrieval.dependencies import RetrievalDependencies
 
 
 @dataclass(frozen=True, kw_only=True)
-class Library(RetrievalDependencies):
+class QueryDependencies(RetrievalDependencies):
     """What retrieval needs, and what answers from its result."""
 
-    answers: Answers
-    memories: Memories | None = None
-    caches: Caches
+    answer_generator: AnswerGenerator
+    answer_cache: AnswerCache | None = None
+    caches: ModelResultCaches

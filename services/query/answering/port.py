@@ -9,7 +9,7 @@ from services.query.passage import Passage
 from services.query.question import Question
 
 
-class Caches(Protocol):
+class ModelResultCaches(Protocol):
     """What was paid for once and could be asked for again."""
 
     async def clear(self, workspace: str) -> None:
@@ -17,7 +17,7 @@ class Caches(Protocol):
         ...
 
 
-class Answers(Protocol):
+class AnswerGenerator(Protocol):
     """An answer from a context. Raises what `Chat` raises."""
 
     uses_model: bool
@@ -31,26 +31,28 @@ class Answers(Protocol):
         ...
 
 
-class Memo(Protocol):
+class CachedAnswer(Protocol):
     """The place of one answer in the memory. Writing it never fails an answer."""
 
-    async def known(self) -> str | None:
+    async def get(self) -> str | None:
         """The answer, if it was given before. One that is being given in one piece is waited for."""
         ...
 
-    async def once(self, make: Callable[[], Awaitable[str]]) -> str:
+    async def get_or_create(self, make: Callable[[], Awaitable[str]]) -> str:
         """The answer that is known, or the one that is made now. Equal questions at the same time have it made once."""
         ...
 
-    def keeping(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
+    def store_stream(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
         """The pieces; they are remembered once the last one was taken."""
         ...
 
 
-class Memories(Protocol):
+class AnswerCache(Protocol):
     """Answers that a model gave before, none of them stale."""
 
-    async def before(self, question: Question, spaces: Sequence[Space]) -> Callable[[Prompt], Memo] | None:
+    async def entry_factory(
+        self, question: Question, spaces: Sequence[Space]
+    ) -> Callable[[Prompt], CachedAnswer] | None:
         """To be called before retrieval, which reads these spaces of one workspace: the place of each prompt's answer.
 
         None: the answer is not to be remembered.

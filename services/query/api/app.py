@@ -1,6 +1,5 @@
 """The FastAPI application: routes, and errors that name the cause and the way out but never internals."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from contracts.text import encodable
 from runtime.errors import InvalidInput, ModelChanged, Poison, Retryable
+from runtime.retries import format_retry_after
 from services.query.api.auth import login
 from services.query.api.auth.audit import Audit
 from services.query.api.auth.config import Door
@@ -121,9 +121,7 @@ def _explain(app: FastAPI) -> None:
     @app.exception_handler(Retryable)
     async def unavailable(request: Request, error: Retryable) -> JSONResponse:  # pyright: ignore[reportUnusedFunction]
         status, detail = told(error, request.url.path)
-        wait = (
-            {} if isinstance(error, ModelChanged) else {"Retry-After": str(max(1, math.ceil(error.retry_after or 5)))}
-        )
+        wait = {} if isinstance(error, ModelChanged) else {"Retry-After": format_retry_after(error.retry_after or 5)}
         return answered(request.url.path, status, detail, wait)
 
     @app.exception_handler(Exception)

@@ -9,7 +9,7 @@ from fastapi import Depends, FastAPI, Header, HTTPException, Request
 from contracts.envelope import WORKSPACE_PATTERN
 from contracts.envelope import Header as Attributes
 from runtime.bus.port import Blobs, GenerationPointers, Log
-from services.query.answering.dependencies import Library
+from services.query.answering.dependencies import QueryDependencies
 from services.query.ingestion.scanning import Scans
 from services.query.ingestion.uploading import Readers
 from services.query.settings import QuerySettings
@@ -27,7 +27,7 @@ class Context:
     pointers: GenerationPointers
     documents: Documents
     positions: Positions
-    library: Library
+    deps: QueryDependencies
     settings: QuerySettings
 
     @cached_property

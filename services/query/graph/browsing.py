@@ -6,7 +6,7 @@ from heapq import nsmallest
 from itertools import islice
 
 from contracts.graph import Entity, Relation, Space
-from runtime.stores.graph.port import Graph, Tie
+from runtime.stores.graph.port import Graph, RelationSummary
 from runtime.stores.graph.write_batches import sorted_ties
 
 ALL = "*"
@@ -68,7 +68,7 @@ async def around(graph: Graph, space: Space, label: str, depth: int, most: int) 
         ties = await _ties(graph, space, hubs[:most], most)
         return await _between(graph, space, hubs[:most], most, {*ties}, len(hubs) > most)
     chosen = dict.fromkeys(await graph.entities(space, [label]))
-    level, read, truncated = list(chosen), set[Tie](), False
+    level, read, truncated = list(chosen), set[RelationSummary](), False
     for _ in range(depth):
         ties = await _ties(graph, space, level, CANDIDATES * most)
         read.update(ties)
@@ -84,13 +84,15 @@ async def around(graph: Graph, space: Space, label: str, depth: int, most: int) 
     return await _between(graph, space, list(chosen), most, read, truncated)
 
 
-async def _ties(graph: Graph, space: Space, names: Sequence[str], limit: int) -> list[Tie]:
+async def _ties(graph: Graph, space: Space, names: Sequence[str], limit: int) -> list[RelationSummary]:
     """The relations at any of these entities, each once, heaviest first."""
-    found = await graph.ties(space, names, limit=limit)
+    found = await graph.relation_summaries(space, names, limit=limit)
     return sorted_ties(tie for some in found.values() for tie in some)
 
 
-async def _between(graph: Graph, space: Space, chosen: list[str], most: int, ties: set[Tie], truncated: bool) -> Part:
+async def _between(
+    graph: Graph, space: Space, chosen: list[str], most: int, ties: set[RelationSummary], truncated: bool
+) -> Part:
     """These entities and the relations between any two of them, out of these ties."""
     found = await graph.entities(space, chosen)
     inside = sorted((tie for tie in ties if found.keys() >= {*tie.key}), key=lambda tie: (-tie.weight, tie.key))
@@ -102,6 +104,6 @@ async def _between(graph: Graph, space: Space, chosen: list[str], most: int, tie
     )
 
 
-def _ends(ties: Iterable[Tie]) -> dict[str, None]:
+def _ends(ties: Iterable[RelationSummary]) -> dict[str, None]:
     """The names at these ties, those of the heaviest first."""
     return dict.fromkeys(name for tie in ties for name in tie.key)

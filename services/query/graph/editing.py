@@ -189,7 +189,7 @@ async def delete_relation(desk: Desk, source: str, target: str) -> Edited[bool]:
 
 async def _moved(desk: Desk, sources: Sequence[str], target: str) -> list[tuple[str, str]]:
     """The relations that the target will have once it has those of the sources; at most `MOST_MOVED` of each."""
-    ties = await desk.graph.ties(await desk.space(), sources, limit=MOST_MOVED)
+    ties = await desk.graph.relation_summaries(await desk.space(), sources, limit=MOST_MOVED)
     ends = {name for some in ties.values() for tie in some for name in tie.key} - {*sources, target}
     return [pair(target, end) for end in sorted(ends)]
 

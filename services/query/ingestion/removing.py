@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Collection
 
 from contracts import subjects
 from contracts.graph import Space
+from runtime.batching import batched
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message
 from runtime.bus.publisher import Added, add_again, cancel_document, delete_document
@@ -107,9 +108,7 @@ async def _listed(documents: Documents, space: Space, statuses: Collection[str])
 
 async def _each(ids: Collection[str], publish: Callable[[str], Awaitable[object]]) -> int:
     """Call it for each id, some at once; how many times it gave something. Raises what one of them raises."""
-    ordered, done = sorted(ids), 0
-    for start in range(0, len(ordered), AT_ONCE):
-        done += sum(
-            found is not None for found in await asyncio.gather(*map(publish, ordered[start : start + AT_ONCE]))
-        )
+    done = 0
+    for some in batched(sorted(ids), AT_ONCE):
+        done += sum(found is not None for found in await asyncio.gather(*map(publish, some)))
     return done

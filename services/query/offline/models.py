@@ -28,10 +28,10 @@ CANDIDATES = 32
 """Sentences whose meaning is compared with the question's; each costs a few milliseconds."""
 
 
-class OfflineKeywords:
+class OfflineKeywordExtractor:
     """Names and content words of the question."""
 
-    async def of(self, workspace: str, question: str) -> Keywords:
+    async def extract(self, workspace: str, question: str) -> Keywords:
         """Computed at once."""
         return offline_keywords(question)
 
@@ -50,7 +50,7 @@ class Embeds(Protocol):
         ...
 
 
-class ExtractiveAnswers:
+class ExtractiveAnswerGenerator:
     """Quotes the sentences that fit best, the best first: half by the question's words they name, half by meaning."""
 
     uses_model = False

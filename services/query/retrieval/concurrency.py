@@ -8,31 +8,31 @@ from dataclasses import dataclass, field
 from runtime.errors import Unavailable
 from runtime.fair import FairSemaphore
 
-AT_ONCE = 16
+MAX_CONCURRENT = 16
 """More keep the stores no busier; each would take longer until all of them are over the stores' time limits."""
 
-PATIENCE = 120.0
+MAX_WAIT = 120.0
 """Seconds a question waits for its turn."""
 
 
 @dataclass(frozen=True)
-class Turns:
+class ConcurrencyLimit:
     """Of each workspace in the order of asking; workspaces are served in turn."""
 
-    at_once: int = AT_ONCE
-    patience: float = PATIENCE
-    _turns: FairSemaphore = field(init=False)
+    max_concurrent: int = MAX_CONCURRENT
+    max_wait: float = MAX_WAIT
+    _semaphore: FairSemaphore = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_turns", FairSemaphore(self.at_once))
+        object.__setattr__(self, "_semaphore", FairSemaphore(self.max_concurrent))
 
     @asynccontextmanager
-    async def taken(self, workspace: str) -> AsyncGenerator[None]:
+    async def acquire(self, workspace: str) -> AsyncGenerator[None]:
         """Wait for a turn, and have it. Raises `Unavailable` when it does not come in time."""
         async with AsyncExitStack() as stack:
             try:
-                async with asyncio.timeout(self.patience):
-                    await stack.enter_async_context(self._turns.hold(workspace))
+                async with asyncio.timeout(self.max_wait):
+                    await stack.enter_async_context(self._semaphore.hold(workspace))
             except TimeoutError:
                 raise Unavailable("too many questions are asked at once", retry_after=5.0) from None
             yield

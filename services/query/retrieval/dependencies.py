@@ -8,53 +8,61 @@ from typing import Protocol, Self
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
-from services.query.question import Pick, Step
-from services.query.retrieval.concurrency import Turns
-from services.query.retrieval.port import Freshness, KeywordFinders, KnownGraph, Likenesses, Names, Rerankers, Supports
+from services.query.question import ChunkPickMethod, ProgressStep
+from services.query.retrieval.concurrency import ConcurrencyLimit
+from services.query.retrieval.port import (
+    CacheInvalidation,
+    ChunkSimilarities,
+    EntityNames,
+    GraphReader,
+    KeywordExtractor,
+    PassageReranker,
+    ProvenanceReader,
+)
 from services.query.spaces import Spaces as Spaces
 from services.query.status.port import Documents, Passages
 
 
-class Count(Protocol):
+class TokenCounter(Protocol):
     """Counts tokens."""
 
     def __call__(self, text: str, /) -> int: ...
 
 
-class Embed(Protocol):
+class EmbedTexts(Protocol):
     """Embeds texts for a search."""
 
     async def __call__(self, texts: Sequence[str], /) -> list[Vector]: ...
 
 
-class Searching(Protocol):
+class VectorSearch(Protocol):
     """How one generation of vectors is searched: by the model that made it."""
 
     @property
     def vectors(self) -> Vectors: ...
     @property
-    def likenesses(self) -> Likenesses: ...
+    def similarities(self) -> ChunkSimilarities: ...
     @property
-    def embed(self) -> Embed: ...
+    def embed(self) -> EmbedTexts: ...
     @property
-    def embed_words(self) -> Embed: ...
+    def embed_words(self) -> EmbedTexts: ...
 
 
-class Searches(Protocol):
+class VectorSearches(Protocol):
     """How each generation of vectors is searched."""
 
-    def of(self, generation: int, /) -> AbstractAsyncContextManager[Searching]:
+    def of(self, generation: int, /) -> AbstractAsyncContextManager[VectorSearch]:
         """Raises ModelChanged for a generation of a model that this process cannot embed with."""
         ...
 
 
-class Tell(Protocol):
+class ProgressCallback(Protocol):
     """Is told of each step when it begins."""
 
-    def __call__(self, step: Step, /) -> None: ...
+    def __call__(self, step: ProgressStep, /) -> None: ...
 
 
-def nobody(_: Step) -> None:
+def ignore_progress(_: ProgressStep) -> None:
     """Nobody wants to know."""
 
 
@@ -63,37 +71,37 @@ class RetrievalDependencies:
     """Stores and models that retrieval reads, and its settings. LightRAG's names and defaults."""
 
     graph: Graph
-    around: KnownGraph
+    graph_reader: GraphReader
     """The graph for questions."""
     vectors: Vectors
-    likenesses: Likenesses
-    freshness: Freshness
+    similarities: ChunkSimilarities
+    cache_invalidation: CacheInvalidation
     documents: Documents
     passages: Passages
-    supports: Supports
-    keywords: KeywordFinders
-    embed: Embed
-    embed_words: Embed
+    provenance: ProvenanceReader
+    keyword_extractor: KeywordExtractor
+    embed: EmbedTexts
+    embed_words: EmbedTexts
     """For single words of passages: the same come again and again, so they may be remembered."""
-    count: Count
-    names: Names
-    reranker: Rerankers | None = None
+    count_tokens: TokenCounter
+    entity_names: EntityNames
+    reranker: PassageReranker | None = None
     min_score: float = 0.2
     min_rerank_score: float = 0.0
     related_chunks: int = 5
-    pick: Pick = "VECTOR"
-    tell: Tell = nobody
-    turns: Turns = field(default_factory=Turns)
-    searches: Searches | None = None
+    chunk_pick_method: ChunkPickMethod = "VECTOR"
+    on_progress: ProgressCallback = ignore_progress
+    concurrency: ConcurrencyLimit = field(default_factory=ConcurrencyLimit)
+    vector_searches: VectorSearches | None = None
     """None: every generation is searched by `vectors`, `likenesses`, `embed` and `embed_words`."""
 
     @asynccontextmanager
-    async def searching(self, generation: int) -> AsyncGenerator[Self]:
+    async def for_generation(self, generation: int) -> AsyncGenerator[Self]:
         """The same, with the parts that search this generation of vectors. Raises ModelChanged, Unavailable."""
-        if self.searches is None:
+        if self.vector_searches is None:
             yield self
             return
-        async with self.searches.of(generation) as by:
+        async with self.vector_searches.of(generation) as by:
             yield replace(
-                self, vectors=by.vectors, likenesses=by.likenesses, embed=by.embed, embed_words=by.embed_words
+                self, vectors=by.vectors, likenesses=by.similarities, embed=by.embed, embed_words=by.embed_words
             )

@@ -3,32 +3,32 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from contracts.graph import Entity, Relation, Space, Support
+from contracts.graph import Entity, Provenance, Relation, Space
 from runtime.models.port import Vector
-from runtime.stores.graph.port import Neighbourhood, Tie
+from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from services.query.passage import Passage
 from services.query.question import Keywords
 from services.query.retrieval.linking import NameIndex
 from services.query.spaces import Spaces
 
 
-class Freshness(Protocol):
-    """Of what may be remembered of the projections, by `KnownGraph` and `Likenesses`."""
+class CacheInvalidation(Protocol):
+    """Of what may be remembered of the projections, by `GraphReader` and `ChunkSimilarities`."""
 
     async def refresh(self, *spaces: Space) -> None:
         """From now on show nothing older than what the log says of these spaces at this moment."""
         ...
 
 
-class Likenesses(Protocol):
+class ChunkSimilarities(Protocol):
     """How like passages are to a question. Their vectors may be remembered."""
 
-    async def likeness(self, space: Space, chunks: Collection[str], asked: Vector) -> dict[str, float]:
+    async def similarities(self, space: Space, chunks: Collection[str], asked: Vector) -> dict[str, float]:
         """The cosine similarity of those of these chunks that have a vector; no call where there are none."""
         ...
 
 
-class KnownGraph(Protocol):
+class GraphReader(Protocol):
     """What questions read of the graph store. It may be remembered."""
 
     async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
@@ -39,8 +39,10 @@ class KnownGraph(Protocol):
         """See `Graph.relations`."""
         ...
 
-    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> dict[str, list[Tie]]:
-        """See `Graph.ties`."""
+    async def relation_summaries(
+        self, space: Space, names: Collection[str], *, limit: int
+    ) -> dict[str, list[RelationSummary]]:
+        """See `Graph.relation_summaries`."""
         ...
 
     async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
@@ -48,8 +50,8 @@ class KnownGraph(Protocol):
         ...
 
 
-class Supports(Protocol):
-    """What single chunks say of an entity or relation; see `runtime.stores.documents.supports.Supports`."""
+class ProvenanceReader(Protocol):
+    """What single chunks say of an entity or relation; see `services.query.adapters.provenance`."""
 
     async def of(
         self,
@@ -59,12 +61,12 @@ class Supports(Protocol):
         after: str = "",
         limit: int = 100,
         among: Collection[str] | None = None,
-    ) -> list[Support]:
+    ) -> list[Provenance]:
         """Up to `limit` supports, in these documents only where `among` names some."""
         ...
 
 
-class Names(Protocol):
+class EntityNames(Protocol):
     """The names of every entity of a workspace, to be found in texts."""
 
     async def of(self, spaces: Spaces) -> NameIndex:
@@ -72,15 +74,15 @@ class Names(Protocol):
         ...
 
 
-class KeywordFinders(Protocol):
+class KeywordExtractor(Protocol):
     """What a question is about. Raises what `Chat` raises."""
 
-    async def of(self, workspace: str, question: str) -> Keywords:
+    async def extract(self, workspace: str, question: str) -> Keywords:
         """None found: both lists empty."""
         ...
 
 
-class Rerankers(Protocol):
+class PassageReranker(Protocol):
     """A model that judges how well passages answer a question."""
 
     async def rerank(

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from contracts.graph import Entity, Relation, Support
+from contracts.graph import Entity, Provenance, Relation
 from contracts.ids import SEPARATOR, UNKNOWN_SOURCE, chunk_place
 from runtime.stores.graph.port import Neighbourhood
 
@@ -14,7 +14,7 @@ LONGEST = 6000
 """Characters of a description."""
 
 
-def held(thing: T, supports: Sequence[Support]) -> T | None:
+def held(thing: T, supports: Sequence[Provenance]) -> T | None:
     """The thing with what these supports say, oldest document first; None without any.
 
     Descriptions that a model condensed are left out, for they may rest on other documents; so are keywords.
@@ -52,7 +52,7 @@ def told_by(around: Neighbourhood, documents: Collection[str], more: Mapping[str
     }
     ties = [
         replace(tie, source_ids=chunks, keywords=(), weight=float(len(chunks)))
-        for tie in around.ties
+        for tie in around.relation_summaries
         if tie.source in nodes and tie.target in nodes and (chunks := ours(tie.source_ids))
     ]
     return Neighbourhood(nodes, ties, dict.fromkeys(nodes, 0))

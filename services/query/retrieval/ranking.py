@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import zip_longest
 from typing import TypeVar
 
-from runtime.stores.graph.port import Tie
+from runtime.stores.graph.port import RelationSummary
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ def interleave(*lists: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
     return list(seen.values())
 
 
-def ranked(ties: Iterable[Tie]) -> list[Tie]:
+def ranked(ties: Iterable[RelationSummary]) -> list[RelationSummary]:
     """By the degrees of both ends together, then by weight, highest first; names break ties.
 
     A degree is counted among these ties: for an entity that was found it is the graph's, for another how many of those

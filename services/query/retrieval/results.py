@@ -10,7 +10,7 @@ from services.query.question import NO_KEYWORDS, Keywords
 
 
 @dataclass(frozen=True)
-class Gathered:
+class SearchResult:
     """What a mode's own stages found, before passages are read, reranked and cut to the budget."""
 
     entities: Sequence[Entity] = ()
@@ -24,7 +24,7 @@ class Gathered:
 
 
 @dataclass(frozen=True)
-class Found:
+class RetrievalResult:
     """Everything the answer rests on."""
 
     entities: Sequence[Entity] = ()

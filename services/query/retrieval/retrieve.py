@@ -8,14 +8,14 @@ from services.query.context.layout import passage_line
 from services.query.context.prompt import answer_prompt
 from services.query.context.reference_ids import references
 from services.query.passage import Passage
-from services.query.question import Keywords, Question, searched
+from services.query.question import Keywords, Question, search_keywords
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.gather import gather
 from services.query.retrieval.linking import linked
 from services.query.retrieval.mode_selection import chosen
 from services.query.retrieval.multihop.walk import walk
 from services.query.retrieval.ranking import within
-from services.query.retrieval.results import Found, Gathered
+from services.query.retrieval.results import RetrievalResult, SearchResult
 from services.query.retrieval.scoping import admitted
 from services.query.spaces import Spaces
 
@@ -25,47 +25,54 @@ RESERVE = 200
 """Tokens that are kept free for the list of references."""
 
 
-async def retrieve(question: Question, spaces: Spaces, library: RetrievalDependencies) -> Found:
+async def retrieve(question: Question, spaces: Spaces, deps: RetrievalDependencies) -> RetrievalResult:
     """What the documents hold about the question, in the question's mode. Raises `Unavailable`."""
     if question.mode == "bypass":
-        return Found()
-    question = await _decided(question, spaces, library)
-    keywords = await _keywords(question, spaces, library)
+        return RetrievalResult()
+    question = await _decided(question, spaces, deps)
+    keywords = await _keywords(question, spaces, deps)
     if keywords is None:
-        return Found()
-    async with library.turns.taken(spaces.status.workspace), library.searching(spaces.vectors.generation) as library:
-        documents = await admitted(question, spaces, library)
+        return RetrievalResult()
+    async with (
+        deps.concurrency.acquire(spaces.status.workspace),
+        deps.for_generation(spaces.vectors.generation) as deps,
+    ):
+        documents = await admitted(question, spaces, deps)
         stages = walk if question.mode == "walk" else gather
-        gathered = await stages(question, keywords, spaces, library, documents)
-        found = await _read(question, gathered, spaces, library)
+        gathered = await stages(question, keywords, spaces, deps, documents)
+        found = await _read(question, gathered, spaces, deps)
     return replace(found, keywords=keywords)
 
 
-async def _decided(question: Question, spaces: Spaces, library: RetrievalDependencies) -> Question:
+async def _decided(question: Question, spaces: Spaces, deps: RetrievalDependencies) -> Question:
     """The question in a mode, where it leaves the choice to us."""
     if question.mode != "auto":
         return question
-    links = await asyncio.to_thread(linked, question.query, await library.names.of(spaces))
+    links = await asyncio.to_thread(linked, question.query, await deps.entity_names.of(spaces))
     return replace(question, mode=chosen(question.query, links))
 
 
-async def _keywords(question: Question, spaces: Spaces, library: RetrievalDependencies) -> Keywords | None:
+async def _keywords(question: Question, spaces: Spaces, deps: RetrievalDependencies) -> Keywords | None:
     """What to search by; None when a long question is about nothing."""
     if question.mode not in WITHOUT_KEYWORDS:
-        library.tell("extracting_keywords")
+        deps.on_progress("extracting_keywords")
     if question.mode in WITHOUT_KEYWORDS or question.keywords:
         return question.keywords
-    return searched(question.query, await library.keywords.of(spaces.status.workspace, question.query))
+    return search_keywords(
+        question.query, await deps.keyword_extractor.extract(spaces.status.workspace, question.query)
+    )
 
 
-async def _read(question: Question, gathered: Gathered, spaces: Spaces, library: RetrievalDependencies) -> Found:
+async def _read(
+    question: Question, gathered: SearchResult, spaces: Spaces, deps: RetrievalDependencies
+) -> RetrievalResult:
     """The passages, reranked and cut to what room the rest of the prompt leaves."""
-    known = await library.passages.get(spaces.status, gathered.chunk_ids)
-    passages = await _reranked(question, [known[id] for id in gathered.chunk_ids if id in known], library)
-    room = question.max_total_tokens - _used(question, gathered, library) - RESERVE
-    kept = within(passages[: question.chunk_top_k], room, lambda passage: library.count(passage_line("1", passage)))
+    known = await deps.passages.get(spaces.status, gathered.chunk_ids)
+    passages = await _reranked(question, [known[id] for id in gathered.chunk_ids if id in known], deps)
+    room = question.max_total_tokens - _used(question, gathered, deps) - RESERVE
+    kept = within(passages[: question.chunk_top_k], room, lambda passage: deps.count_tokens(passage_line("1", passage)))
     ids = references([passage.file_path for passage in kept])
-    return Found(
+    return RetrievalResult(
         gathered.entities,
         gathered.relations,
         [(ids.get(passage.file_path, ""), passage) for passage in kept],
@@ -74,18 +81,16 @@ async def _read(question: Question, gathered: Gathered, spaces: Spaces, library:
     )
 
 
-async def _reranked(
-    question: Question, passages: Sequence[Passage], library: RetrievalDependencies
-) -> Sequence[Passage]:
+async def _reranked(question: Question, passages: Sequence[Passage], deps: RetrievalDependencies) -> Sequence[Passage]:
     """By the reranker's scores, without those below the least one; as they come where there is none."""
     if question.rerank and passages:
-        library.tell("reranking")
-    if not (question.rerank and library.reranker and passages):
+        deps.on_progress("reranking")
+    if not (question.rerank and deps.reranker and passages):
         return passages
-    scored = await library.reranker.rerank(question.query, passages, question.chunk_top_k)
-    return [passage for passage, score in scored if score is None or score >= library.min_rerank_score]
+    scored = await deps.reranker.rerank(question.query, passages, question.chunk_top_k)
+    return [passage for passage, score in scored if score is None or score >= deps.min_rerank_score]
 
 
-def _used(question: Question, gathered: Gathered, library: RetrievalDependencies) -> int:
+def _used(question: Question, gathered: SearchResult, deps: RetrievalDependencies) -> int:
     """Tokens of the prompt without its passages."""
-    return gathered.tokens + library.count(answer_prompt(question, "").system) + library.count(question.query)
+    return gathered.tokens + deps.count_tokens(answer_prompt(question, "").system) + deps.count_tokens(question.query)

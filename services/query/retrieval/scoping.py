@@ -19,13 +19,13 @@ MOST_SUPPORTS = 200
 """Passages of these documents that are read of one entity or relation."""
 
 
-async def admitted(question: Question, spaces: Spaces, library: RetrievalDependencies) -> Documents:
+async def admitted(question: Question, spaces: Spaces, deps: RetrievalDependencies) -> Documents:
     """The documents the question is about; None when it is about all of them."""
-    return frozenset(await library.documents.within(spaces.status, question.scope)) if question.scope else None
+    return frozenset(await deps.documents.within(spaces.status, question.scope)) if question.scope else None
 
 
 async def held_to(
-    things: Sequence[T], documents: Documents, spaces: Spaces, library: RetrievalDependencies
+    things: Sequence[T], documents: Documents, spaces: Spaces, deps: RetrievalDependencies
 ) -> Sequence[T]:
     """The things as these documents alone speak of them, without those of which they do not."""
     if documents is None:
@@ -33,6 +33,6 @@ async def held_to(
 
     async def said(thing: T) -> T | None:
         names = (thing.name,) if isinstance(thing, Entity) else thing.key
-        return held(thing, await library.supports.of(spaces.graph, names, limit=MOST_SUPPORTS, among=documents))
+        return held(thing, await deps.provenance.of(spaces.graph, names, limit=MOST_SUPPORTS, among=documents))
 
     return [thing for thing in await asyncio.gather(*map(said, things)) if thing]

@@ -3,14 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from contracts.events import DocumentAdded, Event, StageFailed
 from contracts.graph import Generations
-from runtime.bus.edge import LONGEST_DELAY, PATIENCE, backoff, each
+from runtime.bus.edge import PATIENCE, each
 from runtime.bus.memory import MemoryMessage
 from runtime.bus.port import BUG_ATTEMPTS, Delivery
 from runtime.errors import Poison, RateLimited, Retryable, Unavailable
@@ -171,25 +170,6 @@ async def test_what_failed_for_a_while_succeeds_in_the_end() -> None:
         await table.deliver()
     assert table.unacknowledged == []
     assert len(table.facts()) == 1
-
-
-def test_delays_grow_from_one_second_to_the_longest() -> None:
-    middle = [sum(backoff(attempt) for _ in range(400)) / 400 for attempt in range(1, 12)]
-    assert all(later > earlier * 1.5 for earlier, later in pairwise(middle[:5]))
-    assert middle[0] == pytest.approx(1.0, rel=0.1)
-    assert middle[-1] == pytest.approx(LONGEST_DELAY, rel=0.1)
-    assert backoff(100_000) <= LONGEST_DELAY * 1.25
-
-
-def test_delays_are_spread_so_that_replicas_do_not_come_back_as_one() -> None:
-    drawn = {backoff(5) for _ in range(50)}
-    assert len(drawn) > 40
-    assert max(drawn) - min(drawn) > 4.0
-
-
-def test_a_provider_that_asks_to_wait_is_heard() -> None:
-    assert backoff(1, 300.0) == 300.0
-    assert backoff(1, 0.1) >= 0.75
 
 
 async def test_the_delay_of_a_redelivery_is_the_one_the_provider_asked_for() -> None:

@@ -140,8 +140,8 @@ async def test_what_would_not_help_is_not_tried(kind: Kind, bad: httpx.Response 
     assert len(script.asked) == 1
 
 
-def test_the_wait_is_the_servers_or_grows() -> None:
-    assert again(Unavailable("full", retry_after=30.0)) == 30.0
+def test_an_outage_is_a_reason_to_ask_again_and_a_long_wait_is_none() -> None:
+    assert again(Unavailable("full", retry_after=30.0)) is True
     assert again(Unavailable("gone")) is True
     assert again(RateLimited("locked out", retry_after=LONGEST_WAIT + 1)) is False
     assert again(TimedOut("slow")) is False

@@ -11,8 +11,8 @@ from contracts.graph import Generations
 from runtime.errors import EmptyAnswer, Poison, RateLimited, Retryable, Unavailable
 from runtime.models.port import Completion, Message
 from runtime.models.scripted import Answer, ScriptedChat
-from runtime.stores.documents.caches import ExtractionCache
 from runtime.stores.documents.memory import MemoryRows
+from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
 from services.extractor.domain.guidance import COMPLETE, Recipe
 from services.extractor.domain.guidance import DELIMITER as D

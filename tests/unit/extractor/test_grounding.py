@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.models.port import Extraction
+from services.extractor.domain.extraction import Extraction
 from services.extractor.domain.grounding import grounded
 from tests.support.facts import entity, relation
 

@@ -13,8 +13,8 @@ from runtime.bus.port import BUG_ATTEMPTS
 from runtime.errors import Poison, RateLimited, Retryable, Unavailable
 from runtime.models.port import Completion
 from runtime.models.scripted import Answer, ScriptedChat
-from runtime.stores.documents.caches import ExtractionCache
 from runtime.stores.documents.memory import MemoryRows
+from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
 from services.extractor.adapters.rules import OfflineExtractor
 from services.extractor.domain.guidance import DELIMITER as D

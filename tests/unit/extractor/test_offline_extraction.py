@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime.models.port import Extraction
+from services.extractor.domain.extraction import Extraction
 from services.extractor.offline import extraction
 from services.extractor.offline.extraction import bounded, extract, plain
 from services.extractor.offline.ties import ABBREVIATION, ALIAS, DEFINITION, TOGETHER

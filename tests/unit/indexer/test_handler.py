@@ -11,11 +11,11 @@ from runtime.bus.port import Delivery
 from runtime.errors import Retryable
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.scripted import CountingEmbedder
-from runtime.stores.documents.caches import CachedEmbeddings
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
+from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import SETTLE_ROUNDS, index_graph, on_chunks, on_graph_merged
 from tests.support.facts import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger

@@ -13,7 +13,7 @@ from services.query.api.app import create_app
 from services.query.api.auth.config import Door
 from services.query.api.body_limits import BodyLimits
 from services.query.api.errors import answered
-from services.query.wiring import counter
+from services.query.wiring import cached_token_counter
 from tests.support.access import KEY, WRITER, behind, client, keyed
 from tests.support.querying import World, library_of_two
 
@@ -163,7 +163,7 @@ def test_tokens_of_a_text_are_counted_once_and_one_of_long_ago_is_forgotten(monk
         return len(text)
 
     monkeypatch.setattr(open_module, "COUNTED", 2)
-    counted = counter(count)
+    counted = cached_token_counter(count)
     for text in ("a line", "x" * 5000, "a line", "\ud800 lone", "x" * 5000, "a line"):
         assert counted(text) == len(text)
     assert seen == ["a line", "x" * 5000, "\ud800 lone", "x" * 5000, "a line"]

@@ -87,8 +87,8 @@ async def test_the_reranker_is_asked_when_the_request_or_else_the_setting_says_s
     world: World, by_default: bool, wanted: bool | None, asked: int
 ) -> None:
     reranker = Backwards()
-    library = world.library(reranker=reranker, min_rerank_score=1.0)
-    app = world.app(library=library, settings=QuerySettings(workspace="w", rerank_by_default=by_default))
+    deps = world.deps(reranker=reranker, min_rerank_score=1.0)
+    app = world.app(deps=deps, settings=QuerySettings(workspace="w", rerank_by_default=by_default))
     body = {"query": QUESTION, "mode": "naive", "enable_rerank": wanted, "include_chunk_content": True}
     async with client(app) as api:
         (reference,) = (await api.post("/query", json=body)).json()["references"]

@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from runtime.ahead import read_ahead
 from runtime.errors import Unavailable
+from services.query.adapters.read_ahead import read_ahead
 
 
 class Writer:

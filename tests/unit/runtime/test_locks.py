@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 from contracts.values import ExtractedEntity
 from runtime.locks import KeyLocks
-from runtime.models.port import Extraction, Vector
-from runtime.stores.documents.caches import CachedEmbeddings, ExtractionCache
+from runtime.models.port import Vector
 from runtime.stores.documents.memory import MemoryRows
+from services.extractor.adapters.extraction_cache import ExtractionCache
+from services.extractor.domain.extraction import Extraction
+from services.indexer.adapters import CachedEmbeddings
 
 
 async def test_holders_of_a_common_key_take_turns_and_never_wait_for_each_other() -> None:

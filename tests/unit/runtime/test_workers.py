@@ -9,7 +9,7 @@ import pytest
 from runtime import place
 from runtime.dealing import Dealer, bound, taken
 from runtime.errors import ConfigurationError
-from runtime.workers import CALM, LONGEST_DELAY, delay_before_restart, exit_code
+from runtime.workers import CALM, count_ends, exit_code
 
 
 @pytest.fixture
@@ -21,13 +21,9 @@ def line() -> Generator[tuple[socket.socket, socket.socket]]:
         yield ours, theirs
 
 
-def test_a_worker_is_started_again_later_and_later_until_it_has_lived_for_a_while() -> None:
-    delays = [0.0]
-    for _ in range(12):
-        delays.append(delay_before_restart(delays[-1], 1.0))
-    assert delays[1:5] == [0.2, 0.4, 0.8, 1.6]
-    assert delays[-1] == LONGEST_DELAY
-    assert delay_before_restart(LONGEST_DELAY, CALM) == 0.2
+def test_ends_in_a_row_are_counted_until_a_process_has_lived_for_a_while() -> None:
+    assert [count_ends(before, 1.0) for before in (0, 1, 7)] == [1, 2, 8]
+    assert count_ends(7, CALM) == 1
 
 
 @pytest.mark.parametrize(("code", "shown"), [(1, 1), (3, 3), (0, 1), (-9, 137), (-15, 143)])

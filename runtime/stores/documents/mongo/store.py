@@ -13,11 +13,11 @@ from pymongo import ASCENDING, DESCENDING, ReplaceOne, UpdateOne
 from pymongo.errors import DuplicateKeyError, PyMongoError
 
 from contracts.graph import Space
+from runtime.batching import batched
 from runtime.errors import ConfigurationError, InvalidInput
 from runtime.stores.documents import schema
 from runtime.stores.documents.bodies import (
     Where,
-    batches,
     checked_key,
     checked_swap,
     decode,
@@ -82,7 +82,7 @@ class MongoRows:
     async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
         """The rows that exist among `keys`, a thousand a command."""
         found: dict[str, Row] = {}
-        for batch in batches(keys, BATCH):
+        for batch in batched(keys, BATCH):
             async with answered(self._limit):
                 cursor = self._of(table).find({"_id": {"$in": _ids(table, batch)}}, batch_size=BATCH)
                 found.update(_rows(table, await cursor.to_list(None)))
@@ -90,7 +90,7 @@ class MongoRows:
 
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
         """Replace or add these rows, a thousand a command."""
-        for batch in batches(rows.items(), BATCH):
+        for batch in batched(rows.items(), BATCH):
             documents = [_document(table, key, row) for key, row in batch]
             writes = {it["_id"]: ReplaceOne({"_id": it["_id"]}, it, upsert=True) for it in documents}
             await write_all(self._of(table), writes, limit=self._limit)
@@ -109,7 +109,7 @@ class MongoRows:
                 found = await self._of(table).find(greater, {f"fields.{field}": 1}, batch_size=BATCH).to_list(None)
             return [it["_id"] for it in found if it["fields"][field] > guards[it["_id"]]]
 
-        for batch in batches(rows.items(), BATCH):
+        for batch in batched(rows.items(), BATCH):
             writes: dict[str, Write] = {}
             for it in (_document(table, key, row) for key, row in batch):
                 not_greater = {"_id": it["_id"], f"fields.{field}": {"$not": {"$gt": guards[it["_id"]]}}}
@@ -133,7 +133,7 @@ class MongoRows:
         """Count up, a thousand a command, then read."""
         wanted = dict.fromkeys(map(checked_key, keys))
         more = {"$inc": {"fields.n": 1}, "$setOnInsert": {"space": _space(table), "body": "{}"}}
-        for batch in batches(wanted, BATCH):
+        for batch in batched(wanted, BATCH):
             writes = {it: UpdateOne({"_id": it}, more, upsert=True) for it in _ids(table, batch)}
             await write_all(self._of(table), writes, limit=self._limit)
         return {key: row["n"] for key, row in (await self.get(table, wanted)).items()}
@@ -167,7 +167,7 @@ class MongoRows:
 
     async def delete(self, table: Table, keys: Collection[str]) -> None:
         """Remove these rows, a thousand a command."""
-        for batch in batches(keys, BATCH):
+        for batch in batched(keys, BATCH):
             async with answered(self._limit):
                 await self._of(table).delete_many({"_id": {"$in": _ids(table, batch)}})
 

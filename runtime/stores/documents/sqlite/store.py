@@ -7,10 +7,10 @@ from typing import Any
 import orjson
 
 from contracts.graph import Space
+from runtime.batching import batched
 from runtime.stores.documents import schema
 from runtime.stores.documents.bodies import (
     Where,
-    batches,
     checked_key,
     checked_swap,
     decode,
@@ -62,21 +62,21 @@ class SqliteRows:
         indexed(table.name)
         sql = f"SELECT key, body FROM {table.name} WHERE {_HERE} AND {_among('key')}"
         found: dict[str, Row] = {}
-        for batch in batches(keys, BATCH):
+        for batch in batched(keys, BATCH):
             found.update(_rows(await self._file.read(sql, (*_here(table), _json(batch)))))
         return found
 
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
         """Replace or add these rows, some thousands a transaction."""
         sql = _upsert(table.name)
-        for batch in batches(rows.items(), BATCH):
+        for batch in batched(rows.items(), BATCH):
             await self._file.write_all(sql, [_record(table, key, row) for key, row in batch])
 
     async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
         """Replace or add those rows that no greater `field` holds up."""
         sql = f"{_upsert(table.name)} WHERE coalesce(json_extract(body, '$.' || ?), {_SMALLEST}) <= ?"
         guards = {key: guard(key, row, field) for key, row in rows.items()}
-        for batch in batches(rows.items(), BATCH):
+        for batch in batched(rows.items(), BATCH):
             await self._file.write_all(sql, [(*_record(table, key, row), field, guards[key]) for key, row in batch])
 
     async def swap(self, table: Table, key: str, expected: int | None, row: Row) -> bool:
@@ -94,7 +94,7 @@ class SqliteRows:
         more = "json_set(body, '$.n', coalesce(json_extract(body, '$.n'), 0) + 1)"
         sql = f"{_insert(table.name)} DO UPDATE SET body = {more}"
         wanted = dict.fromkeys(map(checked_key, keys))
-        for batch in batches(wanted, BATCH):
+        for batch in batched(wanted, BATCH):
             await self._file.write_all(sql, [_record(table, key, {"n": 1}) for key in batch])
         return {key: row["n"] for key, row in (await self.get(table, wanted)).items()}
 
@@ -131,7 +131,7 @@ class SqliteRows:
         """Remove these rows, some thousands a transaction."""
         indexed(table.name)
         sql = f"DELETE FROM {table.name} WHERE {_HERE} AND {_among('key')}"
-        for batch in batches(keys, BATCH):
+        for batch in batched(keys, BATCH):
             await self._file.write(sql, (*_here(table), _json(batch)))
 
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:

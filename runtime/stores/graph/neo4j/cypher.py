@@ -21,7 +21,7 @@ from typing import Any
 
 from contracts.graph import Entity, Relation
 from contracts.ids import pair
-from runtime.stores.graph.port import MOST_SOURCES, Node, Tie
+from runtime.stores.graph.port import MOST_SOURCES, Node, RelationSummary
 
 PAGES = 1024
 
@@ -285,7 +285,7 @@ def read_node(name: str, record: dict[str, Any]) -> Node:
     return Node(name, record["type"], tuple(sources), tuple(paths), record["support"])
 
 
-def read_tie(record: dict[str, Any]) -> Tie:
+def read_tie(record: dict[str, Any]) -> RelationSummary:
     """The tie of a record of TIED."""
     ends = pair(record["name"], record["other"])
-    return Tie(*ends, record["weight"], tuple(record["keywords"]), _parted(record["tied_in"]))
+    return RelationSummary(*ends, record["weight"], tuple(record["keywords"]), _parted(record["tied_in"]))

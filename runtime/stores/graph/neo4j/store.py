@@ -1,8 +1,6 @@
 """The graph store over Bolt, with the neo4j driver: Neo4j 5.26 and newer, or ArcadeDB, by the same statements."""
 
-import asyncio
 import contextlib
-import random
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -19,8 +17,9 @@ from neo4j.exceptions import ConfigurationError as DriverConfigurationError
 
 from contracts.graph import Entity, Relation, Space
 from runtime.errors import ConfigurationError, Unavailable
+from runtime.retries import Backoff
 from runtime.stores.graph.neo4j import cypher, cypher_checkpoints
-from runtime.stores.graph.port import Neighbourhood, Tie
+from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from runtime.stores.graph.write_batches import (
     SCANNED_TIES,
     batches,
@@ -40,6 +39,9 @@ Records = list[dict[str, Any]]
 
 SCHEMES = frozenset(name + suffix for name in ("bolt", "neo4j") for suffix in ("", "+s", "+ssc"))
 URI_FORM = "the graph's URI must look like bolt://host:7687 or neo4j://host:7687"
+
+CONFLICTS = Backoff(first=0.005, longest=0.25, spread=1.0)
+"""Between two tries of a transaction."""
 
 CONFLICT_TRIES = 60
 CONNECTION_TRIES = 2
@@ -143,12 +145,14 @@ class BoltGraph:
         records = await self._by_name(cypher.DEGREES, space, names)
         return {record["name"]: record["degree"] for record in records}
 
-    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> dict[str, list[Tie]]:
+    async def relation_summaries(
+        self, space: Space, names: Collection[str], *, limit: int
+    ) -> dict[str, list[RelationSummary]]:
         if limit < 1:
             return {}
         records = await self._by_name(cypher.TIES, space, names, limit=limit, scanned=SCANNED_TIES)
         lists = {r["name"]: zip(r["sources"], r["targets"], r["weights"], strict=True) for r in records}
-        return {name: sorted_ties(Tie(*values) for values in some) for name, some in lists.items()}
+        return {name: sorted_ties(RelationSummary(*values) for values in some) for name, some in lists.items()}
 
     async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
         asked = await self._by_name(cypher.NODES, space, names)
@@ -242,16 +246,15 @@ class BoltGraph:
             raise Unavailable(f"the graph store fails: {type(error).__name__} {code}".rstrip()) from error
 
     async def _attempts(self, work: Callable[[AsyncTransaction], Awaitable[T]]) -> T:
-        """Try again after conflicts with other writers, with growing random pauses, and after a lost connection."""
-        attempt = 0
-        while True:
-            attempt += 1
-            try:
-                return await self._attempt(work)
-            except (DriverError, Neo4jError) as error:
-                if attempt >= _tries(error):
-                    raise
-            await asyncio.sleep(random.random() * min(0.5, 0.005 * 2**attempt))  # noqa: S311 - jitter, not a secret
+        """Try again after conflicts with other writers, and after a lost connection."""
+        tries = 0
+
+        def again(error: Exception) -> bool:
+            nonlocal tries
+            tries += 1
+            return isinstance(error, DriverError | Neo4jError) and tries < _tries(error)
+
+        return await CONFLICTS.retry(lambda: self._attempt(work), again)
 
     async def _attempt(self, work: Callable[[AsyncTransaction], Awaitable[T]]) -> T:
         # Write access also for reads: in a cluster they then go to the leader, and see what was written.

@@ -14,6 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from runtime.retries import format_retry_after
 from services.query.api.auth.config import Door, is_local
 from services.query.api.auth.credentials import Token
 from services.query.api.auth.permissions import ANYONE, READING_BELOW, UNSEEN, Caller, Grant, listed, need
@@ -48,7 +49,7 @@ class Refused(Exception):
 
 def too_often(seconds: float, detail: str) -> Refused:
     """429 with the seconds to wait."""
-    return Refused(429, detail, {"Retry-After": str(max(1, int(seconds + 0.999)))})
+    return Refused(429, detail, {"Retry-After": format_retry_after(seconds)})
 
 
 class Gate:

@@ -18,14 +18,14 @@ from services.query.api.questions.routes import POSITION, asked, standing, wante
 from services.query.api.questions.streaming import Ndjson
 from services.query.errors import NotTaken
 from services.query.question import Turn
-from services.query.retrieval.dependencies import Count
+from services.query.retrieval.dependencies import TokenCounter
 
 
 @dataclass
 class Meter:
     """What an answer takes: tokens, as our tokenizer counts what was sent and said, and nanoseconds."""
 
-    count: Count
+    count: TokenCounter
     prompt_tokens: int
     began: int = field(default_factory=time.monotonic_ns)
     first: int = 0
@@ -91,11 +91,11 @@ def question(wish: Wish, before: Sequence[Turn], system: str = "", *, bare: bool
 
 async def reply(request: QueryRequest, ctx: Context, workspace: str, response: Response, *, streamed: bool) -> Reply:
     """The answer, on the one road from question to answer."""
-    count = ctx.library.count
+    count = ctx.deps.count_tokens
     sent = [request.query, request.user_prompt or "", *(said.content for said in request.conversation_history or ())]
     meter = Meter(count, sum(map(count, sent)))
     spaces = await standing(request, ctx, workspace, response)
-    answer = await ask(asked(request, ctx.settings), spaces, ctx.library, wanted=wanted_of(request), streamed=streamed)
+    answer = await ask(asked(request, ctx.settings), spaces, ctx.deps, wanted=wanted_of(request), streamed=streamed)
     shown = references_of(request, answer) or []
     return Reply(
         _pieces(request, answer, meter),

@@ -184,7 +184,7 @@ async def clear(ctx: Ctx, workspace: Workspace) -> Done:
 @router.post("/clear_cache")
 async def clear_cache(ctx: Ctx, workspace: Workspace) -> Done:
     """Forget what a language model gave for texts and questions of this workspace. Embeddings are kept."""
-    await ctx.library.caches.clear(workspace)
+    await ctx.deps.caches.clear(workspace)
     return Done(status="success", message="Successfully cleared all cache")
 
 

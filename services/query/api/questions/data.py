@@ -14,7 +14,7 @@ from services.query.api.questions.routes import STANDING, asked, standing
 from services.query.api.reference.responses import SAID, Problem, Responses
 from services.query.passage import Passage
 from services.query.question import Question
-from services.query.retrieval.results import Found
+from services.query.retrieval.results import RetrievalResult
 from services.query.retrieval.retrieve import retrieve
 
 router = APIRouter()
@@ -38,11 +38,11 @@ REFUSED: Responses = {**STANDING, 400: {"model": QueryData | Problem, "descripti
 async def query_data(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryData:
     """What the documents hold about a question: entities, relationships, passages and their files."""
     question = asked(body, ctx.settings)
-    found = await retrieve(question, await standing(body, ctx, workspace, response), ctx.library)
+    found = await retrieve(question, await standing(body, ctx, workspace, response), ctx.deps)
     return nothing(question) if not found and question.mode != "bypass" else everything(question, found)
 
 
-def everything(question: Question, found: Found) -> QueryData:
+def everything(question: Question, found: RetrievalResult) -> QueryData:
     """All of it."""
     return QueryData(
         status="success",

@@ -11,8 +11,8 @@ from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.questions.models import QueryRequest, QueryResponse, references_of
 from services.query.api.questions.streaming import Ndjson, answer_lines
 from services.query.api.reference.responses import Responses, answering
-from services.query.question import RESPONSE_TYPE, Keywords, Question, Turn, Wanted
-from services.query.retrieval.dependencies import Tell
+from services.query.question import RESPONSE_TYPE, Keywords, Output, Question, Turn
+from services.query.retrieval.dependencies import ProgressCallback
 from services.query.settings import QuerySettings
 from services.query.spaces import Spaces
 
@@ -47,7 +47,7 @@ async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Re
     """Answer a question from the documents."""
     started = time.monotonic()
     spaces = await standing(body, ctx, workspace, response)
-    answer = await ask(asked(body, ctx.settings), spaces, ctx.library, wanted=wanted_of(body))
+    answer = await ask(asked(body, ctx.settings), spaces, ctx.deps, wanted=wanted_of(body))
     return QueryResponse(
         response=answer.text,
         references=references_of(body, answer),
@@ -70,16 +70,16 @@ async def query_stream(
     spaces = await standing(body, ctx, workspace, response)
     question, wanted = asked(body, ctx.settings), wanted_of(body)
 
-    async def asking(tell: Tell) -> Answer:
-        library = replace(ctx.library, tell=tell)
-        return await ask(question, spaces, library, wanted=wanted, streamed=body.stream is not False)
+    async def asking(tell: ProgressCallback) -> Answer:
+        deps = replace(ctx.deps, on_progress=tell)
+        return await ask(question, spaces, deps, wanted=wanted, streamed=body.stream is not False)
 
     lines = Ndjson(await answer_lines(body, asking, request.url.path))
     lines.headers[POSITION] = response.headers[POSITION]
     return lines
 
 
-def wanted_of(body: QueryRequest) -> Wanted:
+def wanted_of(body: QueryRequest) -> Output:
     """Whether it is for the answer, or for what a model would be given."""
     if body.only_need_prompt:
         return "prompt"

@@ -13,11 +13,11 @@ from starlette.types import Send
 from services.query.answering.ask import Answer
 from services.query.api.errors import told
 from services.query.api.questions.models import QueryRequest, references_of
-from services.query.retrieval.dependencies import Tell, nobody
+from services.query.retrieval.dependencies import ProgressCallback, ignore_progress
 
 HEADERS = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buffering": "no"}
 
-Asking = Callable[[Tell], Awaitable[Answer]]
+Asking = Callable[[ProgressCallback], Awaitable[Answer]]
 """Asks the question; tells of each step."""
 
 Lines = AsyncGenerator[str]
@@ -53,7 +53,7 @@ async def answer_lines(request: QueryRequest, asking: Asking, path: str) -> Line
     """
     if request.include_progress:
         return guarded(_with_progress(request, asking), path, _failed)
-    return guarded(_answered(request, await asking(nobody)), path, _failed)
+    return guarded(_answered(request, await asking(ignore_progress)), path, _failed)
 
 
 def _failed(_: int, detail: str) -> str:

@@ -86,15 +86,15 @@ def pages(ctx: Context, door: Door, busy: bool) -> dict[str, Any]:
 async def embedding_model(ctx: Context, generation: int) -> str:
     """The model that questions are embedded with; that of the settings while the store does not answer."""
     try:
-        async with ctx.library.searching(generation) as library:
-            return library.vectors.model
+        async with ctx.deps.for_generation(generation) as deps:
+            return deps.vectors.model
     except Retryable:
-        return ctx.library.vectors.model
+        return ctx.deps.vectors.model
 
 
 def configuration(ctx: Context, workspace: str, embedding_model: str) -> dict[str, Any]:
     """Models, limits and stores: no address, no key."""
-    settings, library = ctx.settings, ctx.library
+    settings, deps = ctx.settings, ctx.deps
     llm = settings.llm_model if settings.has_llm else None
     return {
         "llm_binding": "openai" if llm else None,
@@ -112,7 +112,7 @@ def configuration(ctx: Context, workspace: str, embedding_model: str) -> dict[st
         "max_graph_nodes": settings.max_graph_nodes,
         "enable_llm_cache": settings.enable_llm_cache,
         "enable_llm_cache_for_extract": True,
-        "enable_rerank": library.reranker is not None,
+        "enable_rerank": deps.reranker is not None,
         "rerank_binding": settings.rerank_binding or "null",
         "rerank_model": settings.rerank_model or None,
         "summary_language": settings.summary_language,

@@ -5,38 +5,40 @@ from typing import Any
 
 from contracts.events import GraphMerged
 from contracts.graph import Entity, Relation, Space
-from runtime.stores.graph.port import Graph, Neighbourhood, Tie
-from services.query.retrieval.caches.invalidation import Kept
+from runtime.stores.graph.port import Graph, Neighbourhood, RelationSummary
+from services.query.retrieval.caches.invalidation import ProjectionCache
 
 
-class KeptGraph:
-    """The port `KnownGraph` over the graph store."""
+class CachedGraph:
+    """The port `GraphReader` over the graph store."""
 
-    def __init__(self, graph: Graph, kept: Kept) -> None:
-        self._graph, self._kept = graph, kept
+    def __init__(self, graph: Graph, kept: ProjectionCache) -> None:
+        self._graph, self._cache = graph, kept
         self._limits: set[int] = set()
-        kept.follow(GraphMerged.type_name(), self._overtaken)
+        kept.subscribe(GraphMerged.type_name(), self._changed_keys)
 
     async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
         """See `Graph.entities`."""
-        return await self._kept.read(space, ("entity",), names, lambda new: self._graph.entities(space, new))
+        return await self._cache.get_or_read(space, ("entity",), names, lambda new: self._graph.entities(space, new))
 
     async def relations(self, space: Space, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
         """See `Graph.relations`."""
-        return await self._kept.read(space, ("relation",), pairs, lambda new: self._graph.relations(space, new))
+        return await self._cache.get_or_read(space, ("relation",), pairs, lambda new: self._graph.relations(space, new))
 
-    async def ties(self, space: Space, names: Collection[str], *, limit: int) -> dict[str, list[Tie]]:
-        """See `Graph.ties`."""
+    async def relation_summaries(
+        self, space: Space, names: Collection[str], *, limit: int
+    ) -> dict[str, list[RelationSummary]]:
+        """See `Graph.relation_summaries`."""
         self._limits.add(limit)
-        return await self._kept.read(
-            space, ("ties", limit), names, lambda new: self._graph.ties(space, new, limit=limit)
+        return await self._cache.get_or_read(
+            space, ("ties", limit), names, lambda new: self._graph.relation_summaries(space, new, limit=limit)
         )
 
     async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
         """See `Graph.neighbourhood`. Nothing of it is kept."""
         return await self._graph.neighbourhood(space, names, limit=limit)
 
-    def _overtaken(self, event: GraphMerged) -> Iterator[tuple[Any, ...]]:
+    def _changed_keys(self, event: GraphMerged) -> Iterator[tuple[Any, ...]]:
         for entity in event.entities:
             yield "entity", entity.name
         for relation in event.relations:

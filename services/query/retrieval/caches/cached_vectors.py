@@ -18,24 +18,24 @@ from contracts.ids import chunk_place, chunk_vector_id
 from runtime.models.port import Vector
 from runtime.stores.vectors.fields import direction, similarities
 from runtime.stores.vectors.port import Vectors
-from services.query.retrieval.caches.invalidation import Kept
+from services.query.retrieval.caches.invalidation import ProjectionCache
 
-MOST_SEEN = 100_000
+MAX_SEEN = 100_000
 """Passages of which it is known that they were compared once, before all of that is forgotten; about 20 MB."""
 
 KIND = ("vector",)
 
 
-class KeptVectors:
-    """The port `Likenesses` over the vector store."""
+class CachedVectors:
+    """The port `ChunkSimilarities` over the vector store."""
 
-    def __init__(self, vectors: Vectors, kept: Kept) -> None:
-        self._vectors, self._kept = vectors, kept
+    def __init__(self, vectors: Vectors, kept: ProjectionCache) -> None:
+        self._vectors, self._cache = vectors, kept
         self._seen: defaultdict[Space, set[str]] = defaultdict(set)
-        kept.follow(VectorsIndexed.type_name(), _overtaken)
+        kept.subscribe(VectorsIndexed.type_name(), _changed_keys)
 
-    async def likeness(self, space: Space, chunks: Collection[str], asked: Vector) -> dict[str, float]:
-        """See `Likenesses.likeness`."""
+    async def similarities(self, space: Space, chunks: Collection[str], asked: Vector) -> dict[str, float]:
+        """See `ChunkSimilarities.similarities`."""
         ids = {chunk_vector_id(*place): chunk for chunk in sorted(chunks) if (place := chunk_place(chunk))}
         often, seldom = self._sorted(space, ids)
         compared, known = await asyncio.gather(self._compared(space, seldom, asked), self._known(space, often))
@@ -44,12 +44,12 @@ class KeptVectors:
 
     def _sorted(self, space: Space, ids: Collection[str]) -> tuple[list[str], list[str]]:
         """Those whose vectors are kept, or were compared once since they were; and the others."""
-        if not self._kept.keeps(space):
+        if not self._cache.is_current(space):
             return [], list(ids)
-        if sum(map(len, self._seen.values())) > MOST_SEEN:
+        if sum(map(len, self._seen.values())) > MAX_SEEN:
             self._seen.clear()
         seen = self._seen[space]
-        once = self._kept.held(space, KIND, ids) | (seen & set(ids))
+        once = self._cache.cached_keys(space, KIND, ids) | (seen & set(ids))
         often, seldom = [id for id in ids if id in once], [id for id in ids if id not in once]
         # Where there is no room for all, one that had to go is compared once again before it is fetched again.
         seen.difference_update(often)
@@ -64,10 +64,10 @@ class KeptVectors:
             rows = await self._vectors.get(space, "chunks", new, vectors=True)
             return {id: np.array(row.vector, np.float32) for id, row in rows.items()}
 
-        return await self._kept.read(space, KIND, ids, read) if ids else {}
+        return await self._cache.get_or_read(space, KIND, ids, read) if ids else {}
 
 
-def _overtaken(event: VectorsIndexed) -> Iterator[tuple[Any, ...]]:
+def _changed_keys(event: VectorsIndexed) -> Iterator[tuple[Any, ...]]:
     """Rows of a document that is deleted, or ends earlier now, are named by nobody: whoever compares them finds no
     passage of theirs.
     """

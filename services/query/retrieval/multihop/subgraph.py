@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from contracts.ids import chunk_id, chunk_place, ids_of_name
 from runtime.models.port import Vector
-from runtime.stores.graph.port import Neighbourhood, Node, Tie
+from runtime.stores.graph.port import Neighbourhood, Node, RelationSummary
 from services.query.passage import Passage
 from services.query.retrieval.linking import key_of, words
 from services.query.retrieval.multihop.pagerank import pagerank
@@ -24,7 +24,7 @@ class Map:
     """Grows hop by hop."""
 
     nodes: dict[str, Node] = field(default_factory=dict[str, Node])
-    ties: dict[tuple[str, str], Tie] = field(default_factory=dict[tuple[str, str], Tie])
+    ties: dict[tuple[str, str], RelationSummary] = field(default_factory=dict[tuple[str, str], RelationSummary])
     degrees: dict[str, int] = field(default_factory=dict[str, int])
     """Of the entities whose ties were read."""
     like: dict[str, Vector] = field(default_factory=dict[str, Vector])
@@ -40,7 +40,7 @@ class Map:
         """What the graph store said."""
         self.nodes |= around.nodes
         self.degrees |= around.degrees
-        self.ties |= {(tie.source, tie.target): tie for tie in around.ties}
+        self.ties |= {(tie.source, tie.target): tie for tie in around.relation_summaries}
 
     def read(self, passages: Mapping[str, Passage], said: Iterable[Sentence]) -> None:
         """What passages say."""

@@ -25,7 +25,7 @@ from services.query.retrieval.multihop.sentences import NAMED, Asked, Sentence, 
 from services.query.retrieval.multihop.subgraph import Map
 from services.query.retrieval.provenance import told_by
 from services.query.retrieval.ranking import within
-from services.query.retrieval.results import Gathered
+from services.query.retrieval.results import SearchResult
 from services.query.retrieval.scoping import MOST_SUPPORTS, Documents, held_to
 from services.query.spaces import Spaces
 
@@ -60,7 +60,7 @@ class _Quest:
 
     question: Question
     spaces: Spaces
-    library: RetrievalDependencies
+    deps: RetrievalDependencies
     index: NameIndex
     links: Sequence[Link]
     asked: Asked
@@ -68,16 +68,16 @@ class _Quest:
 
 
 async def walk(
-    question: Question, keywords: Keywords, spaces: Spaces, library: RetrievalDependencies, documents: Documents = None
-) -> Gathered:
+    question: Question, keywords: Keywords, spaces: Spaces, deps: RetrievalDependencies, documents: Documents = None
+) -> SearchResult:
     """The passages along the ways from the linked entities, and what explains them. Keywords are not needed."""
-    fresh = library.freshness.refresh(spaces.graph, spaces.vectors)
-    index, _ = await asyncio.gather(library.names.of(spaces), fresh)
-    links = await _links(question, index, spaces, library)
-    quest = _Quest(question, spaces, library, index, links, Asked.of(question.query, links), documents)
-    vector, *said = await library.embed([question.query, *quest.asked.words.values()])
+    fresh = deps.cache_invalidation.refresh(spaces.graph, spaces.vectors)
+    index, _ = await asyncio.gather(deps.entity_names.of(spaces), fresh)
+    links = await _links(question, index, spaces, deps)
+    quest = _Quest(question, spaces, deps, index, links, Asked.of(question.query, links), documents)
+    vector, *said = await deps.embed([question.query, *quest.asked.words.values()])
     hits = await _dense(quest, vector)
-    near = await library.passages.get(spaces.status, [hit.names[0] for hit in hits])
+    near = await deps.passages.get(spaces.status, [hit.names[0] for hit in hits])
     starts = {name: 1.0 / len(link.names) for link in links for name in link.names} or _seeds_of(quest, hits, near)
     known = Map(said=dict(zip(quest.asked.words, said, strict=True)))
     starts |= await _explore(quest, known, starts, vector)
@@ -86,17 +86,17 @@ async def walk(
     entities, relations = await _things(quest, starts, ways)
     hybrid = await asyncio.to_thread(_hybrid, quest, known, hits, near)
     ranked = await asyncio.to_thread(_ranked, quest, known, ways, starts, hybrid)
-    spent = tokens(entities, relations, library.count)
-    return Gathered(entities, relations, ranked, spent, _info(quest, known, ways, entities, relations))
+    spent = tokens(entities, relations, deps.count_tokens)
+    return SearchResult(entities, relations, ranked, spent, _info(quest, known, ways, entities, relations))
 
 
-async def _links(question: Question, index: NameIndex, spaces: Spaces, library: RetrievalDependencies) -> list[Link]:
+async def _links(question: Question, index: NameIndex, spaces: Spaces, deps: RetrievalDependencies) -> list[Link]:
     """By the index; what else may be a name is looked up as it is written: the index is not there for a workspace of
     very many names, and a moment behind otherwise.
     """
     found = await asyncio.to_thread(linked, question.query, index)
     sure = [link for link in found if link.by != "spelling"]
-    there = await library.around.entities(spaces.graph, forms_left(question.query, sure))
+    there = await deps.graph_reader.entities(spaces.graph, forms_left(question.query, sure))
     for said in sorted(there, key=len, reverse=True):
         start = question.query.find(said)
         new = Link(said, start, start + len(said), (said,), "name")
@@ -111,8 +111,8 @@ def _overlap(one: Link, other: Link) -> bool:
 
 
 async def _dense(quest: _Quest, vector: Vector) -> list[Hit]:
-    most, least = max(quest.question.chunk_top_k, DENSE), quest.library.min_score
-    return await quest.library.vectors.search(
+    most, least = max(quest.question.chunk_top_k, DENSE), quest.deps.min_score
+    return await quest.deps.vectors.search(
         quest.spaces.vectors, "chunks", vector, top_k=most, min_score=least, documents=quest.documents
     )
 
@@ -135,7 +135,7 @@ async def _wanted(quest: _Quest, known: Map, frontier: Sequence[str], most: int,
     """
     unread = {name: known.unread(name) for name in frontier}
     rest = {chunk for chunks in unread.values() for chunk in chunks[most:]}
-    like = await quest.library.likenesses.likeness(quest.spaces.vectors, rest, vector)
+    like = await quest.deps.similarities.similarities(quest.spaces.vectors, rest, vector)
     best = {name: sorted(chunks[most:], key=lambda chunk: -like.get(chunk, -1.0)) for name, chunks in unread.items()}
     return list(dict.fromkeys(chunk for name in frontier for chunk in [*unread[name][:most], *best[name][:LIKE]]))
 
@@ -145,11 +145,11 @@ async def _around(quest: _Quest, frontier: Sequence[str]) -> Neighbourhood:
     the first passages of an entity only: of a hub those of these documents are looked up one by one.
     """
     space, documents = quest.spaces.graph, quest.documents
-    around = await quest.library.around.neighbourhood(space, frontier, limit=TIES)
+    around = await quest.deps.graph_reader.neighbourhood(space, frontier, limit=TIES)
     if documents is None:
         return around
     hubs = [name for name in frontier if name in around.nodes and around.nodes[name].support > MOST_SOURCES]
-    of = quest.library.supports.of
+    of = quest.deps.provenance.of
     found = await asyncio.gather(*(of(space, (name,), limit=MOST_SUPPORTS, among=documents) for name in hubs))
     more = {name: [support.chunk_id for support in some] for name, some in zip(hubs, found, strict=True)}
     return told_by(around, documents, more)
@@ -157,17 +157,17 @@ async def _around(quest: _Quest, frontier: Sequence[str]) -> Neighbourhood:
 
 async def _explore(quest: _Quest, known: Map, starts: Mapping[str, float], vector: Vector) -> dict[str, float]:
     """Hop by hop, what lies around the starts. Returns other names of the starts, which the first hop finds."""
-    library, spaces, frontier = quest.library, quest.spaces, list(starts)
+    deps, spaces, frontier = quest.deps, quest.spaces, list(starts)
     others: dict[str, float] = {}
     for hop in range(HOPS):
         if not frontier:
             break
         known.add(await _around(quest, frontier))
         wanted = await _wanted(quest, known, frontier, READ_OF_OTHERS if hop else READ_OF_LINKED, vector)
-        passages = await library.passages.get(spaces.status, wanted)
+        passages = await deps.passages.get(spaces.status, wanted)
         known.read(passages, await asyncio.to_thread(_said, quest, passages))
         new = known.unknown_words(COMPARED)
-        known.like |= zip(new, await library.embed_words(new), strict=True)
+        known.like |= zip(new, await deps.embed_words(new), strict=True)
         others = others or dict.fromkeys(known.same(starts), 1.0)
         done = {*known.degrees, *frontier}
         frontier = await asyncio.to_thread(_ahead, quest, known, {**starts, **others}, done)
@@ -213,14 +213,14 @@ async def _things(
     quest: _Quest, starts: Mapping[str, float], found: Sequence[Path]
 ) -> tuple[list[Entity], list[Relation]]:
     """The entities and relations on the best paths, within the question's budgets."""
-    question, count, space = quest.question, quest.library.count, quest.spaces.graph
+    question, count, space = quest.question, quest.deps.count_tokens, quest.spaces.graph
     names = list(dict.fromkeys([*starts, *(name for path in found for name in path.names)]))[: question.top_k]
     steps = [pair(*step) for path in found for step in zip(path.names, path.names[1:], strict=False)]
     pairs = list(dict.fromkeys(steps))[: question.top_k]
     entities, relations = await asyncio.gather(
-        quest.library.around.entities(space, names), quest.library.around.relations(space, pairs)
+        quest.deps.graph_reader.entities(space, names), quest.deps.graph_reader.relations(space, pairs)
     )
-    held = partial(held_to, documents=quest.documents, spaces=quest.spaces, library=quest.library)
+    held = partial(held_to, documents=quest.documents, spaces=quest.spaces, deps=quest.deps)
     return (
         within(
             await held([entities[name] for name in names if name in entities]),

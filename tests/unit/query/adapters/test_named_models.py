@@ -10,7 +10,7 @@ import pytest_asyncio
 
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
-from services.query.adapters.models import ModelAnswers
+from services.query.adapters.models import ModelAnswerGenerator
 from services.query.adapters.named_models import NamedChat, NamedEmbedder
 from tests.support.access import client
 from tests.support.openai_provider import KEY, Provider, serving
@@ -32,20 +32,20 @@ async def world() -> World:
 
 
 @asynccontextmanager
-async def _answers(provider: Provider, model: str, **options: Any) -> AsyncIterator[ModelAnswers]:
+async def _answers(provider: Provider, model: str, **options: Any) -> AsyncIterator[ModelAnswerGenerator]:
     chat = NamedChat(provider.chat(model, **options))
     try:
-        yield ModelAnswers(chat)
+        yield ModelAnswerGenerator(chat)
     finally:
         await chat.close()
 
 
-async def _asked(world: World, path: str = "/query", **library: Any) -> httpx.Response:
+async def _asked(world: World, path: str = "/query", **deps: Any) -> httpx.Response:
     bodies: dict[str, Any] = {
         "/api/chat": {"model": "lightrag", "messages": [CHAT], "stream": False},
         "/v1/chat/completions": {"model": "lightstream:mix", "messages": [CHAT]},
     }
-    async with client(world.app(library=world.library(**library))) as api:
+    async with client(world.app(deps=world.deps(**deps))) as api:
         answer = await api.post(path, json=bodies.get(path, {"query": QUESTION}))
     assert "127.0.0.1" not in answer.text
     assert "http" not in answer.text
@@ -67,7 +67,7 @@ async def test_an_answer_that_a_model_refuses_names_the_model_and_no_address(
     world: World, provider: Provider, model: str, status: int, said: str
 ) -> None:
     async with _answers(provider, model) as answers:
-        answer = await _asked(world, answers=answers)
+        answer = await _asked(world, answer_generator=answers)
     assert answer.status_code == status, answer.text
     assert said in answer.json()["detail"]
 
@@ -75,14 +75,14 @@ async def test_an_answer_that_a_model_refuses_names_the_model_and_no_address(
 @pytest.mark.parametrize("path", ["/api/chat", "/v1/chat/completions"])
 async def test_clients_of_other_protocols_hear_the_same(world: World, provider: Provider, path: str) -> None:
     async with _answers(provider, "status:400") as answers:
-        answer = await _asked(world, path, answers=answers)
+        answer = await _asked(world, path, answer_generator=answers)
     assert answer.status_code == 502
     assert "the language model status:400 refused the request" in answer.text
 
 
 async def test_a_stream_that_a_model_refuses_ends_with_its_name(world: World, provider: Provider) -> None:
     async with _answers(provider, "status:400") as answers:
-        answer = await _asked(world, "/query/stream", answers=answers)
+        answer = await _asked(world, "/query/stream", answer_generator=answers)
     assert "the language model status:400 refused the request" in answer.text.splitlines()[-1]
 
 
@@ -90,7 +90,7 @@ async def test_a_paused_model_is_named_with_the_time_to_wait(world: World, provi
     guard = Guard("wait:60 at 127.0.0.1", Limits(calls=4), patience=1.0)
     async with _answers(provider, "wait:60", guard=guard) as answers:
         for _ in range(2):  # what the provider says itself, and what is said while it is left alone
-            answer = await _asked(world, answers=answers)
+            answer = await _asked(world, answer_generator=answers)
             assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")
             assert "the language model wait:60 is paused or busy" in answer.json()["detail"]
     assert len(provider.requests) == 1

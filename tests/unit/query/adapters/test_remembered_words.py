@@ -4,15 +4,15 @@ import pytest
 
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.scripted import CountingEmbedder
-from services.query.adapters.word_embeddings import RememberedWords
+from services.query.adapters.word_embeddings import CachedWordEmbedder
 from services.query.context.prompt import Prompt
-from services.query.offline.models import ExtractiveAnswers
+from services.query.offline.models import ExtractiveAnswerGenerator
 from services.query.passage import Passage
 
 
 async def test_a_word_is_embedded_once_while_it_is_remembered() -> None:
     inner = CountingEmbedder(LexicalEmbedder(32))
-    words = RememberedWords(inner, most=2)
+    words = CachedWordEmbedder(inner, most=2)
     first = await words.embed(["one", "two", "one"])
     assert first[0] == first[2] and first[0] == pytest.approx((await inner.embed(["one"]))[0], abs=1e-6)
     embedded = inner.count
@@ -26,7 +26,7 @@ async def test_a_word_is_embedded_once_while_it_is_remembered() -> None:
 
 async def test_two_answers_from_the_same_sentences_embed_them_once() -> None:
     inner = CountingEmbedder(LexicalEmbedder(32))
-    answers = ExtractiveAnswers(RememberedWords(inner))
+    answers = ExtractiveAnswerGenerator(CachedWordEmbedder(inner))
     read = [("1", Passage("p", "d", 0, "The harbour has a lighthouse of stone. The ships come in at night.", "a.md"))]
     first = await answers.answer(Prompt("", "What has the harbour?"), read)
     embedded = inner.count

@@ -11,12 +11,12 @@ from contracts.graph import Generations, Space
 from runtime.errors import Unavailable
 from runtime.models.port import Message
 from runtime.models.scripted import ScriptedChat
-from runtime.stores.documents.caches import RowCache
 from runtime.stores.documents.port import Table
-from services.query.adapters.answer_cache import RowMemories
-from services.query.adapters.models import ModelAnswers, ModelKeywords
+from services.query.adapters.answer_cache import StoredAnswers
+from services.query.adapters.models import ModelAnswerGenerator, ModelKeywordExtractor
+from services.query.adapters.row_cache import RowCache
 from services.query.answering.ask import Answer, ask
-from services.query.answering.dependencies import Library
+from services.query.answering.dependencies import QueryDependencies
 from services.query.context.prompt import Prompt
 from services.query.question import Question, Turn
 from services.query.spaces import Spaces
@@ -40,14 +40,16 @@ class Counted:
         await self.go_on.wait()
         return f"Answer {number} [1] [9]."
 
-    def library(self, world: World, cache: RowCache | None = None) -> Library:
-        memories = RowMemories(cache or RowCache(world.rows, "answers"), world.log, self.chat.model)
-        return world.library(answers=ModelAnswers(self.chat), memories=memories)
+    def deps(self, world: World, cache: RowCache | None = None) -> QueryDependencies:
+        memories = StoredAnswers(cache or RowCache(world.rows, "answers"), world.log, self.chat.model)
+        return world.deps(answer_generator=ModelAnswerGenerator(self.chat), answer_cache=memories)
 
 
-async def said(question: Question, library: Library, spaces: Spaces = W, *, streamed: bool = False) -> tuple[str, bool]:
+async def said(
+    question: Question, deps: QueryDependencies, spaces: Spaces = W, *, streamed: bool = False
+) -> tuple[str, bool]:
     """The text, and whether it came in pieces."""
-    answer: Answer = await ask(question, spaces, library, streamed=streamed)
+    answer: Answer = await ask(question, spaces, deps, streamed=streamed)
     assert answer.by_model
     if answer.pieces is None:
         return answer.text, False
@@ -57,45 +59,45 @@ async def said(question: Question, library: Library, spaces: Spaces = W, *, stre
 @pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize("second", [False, True])
 async def test_the_same_question_is_answered_once_and_in_one_piece_then(first: bool, second: bool) -> None:
-    library = Counted().library(await library_of_two())
-    assert await said(QUESTION, library, streamed=first) == ("Answer 1 [1].", first)
-    assert await said(QUESTION, library, streamed=second) == ("Answer 1 [1].", False)
+    deps = Counted().deps(await library_of_two())
+    assert await said(QUESTION, deps, streamed=first) == ("Answer 1 [1].", first)
+    assert await said(QUESTION, deps, streamed=second) == ("Answer 1 [1].", False)
 
 
 async def test_replicas_share_what_is_remembered() -> None:
     world, model = await library_of_two(), Counted()
-    assert await said(QUESTION, model.library(world)) == await said(QUESTION, model.library(world))
+    assert await said(QUESTION, model.deps(world)) == await said(QUESTION, model.deps(world))
 
 
 async def test_whatever_happens_in_the_workspace_ends_what_is_remembered_and_nothing_elsewhere_does() -> None:
     world, model = await library_of_two(), Counted()
-    library = model.library(world)
-    await said(QUESTION, library)
+    deps = model.deps(world)
+    await said(QUESTION, deps)
     await world.log.publish(sealed(DocumentDeleted(document_id="other"), id="1", workspace="elsewhere"))
-    assert (await said(QUESTION, library))[0] == "Answer 1 [1]."
+    assert (await said(QUESTION, deps))[0] == "Answer 1 [1]."
     await world.log.publish(sealed(DocumentDeleted(document_id="nothing"), id="2", workspace="w"))
-    assert (await said(QUESTION, library))[0] == "Answer 2 [1]."
+    assert (await said(QUESTION, deps))[0] == "Answer 2 [1]."
 
 
 async def test_what_a_projection_takes_in_late_ends_it_too() -> None:
     world, model = await library_of_two(), Counted()
-    library = model.library(world)
-    await said(QUESTION, library)
+    deps = model.deps(world)
+    await said(QUESTION, deps)
     await world.index("late", "Marie Curie discovered radium in a shed.", version=2000)
-    assert (await said(QUESTION, library))[0].startswith("Answer 2")
+    assert (await said(QUESTION, deps))[0].startswith("Answer 2")
 
 
 async def test_an_event_during_retrieval_makes_the_answer_one_of_the_state_before() -> None:
     world, model = await library_of_two(), Counted()
-    library = model.library(world)
-    embed = library.embed
+    deps = model.deps(world)
+    embed = deps.embed
 
     async def slow(texts: Any) -> Any:
         await world.log.publish(sealed(DocumentDeleted(document_id="d"), id=f"{len(world.log.messages)}"))
         return await embed(texts)
 
-    await said(QUESTION, replace(library, embed=slow))
-    assert (await said(QUESTION, library))[0] == "Answer 2 [1]."
+    await said(QUESTION, replace(deps, embed=slow))
+    assert (await said(QUESTION, deps))[0] == "Answer 2 [1]."
 
 
 @pytest.mark.parametrize(
@@ -110,41 +112,41 @@ async def test_an_event_during_retrieval_makes_the_answer_one_of_the_state_befor
     ids=["query", "form", "instructions", "limits", "mode"],
 )
 async def test_another_question_has_another_answer(changed: Question) -> None:
-    library = Counted().library(await library_of_two())
-    await said(QUESTION, library)
-    assert (await said(changed, library))[0].startswith("Answer 2")
+    deps = Counted().deps(await library_of_two())
+    await said(QUESTION, deps)
+    assert (await said(changed, deps))[0].startswith("Answer 2")
 
 
 async def test_another_generation_model_or_workspace_has_another_answer() -> None:
     world, model = await library_of_two(), Counted()
-    memories = model.library(world).memories
+    memories = model.deps(world).answer_cache
     assert memories
 
     async def basis(spaces: Spaces) -> Any:
-        place = await memories.before(QUESTION, spaces.all)
+        place = await memories.entry_factory(QUESTION, spaces.all)
         return place(Prompt("", "")) if place else None
 
     others = (Spaces.of("w", Generations(status=2)), Spaces.of("w", Generations(vectors=2)), Spaces.of("v", LIVE))
     assert await basis(W) == await basis(W)
     assert await basis(W) not in [await basis(spaces) for spaces in others]
-    await said(QUESTION, model.library(world))
+    await said(QUESTION, model.deps(world))
     model.chat.model = "another"
-    assert (await said(QUESTION, model.library(world)))[0].startswith("Answer 2")
+    assert (await said(QUESTION, model.deps(world)))[0].startswith("Answer 2")
 
 
 async def test_a_conversation_and_a_bypass_are_answered_anew_each_time() -> None:
-    library = Counted().library(await library_of_two())
+    deps = Counted().deps(await library_of_two())
     conversation = replace(QUESTION, history=(Turn("user", "Hello"),))
     for number, question in enumerate((conversation, replace(QUESTION, mode="bypass"))):
         for again in (1, 2):
-            assert (await said(question, library))[0].startswith(f"Answer {2 * number + again}")
+            assert (await said(question, deps))[0].startswith(f"Answer {2 * number + again}")
 
 
 async def test_equal_questions_at_the_same_time_are_one_call() -> None:
     world, model = await library_of_two(), Counted()
-    library = model.library(world)
+    deps = model.deps(world)
     model.go_on.clear()
-    asking = [asyncio.create_task(said(QUESTION, library, streamed=number == 4)) for number in range(5)]
+    asking = [asyncio.create_task(said(QUESTION, deps, streamed=number == 4)) for number in range(5)]
     while not model.chat.calls:
         await asyncio.sleep(0)
     model.go_on.set()
@@ -153,12 +155,12 @@ async def test_equal_questions_at_the_same_time_are_one_call() -> None:
 
 
 async def test_an_answer_that_was_broken_off_is_not_remembered() -> None:
-    library = Counted().library(await library_of_two())
-    answer = await ask(QUESTION, W, library, streamed=True)
+    deps = Counted().deps(await library_of_two())
+    answer = await ask(QUESTION, W, deps, streamed=True)
     assert answer.pieces
     await anext(answer.pieces)
     await answer.pieces.aclose()
-    assert (await said(QUESTION, library))[0].startswith("Answer 2")
+    assert (await said(QUESTION, deps))[0].startswith("Answer 2")
 
 
 async def test_a_bus_or_a_store_that_is_silent_costs_only_the_memory() -> None:
@@ -168,17 +170,17 @@ async def test_a_bus_or_a_store_that_is_silent_costs_only_the_memory() -> None:
         raise Unavailable("down")
 
     world.log.last = down  # type: ignore[method-assign]
-    assert (await said(QUESTION, model.library(world)))[0].startswith("Answer 1")
+    assert (await said(QUESTION, model.deps(world)))[0].startswith("Answer 1")
     del world.log.last
     cache = RowCache(world.rows, "answers")
     cache.put = down  # type: ignore[method-assign]
-    assert (await said(QUESTION, model.library(world, cache)))[0].startswith("Answer 2")
+    assert (await said(QUESTION, model.deps(world, cache)))[0].startswith("Answer 2")
 
 
 async def test_one_row_is_kept_for_each_question() -> None:
     world, model = await library_of_two(), Counted()
     for number in range(3):
-        await said(QUESTION, model.library(world))
+        await said(QUESTION, model.deps(world))
         await world.log.publish(sealed(DocumentDeleted(document_id="d"), id=f"{number}"))
     assert len(model.chat.calls) == 3
     assert len(await world.rows.scan(Table("answers", Space("w", 0)))) == 1
@@ -192,16 +194,16 @@ async def test_keywords_are_asked_for_once_per_workspace() -> None:
     chat = ScriptedChat([WORDS, WORDS])
     cache = RowCache(world.rows, "keywords")
     for workspace in ("w", "w", "v", "v"):
-        found = await ModelKeywords(chat, "English", cache).of(workspace, QUESTION.query)
+        found = await ModelKeywordExtractor(chat, "English", cache).extract(workspace, QUESTION.query)
         assert (found.high, found.low) == (("physics",), ("Radium",))
     assert len(chat.calls) == 2
 
 
 async def test_keywords_that_were_not_found_are_looked_for_again() -> None:
     chat = ScriptedChat(["nothing", WORDS, WORDS, WORDS])
-    keywords = ModelKeywords(chat, "English", RowCache((await library_of_two()).rows, "keywords"))
-    assert not await keywords.of("w", QUESTION.query)
-    assert await asyncio.gather(keywords.of("w", QUESTION.query), keywords.of("w", QUESTION.query))
+    keywords = ModelKeywordExtractor(chat, "English", RowCache((await library_of_two()).rows, "keywords"))
+    assert not await keywords.extract("w", QUESTION.query)
+    assert await asyncio.gather(keywords.extract("w", QUESTION.query), keywords.extract("w", QUESTION.query))
     assert len(chat.calls) == 2
-    await ModelKeywords(chat, "German", RowCache(World().rows, "keywords")).of("w", QUESTION.query)
+    await ModelKeywordExtractor(chat, "German", RowCache(World().rows, "keywords")).extract("w", QUESTION.query)
     assert isinstance(chat.calls[2].messages[0], Message)

@@ -7,7 +7,7 @@ import pytest
 
 from runtime.errors import Unavailable
 from runtime.models.scripted import ScriptedChat
-from services.query.adapters.models import ModelAnswers, ModelKeywords
+from services.query.adapters.models import ModelAnswerGenerator, ModelKeywordExtractor
 from services.query.answering.ask import NO_CONTEXT, ask
 from services.query.offline.models import NO_MODEL, NOTHING_TO_QUOTE
 from services.query.question import Keywords, Mode, Question, Turn
@@ -21,7 +21,7 @@ QUESTION = "Who discovered radium?"
 
 
 async def found(world: World, question: Question, **changes: Any) -> Any:
-    return await retrieve(question, W, world.library(**changes))
+    return await retrieve(question, W, world.deps(**changes))
 
 
 def test_every_mode_is_tried() -> None:
@@ -51,7 +51,7 @@ async def test_only_naive_leaves_the_graph_out(mode: Mode, graph: bool) -> None:
 @pytest.mark.parametrize("mode", MODES)
 async def test_an_answer_without_a_model_quotes_and_says_so(mode: Mode) -> None:
     world = await library_of_two()
-    answer = await ask(Question(QUESTION, mode), W, world.library())
+    answer = await ask(Question(QUESTION, mode), W, world.deps())
     assert "Marie Curie discovered radium" in answer.text
     assert answer.text.endswith(NO_MODEL)
     assert answer.by_model is False
@@ -60,7 +60,7 @@ async def test_an_answer_without_a_model_quotes_and_says_so(mode: Mode) -> None:
 async def test_an_answer_of_a_model_rests_on_the_context() -> None:
     world = await library_of_two()
     chat = ScriptedChat(["Marie Curie [1]."])
-    answer = await ask(Question(QUESTION), W, world.library(answers=ModelAnswers(chat)))
+    answer = await ask(Question(QUESTION), W, world.deps(answer_generator=ModelAnswerGenerator(chat)))
     assert (answer.text, answer.by_model) == ("Marie Curie [1].", True)
     system, user = chat.calls[0].messages
     assert "Knowledge Graph Data (Entity):" in system.content
@@ -70,7 +70,7 @@ async def test_an_answer_of_a_model_rests_on_the_context() -> None:
 
 async def test_a_context_is_given_when_only_that_is_asked_for() -> None:
     world = await library_of_two()
-    answer = await ask(Question(QUESTION), W, world.library(), wanted="context")
+    answer = await ask(Question(QUESTION), W, world.deps(), wanted="context")
     assert answer.text.startswith("Knowledge Graph Data (Entity):")
     assert answer.by_model is False
 
@@ -78,7 +78,7 @@ async def test_a_context_is_given_when_only_that_is_asked_for() -> None:
 @pytest.mark.parametrize("mode", MODES)
 async def test_where_nothing_is_found_it_is_said_with_the_mark_that_clients_look_for(mode: Mode) -> None:
     chat = ScriptedChat([])
-    answer = await ask(Question(QUESTION, mode), W, World().library(answers=ModelAnswers(chat)))
+    answer = await ask(Question(QUESTION, mode), W, World().deps(answer_generator=ModelAnswerGenerator(chat)))
     assert answer.text == NO_CONTEXT
     assert answer.text.endswith("[no-context]")
     assert chat.calls == []
@@ -87,25 +87,27 @@ async def test_where_nothing_is_found_it_is_said_with_the_mark_that_clients_look
 async def test_workspaces_see_only_their_own() -> None:
     world = await library_of_two()
     await world.index("other", "Otto discovered bakelite.", workspace="other")
-    answer = await ask(Question(QUESTION), Spaces.of("other", LIVE), world.library())
+    answer = await ask(Question(QUESTION), Spaces.of("other", LIVE), world.deps())
     assert {passage.document_id for _, passage in answer.found.passages} == {"other"}
 
 
 async def test_keywords_of_the_model_lead_the_search_and_given_ones_cost_no_call() -> None:
     world = await library_of_two()
     chat = ScriptedChat([json.dumps({"high_level_keywords": ["trade"], "low_level_keywords": ["Baker"]})])
-    keywords = ModelKeywords(chat, "English")
-    result = await found(world, Question(QUESTION, "local"), keywords=keywords)
+    keywords = ModelKeywordExtractor(chat, "English")
+    result = await found(world, Question(QUESTION, "local"), keyword_extractor=keywords)
     assert result.entities[0].name == "Baker"
-    await found(world, Question(QUESTION, "local", keywords=Keywords(low=("Radium",))), keywords=keywords)
-    await found(world, Question(QUESTION, "naive"), keywords=keywords)
+    await found(world, Question(QUESTION, "local", keywords=Keywords(low=("Radium",))), keyword_extractor=keywords)
+    await found(world, Question(QUESTION, "naive"), keyword_extractor=keywords)
     assert len(chat.calls) == 1
 
 
 @pytest.mark.parametrize("answer", ["no JSON", "{}", '{"high_level_keywords": 5}', "[]", "<think>{}</think>"])
 async def test_keywords_that_cannot_be_read_are_replaced_by_the_words_of_the_question(answer: str) -> None:
     world = await library_of_two()
-    result = await found(world, Question(QUESTION, "local"), keywords=ModelKeywords(ScriptedChat([answer]), "English"))
+    result = await found(
+        world, Question(QUESTION, "local"), keyword_extractor=ModelKeywordExtractor(ScriptedChat([answer]), "English")
+    )
     assert "Radium" in {entity.name for entity in result.entities}
 
 
@@ -129,9 +131,9 @@ async def test_limits_hold() -> None:
 async def test_the_whole_context_stays_within_its_budget() -> None:
     world = World()
     await world.index("long", *(f"Radium in passage {n}. " + "word " * 200 for n in range(30)))
-    library = world.library()
-    answer = await ask(Question(QUESTION, max_total_tokens=4000), W, library, wanted="context")
-    assert 1000 < library.count(answer.text) < 4000
+    deps = world.deps()
+    answer = await ask(Question(QUESTION, max_total_tokens=4000), W, deps, wanted="context")
+    assert 1000 < deps.count_tokens(answer.text) < 4000
 
 
 async def test_a_passage_that_was_deleted_meanwhile_is_left_out() -> None:
@@ -154,7 +156,7 @@ async def test_a_store_that_is_down_is_an_error_and_never_an_empty_answer() -> N
 
     world.graph.entities = down  # type: ignore[method-assign]
     with pytest.raises(Unavailable):
-        await ask(Question(QUESTION), W, world.library())
+        await ask(Question(QUESTION), W, world.deps())
 
 
 @pytest.mark.parametrize(("length", "answered"), [(49, True), (50, False)])
@@ -162,9 +164,12 @@ async def test_a_question_about_nothing_is_searched_by_itself_only_while_it_is_s
     length: int, answered: bool
 ) -> None:
     world = await library_of_two()
-    keywords, answers = ModelKeywords(ScriptedChat(["{}"]), "English"), ModelAnswers(ScriptedChat(["Yes."]))
+    keywords, answers = (
+        ModelKeywordExtractor(ScriptedChat(["{}"]), "English"),
+        ModelAnswerGenerator(ScriptedChat(["Yes."])),
+    )
     question = Question("Radium?".ljust(length, "!"), "local")
-    answer = await ask(question, W, world.library(keywords=keywords, answers=answers))
+    answer = await ask(question, W, world.deps(keyword_extractor=keywords, answer_generator=answers))
     assert (answer.text == "Yes.", answer.text == NO_CONTEXT) == (answered, not answered)
     assert answer.found.keywords.low == ((question.query,) if answered else ())
 
@@ -173,9 +178,9 @@ async def test_history_and_instructions_reach_the_model_and_nothing_else() -> No
     world = await library_of_two()
     chat = ScriptedChat(["Yes.", "Yes."])
     history = (Turn("user", "Who sells bread?"), Turn("assistant", "The baker."))
-    plain = await ask(Question(QUESTION, "naive"), W, world.library(answers=ModelAnswers(chat)))
+    plain = await ask(Question(QUESTION, "naive"), W, world.deps(answer_generator=ModelAnswerGenerator(chat)))
     question = Question(QUESTION, "naive", history=history, user_prompt="Rhyme.", response_type="Bullet Points")
-    answer = await ask(question, W, world.library(answers=ModelAnswers(chat)))
+    answer = await ask(question, W, world.deps(answer_generator=ModelAnswerGenerator(chat)))
     assert answer.found == plain.found
     system, *said, asked = chat.calls[1].messages
     assert [(message.role, message.content) for message in said] == [(turn.role, turn.content) for turn in history]
@@ -188,7 +193,7 @@ async def test_history_and_instructions_reach_the_model_and_nothing_else() -> No
 @pytest.mark.parametrize("mode", MODES)
 async def test_the_prompt_speaks_of_a_graph_only_where_there_is_one(mode: Mode) -> None:
     world = await library_of_two()
-    answer = await ask(Question(QUESTION, mode), W, world.library(), wanted="prompt")
+    answer = await ask(Question(QUESTION, mode), W, world.deps(), wanted="prompt")
     assert ("its graph" in answer.text) == (mode != "naive")
     assert answer.text.endswith(f"```\n\n---User Query---\n{QUESTION}")
 
@@ -196,7 +201,7 @@ async def test_the_prompt_speaks_of_a_graph_only_where_there_is_one(mode: Mode) 
 async def test_a_quotation_keeps_its_brackets() -> None:
     world = World()
     await world.index("code", "Radium is stored in the array cell [9] of the table of elements.")
-    answer = await ask(Question(QUESTION, "naive"), W, world.library())
+    answer = await ask(Question(QUESTION, "naive"), W, world.deps())
     assert "cell [9] of" in answer.text
 
 
@@ -204,7 +209,7 @@ async def test_quotations_come_in_the_order_of_relevance_with_their_references()
     world = World()
     await world.index("a", "The village has an old well. Bread is sold on market days in the village square.")
     await world.index("b", "Radium was discovered by Marie Curie in Paris. Paris has many bridges.", version=1000)
-    answer = await ask(Question(QUESTION, "naive"), W, world.library(min_score=-1.0))
+    answer = await ask(Question(QUESTION, "naive"), W, world.deps(min_score=-1.0))
     first = answer.found.references["b.txt"]
     quoted, said = answer.text.split("\n\n")
     assert quoted.startswith("Radium was discovered by Marie Curie in Paris.")
@@ -216,5 +221,5 @@ async def test_quotations_come_in_the_order_of_relevance_with_their_references()
 async def test_where_nothing_can_be_quoted_that_is_said() -> None:
     world = World()
     await world.index("code", "```\nradium = 88\n```")
-    answer = await ask(Question(QUESTION, "naive"), W, world.library(min_score=-1.0))
+    answer = await ask(Question(QUESTION, "naive"), W, world.deps(min_score=-1.0))
     assert answer.text == f"{NOTHING_TO_QUOTE}\n\n{NO_MODEL}"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from services.query.adapters.models import ModelAnswers
+from services.query.adapters.models import ModelAnswerGenerator
 from tests.support.access import client
 from tests.support.openai_provider import Provider, serving
 from tests.support.querying import World, library_of_two
@@ -62,7 +62,7 @@ async def test_nothing_is_loaded_or_run_and_no_reference_is_made_up(provider: Pr
     world: World = await library_of_two()
     path, body = ROUTES[route]
     chat = provider.chat("good")
-    async with client(world.app(library=world.library(answers=ModelAnswers(chat)))) as api:
+    async with client(world.app(deps=world.deps(answer_generator=ModelAnswerGenerator(chat)))) as api:
         answer = await api.post(path, json=body)
     await chat.close()
     text = _said(route, answer.text)

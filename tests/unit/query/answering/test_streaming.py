@@ -11,7 +11,7 @@ import pytest_asyncio
 from runtime.errors import Poison, Unavailable
 from runtime.models.port import Completion, Message
 from runtime.models.scripted import ScriptedChat
-from services.query.adapters.models import ModelAnswers
+from services.query.adapters.models import ModelAnswerGenerator
 from services.query.answering.ask import NEEDS_MODEL, NO_CONTEXT
 from services.query.offline.models import NO_MODEL
 from tests.support.querying import World, library_of_two
@@ -27,8 +27,8 @@ async def world() -> World:
 
 
 async def posted(world: World, chat: Any = None, headers: dict[str, str] | None = None, **body: Any) -> httpx.Response:
-    library = world.library(**({"answers": ModelAnswers(chat)} if chat else {}))
-    transport = httpx.ASGITransport(world.app(library=library), raise_app_exceptions=False)
+    deps = world.deps(**({"answer_generator": ModelAnswerGenerator(chat)} if chat else {}))
+    transport = httpx.ASGITransport(world.app(deps=deps), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
         return await api.post("/query/stream", json={"query": QUESTION, **body}, headers=headers)
 

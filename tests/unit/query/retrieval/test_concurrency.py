@@ -12,7 +12,7 @@ from runtime.errors import Unavailable
 from runtime.models.port import Vector
 from services.query.ingestion.adding import Shelf
 from services.query.ingestion.uploading import Readers, Received, Wishes, upload
-from services.query.retrieval.concurrency import Turns
+from services.query.retrieval.concurrency import ConcurrencyLimit
 from tests.support.access import client
 from tests.support.querying import World, library_of_two
 
@@ -36,8 +36,8 @@ def counting(world: World, inside: list[int]) -> Any:
 
 async def test_a_few_questions_look_into_the_stores_at_once_and_all_are_answered() -> None:
     world, inside = await library_of_two(), list[int]()
-    library = world.library(embed=counting(world, inside), turns=Turns(3))
-    async with client(world.app(library=library)) as api:
+    deps = world.deps(embed=counting(world, inside), concurrency=ConcurrencyLimit(3))
+    async with client(world.app(deps=deps)) as api:
         answers = await asyncio.gather(*(api.post("/query", json=QUESTION) for _ in range(20)))
     assert {answer.status_code for answer in answers} == {200}
     assert (max(inside), len(inside)) == (3, 20)
@@ -45,20 +45,20 @@ async def test_a_few_questions_look_into_the_stores_at_once_and_all_are_answered
 
 async def test_who_waits_too_long_for_a_turn_is_asked_to_come_back() -> None:
     world = await library_of_two()
-    library = world.library(turns=Turns(1, patience=0.01))
-    async with library.turns.taken("w"), client(world.app(library=library)) as api:
+    deps = world.deps(concurrency=ConcurrencyLimit(1, max_wait=0.01))
+    async with deps.concurrency.acquire("w"), client(world.app(deps=deps)) as api:
         answer = await api.post("/query", json=QUESTION)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
-    async with client(world.app(library=library)) as api:
+    async with client(world.app(deps=deps)) as api:
         assert (await api.post("/query", json=QUESTION)).status_code == 200
 
 
 async def test_a_turn_that_is_waited_for_in_vain_is_not_lost() -> None:
-    turns = Turns(1, patience=0.01)
-    async with turns.taken("w"):
+    turns = ConcurrencyLimit(1, max_wait=0.01)
+    async with turns.acquire("w"):
         with pytest.raises(Unavailable):
-            await turns.taken("w").__aenter__()
-    async with turns.taken("w"):
+            await turns.acquire("w").__aenter__()
+    async with turns.acquire("w"):
         pass
 
 
@@ -70,7 +70,7 @@ async def test_a_question_of_a_quiet_workspace_is_not_behind_a_flood_of_another(
         await asyncio.sleep(0.05)
         return await world.embedder.embed(texts)
 
-    app = world.app(library=world.library(embed=slow, turns=Turns(2)))
+    app = world.app(deps=world.deps(embed=slow, concurrency=ConcurrencyLimit(2)))
     async with client(app) as api:
 
         async def ask(workspace: str) -> float:

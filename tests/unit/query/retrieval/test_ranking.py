@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.graph import Entity, Relation
-from runtime.stores.graph.port import Tie
+from runtime.stores.graph.port import RelationSummary
 from services.query.context.layout import entity_line, layout, passage_line, relation_line
 from services.query.context.reference_ids import references
 from services.query.passage import Passage
@@ -37,8 +37,8 @@ def test_mixing_loses_nothing_and_repeats_nothing(lists: list[list[int]]) -> Non
     assert set(mixed) == {item for one in lists for item in one}
 
 
-def tie(source: str, target: str, weight: float = 1.0) -> Tie:
-    return Tie(source, target, weight)
+def tie(source: str, target: str, weight: float = 1.0) -> RelationSummary:
+    return RelationSummary(source, target, weight)
 
 
 def test_relations_rank_by_the_degrees_of_their_ends_then_by_weight_then_by_name() -> None:

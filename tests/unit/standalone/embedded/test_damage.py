@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from runtime.errors import ModelChanged, Unavailable
+from runtime.retries import Backoff
 from standalone.embedded import damage
 from standalone.embedded.data_folder import Folder
+from standalone.operations import retries
 from standalone.operations.retries import patiently
 
 
@@ -73,7 +75,8 @@ def test_what_a_server_said_before_its_last_start_is_history(tmp_path: Path) -> 
     assert damage.fault(tmp_path, "graph") == ""
 
 
-async def test_work_goes_on_as_long_as_something_gets_on() -> None:
+async def test_work_goes_on_as_long_as_something_gets_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retries, "BACKOFF", Backoff(0.001, 0.001))
     tries = 0
 
     async def work() -> str:

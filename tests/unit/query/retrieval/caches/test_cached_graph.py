@@ -11,9 +11,9 @@ from contracts.values import EntityRevision, RelationRevision
 from runtime.bus.memory import MemoryLog
 from runtime.errors import Unavailable
 from runtime.stores.graph.memory import MemoryGraph
-from runtime.stores.graph.port import Tie
-from services.query.retrieval.caches.cached_graph import KeptGraph
-from services.query.retrieval.caches.invalidation import BEHIND, Kept
+from runtime.stores.graph.port import RelationSummary
+from services.query.retrieval.caches.cached_graph import CachedGraph
+from services.query.retrieval.caches.invalidation import MAX_EVENTS, ProjectionCache
 from tests.support.facts import sealed
 
 SPACE, OTHER = Space("w", 1), Space("other", 1)
@@ -41,8 +41,8 @@ class World:
 
     def __init__(self, most: int = MEGABYTE) -> None:
         self.graph, self.log = Watched(), MemoryLog()
-        self.freshness = Kept(self.log, most)
-        self.kept = KeptGraph(self.graph, self.freshness)
+        self.freshness = ProjectionCache(self.log, most)
+        self.kept = CachedGraph(self.graph, self.freshness)
         self.revision = 0
 
     async def put(self, *names: str, pairs: tuple[tuple[str, str], ...] = (), space: Space = SPACE) -> None:
@@ -88,23 +88,23 @@ async def test_what_the_log_says_has_changed_is_read_again_and_nothing_else(worl
 async def test_relations_and_ties_follow_the_log(world: World) -> None:
     await world.put("a", "b", pairs=(("a", "b"),))
     await world.freshness.refresh(SPACE)
-    assert await world.kept.ties(SPACE, ["a", "c"], limit=9) == {"a": [Tie("a", "b", 1.0)]}
+    assert await world.kept.relation_summaries(SPACE, ["a", "c"], limit=9) == {"a": [RelationSummary("a", "b", 1.0)]}
     assert set(await world.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b")}
     await world.put(pairs=(("a", "c"),))
     await world.freshness.refresh(SPACE)
-    both = [Tie("a", "b", 1.0), Tie("a", "c", 1.0)]
-    assert await world.kept.ties(SPACE, ["a", "c"], limit=9) == {"a": both, "c": both[1:]}
+    both = [RelationSummary("a", "b", 1.0), RelationSummary("a", "c", 1.0)]
+    assert await world.kept.relation_summaries(SPACE, ["a", "c"], limit=9) == {"a": both, "c": both[1:]}
     assert set(await world.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b"), ("a", "c")}
 
 
 async def test_after_very_many_changes_everything_is_read_again(world: World) -> None:
     await world.put("a", "b")
     await world.said_of("a", "b")
-    for _ in range(BEHIND + 1):
+    for _ in range(MAX_EVENTS + 1):
         await world.put("a")
-    assert await world.said_of("a", "b") == [f"a {BEHIND + 2}", "b 1"]
+    assert await world.said_of("a", "b") == [f"a {MAX_EVENTS + 2}", "b 1"]
     assert world.graph.read == ["a", "b", "a", "b"]
-    assert await world.said_of("a", "b") == [f"a {BEHIND + 2}", "b 1"]
+    assert await world.said_of("a", "b") == [f"a {MAX_EVENTS + 2}", "b 1"]
     assert world.graph.read == ["a", "b", "a", "b"]
 
 

@@ -10,8 +10,8 @@ from contracts.ids import chunk_id, chunk_vector_id
 from contracts.values import ChunkRef
 from runtime.bus.memory import MemoryLog
 from runtime.stores.vectors.memory import MemoryVectors
-from services.query.retrieval.caches.cached_vectors import KeptVectors
-from services.query.retrieval.caches.invalidation import Kept
+from services.query.retrieval.caches.cached_vectors import CachedVectors
+from services.query.retrieval.caches.invalidation import ProjectionCache
 from tests.support.facts import document, sealed
 
 SPACE = Space("w", 1)
@@ -48,8 +48,8 @@ class World:
 
     def __init__(self, most: int = 2**20) -> None:
         self.vectors, self.log = Watched(), MemoryLog()
-        self.freshness = Kept(self.log, most)
-        self.kept = KeptVectors(self.vectors, self.freshness)
+        self.freshness = ProjectionCache(self.log, most)
+        self.kept = CachedVectors(self.vectors, self.freshness)
         self.written = 0
 
     async def put(self, name: str, *vectors: tuple[float, float]) -> None:
@@ -69,7 +69,7 @@ class World:
 
     async def likeness(self, *chunks: str) -> dict[str, float]:
         await self.freshness.refresh(SPACE)
-        return await self.kept.likeness(SPACE, chunks, ASKED)
+        return await self.kept.similarities(SPACE, chunks, ASKED)
 
 
 A, B, NONE = chunk_id("a", 0), chunk_id("b", 0), chunk_id("none", 0)

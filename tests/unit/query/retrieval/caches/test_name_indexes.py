@@ -129,8 +129,8 @@ async def test_a_workspace_of_too_many_names_keeps_none_and_questions_are_looked
     made, _, names, _ = await world()
     monkeypatch.setattr(kept, "MOST_NAMES", 0)
     assert len(await names.of(SPACES)) == 0
-    library: Any = made.library(names=names)
-    found = await walk(Question("Where does Ada Marsh sail?", "walk"), Keywords(), SPACES, library)
+    deps: Any = made.deps(entity_names=names)
+    found = await walk(Question("Where does Ada Marsh sail?", "walk"), Keywords(), SPACES, deps)
     assert found.info["linked"] == [{"said": "Ada Marsh", "entities": ["Ada Marsh"], "by": "name"}]
     assert found.chunk_ids[0] == "one-chunk-000"
 

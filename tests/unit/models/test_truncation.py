@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from runtime.models.cutting import VOCABULARY, cutter, to_bytes, to_tokens
 from runtime.models.tokens import TiktokenTokenizer
+from runtime.models.truncation import VOCABULARY, cutter, to_bytes, to_tokens
 
 CHINESE = "居里夫人在巴黎发现了镭，并两次获得诺贝尔奖。" * 40
 EMOJI = "👩‍👩‍👧‍👦🏳️‍🌈" * 60

@@ -1,11 +1,13 @@
-"""What the tools answer: small shapes with bounded texts, made of the answers of the query service."""
+"""Results of the tools: small models with bounded texts, made from the answers of the query service."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from pydantic import BaseModel, Field
 
-LONGEST = 2000
+from lightstream import models
+
+MAX_CHARACTERS = 2000
 """Characters of a description or a summary; what is longer is cut, and ends with an ellipsis."""
 
 Json = Mapping[str, Any]
@@ -64,7 +66,7 @@ class Relation(BaseModel):
         )
 
 
-class Found(BaseModel):
+class SearchResult(BaseModel):
     """What the documents hold about a question, best first. All lists are empty when there is nothing."""
 
     passages: list[Passage]
@@ -73,9 +75,10 @@ class Found(BaseModel):
     references: list[Reference] = Field(description="the files of the passages")
 
     @classmethod
-    def of(cls, data: Json, passages: int, entities: int) -> Self:
-        """At most so many passages, entities and relations of the answer of `/query/data`."""
-        chunks: list[Json] = data.get("chunks", [])[:passages]
+    def of(cls, evidence: models.Evidence, passages: int, entities: int) -> Self:
+        """Take at most so many passages, entities and relations."""
+        data = evidence.data
+        chunks = data.get("chunks", [])[:passages]
         used = {chunk["reference_id"] for chunk in chunks}
         return cls(
             passages=[_passage(chunk) for chunk in chunks],
@@ -107,19 +110,19 @@ class Answer(BaseModel):
     written_by_model: bool = Field(description="false: there is no language model, the answer is quotations")
 
     @classmethod
-    def of(cls, said: Json) -> Self:
-        """From the answer of `/query`."""
+    def of(cls, answer: models.Answer) -> Self:
+        """Take an answer that was asked for with the places of its passages."""
         citations = [
             Citation(
-                id=reference["reference_id"],
-                file=reference["file_path"],
-                places=[Place(document_id=p["document_id"], page=p["page"]) for p in reference.get("chunks") or ()],
+                id=reference.reference_id,
+                file=reference.file_path,
+                places=[Place(document_id=place.document_id, page=place.page) for place in reference.chunks or ()],
             )
-            for reference in said.get("references") or ()
+            for reference in answer.references or ()
         ]
-        text: str = said["response"]
+        text = answer.response
         empty = text.rstrip().endswith("[no-context]")
-        return cls(answer=text, citations=citations, found=not empty, written_by_model=said["llm_generated"])
+        return cls(answer=text, citations=citations, found=not empty, written_by_model=answer.llm_generated)
 
 
 class Document(BaseModel):
@@ -138,32 +141,32 @@ class Document(BaseModel):
     updated_at: str
 
     @classmethod
-    def of(cls, state: Json) -> Self:
-        """From the state that the query service tells."""
-        metadata: Json = state["metadata"]
+    def of(cls, state: models.Document) -> Self:
+        """Take the state that the query service tells."""
+        steps = ("extracted", "merged", "embedded", "indexed")
         return cls(
-            id=state["id"],
-            file=state["file_path"],
-            status=state["status"],
-            error=cut(state["error_msg"]) or None,
-            summary=cut(state["content_summary"]),
-            characters=state["content_length"],
-            chunks=state["chunks_count"],
-            steps={step: metadata[step] for step in ("extracted", "merged", "embedded", "indexed") if step in metadata},
-            track_id=state["track_id"],
-            added_at=state["created_at"],
-            updated_at=state["updated_at"],
+            id=state.id,
+            file=state.file_path,
+            status=state.status,
+            error=cut(state.error_msg) or None,
+            summary=cut(state.content_summary),
+            characters=state.content_length,
+            chunks=state.chunks_count or 0,
+            steps={step: state.metadata[step] for step in steps if step in state.metadata},
+            track_id=state.track_id,
+            added_at=state.created_at,
+            updated_at=state.updated_at,
         )
 
 
-class Documents(BaseModel):
+class DocumentList(BaseModel):
     """Some documents."""
 
     documents: list[Document]
     total: int = Field(description="how many there are; more than are listed, if it is greater")
 
 
-class Listed(Documents):
+class DocumentPage(DocumentList):
     """A page of the list of documents."""
 
     page: int
@@ -171,15 +174,14 @@ class Listed(Documents):
     counts: dict[str, int] = Field(description="documents by status, and all of them")
 
     @classmethod
-    def of(cls, page: Json) -> Self:
-        """From the answer of `/documents/paginated`."""
-        where: Json = page["pagination"]
+    def of(cls, page: models.DocumentPage) -> Self:
+        """Take a page with its counts."""
         return cls(
-            documents=[Document.of(state) for state in page["documents"]],
-            total=where["total_count"],
-            page=where["page"],
-            pages=where["total_pages"],
-            counts={status: count for status, count in page["status_counts"].items() if count or status == "all"},
+            documents=[Document.of(state) for state in page.documents],
+            total=page.pagination.total_count,
+            page=page.pagination.page,
+            pages=page.pagination.total_pages,
+            counts={status: count for status, count in page.status_counts.items() if count or status == "all"},
         )
 
 
@@ -193,7 +195,7 @@ class Added(BaseModel):
     next: str = Field(description="what to do now")
 
 
-class Names(BaseModel):
+class EntityNames(BaseModel):
     """Names of entities, the best first."""
 
     names: list[str]
@@ -207,20 +209,19 @@ class Neighbourhood(BaseModel):
     truncated: bool = Field(description="true: there is more than the bounds let through")
 
     @classmethod
-    def of(cls, part: Json, relations: int) -> Self:
-        """At most so many relations of the answer of `/graphs`."""
-        edges: Sequence[Json] = part["edges"]
+    def of(cls, part: models.Subgraph, relations: int) -> Self:
+        """Take all entities and at most so many relations."""
         return cls(
-            entities=[Entity.of(node["properties"]) for node in part["nodes"]],
-            relations=[Relation.of(e["source"], e["target"], e["properties"]) for e in edges[:relations]],
-            truncated=part["is_truncated"] or len(edges) > relations,
+            entities=[Entity.of(node.properties) for node in part.nodes],
+            relations=[Relation.of(edge.source, edge.target, edge.properties) for edge in part.edges[:relations]],
+            truncated=part.is_truncated or len(part.edges) > relations,
         )
 
 
 def cut(text: str | None) -> str:
-    """The text, or its beginning with an ellipsis."""
+    """Return the text, cut to MAX_CHARACTERS with an ellipsis."""
     text = text or ""
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1] + "…"
 
 
 def _passage(chunk: Json) -> Passage:
@@ -235,5 +236,5 @@ def _passage(chunk: Json) -> Passage:
     )
 
 
-def _references(data: Json) -> list[Reference]:
+def _references(data: Mapping[str, Sequence[Json]]) -> list[Reference]:
     return [Reference(id=found["reference_id"], file=found["file_path"]) for found in data.get("references", ())]

@@ -1,0 +1,58 @@
+"""What the suites of several ports share: the bus and the document store, in memory and on servers."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from runtime.stores.documents.port import Rows, Table
+from tests.support.buses import Bus, memory_bus, nats_bus
+from tests.support.nats_accounts import nats_account
+from tests.support.nats_server import connected
+from tests.support.rows import STORES, Opener, document_store, new_table
+from tests.support.shared_servers import SharedServers
+
+
+@pytest.fixture(scope="module", params=["memory", "nats"])
+def kind_of_bus(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def bus(kind_of_bus: str, shared_servers: SharedServers) -> AsyncIterator[Bus]:
+    """An empty bus: in memory, or an account of the shared server with every stream as declared."""
+    if kind_of_bus == "memory":
+        yield memory_bus()
+        return
+    async with nats_account(shared_servers) as account, connected(account) as client:
+        yield await nats_bus(client.jetstream(timeout=5))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=STORES)
+async def opener(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, shared_servers: SharedServers
+) -> AsyncIterator[Opener]:
+    """The document store under test."""
+    async with document_store(request.param, tmp_path_factory.mktemp("rows"), shared_servers) as opener:
+        yield opener
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def rows(opener: Opener) -> AsyncIterator[Rows]:
+    """An adapter of the document store under test, prepared."""
+    rows = opener()
+    await rows.prepare()
+    yield rows
+    await rows.close()
+
+
+@pytest.fixture
+def documents() -> Table:
+    """A table with many indexed fields."""
+    return new_table("documents")
+
+
+@pytest.fixture
+def plain() -> Table:
+    """A table without indexed fields."""
+    return new_table("embeddings")

@@ -1,0 +1,32 @@
+"""The bus of integration tests: an account of the shared nats-server, or a server of the test's own."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from nats.js import JetStreamContext
+
+from runtime.bus import topology
+from tests.support.nats_accounts import nats_account
+from tests.support.nats_server import Reachable, connected, running_nats
+from tests.support.shared_servers import SharedServers
+
+
+@pytest_asyncio.fixture
+async def server(
+    request: pytest.FixtureRequest, tmp_path: Path, shared_servers: SharedServers
+) -> AsyncIterator[Reachable]:
+    """A nats-server without streams; `RunningNats` where the test is marked `own_nats`, for it may stop that one."""
+    own = request.node.get_closest_marker("own_nats") is not None
+    async with running_nats(tmp_path) if own else nats_account(shared_servers) as server:
+        yield server
+
+
+@pytest_asyncio.fixture
+async def jetstream(server: Reachable) -> AsyncIterator[JetStreamContext]:
+    """The server's JetStream with the product's topology."""
+    async with connected(server) as client:
+        context = client.jetstream(timeout=5)
+        await topology.apply(context)
+        yield context
