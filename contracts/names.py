@@ -7,7 +7,11 @@ from contracts.text import sanitize
 
 MAX_CHARACTERS, MAX_BYTES = 256, 512
 
-_CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+KANA, HAN = r"\u3040-\u30ff", r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+"""Ranges of characters between which names and texts are stored without blanks. Never change them: names in old logs
+were cleaned with them. Other rules use `runtime/text/scripts.py`."""
+
+_CJK = KANA + HAN
 _TAGS = re.compile(r"</?(?:p|br)\s*/?>", re.IGNORECASE)
 _FULL_WIDTH = re.compile(r"[Ａ-Ｚａ-ｚ０-９－＋／＊（）]")
 _CJK_BLANK = re.compile(

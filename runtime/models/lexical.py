@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from runtime.models.port import Vector
+from runtime.text.scripts import HAN_AND_KANA
 
 MODEL = "lexical-hash-v1"
 
-_HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_WORD = re.compile(rf"[^\W_{_HAN}]+|[{_HAN}]+")
-_IS_HAN = re.compile(f"[{_HAN}]")
+_WORD = re.compile(rf"[^\W_{HAN_AND_KANA}]+|[{HAN_AND_KANA}]+")
+_IS_HAN = re.compile(f"[{HAN_AND_KANA}]")
 _LONGEST_WORD = 64
 _FREQUENT = frozenset(
     """a about after all also an and any are as at be been but by can could did do does for from had has have he her his

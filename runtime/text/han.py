@@ -9,10 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-LETTERS = "\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-"""Kana and Han, for use inside a character class."""
+from runtime.text.scripts import HAN, HAN_AND_KANA
 
-_HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _FUNCTION = "的了是在和与或被把从到对于由将也就而等这那之不向至使让给并但若如因她他它我你们个很最更又还只已曾哪吗呢吧啊"
 _VERBS = """
 创立 成立 创办 建立 位于 发布 发表 发现 发明 开发 收购 担任 出生 毕业 获得 提出 领导 加入 合作 宣布 支持
@@ -28,11 +26,11 @@ HAN_VERBS = re.compile("|".join(_VERBS.split()))
 """Verbs that tell what ties two names in Chinese."""
 HAN_ALIAS = "又称|又名|又叫|也叫|也称|简称|亦称|原名|俗称"
 """What stands before another name of the same thing."""
-_RUN = re.compile(f"[{_HAN}]+")
+_RUN = re.compile(f"[{HAN}]+")
 _KATAKANA = re.compile("[\u30a1-\u30ff]{3,20}")
 _QUOTED = re.compile(r"《([^《》\n]{1,40})》|“([^“”\n]{2,20})”|「([^「」\n]{2,20})」|『([^『』\n]{2,20})』")
-_ALIASED = re.compile(f'(?:{HAN_ALIAS})(?:为|作|做)?[“"《「]?([{_HAN}A-Za-z0-9]{{2,8}})(?=[”"》」]?[）)，。、；,.])')
-_ANY = re.compile(f"[{LETTERS}]")
+_ALIASED = re.compile(f'(?:{HAN_ALIAS})(?:为|作|做)?[“"《「]?([{HAN}A-Za-z0-9]{{2,8}})(?=[”"》」]?[）)，。、；,.])')
+_ANY = re.compile(f"[{HAN_AND_KANA}]")
 _CLAUSE = re.compile("[，。！？；,.!?;]")
 
 ENDINGS = {

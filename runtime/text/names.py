@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import dropwhile, pairwise
 from typing import Literal
 
-from runtime.text.han import LETTERS, han_names
+from runtime.text.han import han_names
+from runtime.text.scripts import HAN_AND_KANA
 from runtime.text.sentences import Sentence, sentences
 from runtime.text.terms import Word, is_abbreviated, is_camel, is_shouted, is_verb, without_addresses, words
 from runtime.text.words import (
@@ -39,7 +40,7 @@ _MOST_WORDS = 8
 _PLAIN_ENDINGS = ("ly", "tion", "tions", "ing", "ness", "ment", "ments", "ists", "ers")
 _STARTING = re.compile(r"[:|—•]")
 _ADJECTIVE = re.compile(r"-[a-z]{3,}$")
-_HAN = re.compile(f"[{LETTERS}]")
+_HAN = re.compile(f"[{HAN_AND_KANA}]")
 _BLANKS = re.compile(r"\s+")
 
 

@@ -15,8 +15,10 @@ from runtime.text.words import ABBREVIATIONS, CALENDAR, STOP
 LONGEST = 2_000
 """Characters of one sentence; what has no end by then is cut, at a blank where there is one."""
 
-_END = re.compile(r"[.!?…]+[\"'”’)\]»]*|[。！？｡।॥؟۔።။។։]+[”’」』》）)»]*")
-_ALWAYS = "。！？｡।॥؟۔።။។։"
+FULL_STOPS = "。！？｡।॥؟۔።။។։"
+"""Marks that end a sentence whether or not a blank follows, of Chinese, Hindi, Arabic, Amharic, Burmese and others."""
+
+_END = re.compile(rf"[.!?…]+[\"'”’)\]»]*|[{FULL_STOPS}]+[”’」』》）)»]*")
 _BLANKS = re.compile(r"\s*")
 _OPENING = re.compile(r"[\s(\[{\"'“‘«]+")
 _FENCE = re.compile(r"(```+|~~~+)(.*)")
@@ -135,7 +137,7 @@ def _cuts(text: str, block: _Block) -> Iterator[tuple[int, int]]:
 
 
 def _ends(text: str, mark: re.Match[str], start: int, block: _Block) -> bool:
-    if mark[0][0] in _ALWAYS:
+    if mark[0][0] in FULL_STOPS:
         return True
     if mark.end() == block.end:
         return True

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from runtime.text.han import LETTERS
+from runtime.text.scripts import HAN_AND_KANA
 from runtime.text.words import CALENDAR, CONNECTORS, STOP, VERBS
 
 Shape = Literal["proper", "code", "number", "connector", "stop", "plain"]
 
-_PART = rf"[^\W{LETTERS}]+"
+_PART = rf"[^\W{HAN_AND_KANA}]+"
 _WORD = re.compile(rf"{_PART}(?:['’&.\-]{_PART})*(?:\+\+|#(?!\w))?")
 _SURROUNDINGS = re.compile(
     r"\\[A-Za-z]\w*|(?:https?|ftp)://[^\s<>\"'()\]]*|\]\([^()\s]*\)|(?<![\w.+-])[\w.+-]{1,64}+@[\w-][\w.-]{0,200}"

@@ -6,6 +6,7 @@ from functools import partial
 
 from contracts.events import ChunksCreated, DocumentDeleted, Event, GraphMerged
 from contracts.graph import Generations
+from runtime.batching import batched
 from runtime.models.port import Embedder
 from runtime.replay import ReplayHandler
 from runtime.stores.documents.extents import RowExtents
@@ -59,11 +60,11 @@ class VectorReplay:
     ) -> AsyncGenerator[tuple[int, int]]:
         """Make the vectors of the collected keys; `retry` runs each batch. Yields how many are made, of how many."""
         for workspace, keys in self._keys.items():
-            ordered = sorted(keys)
-            for start in range(0, len(ordered), KEYS):
-                batch = ordered[start : start + KEYS]
+            done = 0
+            for batch in batched(sorted(keys), KEYS):
                 await retry(partial(self._index, workspace, batch, generations))
-                yield start + len(batch), len(ordered)
+                done += len(batch)
+                yield done, len(keys)
         self._keys.clear()
 
     async def _index(self, workspace: str, keys: Sequence[tuple[str, ...]], generations: Generations) -> None:

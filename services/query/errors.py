@@ -3,15 +3,15 @@
 from runtime.errors import InvalidInput
 
 
-class NotTaken(InvalidInput):
+class BadRequest(InvalidInput):
     """What was given is of a kind that is not taken (400)."""
 
 
-class NotThere(InvalidInput):
+class NotFound(InvalidInput):
     """What the request speaks of does not exist (404)."""
 
 
-class Conflicts(InvalidInput):
+class Conflict(InvalidInput):
     """It would replace what the caller may not know of (409)."""
 
 
@@ -19,5 +19,5 @@ class TooLarge(InvalidInput):
     """It has more bytes than are taken (413)."""
 
 
-class NotOffered(InvalidInput):
+class NotSupported(InvalidInput):
     """This deployment does not do it (501)."""

@@ -24,7 +24,7 @@ from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
 from runtime.models.openai import OpenAiChat
 from services.query.adapters.models import ModelAnswerGenerator
-from services.query.api.auth.config import door
+from services.query.api.auth.config import auth_config
 from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
 from standalone.embedded.processes import free_port
@@ -90,7 +90,7 @@ async def _main() -> None:
         guard = Guard("m", Limits(calls=settings.llm_max_async))
         chat = OpenAiChat(url, os.environ["PROVIDER_MODEL"], "key", guard)
         deps = world.deps(answer_generator=ModelAnswerGenerator(chat))
-    app = world.app(door(AccessSettings()), deps=deps)
+    app = world.app(auth_config(AccessSettings()), deps=deps)
     app.router.routes[:0] = Health("query", stage=None).routes()
     await Server(server_config(app, settings, host=settings.host, port=settings.port)).serve()
 

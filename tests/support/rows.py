@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from motor.motor_asyncio import AsyncIOMotorClient
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.mongo.store import MongoRows
 from runtime.stores.documents.port import Row, Rows, Table
@@ -60,7 +60,7 @@ async def document_store(name: str, folder: Path, servers: SharedServers) -> Asy
 
 def new_table(name: str) -> Table:
     """A table in a space of the test's own."""
-    return Table(name, Space(f"w-{uuid4().hex}", 1))
+    return Table(name, Partition(f"w-{uuid4().hex}", 1))
 
 
 def keys(found: list[tuple[str, Row]]) -> list[str]:

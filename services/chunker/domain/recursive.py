@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from runtime.text.sentences import FULL_STOPS
 from runtime.text.token_boundaries import LONGEST
 from services.chunker.domain.passages import Passage, Tokens, passage
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*+\n\s*+")
 _LOWER = (
     re.compile(r"\n"),
-    re.compile(r"(?<![。！？…])[。！？…]++[”’」』）】》]*+|(?<![.!?])[.!?]++[\"'”’)\]]*+(?=\s)"),
+    re.compile(rf"(?<![{FULL_STOPS}…])[{FULL_STOPS}…]++[”’」』）】》]*+|(?<![.!?])[.!?]++[\"'”’)\]]*+(?=\s)"),
     re.compile(r"[，；：、]|[,;:](?=\s)"),
     re.compile(r"(?<=\S)(?=\s)"),
 )

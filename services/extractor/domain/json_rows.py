@@ -9,17 +9,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
+import json_repair
+
 from contracts.values import ExtractedEntity, ExtractedRelation
+from runtime.text.thinking import without_thinking
 from services.extractor.domain.collect import Collected
 from services.extractor.domain.guidance import DEFAULT, Recipe
-from services.extractor.domain.thinking import without_thinking
 
 _OBJECT = re.compile(r"(?=\{\s*\"\w{1,40}\"\s*:)")
-_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 _ESCAPE = re.compile(r"\\(?:([\"\\/nrt]|u[0-9a-fA-F]{4}|[bf](?![a-zA-Z]))|)")
 """A backslash, with what makes it an escape; nobody means the backspace of `\\beta` or the form feed of `\\frac`."""
-_KEYS = "name|type|description|source|target|keywords"
-_FIELD = re.compile(rf"\"({_KEYS})\"\s*:\s*\"(.*?)\"\s*(?=,\s*\"(?:{_KEYS})\"\s*:|,?\s*\}})", re.DOTALL)
 _DECODER = json.JSONDecoder(strict=False)
 _LONGEST = 10_000
 """Characters of one object; a longer one is no row."""
@@ -53,13 +52,23 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
 def _object(piece: str) -> Mapping[str, Any]:
     """One object, repaired where it has to be; empty when it is none, or is cut off."""
     escaped = _ESCAPE.sub(lambda found: found[0] if found[1] else r"\\", piece)
-    for attempt in (escaped, _TRAILING_COMMA.sub(r"\1", escaped)):
-        try:
-            value: Any = _DECODER.raw_decode(attempt)[0]
-        except (ValueError, RecursionError):
-            continue
-        return cast(dict[str, Any], value) if isinstance(value, dict) else {}
-    return dict(_FIELD.findall(piece))
+    try:
+        value: Any = _DECODER.raw_decode(escaped)[0]
+    except (ValueError, RecursionError):
+        value = _repaired(escaped)
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
+def _repaired(piece: str) -> Any:
+    """What json-repair makes of an object; None for one that is cut off, whose texts it would end too soon."""
+    if "}" not in piece:
+        return None
+    try:
+        value = json_repair.loads(piece, skip_json_loads=True)
+    except (ValueError, RecursionError):
+        return None
+    # Behind the object may stand anything, up to the next one.
+    return value[0] if isinstance(value, list) and value else value
 
 
 def _text(values: Mapping[str, Any], keys: tuple[str, ...]) -> str:

@@ -10,11 +10,11 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from contracts.values import ExtractedEntity, ExtractedRelation
+from runtime.text.thinking import without_thinking
 from services.extractor.domain.collect import Collected
 from services.extractor.domain.fence import reveal
 from services.extractor.domain.guidance import DEFAULT, DELIMITER, Recipe
 from services.extractor.domain.older import older_rows, without_older
-from services.extractor.domain.thinking import without_thinking
 
 _COMPLETE = re.compile(r"<\|complete\|>", re.IGNORECASE)
 _EXACT = re.compile(r"<\|#\|>\|?")

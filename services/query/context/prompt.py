@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, cast
 
+from runtime.text.thinking import without_thinking
 from services.query.question import Keywords, Question, Turn
 
 ANSWER_VERSION = "answer-3"
@@ -45,7 +46,6 @@ empty when the question is about nothing.
 Question: {question}"""
 
 _FENCE = re.compile(r"^```[a-z]*\s*|\s*```$", re.IGNORECASE)
-_THINKING = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def keywords_prompt(question: str, language: str = "English") -> str:
 
 def parse_keywords(answer: str) -> Keywords:
     """The keywords of the model's answer; none for what cannot be read."""
-    text = _FENCE.sub("", _THINKING.sub("", answer).strip())
+    text = _FENCE.sub("", without_thinking(answer).strip())
     try:
         found: Any = json.loads(text[text.index("{") : text.rindex("}") + 1])
     except ValueError:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import islice
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from runtime.stores.graph.port import Graph, RelationSummary
 from runtime.stores.graph.write_batches import sorted_ties
 
@@ -29,7 +29,7 @@ class Part:
     """Whether there is more in what was asked for."""
 
 
-async def names(graph: Graph, space: Space) -> list[str]:
+async def names(graph: Graph, space: Partition) -> list[str]:
     """All names, sorted."""
     found: list[str] = []
     while page := await graph.scan_names(space, found[-1] if found else ""):
@@ -37,7 +37,7 @@ async def names(graph: Graph, space: Space) -> list[str]:
     return sorted(found)
 
 
-async def search(graph: Graph, space: Space, text: str, limit: int) -> list[str]:
+async def search(graph: Graph, space: Partition, text: str, limit: int) -> list[str]:
     """The names that hold a text, in any case: first the very name, then those that begin with it, then the shorter."""
     wanted = text.strip().casefold()
     if not wanted:
@@ -58,7 +58,7 @@ def likeness(wanted: str, name: str) -> int:
     return max(1, 100 - len(name)) + 50 * (f" {wanted}" in name or f"_{wanted}" in name)
 
 
-async def around(graph: Graph, space: Space, label: str, depth: int, most: int) -> Part:
+async def around(graph: Graph, space: Partition, label: str, depth: int, most: int) -> Part:
     """The entities within so many steps of a name, at most `most`, and the relations between them.
 
     Nearer ones come first, of equally near ones those with more relations. An unknown name has nothing around it.
@@ -84,14 +84,14 @@ async def around(graph: Graph, space: Space, label: str, depth: int, most: int) 
     return await _between(graph, space, list(chosen), most, read, truncated)
 
 
-async def _ties(graph: Graph, space: Space, names: Sequence[str], limit: int) -> list[RelationSummary]:
+async def _ties(graph: Graph, space: Partition, names: Sequence[str], limit: int) -> list[RelationSummary]:
     """The relations at any of these entities, each once, heaviest first."""
     found = await graph.relation_summaries(space, names, limit=limit)
     return sorted_ties(tie for some in found.values() for tie in some)
 
 
 async def _between(
-    graph: Graph, space: Space, chosen: list[str], most: int, ties: set[RelationSummary], truncated: bool
+    graph: Graph, space: Partition, chosen: list[str], most: int, ties: set[RelationSummary], truncated: bool
 ) -> Part:
     """These entities and the relations between any two of them, out of these ties."""
     found = await graph.entities(space, chosen)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from contracts.events import GraphEdited, GraphOperation
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
 from contracts.names import clean_name
 from contracts.values import EditedValues
-from runtime.bus.port import GenerationPointers, Log
+from runtime.bus.port import ActiveGenerations, Log
 from runtime.bus.publisher import edit_graph
 from runtime.stores.graph.port import Graph
-from services.query.errors import NotTaken, NotThere
+from services.query.errors import BadRequest, NotFound
 from services.query.event_source import SOURCE
 
 PACE = 0.05
@@ -33,20 +33,20 @@ class Desk:
 
     log: Log
     graph: Graph
-    pointers: GenerationPointers
+    pointers: ActiveGenerations
     workspace: str
     patience: float
     editor: str = ""
 
-    async def space(self) -> Space:
+    async def space(self) -> Partition:
         """Where the graph is now."""
-        return Space(self.workspace, (await self.pointers.live("graph")).graph)
+        return Partition(self.workspace, (await self.pointers.live("graph")).graph)
 
     async def entity(self, name: str) -> Entity:
         """The entity of that name. Raises `NotThere`."""
         found = await self.graph.entities(await self.space(), [name])
         if name not in found:
-            raise NotThere(f"there is no entity of the name {name!r}")
+            raise NotFound(f"there is no entity of the name {name!r}")
         return found[name]
 
     async def publish(self, operation: GraphOperation, names: Sequence[str], **more: object) -> int:
@@ -56,7 +56,7 @@ class Desk:
         )
         return await edit_graph(self.log, workspace=self.workspace, edit=edit, source=SOURCE)
 
-    async def shown(self, look: Callable[[Space], Awaitable[T | None]]) -> T | None:
+    async def shown(self, look: Callable[[Partition], Awaitable[T | None]]) -> T | None:
         """What `look` finds in the graph, as soon as it finds something; None when the patience is over."""
         end = time.monotonic() + self.patience
         while True:
@@ -95,9 +95,9 @@ async def create_entity(desk: Desk, name: str, values: EditedValues) -> Edited[E
     """Make an entity. Raises `NotTaken` for what is no name, has no description, or is there already."""
     name = _named(name)
     if not (values.description or "").strip():
-        raise NotTaken("an entity needs a description")
+        raise BadRequest("an entity needs a description")
     if await desk.graph.entities(await desk.space(), [name]):
-        raise NotTaken(f"there is an entity of the name {name!r} already: edit it")
+        raise BadRequest(f"there is an entity of the name {name!r} already: edit it")
     sequence = await desk.publish("create_entity", [name], values=values)
     return Edited(sequence, (name,), await desk.shown(_entity(desk, name, values)))
 
@@ -116,15 +116,15 @@ async def edit_entity(desk: Desk, name: str, values: EditedValues, renaming: Ren
     sequence = 0
     if new != name:
         if not renaming.allow_rename:
-            raise NotTaken("allow_rename must be true for another entity_name")
+            raise BadRequest("allow_rename must be true for another entity_name")
         merged = bool(await desk.graph.entities(await desk.space(), [new]))
         if merged and not renaming.allow_merge:
-            raise NotTaken(f"there is an entity of the name {new!r} already: allow_merge merges the two")
+            raise BadRequest(f"there is an entity of the name {new!r} already: allow_merge merges the two")
         sequence = await desk.publish("merge_entities" if merged else "rename_entity", [name], target=new)
     if values != NOTHING:
         sequence = await desk.publish("edit_entity", [new], values=values)
     if not sequence:
-        raise NotTaken("nothing is said that could be changed: give description, entity_type or entity_name")
+        raise BadRequest("nothing is said that could be changed: give description, entity_type or entity_name")
     entity = await desk.shown(_entity(desk, new, values, gone, moved))
     return Edited(sequence, (new,), entity, merged, renamed=new != name and not merged)
 
@@ -135,7 +135,7 @@ async def merge_entities(desk: Desk, names: Sequence[str], target: str) -> Edite
     target = target if found else _named(target)
     sources = [name for name in dict.fromkeys(names) if name != target]
     if not sources:
-        raise NotTaken("give at least one entity to merge that is not the one to merge into")
+        raise BadRequest("give at least one entity to merge that is not the one to merge into")
     for name in sources:
         await desk.entity(name)
     moved = await _moved(desk, sources, target)
@@ -150,7 +150,7 @@ async def delete_entity(desk: Desk, name: str) -> Edited[bool]:
     degrees = await desk.graph.degrees(await desk.space(), [name])
     sequence = await desk.publish("delete_entity", [name])
 
-    async def gone(space: Space) -> bool | None:
+    async def gone(space: Partition) -> bool | None:
         return None if await desk.graph.entities(space, [name]) else True
 
     return Edited(sequence, (name,), await desk.shown(gone), relations=degrees.get(name, 0))
@@ -162,7 +162,7 @@ async def create_relation(desk: Desk, source: str, target: str, values: EditedVa
     for name in (source, target):
         await desk.entity(name)
     if await desk.graph.relations(await desk.space(), [key]):
-        raise NotTaken(f"there is a relation between {source!r} and {target!r} already: edit it")
+        raise BadRequest(f"there is a relation between {source!r} and {target!r} already: edit it")
     sequence = await desk.publish("create_relation", key, values=values)
     return Edited(sequence, key, await desk.shown(_relation(desk, key, values)))
 
@@ -171,7 +171,7 @@ async def edit_relation(desk: Desk, source: str, target: str, values: EditedValu
     """Say something else of a relation. Raises `NotThere` without it, `NotTaken` where nothing is said."""
     key = await _existing(desk, source, target)
     if values == NOTHING:
-        raise NotTaken("nothing is said that could be changed: give description, keywords or weight")
+        raise BadRequest("nothing is said that could be changed: give description, keywords or weight")
     sequence = await desk.publish("edit_relation", key, values=values)
     return Edited(sequence, key, await desk.shown(_relation(desk, key, values)))
 
@@ -181,7 +181,7 @@ async def delete_relation(desk: Desk, source: str, target: str) -> Edited[bool]:
     key = await _existing(desk, source, target)
     sequence = await desk.publish("delete_relation", key)
 
-    async def gone(space: Space) -> bool | None:
+    async def gone(space: Partition) -> bool | None:
         return None if await desk.graph.relations(space, [key]) else True
 
     return Edited(sequence, key, await desk.shown(gone))
@@ -196,13 +196,13 @@ async def _moved(desk: Desk, sources: Sequence[str], target: str) -> list[tuple[
 
 def _entity(
     desk: Desk, name: str, values: EditedValues, gone: Sequence[str] = (), moved: Sequence[tuple[str, str]] = ()
-) -> Callable[[Space], Awaitable[Entity | None]]:
+) -> Callable[[Partition], Awaitable[Entity | None]]:
     """Looks for the entity as it is to be, with the moved relations and none of the others there any more.
 
     The graph store shows entities before their relations.
     """
 
-    async def look(space: Space) -> Entity | None:
+    async def look(space: Partition) -> Entity | None:
         found = await desk.graph.entities(space, [name, *gone])
         entity = found.get(name)
         if entity is None or len(found) > 1 or len(await desk.graph.relations(space, moved)) < len(moved):
@@ -212,10 +212,12 @@ def _entity(
     return look
 
 
-def _relation(desk: Desk, key: tuple[str, str], values: EditedValues) -> Callable[[Space], Awaitable[Relation | None]]:
+def _relation(
+    desk: Desk, key: tuple[str, str], values: EditedValues
+) -> Callable[[Partition], Awaitable[Relation | None]]:
     """Looks for the relation as it is to be."""
 
-    async def look(space: Space) -> Relation | None:
+    async def look(space: Partition) -> Relation | None:
         relation = (await desk.graph.relations(space, [key])).get(key)
         if relation is None:
             return None
@@ -235,18 +237,18 @@ def _named(text: str) -> str:
     """The text as the name of an entity is kept. Raises `NotTaken` for what is no name."""
     name = clean_name(text)
     if not name:
-        raise NotTaken("this is no name of an entity: give a word, or a number of at least three digits")
+        raise BadRequest("this is no name of an entity: give a word, or a number of at least three digits")
     return name
 
 
 def _tied(source: str, target: str) -> tuple[str, str]:
     if source == target:
-        raise NotTaken("a relation needs two different entities")
+        raise BadRequest("a relation needs two different entities")
     return pair(source, target)
 
 
 async def _existing(desk: Desk, source: str, target: str) -> tuple[str, str]:
     key = _tied(source, target)
     if not await desk.graph.relations(await desk.space(), [key]):
-        raise NotThere(f"there is no relation between {source!r} and {target!r}")
+        raise NotFound(f"there is no relation between {source!r} and {target!r}")
     return key

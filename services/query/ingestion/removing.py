@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 
 from contracts import subjects
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.batching import batched
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message
@@ -32,13 +32,13 @@ async def delete(log: Log, workspace: str, ids: Collection[str]) -> int:
     return await _each(ids, one)
 
 
-async def delete_all(log: Log, documents: Documents, space: Space) -> int:
+async def delete_all(log: Log, documents: Documents, space: Partition) -> int:
     """Likewise for every document that the log had of the workspace when it was asked."""
     ids = set(await _listed(documents, space, [status for status in STATUSES if status != "deleting"]))
     return await delete(log, space.workspace, ids | (await _unseen(log, space.workspace)).keys())
 
 
-async def cancel(log: Log, documents: Documents, space: Space, editor: str) -> list[str]:
+async def cancel(log: Log, documents: Documents, space: Partition, editor: str) -> list[str]:
     """Publish that work on every document that is not through is to stop, and return their ids.
 
     What was done of them stays; `reprocess` takes them up again.
@@ -70,7 +70,7 @@ async def _unseen(log: Log, workspace: str) -> dict[str, int]:
     return found
 
 
-async def reprocess(log: Log, documents: Documents, space: Space) -> int:
+async def reprocess(log: Log, documents: Documents, space: Partition) -> int:
     """Publish every failed or partial document as a new version of itself, and return how many there were."""
     versions = await _listed(documents, space, FAILED)
 
@@ -83,12 +83,12 @@ async def reprocess(log: Log, documents: Documents, space: Space) -> int:
 def _document(message: Message) -> str:
     """Which document a DocumentAdded speaks of; empty for one that cannot be read."""
     try:
-        return decode(message.data, message.subject, message.headers).data.about
+        return decode(message.data, message.subject, message.headers).data.aggregate_id
     except ServiceError:
         return ""
 
 
-async def _listed(documents: Documents, space: Space, statuses: Collection[str]) -> dict[str, int]:
+async def _listed(documents: Documents, space: Partition, statuses: Collection[str]) -> dict[str, int]:
     """All documents with any of these statuses: the version of each, by id.
 
     A list that changes while it is paged through may leave one out: it is read until it brings nothing new.

@@ -18,7 +18,7 @@ from runtime.errors import InvalidInput, Retryable
 from runtime.parsing.files import parse
 from runtime.parsing.folders import is_document
 from runtime.parsing.names import checked
-from services.query.errors import NotOffered, NotThere
+from services.query.errors import NotFound, NotSupported
 from services.query.ingestion.adding import Shelf, Text, Track, add_one
 from services.query.ingestion.uploading import Readers
 
@@ -96,10 +96,10 @@ class Scans:
 
     def _folder_of(self, workspace: str) -> Path:
         if self._folder is None:
-            raise NotOffered("INPUT_DIR is not set, so there is no folder to scan: upload the files")
+            raise NotSupported("INPUT_DIR is not set, so there is no folder to scan: upload the files")
         folder = self._folder / workspace
         if not folder.is_dir():
-            raise NotThere(
+            raise NotFound(
                 f"INPUT_DIR has no folder {workspace}: make it and put the files of this workspace there; files that "
                 "lie in INPUT_DIR itself belong to no workspace"
             )
@@ -109,7 +109,7 @@ class Scans:
         """How far that scan is. Raises `NotThere`."""
         scan, _ = self._known.get(track_id, (None, None))
         if scan is None or scan.workspace != workspace:
-            raise NotThere("no scan of that id is known to this process; track_status has the documents it added")
+            raise NotFound("no scan of that id is known to this process; track_status has the documents it added")
         return scan
 
     def unchanged(self, workspace: str, track_id: str) -> list[str]:

@@ -7,13 +7,13 @@ from typing import BinaryIO, NamedTuple
 
 from contracts.ids import canonical_name, document_id
 from runtime.bus.publisher import Added, content_hash, standing_content
+from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import InvalidInput
-from runtime.fair import FairSemaphore
 from runtime.parsing.encodings import Hint, checked_encoding
 from runtime.parsing.files import MAX_FILE_BYTES, parse
 from runtime.parsing.kinds import refuse_kind
 from runtime.parsing.names import checked, shown
-from services.query.errors import Conflicts, NotTaken, TooLarge
+from services.query.errors import BadRequest, Conflict, TooLarge
 from services.query.ingestion.adding import Shelf, Text, Track, add_one
 
 AT_ONCE, OF_ONE_WORKSPACE = 3, 2
@@ -95,11 +95,11 @@ def plain_name(name: str) -> str:
     try:
         base = canonical_name(checked(name))
     except InvalidInput as error:
-        raise NotTaken(str(error)) from None
+        raise BadRequest(str(error)) from None
     try:
         refuse_kind(PurePosixPath(base).suffix)
     except InvalidInput as error:
-        raise NotTaken(f"{shown(base)}: {error}") from None
+        raise BadRequest(f"{shown(base)}: {error}") from None
     return base
 
 
@@ -107,13 +107,13 @@ def _known_encoding(name: str) -> str:
     try:
         return checked_encoding(name) if name else ""
     except InvalidInput as error:
-        raise NotTaken(f"encoding: {error}") from None
+        raise BadRequest(f"encoding: {error}") from None
 
 
 async def _refuse_other(shelf: Shelf, name: str, text: Text) -> None:
     standing = await standing_content(shelf.log, workspace=shelf.workspace, id=document_id("", name))
     if standing not in {None, content_hash(text.text)}:
-        raise Conflicts(
+        raise Conflict(
             f"there is another document of the name {name}: give replace=true to make this its new version, "
             "or give the file another name"
         )

@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from runtime.text.scripts import HAN
 from runtime.text.words import STOP
 
 _WORD = re.compile(r"[^\W_]+")
+_HAN = re.compile(f"[{HAN}]")
 LONGEST = 400
 """Characters; a longer sentence is a table or code, and reads badly in an answer."""
 
@@ -27,7 +29,7 @@ def terms(text: str) -> set[str]:
     """The words that carry meaning, in lower case and without plural endings; Han characters one by one."""
     found: set[str] = set()
     for word in _WORD.findall(text.lower()):
-        if any("\u3400" <= character <= "\u9fff" for character in word):
+        if _HAN.search(word):
             found.update(word)
         elif word not in STOP:
             found.add(word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word)

@@ -12,6 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from rapidfuzz.distance import OSA
+
+from runtime.text.scripts import HAN_AND_KANA, HANGUL
+
 By = Literal["name", "surname", "spelling"]
 
 LONGEST = 12
@@ -28,9 +32,10 @@ LIKE_ENOUGH = 0.3
 """Dice's coefficient of letter trigrams from which spellings are compared letter by letter."""
 COMPARED = 20
 
-_HAN = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7a3\U00020000-\U0003ffff"
-_WORD = re.compile(rf"[^\W_{_HAN}]+|[{_HAN}]")
-_IS_HAN = re.compile(f"[{_HAN}]")
+_BY_CHARACTER = HAN_AND_KANA + HANGUL
+"""Scripts of which each character is compared as a word."""
+_WORD = re.compile(rf"[^\W_{_BY_CHARACTER}]+|[{_BY_CHARACTER}]")
+_IS_HAN = re.compile(f"[{_BY_CHARACTER}]")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _SURNAMED = frozenset({"person", "other", "unknown", ""})
 
@@ -161,7 +166,9 @@ class NameIndex:
         shared = Counter(number for trigram in own for number in self._trigrams.get(trigram, ()))
         near = [(n, 2 * count / (len(own) + len(self._forms[n]))) for n, count in shared.most_common(200)]
         likely = sorted((pair for pair in near if pair[1] >= LIKE_ENOUGH), key=lambda pair: -pair[1])[:COMPARED]
-        slips = {n: distance(form, self._forms[n], len(form) // SHORTEST_MISSPELT) for n, _ in likely}
+        most = len(form) // SHORTEST_MISSPELT
+        # Optimal string alignment: two neighbours swapped are one slip, too.
+        slips = {n: OSA.distance(form, self._forms[n], score_cutoff=most) for n, _ in likely}
         allowed = {n: s for n, s in slips.items() if s <= min(len(form), len(self._forms[n])) // SHORTEST_MISSPELT}
         if not allowed:
             return ()
@@ -174,24 +181,6 @@ def trigrams(form: str) -> Iterator[str]:
     """Runs of three letters, the ends marked."""
     padded = f" {form} "
     return (padded[i : i + 3] for i in range(len(padded) - 2))
-
-
-def distance(one: str, other: str, most: int) -> int:
-    """Optimal string alignment: letters left out, added, changed, or two neighbours swapped; `most` + 1 for more."""
-    if abs(len(one) - len(other)) > most:
-        return most + 1
-    before: list[int] = []
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
-        older, before, row = before, row, [i]
-        for j, b in enumerate(other, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
-                cost = min(cost, older[j - 2] + 1)
-            row.append(cost)
-        if min(row) > most:
-            return most + 1
-    return min(row[-1], most + 1)
 
 
 def linked(question: str, index: NameIndex) -> list[Link]:

@@ -150,7 +150,7 @@ class Fact:
 def apply(status: DocumentStatus | None, fact: Fact) -> DocumentStatus | None:
     """The document's state after one more fact."""
     event = fact.event
-    known = status or DocumentStatus(event.about)
+    known = status or DocumentStatus(event.aggregate_id)
     if isinstance(event, DocumentAdded):
         changed = _added(known, event, fact)
     elif isinstance(event, DocumentDeleted):

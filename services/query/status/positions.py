@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.bus.port import Log
 from services.query.status.port import Documents
 
@@ -50,9 +50,9 @@ class LogPositions:
     now: Callable[[], int] = _now
 
     def __post_init__(self) -> None:
-        self._known: dict[Space, _Known] = {}
+        self._known: dict[Partition, _Known] = {}
 
-    async def of(self, space: Space) -> int:
+    async def of(self, space: Partition) -> int:
         """See `Positions.of`."""
         known = self._known.get(space)
         if known and time.monotonic() - known.looked < FRESH:
@@ -67,7 +67,7 @@ class LogPositions:
             position = min(position, oldest - 1)
         return self._remember(space, position, mark if reached or known is None else known.mark)
 
-    async def reach(self, space: Space, position: int, seconds: float) -> int:
+    async def reach(self, space: Partition, position: int, seconds: float) -> int:
         """See `Positions.reach`. Whatever the caller knows of was in the log when it asked, whatever clocks say."""
         end = time.monotonic() + seconds
         mark = await self._marked(space)
@@ -80,16 +80,16 @@ class LogPositions:
                 return min(position - 1, await self.of(space))
             await asyncio.sleep(PACE)
 
-    async def _marked(self, space: Space) -> _Mark:
+    async def _marked(self, space: Partition) -> _Mark:
         at = self.now()
         return _Mark(await self.log.last(space.workspace), at)
 
-    async def _look(self, space: Space) -> tuple[int, int | None]:
+    async def _look(self, space: Partition) -> tuple[int, int | None]:
         # In this order: what the projection has handled when we ask, the documents show when we look.
         folded = await self.log.handled("query-status", workspace=space.workspace)
         return folded, await self.documents.unsettled(space)
 
-    def _remember(self, space: Space, position: int, mark: _Mark) -> int:
+    def _remember(self, space: Partition, position: int, mark: _Mark) -> int:
         if space in self._known:
             position = max(position, self._known[space].position)
         elif len(self._known) >= MOST_KNOWN:

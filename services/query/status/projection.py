@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from contracts.events import ChunksCreated, DocumentDeleted, Event
-from contracts.graph import Extent, Generations, Space
+from contracts.graph import DocumentBounds, Generations, Partition
 from runtime.bus.port import Delivery
 from runtime.errors import Retryable
 from services.query.passage import Passage
@@ -22,13 +22,13 @@ async def on_facts(
     for delivery in batch:
         by_workspace[delivery.workspace].append(delivery)
     for workspace, deliveries in by_workspace.items():
-        space = Space(workspace, generations.status)
+        space = Partition(workspace, generations.status)
         await passages.put(
             space, [p for d in deliveries if isinstance(d.event, ChunksCreated) for p in _passages(d.event)]
         )
         facts: dict[str, list[Fact]] = defaultdict(list)
         for delivery in deliveries:
-            facts[delivery.event.about].append(_fact(delivery))
+            facts[delivery.event.aggregate_id].append(_fact(delivery))
         states = await _fold(space, facts, documents)
         # After the fold, so that of two replicas with two versions the one that folds last removes.
         for state in states:
@@ -37,17 +37,17 @@ async def on_facts(
     return [[] for _ in batch]
 
 
-def _ended(state: DocumentStatus, facts: Sequence[Fact]) -> Extent | None:
+def _ended(state: DocumentStatus, facts: Sequence[Fact]) -> DocumentBounds | None:
     """How far the document reaches, where one of these facts may have left passages behind its end."""
     if not any(isinstance(fact.event, ChunksCreated | DocumentDeleted) for fact in facts):
         return None
     if state.deleted > state.version:
-        return Extent(state.deleted, 0)
+        return DocumentBounds(state.deleted, 0)
     replaced = 0 < state.first_cut < state.version
-    return Extent(state.version, state.chunk_count) if replaced and state.chunk_count else None
+    return DocumentBounds(state.version, state.chunk_count) if replaced and state.chunk_count else None
 
 
-async def _fold(space: Space, facts: dict[str, list[Fact]], documents: Documents) -> list[DocumentStatus]:
+async def _fold(space: Partition, facts: dict[str, list[Fact]], documents: Documents) -> list[DocumentStatus]:
     """Read, fold, write if nobody wrote meanwhile; else again for those. Returns the states."""
     left = set(facts)
     states: list[DocumentStatus] = []

@@ -8,16 +8,16 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.moments import microseconds
 from runtime.bus.memory import MemoryLog
 from services.query.settings import QuerySettings
 from services.query.status.positions import FRESH, LogPositions
-from tests.support.facts import added, delivered
+from tests.support.events import added, delivered
 from tests.support.querying import World, library_of_two
 
 QUESTION = "Who discovered radium?"
-SPACE = Space("w", 1)
+SPACE = Partition("w", 1)
 
 
 @pytest_asyncio.fixture
@@ -119,7 +119,7 @@ async def test_an_answer_stands_before_the_oldest_document_that_is_worked_on(wor
     await world.project(new)
     at = microseconds(new.happened_at)
     assert await LogPositions(log, world.documents, clock).of(SPACE) == at - 1
-    assert await LogPositions(log, world.documents, clock).of(Space("other", 1)) == NOW
+    assert await LogPositions(log, world.documents, clock).of(Partition("other", 1)) == NOW
 
 
 async def test_a_position_never_goes_back_and_what_was_just_added_is_waited_for_all_the_same(world: World) -> None:

@@ -145,7 +145,7 @@ class _Form:
 
 
 @asynccontextmanager
-async def received(request: Request, refuse_larger: Callable[[int], None]) -> AsyncGenerator[Received]:
+async def receive_file(request: Request, refuse_larger: Callable[[int], None]) -> AsyncGenerator[Received]:
     """The part `file` of the body; its bytes are gone when the block ends.
 
     `refuse_larger` raises for a size that is too large, and is asked as the bytes come. Raises 400 for a body that is

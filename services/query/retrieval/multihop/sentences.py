@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from runtime.text.sentences import FULL_STOPS
 from services.query.passage import Passage
 from services.query.retrieval.linking import Link, NameIndex, Word, key_of, words
 
@@ -17,7 +18,7 @@ NAMED, LED, TITLED = 1.0, 3.0, 4.0
 UNREAD = 0.7
 """What a word counts that was not read anywhere, beside the usual one: it may be said in others."""
 
-_SENTENCE = re.compile(r"[.!?;](?=\s)|[。！？；]|\n+")
+_SENTENCE = re.compile(rf"[.!?;](?=\s)|[{FULL_STOPS}；]|\n+")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _ENDINGS = (
     "ations", "ation", "ments", "ment", "ings", "ing", "ions", "ion", "ers", "er", "ors", "or", "ied", "ies", "ed",

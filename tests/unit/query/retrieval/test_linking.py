@@ -1,12 +1,10 @@
 """Which entities a question names."""
 
-import string
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.query.retrieval.linking import NameIndex, distance, form_of, forms_left, linked, words
+from services.query.retrieval.linking import NameIndex, form_of, forms_left, linked, words
 
 NAMES = (
     ("Blue Harbour", "content"), ("Harbour", "location"), ("Blue Harbour Festival", "event"), ("Ada Marsh", "person"),
@@ -98,19 +96,6 @@ def test_any_text_is_read_without_failing_and_links_lie_where_they_say(text: str
         assert form_of(text[word.start : word.end]) == word.form
     for link in linked(text, index()):
         assert text[link.start : link.end] == link.said
-
-
-@given(st.text(string.ascii_lowercase, max_size=12), st.text(string.ascii_lowercase, max_size=12))
-def test_the_distance_is_symmetric_and_bounded(one: str, other: str) -> None:
-    exact = distance(one, other, 12)
-    assert exact == distance(other, one, 12)
-    assert (exact == 0) == (one == other) and abs(len(one) - len(other)) <= exact <= max(len(one), len(other))
-    assert distance(one, other, 2) == min(exact, 3)
-
-
-def test_swapped_neighbours_are_one_slip() -> None:
-    assert distance("marsh", "masrh", 5) == 1
-    assert distance("marsh", "mrash", 0) == 1
 
 
 @given(st.lists(st.tuples(st.text(max_size=12), st.sampled_from(["person", "other"])), max_size=8))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from contracts.events import DocumentAdded, DocumentDeleted, Event
 from contracts.values import BlobRef, DocumentVersion
 from services.query.status.document_status import DELETED, MOST_CAUSES, STATUSES, DocumentStatus, Fact, apply, shortened
-from tests.support.facts import NOON, added, chunked, derived, document, extracted, failed, indexed, merged
+from tests.support.events import NOON, added, chunked, derived, document, extracted, failed, indexed, merged
 
 
 def fact(event: Event, sequence: int, *, correlation: str = "added-1", id: str = "") -> Fact:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from contracts.graph import Entity, Generations, Space
+from contracts.graph import Entity, Generations, Partition
 from runtime.errors import Unavailable
 from runtime.stores.graph.memory import MemoryGraph
 from services.query.question import Keywords, Question
@@ -14,7 +14,7 @@ from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.retrieval.linking import linked
 from services.query.retrieval.multihop.walk import walk
 from services.query.spaces import Spaces
-from tests.support.facts import entity
+from tests.support.events import entity
 from tests.support.querying import World
 
 SPACES = Spaces.of("w", Generations())
@@ -29,7 +29,7 @@ class Scanned(MemoryGraph):
         self.may_go_on = asyncio.Event()
         self.may_go_on.set()
 
-    async def scan_names(self, space: Space, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
+    async def scan_names(self, space: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
         self.scans += not after
         await self.may_go_on.wait()
         if self.down:
@@ -115,8 +115,8 @@ async def test_a_store_that_is_down_fails_the_first_question_and_later_ones_take
 
 async def test_workspaces_and_generations_have_names_of_their_own() -> None:
     made, _, names, _ = await world()
-    await made.graph.put(Space("w", 2), [Entity("Rebuilt", 1)], [])
-    await made.graph.put(Space("v", 1), [Entity("Theirs", 1)], [])
+    await made.graph.put(Partition("w", 2), [Entity("Rebuilt", 1)], [])
+    await made.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
     assert len(await names.of(SPACES)) == 1
     assert (await names.of(Spaces.of("w", Generations(graph=2)))).called("rebuilt") == ("Rebuilt",)
     theirs = await names.of(Spaces.of("v", Generations()))
@@ -138,7 +138,7 @@ async def test_a_workspace_of_too_many_names_keeps_none_and_questions_are_looked
 async def test_what_was_not_asked_for_the_longest_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
     made, graph, names, clock = await world()
     monkeypatch.setattr(kept, "MOST_ALTOGETHER", 1)
-    await made.graph.put(Space("v", 1), [Entity("Theirs", 1)], [])
+    await made.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
     await names.of(SPACES)
     await names.of(Spaces.of("v", Generations()))
     clock.now += 1
