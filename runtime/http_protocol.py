@@ -46,7 +46,7 @@ class _RequestRefused(Exception):
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """One connection. Subclasses with other `limits` are made by `guarded`."""
+    """One connection. `limited_protocol` makes subclasses with other `limits`."""
 
     limits = HttpLimits()
 

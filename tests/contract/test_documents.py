@@ -106,13 +106,13 @@ async def test_a_state_is_written_only_over_the_one_that_was_read(documents: Doc
 async def test_of_many_writers_at_once_none_is_lost(documents: Documents, space: Space) -> None:
     await filled(documents, space, DocumentStatus("a"))
 
-    async def publish_document() -> None:
+    async def add_one() -> None:
         while True:
             ((status, revision),) = (await documents.get(space, ["a"])).values()
             if await documents.swap(space, replace(status, length=status.length + 1), revision):
                 return
 
-    await asyncio.gather(*(publish_document() for _ in range(20)))
+    await asyncio.gather(*(add_one() for _ in range(20)))
     ((status, _),) = (await documents.get(space, ["a"])).values()
     assert status.length == 20
 

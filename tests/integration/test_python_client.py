@@ -49,7 +49,7 @@ async def both(kind: Kind) -> AsyncIterator[Both]:
 
 async def test_from_texts_to_an_answer_to_nothing_left(both: Both) -> None:
     looks: list[Sequence[Document]] = []
-    added = await both.publish_documents([ADA, PELL], ["ada.txt", "pell.txt"])
+    added = await both.add_texts([ADA, PELL], ["ada.txt", "pell.txt"])
     states = await both.wait(added, progress=looks.append)
     assert [(one.file_path, one.status) for one in states] == [("ada.txt", "processed"), ("pell.txt", "processed")]
     assert looks[-1] == states
@@ -99,7 +99,7 @@ async def test_files_are_uploaded_from_a_path_and_from_memory(both: Both, tmp_pa
 
 async def test_all_documents_are_more_than_a_page(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"{number:02d}.txt" for number in range(23)]
-    await both.wait(await both.publish_documents([f"{name} is about salt." for name in names], names))
+    await both.wait(await both.add_texts([f"{name} is about salt." for name in names], names))
     monkeypatch.setattr("lightstream.documents.PAGE", 10)
     found = await both.all_documents()
     assert sorted(document.file_path for document in found) == names

@@ -134,7 +134,7 @@ def add(service: Lightstream, texts: Mapping[str, str]) -> None:
     names = list(texts)
     for start in range(0, len(names), 100):
         part = names[start : start + 100]
-        service.publish_documents([texts[name] for name in part], part)
+        service.add_texts([texts[name] for name in part], part)
 
 
 def ended(counts: Mapping[str, int], count: int) -> bool:
