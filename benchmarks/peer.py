@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from runtime.bus.nats import NatsLog, connected
+from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.publisher import delete_document
 from runtime.models.tokens import CACHE_VARIABLE, install
 from standalone.operations.target import query_client

@@ -5,12 +5,12 @@ and written when something changed; a bus that does not answer leaves each repli
 """
 
 import asyncio
-import math
 import random
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TypeVar
 from uuid import uuid4
 
@@ -18,9 +18,9 @@ import structlog
 from pydantic import ValidationError
 
 from contracts.ids import sha256
-from runtime.bus.port import Values
+from runtime.bus.port import SharedValues
+from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import NotWanted, Poison, RateLimited, Retryable, Unavailable
-from runtime.fair import FairSemaphore
 from runtime.models import limits as rules
 from runtime.models.call_scope import call_scope
 from runtime.models.limits import Block, Limits, Need, State
@@ -57,7 +57,7 @@ class Guard:
     """
 
     def __init__(
-        self, name: str, limits: Limits, values: Values | None = None, *, key: str = "", patience: float = math.inf
+        self, name: str, limits: Limits, values: SharedValues | None = None, *, key: str = "", patience: float = inf
     ) -> None:  # fmt: skip
         self._limits, self._values, self._patience = limits, values, patience
         self._name, self._counted = name, bool(limits.requests or limits.tokens)
@@ -120,7 +120,7 @@ class Guard:
         if self._beating is None or self._beating.done():
             self._beating = asyncio.create_task(self._beat())
         try:
-            wait = None if self._patience == math.inf else self._patience
+            wait = None if self._patience == inf else self._patience
             async with asyncio.timeout(wait), self._door.hold(call_scope().workspace):
                 while (call := await self._let_in(tokens)) is None:
                     self._left.clear()
@@ -271,7 +271,7 @@ class Guard:
         return take()
 
     async def _shared(
-        self, values: Values, change: Callable[[State, Limits, float], Callable[[], T]]
+        self, values: SharedValues, change: Callable[[State, Limits, float], Callable[[], T]]
     ) -> Callable[[], T]:
         while True:
             state, revision = await read_state(values, self.key)
@@ -291,7 +291,7 @@ class Guard:
         return self._limits.divided(replicas), rules.apart(self._state, replicas)
 
 
-async def read_state(values: Values, key: str) -> tuple[State, int]:
+async def read_state(values: SharedValues, key: str) -> tuple[State, int]:
     """What the replicas share about one provider, and its revision. Raises `Unavailable`."""
     data, revision = await values.read(key)
     # A value of another version counts as none: limits begin anew, and what the provider answers corrects them.

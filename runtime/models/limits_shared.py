@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from runtime.bus.port import Values
+from runtime.bus.port import SharedValues
 from runtime.models import limits as rules
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard, read_state
@@ -15,7 +15,7 @@ from runtime.models.limits_guard import Guard, read_state
 class Guards:
     """Makes the guards of one process. `notes` collects what each has to tell people, by what it guards."""
 
-    values: Values | None = None
+    values: SharedValues | None = None
     notes: dict[str, Callable[[], Awaitable[str | None]]] = field(
         default_factory=dict[str, Callable[[], Awaitable[str | None]]]
     )
@@ -30,7 +30,7 @@ class Guards:
         return guard
 
 
-async def paused(values: Values) -> list[str]:
+async def paused(values: SharedValues) -> list[str]:
     """What is to be told of every provider that is paused. Raises `Unavailable`."""
     states = [(await read_state(values, key))[0] for key in await values.keys()]
     return [note for state in states if (note := rules.told(state, time.time()))]

@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
-from runtime.bus.edge import each
-from runtime.bus.versions import LogVersions
+from runtime.bus.document_versions import LogVersions
+from runtime.bus.processor import each
 from runtime.health import Health
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.port import Chat

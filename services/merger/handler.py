@@ -14,10 +14,10 @@ from contracts.events import (
     GraphEdited,
     GraphMerged,
 )
-from contracts.graph import Generations, Space
+from contracts.graph import Generations, Partition
 from contracts.moments import microseconds
 from contracts.values import DocumentVersion, EntityRevision, RelationRevision
-from runtime.bus.port import Delivery, extents, version_deleted
+from runtime.bus.port import Delivery, document_bounds, version_deleted
 from services.merger.domain.contributions import Key, contributions
 from services.merger.domain.edits import Edit, Edits, applied
 from services.merger.port import Contributions, Line, Merging
@@ -39,7 +39,7 @@ async def on_entities_extracted(
     """Merge a batch. A key that several of its chunks touch is folded once."""
     merged: dict[int, GraphMerged] = {}
     for workspace, deliveries in _by_workspace(batch).items():
-        space = Space(workspace, generations.graph)
+        space = Partition(workspace, generations.graph)
         newest: dict[str, EntitiesExtracted] = {}
         for event in sorted((delivery.event for delivery in deliveries), key=lambda e: e.document.version):
             newest[event.chunk.id] = event
@@ -65,15 +65,15 @@ async def on_extents(
     """Take back what deleted documents said, and what chunks said that a shorter version no longer has."""
     merged: dict[int, list[GraphMerged]] = {delivery.sequence: [] for delivery in batch}
     for workspace, deliveries in _by_workspace(batch).items():
-        space = Space(workspace, generations.graph)
+        space = Partition(workspace, generations.graph)
         touched: dict[str, set[Line]] = defaultdict(set)
-        for reached in extents(deliveries):
+        for reached in document_bounds(deliveries):
             for document, lines in (await merging.said.limit(space, reached)).items():
                 touched[document] |= lines
         edits, revisions = await refold(space, _by_key(chain.from_iterable(touched.values())), merging)
         for delivery in deliveries:
             event = delivery.event
-            keys = {key for raw, _ in touched.get(event.about, ()) if (key := edits.key(raw))}
+            keys = {key for raw, _ in touched.get(event.aggregate_id, ()) if (key := edits.key(raw))}
             if isinstance(event, DocumentDeleted):
                 merged[delivery.sequence] = _merged(version_deleted(delivery, event), keys, revisions)
             elif keys:
@@ -87,7 +87,7 @@ async def on_description_summarized(
     """Keep the summaries, and fold again what they describe."""
     merged: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in _by_workspace(batch).items():
-        space = Space(workspace, generations.graph)
+        space = Partition(workspace, generations.graph)
         # Of two for one group in a batch the first in the log stands, whichever comes first here.
         places = sorted(deliveries, key=lambda delivery: -delivery.sequence)
         await merging.summaries.put(space, {d.event.inputs_hash: (d.sequence, d.event.text) for d in places})
@@ -105,7 +105,7 @@ async def on_graph_edited(
     """Keep what people said, and fold again whatever has, or ever had, a name they spoke of."""
     merged: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in _by_workspace(batch).items():
-        space = Space(workspace, generations.graph)
+        space = Partition(workspace, generations.graph)
         new = [_edit(delivery) for delivery in deliveries]
         await merging.said.put_edits(space, new)
         edits = applied(await merging.said.edits(space))
@@ -116,7 +116,7 @@ async def on_graph_edited(
     return [merged[delivery.sequence] for delivery in batch]
 
 
-async def _concerned(space: Space, edit: Edit, edits: Edits, said: Contributions) -> set[Key]:
+async def _concerned(space: Partition, edit: Edit, edits: Edits, said: Contributions) -> set[Key]:
     """The keys whose fold the edit may change: those of its names, and of the relations at them."""
     names = edits.raw_names_ever(edit.concerned)
     return {(name,) for name in names} | await said.at(space, names) | edits.spoken_of(names)

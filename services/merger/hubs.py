@@ -8,7 +8,7 @@ any other number reads everything, so this memory may be empty, old or lost: it 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from services.merger.domain.contributions import Key
 from services.merger.domain.hub import Hub
 
@@ -24,15 +24,15 @@ class Hubs:
 
     def __init__(self, most: int = MOST, least: int = LEAST) -> None:
         self._most, self.least = most, least
-        self._hubs: OrderedDict[tuple[Space, Key], tuple[Hub, int]] = OrderedDict()
+        self._hubs: OrderedDict[tuple[Partition, Key], tuple[Hub, int]] = OrderedDict()
         self._size = 0
 
-    def at(self, space: Space, revisions: Mapping[Key, int]) -> dict[Key, Hub]:
+    def at(self, space: Partition, revisions: Mapping[Key, int]) -> dict[Key, Hub]:
         """Those of the keys that stand at exactly these revisions."""
         found = {key: self._hubs[space, key][0] for key in revisions if (space, key) in self._hubs}
         return {key: hub for key, hub in found.items() if hub.revision == revisions[key]}
 
-    def keep(self, space: Space, hubs: Iterable[Hub]) -> None:
+    def keep(self, space: Partition, hubs: Iterable[Hub]) -> None:
         """Remember these as they are now, where no newer one is remembered of their key."""
         for hub in hubs:
             if (found := self._hubs.get((space, hub.key))) and found[0].revision > hub.revision:
@@ -43,6 +43,6 @@ class Hubs:
         while self._size > self._most:
             self._forget(next(iter(self._hubs)))
 
-    def _forget(self, place: tuple[Space, Key]) -> None:
+    def _forget(self, place: tuple[Partition, Key]) -> None:
         if found := self._hubs.pop(place, None):
             self._size -= found[1]

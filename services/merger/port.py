@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.graph import Extent, Space
+from contracts.graph import DocumentBounds, Partition
 from contracts.values import TokenUsage
 from runtime.stores.graph.port import Graph
 from services.merger.domain.contributions import Contribution, Key
@@ -24,7 +24,7 @@ class Contributions(Protocol):
     """
 
     async def replace(
-        self, space: Space, said: Mapping[str, tuple[int, Sequence[Contribution]]]
+        self, space: Partition, said: Mapping[str, tuple[int, Sequence[Contribution]]]
     ) -> dict[str, set[Key]]:
         """Each chunk now says exactly this, in this version. A newer version that already stands wins.
 
@@ -33,48 +33,48 @@ class Contributions(Protocol):
         """
         ...
 
-    async def limit(self, space: Space, extents: Mapping[str, Extent]) -> dict[str, set[Line]]:
+    async def limit(self, space: Partition, extents: Mapping[str, DocumentBounds]) -> dict[str, set[Line]]:
         """Documents reach so far now: what chunks behind it said in older versions is retracted.
 
         Returns for each document all that this may have changed; twice is once, likewise.
         """
         ...
 
-    async def revisions(self, space: Space, keys: Sequence[Key]) -> dict[Key, int]:
+    async def revisions(self, space: Partition, keys: Sequence[Key]) -> dict[Key, int]:
         """Count each key up by one and read it.
 
         Whoever then calls `of` or `edits` sees every contribution and edit that the number counts.
         """
         ...
 
-    async def counted(self, space: Space, keys: Collection[Key]) -> dict[Key, int]:
+    async def counted(self, space: Partition, keys: Collection[Key]) -> dict[Key, int]:
         """The revisions as they are now, of keys that were ever counted."""
         ...
 
-    async def of(self, space: Space, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
+    async def of(self, space: Partition, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
         """All contributions to each key, retracted ones too, in no particular order."""
         ...
 
-    async def among(self, space: Space, chunks: Mapping[Key, Collection[str]]) -> dict[Key, list[Contribution]]:
+    async def among(self, space: Partition, chunks: Mapping[Key, Collection[str]]) -> dict[Key, list[Contribution]]:
         """What these chunks say about each key, as `of` has it."""
         ...
 
-    async def at(self, space: Space, names: Collection[str]) -> set[Key]:
+    async def at(self, space: Partition, names: Collection[str]) -> set[Key]:
         """The keys with one of these names in them, to which anything was ever contributed."""
         ...
 
-    async def put_folded(self, space: Space, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]) -> None:
+    async def put_folded(self, space: Partition, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]) -> None:
         """Tell readers what supports these present keys, unless a greater revision has told them.
 
         By key: the revision, and the raw keys with the version until which what they say does not count.
         """
         ...
 
-    async def put_edits(self, space: Space, edits: Sequence[Edit]) -> None:
+    async def put_edits(self, space: Partition, edits: Sequence[Edit]) -> None:
         """Keep what people said. Twice is once."""
         ...
 
-    async def edits(self, space: Space) -> list[Edit]:
+    async def edits(self, space: Partition) -> list[Edit]:
         """All that people said of this workspace."""
         ...
 
@@ -90,11 +90,11 @@ class Summary:
 class Summaries(Protocol):
     """Summaries that are in the log, by hash of their group."""
 
-    async def put(self, space: Space, summaries: Mapping[str, tuple[int, str]]) -> None:
+    async def put(self, space: Partition, summaries: Mapping[str, tuple[int, str]]) -> None:
         """Keep (place in the log, text) by hash; of two for one hash the earlier in the log stands. Twice is once."""
         ...
 
-    async def get(self, space: Space, hashes: Collection[str]) -> dict[str, str]:
+    async def get(self, space: Partition, hashes: Collection[str]) -> dict[str, str]:
         """The texts of those that are known among `hashes`."""
         ...
 

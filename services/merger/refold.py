@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from runtime.errors import Retryable
 from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.descriptions import Described, Limits, describe
@@ -33,7 +33,7 @@ class _Found:
 
 
 async def refold(
-    space: Space, changed: Mapping[Key, Collection[str]], merging: Merging, summarized: Collection[str] = ()
+    space: Partition, changed: Mapping[Key, Collection[str]], merging: Merging, summarized: Collection[str] = ()
 ) -> tuple[Edits, dict[Key, int]]:
     """Fold the keys that raw keys belong to, or once belonged to, and write them. Returns their revisions.
 
@@ -63,7 +63,9 @@ async def refold(
     return edits, revisions
 
 
-async def accounts_at(space: Space, revisions: Mapping[Key, int], edits: Edits, merging: Merging) -> dict[Key, Account]:
+async def accounts_at(
+    space: Partition, revisions: Mapping[Key, int], edits: Edits, merging: Merging
+) -> dict[Key, Account]:
     """What is said of each present key. The revisions and the edits were read just now, the revisions first."""
     return await _accounts(space, revisions, edits, merging, merging.hubs.at(space, _alone(revisions, edits)))
 
@@ -74,7 +76,7 @@ def _alone(revisions: Mapping[Key, int], edits: Edits) -> dict[Key, int]:
 
 
 async def _advanced(
-    space: Space,
+    space: Partition,
     revisions: Mapping[Key, int],
     edits: Edits,
     merging: Merging,
@@ -99,7 +101,7 @@ async def _advanced(
 
 
 async def _accounts(
-    space: Space, revisions: Mapping[Key, int], edits: Edits, merging: Merging, hubs: Mapping[Key, Hub]
+    space: Partition, revisions: Mapping[Key, int], edits: Edits, merging: Merging, hubs: Mapping[Key, Hub]
 ) -> dict[Key, Account]:
     """What is said of each present key: hubs as they are, everything else read in full."""
     sources = {key: edits.raws(key) for key in revisions.keys() - hubs.keys()}
@@ -128,7 +130,7 @@ def _hub(key: Key, revision: int, said: Collection[Contribution], limits: Limits
     return hub
 
 
-async def _described(space: Space, found: _Found, summaries: Summaries, limits: Limits) -> dict[Key, Described]:
+async def _described(space: Partition, found: _Found, summaries: Summaries, limits: Limits) -> dict[Key, Described]:
     """Each key's description from its fragments and the summaries there are, asked for a level of groups at a time."""
     texts = {key: fragments(contributions) for key, contributions in found.ordered.items()}
     known: dict[str, str] = {}

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 
 from contracts.events import DescriptionSummarized, Event, GraphMerged
-from contracts.graph import Generations, Space
+from contracts.graph import Generations, Partition
 from runtime.bus.port import Delivery
 from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for
@@ -40,7 +40,7 @@ async def on_graph_merged(
     await quiet(max(delivery.happened_at for delivery in batch))
     taken: set[tuple[str, str]] = set()
     for delivery in batch:
-        workspace, space = delivery.workspace, Space(delivery.workspace, generations.graph)
+        workspace, space = delivery.workspace, Partition(delivery.workspace, generations.graph)
         groups = [g for g in await _lacking(space, delivery.event, merging) if (workspace, g.hash) not in taken]
         taken |= {(workspace, group.hash) for group in groups}
         current = partial(_current, space, _revisions(delivery.event), merging=merging)
@@ -53,18 +53,18 @@ def _revisions(event: GraphMerged) -> dict[Key, int]:
     return said | {(relation.source, relation.target): relation.revision for relation in event.relations}
 
 
-async def _newest(space: Space, said: Mapping[Key, int], merging: Merging) -> dict[Key, int]:
+async def _newest(space: Partition, said: Mapping[Key, int], merging: Merging) -> dict[Key, int]:
     """The revisions of those keys for which no newer GraphMerged is on its way."""
     counted = await merging.said.counted(space, said)
     return {key: now for key, revision in said.items() if (now := counted.get(key, 0)) <= revision}
 
 
-async def _current(space: Space, said: Mapping[Key, int], key: Key, *, merging: Merging) -> bool:
+async def _current(space: Partition, said: Mapping[Key, int], key: Key, *, merging: Merging) -> bool:
     """Whether a key still is at the revision that was said; once it is not, its next GraphMerged asks again."""
     return bool(await _newest(space, {key: said[key]}, merging))
 
 
-async def _lacking(space: Space, event: GraphMerged, merging: Merging) -> list[Group]:
+async def _lacking(space: Partition, event: GraphMerged, merging: Merging) -> list[Group]:
     """The groups without a summary, of those keys for which no newer GraphMerged is on its way."""
     newest = await _newest(space, _revisions(event), merging)
     if not newest:

@@ -8,7 +8,7 @@ from secrets import token_urlsafe
 from fastapi import FastAPI
 
 from runtime.health import Health
-from runtime.integrity import WatchedPointers
+from runtime.projections.integrity import WatchedPointers
 from runtime.service import Bus, Subscription, run, starting
 from services.query.api.app import create_app
 from services.query.api.auth.config import auth_config
@@ -16,7 +16,7 @@ from services.query.api.auth.settings import AccessSettings
 from services.query.api.context import Context
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
-from services.query.status.projection import on_facts
+from services.query.status.projection import on_events
 from services.query.wiring import open_dependencies
 
 
@@ -32,7 +32,7 @@ def main() -> None:
             positions = LogPositions(bus.log, documents)
             pointers = WatchedPointers(bus.pointers, bus.integrity)
             app.state.context = Context(bus.log, bus.blobs, pointers, documents, positions, deps, settings)
-            yield [Subscription("query-status", partial(on_facts, documents=documents, passages=passages))]
+            yield [Subscription("query-status", partial(on_events, documents=documents, passages=passages))]
 
     run("query", settings, build, app, settings.workers, same(access))
 

@@ -9,14 +9,14 @@ import structlog
 from cachetools import LRUCache, cached
 
 from contracts.graph import PROJECTIONS
-from runtime.embedding import Embeddings
 from runtime.health import Health
-from runtime.integrity import Integrity
 from runtime.models.limits import Limits
 from runtime.models.limits_shared import Guards
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.port import Chat
 from runtime.models.truncation import cutter
+from runtime.projections.embedding import Embeddings
+from runtime.projections.integrity import Integrity
 from runtime.service import Bus, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.port import Rows

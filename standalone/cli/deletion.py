@@ -56,7 +56,7 @@ def delete(
 
 
 async def _delete(stack: "Target", wanted: Sequence[str], wait: bool, workspace: str) -> DeleteOutcome:
-    from runtime.bus.nats import NatsLog
+    from runtime.bus.nats.log import NatsLog
     from runtime.bus.publisher import delete_document
     from standalone.operations.publishing import SOURCE, connect_bus
     from standalone.operations.target import query_client

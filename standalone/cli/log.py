@@ -52,7 +52,7 @@ async def _log(url: str, document: str | None, start: int, follow: bool, as_json
 async def _lines(
     url: str, workspace: str, document: str | None, start: int, follow: bool
 ) -> AsyncGenerator["EventLine"]:
-    from runtime.bus.nats import NatsLog
+    from runtime.bus.nats.log import NatsLog
     from standalone.embedded.supervisor import on_stop_signal
     from standalone.operations.event_lines import event_line, subjects_of
     from standalone.operations.publishing import connect_bus

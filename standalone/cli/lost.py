@@ -16,7 +16,7 @@ from standalone.embedded.data_folder import DataFolder, StackState
 
 async def report_losses(folder: DataFolder, state: StackState, *, rebuild: bool, ask: bool) -> None:
     """Say what was lost. Rebuild it where that is asked for, or somebody at the terminal wants it now."""
-    from runtime.checkpoints import command
+    from runtime.projections.checkpoints import command
     from standalone.operations import projections
     from standalone.operations.checkpoints import RESTORE_HINT
     from standalone.operations.target import target_of_stack

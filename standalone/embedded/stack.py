@@ -12,7 +12,7 @@ import httpx
 
 from contracts.events import Stage
 from runtime.bus import topology
-from runtime.bus.nats import connected
+from runtime.bus.nats.log import connected
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
 from runtime.settings import Settings

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from signal import SIGINT, SIGTERM
 
 from runtime.errors import ConfigurationError
-from runtime.workers import RESTART, count_ends
+from runtime.processes.parent import RESTART, count_ends
 from standalone.embedded.data_folder import Child
 from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.processes import Process

@@ -8,7 +8,7 @@ from uuid import uuid4
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
-from runtime.bus.nats import translated
+from runtime.bus.nats.log import translated
 
 STREAM = "KB_DEAD"
 MAX_LETTERS = 10_000

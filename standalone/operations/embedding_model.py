@@ -8,8 +8,8 @@ from contracts.events import VectorsIndexed
 from contracts.graph import EmbeddingModel
 from lightstream.errors import LightstreamError
 from runtime.bus.codec import decode
-from runtime.bus.nats import translated
-from runtime.bus.nats_messages import StoredMessage
+from runtime.bus.nats.log import translated
+from runtime.bus.nats.messages import StoredMessage
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.models.open import KNOWN_DIMENSIONS, as_setting, can_embed
 from runtime.settings import OFFLINE_EMBEDDERS, Settings

@@ -58,7 +58,7 @@ def event_line(message: Message) -> EventLine:
         message.sequence,
         envelope.time or message.published_at,
         envelope.data.type_name(),
-        envelope.data.about,
+        envelope.data.aggregate_id,
         gist(envelope),
         envelope.id,
         envelope.causationid,
@@ -90,4 +90,4 @@ def gist(envelope: Envelope[Event]) -> str:
             by = f" by {event.editor}" if event.editor else ""
             return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"
         case event:
-            return f"about {event.about}"
+            return f"about {event.aggregate_id}"

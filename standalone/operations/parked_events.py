@@ -8,8 +8,8 @@ from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
 from contracts import subjects
-from runtime.bus.nats_parked import NatsParked
-from runtime.bus.parked import ParkedEvent, Reason
+from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.parking.port import ParkedEvent, Reason
 from runtime.errors import ServiceError
 from standalone.operations.publishing import connect_bus
 
@@ -46,7 +46,7 @@ async def count_parked(bus: JetStreamContext, workspace: str | None = None) -> l
     """Parked events by workspace and reason; of all workspaces unless one is named. Raises `Unavailable`."""
     found: dict[tuple[str, Reason], list[ParkedEvent]] = defaultdict(list)
     token = None if workspace is None else subjects.token(workspace)
-    for entry in await NatsParked(bus).changes("*", 0, most=MAX_RECORDS):
+    for entry in await NatsParkedEvents(bus).changes("*", 0, most=MAX_RECORDS):
         if entry.event and token in (None, entry.workspace):
             found[entry.event.workspace, entry.event.reason].append(entry.event)
     counts: list[ParkedCount] = []

@@ -8,13 +8,13 @@ from typing import Any
 from nats.aio.client import Client
 
 from contracts.graph import PROJECTIONS, Projection
-from runtime.bus.nats import NatsLog, connected
-from runtime.bus.nats_beside import NatsPointers
-from runtime.bus.nats_parked import NatsParked
-from runtime.bus.port import Pointer
-from runtime.embedding import Embedding, Embeddings
+from runtime.bus.nats.key_values import NatsActiveGenerations
+from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.port import GenerationState
 from runtime.errors import InvalidInput
-from runtime.integrity import Verdict
+from runtime.projections.embedding import Embedding, Embeddings
+from runtime.projections.integrity import Verdict
 from runtime.settings import Settings
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.merger.settings import MergerSettings
@@ -86,7 +86,7 @@ async def open_as_is(settings: Settings) -> AsyncGenerator[OpenStack]:
 async def digests(settings: Settings, workspace: str) -> dict[str, Any]:
     """`{"status": sha256, "graph": …, "vectors": …, "counts": {…}}` of the live generations."""
     async with open_prepared(settings) as stack:
-        pointers = await NatsPointers.bind(stack.client.jetstream())
+        pointers = await NatsActiveGenerations.bind(stack.client.jetstream())
         live = await pointers.live()
         async with stack.stores_of_generation(live.vectors) as stores:
             of_each = {name: await digest(name, workspace, live, stores) for name in PROJECTIONS}
@@ -142,7 +142,7 @@ async def _open_rebuild(
 ) -> AsyncGenerator[Rebuild]:
     settings = embedding_model.with_embedding_model(target.settings, wanted.embedding_model, wanted.embedding_dim)
     async with open_prepared(settings) as stack:
-        pointers = await NatsPointers.bind(stack.client.jetstream())
+        pointers = await NatsActiveGenerations.bind(stack.client.jetstream())
         found, _ = await pointers.read()
         embedding = stack.embeddings.configured
         if "vectors" in wanted.targets:
@@ -162,13 +162,13 @@ async def _open_rebuild(
                 target.settings_of(MergerSettings),
                 await Checkpoints.open(stack.client.jetstream(), stores),
                 live_stores=live,
-                parked=NatsParked(stack.client.jetstream()),
+                parked=NatsParkedEvents(stack.client.jetstream()),
                 emptied_before=wanted.emptied_before,
             )
 
 
 async def _choose_embedding(
-    target: Target, wanted: RebuildRequest, stack: OpenStack, pointer: Pointer, back: bool
+    target: Target, wanted: RebuildRequest, stack: OpenStack, pointer: GenerationState, back: bool
 ) -> Embedding:
     """What makes the vectors: the configured model, or on the way back the one that made the generation before."""
     before = await stack.stores.vectors.model_of(pointer.live)

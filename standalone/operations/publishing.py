@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from nats.js import JetStreamContext
 
-from runtime.bus.nats import NatsLog, connected
-from runtime.bus.nats_beside import NatsBlobs
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.publisher import add_document
 from runtime.errors import InvalidInput
 from runtime.parsing.files import Parsed

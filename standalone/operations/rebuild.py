@@ -16,8 +16,8 @@ from contracts import subjects
 from contracts.events import Event, GraphMerged
 from contracts.graph import Generations, Projection
 from runtime.bus.codec import decode
-from runtime.bus.parked import Parked
-from runtime.bus.port import Delivery, GenerationPointers, Log, Message, Pointer, Pointers
+from runtime.bus.parking.port import ParkedEvents
+from runtime.bus.port import ActiveGenerations, Delivery, GenerationState, Log, Message, ProjectionGenerations
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.models.port import Embedder
 from runtime.replay import Replay, ReplayHandler
@@ -46,7 +46,7 @@ class Rebuild:
     """
 
     log: Log
-    pointers: GenerationPointers
+    pointers: ActiveGenerations
     stores: Stores
     embedder: Embedder
     targets: Sequence[Projection]
@@ -58,11 +58,11 @@ class Rebuild:
     emptied_before: bool = False
     """The live generations were moved aside with their store: there is no way back to them."""
     generations: Generations = field(default_factory=Generations)
-    initial_pointers: Pointers = field(default_factory=dict[Projection, Pointer])
+    initial_pointers: ProjectionGenerations = field(default_factory=dict[Projection, GenerationState])
     position: int = 0
     events: int = 0
     skipped: int = 0
-    parked: Parked | None = None
+    parked: ParkedEvents | None = None
     newer: list[NewerEvent] = field(default_factory=list[NewerEvent])
     started: float = field(default_factory=time.monotonic)
 
@@ -210,7 +210,7 @@ class Rebuild:
         one made, so its generations must never serve.
         """
         complete_to = await retry_outages(self.log.handled)
-        wanted: Pointers = {
+        wanted: ProjectionGenerations = {
             target: self._new_pointer(self.initial_pointers[target], target, complete_to) for target in self.targets
         }
         await retry_outages(partial(self._write_pointers, wanted))
@@ -219,7 +219,7 @@ class Rebuild:
             # Now, for the live services write to the new generation from here on.
             await park(self.parked, self.newer, self.targets)
 
-    async def _write_pointers(self, wanted: Pointers) -> None:
+    async def _write_pointers(self, wanted: ProjectionGenerations) -> None:
         pointers, revision = await self.pointers.read()
         if all(pointers[target] == pointer for target, pointer in wanted.items()):
             return  # written by an attempt whose answer was lost
@@ -230,6 +230,6 @@ class Rebuild:
                 await self.checkpoints.record(target, pointer.live, self.position)
         await self.pointers.write({**pointers, **wanted}, revision)
 
-    def _new_pointer(self, old: Pointer, target: Projection, complete_to: int) -> Pointer:
+    def _new_pointer(self, old: GenerationState, target: Projection, complete_to: int) -> GenerationState:
         previous = None if self.emptied_before else old.live
-        return Pointer(self.generations.of(target), previous, old.highest, complete_to)
+        return GenerationState(self.generations.of(target), previous, old.highest, complete_to)

@@ -10,8 +10,8 @@ import pytest_asyncio
 
 from contracts.events import ChunksCreated, DocumentCancelled, DocumentDeleted, EntitiesExtracted
 from contracts.graph import Generations
+from runtime.bus.document_versions import LogVersions
 from runtime.bus.port import Message
-from runtime.bus.versions import LogVersions
 from runtime.errors import Unavailable
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
@@ -21,7 +21,7 @@ from services.extractor.adapters.model import ModelExtractor
 from services.extractor.domain.guidance import Recipe
 from services.extractor.handler import on_chunks_created
 from tests.support.buses import Bus, memory_bus, numbered
-from tests.support.facts import chunked, delivered, document, sealed
+from tests.support.events import chunked, delivered, document, sealed
 from tests.support.openai_provider import Provider, serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

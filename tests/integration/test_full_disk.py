@@ -9,8 +9,8 @@ from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
 
 from contracts import subjects
-from runtime.bus import nats as nats_log
 from runtime.bus import topology
+from runtime.bus.nats import log as nats_log
 from standalone.embedded import bus_watch
 from standalone.embedded.bus_watch import BusWatch, bus_confirms, watch_bus
 from standalone.embedded.processes import Process, free_port

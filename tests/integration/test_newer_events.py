@@ -5,10 +5,10 @@ from typing import Any
 
 from nats.js import JetStreamContext
 
-from contracts.topology import durable
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsPointers
-from runtime.bus.nats_parked import NatsParked
+from contracts.topology import declared_consumer
+from runtime.bus.nats.key_values import NatsActiveGenerations
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.graph.memory import MemoryGraph
@@ -19,18 +19,18 @@ from standalone.operations.doctor.bus import _backlog
 from standalone.operations.event_lines import event_line
 from standalone.operations.parked_events import count_parked, count_parked_or_none
 from standalone.operations.rebuild import Rebuild
-from tests.support.facts import added, sealed
+from tests.support.events import added, sealed
 from tests.support.nats_server import Reachable
 from tests.support.upgraded_service import newer
 
-MANY = durable("query-status").max_ack_pending + 8
+MANY = declared_consumer("query-status").max_ack_pending + 8
 
 
 async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
     rows = SqliteRows(folder / "rows.sqlite")
     await rows.prepare()
     stores = Stores(rows, MemoryGraph(), MemoryVectors("m", 2))
-    pointers, parked = await NatsPointers.bind(jetstream), NatsParked(jetstream)
+    pointers, parked = await NatsActiveGenerations.bind(jetstream), NatsParkedEvents(jetstream)
     rebuild = Rebuild(
         NatsLog(jetstream), pointers, stores, LexicalEmbedder(), ["status"], lambda _: None, MergerSettings(),
         parked=parked,

@@ -10,11 +10,11 @@ from nats.js import JetStreamContext
 
 from contracts.events import Event
 from contracts.graph import Generations
-from runtime.bus.edge import each
-from runtime.bus.nats import NatsLog
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Delivery
+from runtime.bus.processor import each
+from runtime.concurrency.key_locks import KeyLocks
 from runtime.errors import Unavailable
-from runtime.locks import KeyLocks
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
@@ -22,10 +22,10 @@ from runtime.models.port import Message
 from runtime.stores.documents.memory import MemoryRows
 from services.indexer.adapters import CachedEmbeddings
 from standalone.embedded.stack import check_ready
-from tests.support.edges import Bench, bench
-from tests.support.facts import added, chunked, document, sealed
+from tests.support.events import added, chunked, document, sealed
 from tests.support.nats_server import Reachable, until
 from tests.support.openai_provider import serving
+from tests.support.processors import ProcessorBench, bench
 from tests.support.services import page
 from tests.support.trial_service import document as trial_document
 from tests.support.trial_service import trial_service
@@ -67,7 +67,7 @@ class Watched:
         self.bench = bench(each(handle))
         self.bench.append(sealed(added("stuck")))
 
-    async def said(self, table: Bench | None = None) -> list[str]:
+    async def said(self, table: ProcessorBench | None = None) -> list[str]:
         """What was told while the message was handled."""
         table, told = table or self.bench, list[str]()
         task = asyncio.create_task(table.deliver())

@@ -16,9 +16,9 @@ from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks
-from tests.support.edges import Bench, bench
-from tests.support.facts import chunked, document, sealed
+from tests.support.events import chunked, document, sealed
 from tests.support.openai_provider import DIMENSION, Provider, serving
+from tests.support.processors import ProcessorBench, bench
 from tests.support.waiting import PATIENCE
 
 
@@ -29,7 +29,7 @@ async def provider() -> AsyncIterator[Provider]:
 
 
 @asynccontextmanager
-async def indexer(provider: Provider, how: str, guard: Guard) -> AsyncIterator[Bench]:
+async def indexer(provider: Provider, how: str, guard: Guard) -> AsyncIterator[ProcessorBench]:
     """An indexer of passages that asks this provider, with three documents waiting."""
     rows, embedder = MemoryRows(), provider.embedder(f"picky:{how}", guard=guard)
     handle = partial(
@@ -62,7 +62,7 @@ async def test_no_document_fails_for_a_provider_that_is_ill_and_all_are_done_whe
             while table.unacknowledged:
                 await asyncio.sleep(0.1)
                 await table.deliver()
-        assert sorted(fact.data.about for fact in table.facts("VectorsIndexed")) == ["bitcoin", "sea", "sky"]
+        assert sorted(fact.data.aggregate_id for fact in table.facts("VectorsIndexed")) == ["bitcoin", "sea", "sky"]
         assert table.facts("StageFailed") == []
 
 
@@ -71,9 +71,9 @@ async def test_only_the_document_of_a_text_that_fails_alone_fails(provider: Prov
     async with indexer(provider, "not-json", guard) as table:
         await table.deliver()
         assert table.unacknowledged == []
-        assert sorted(fact.data.about for fact in table.facts("VectorsIndexed")) == ["sea", "sky"]
+        assert sorted(fact.data.aggregate_id for fact in table.facts("VectorsIndexed")) == ["sea", "sky"]
         (failure,) = table.facts("StageFailed")
         assert isinstance(failure.data, StageFailed)
-        assert failure.data.about == "bitcoin"
+        assert failure.data.aggregate_id == "bitcoin"
         assert "not 'about bitcoin'" in failure.data.message
         assert await guard.note() is None

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nats
 
-from runtime.bus.nats_beside import NatsValues
+from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.errors import Retryable
 from runtime.models.limits import Limits
 from runtime.models.limits_guard import Guard
@@ -44,7 +44,7 @@ async def replica(
 ) -> AsyncGenerator[tuple[OpenAiChat, Guard]]:
     """A model adapter with its guard, on a connection of its own."""
     client = await nats.connect(nats_url, max_reconnect_attempts=-1, reconnect_time_wait=0.05)
-    guard = Guard(f"{model} at the test's provider", limits, await NatsValues.bind(client.jetstream()))
+    guard = Guard(f"{model} at the test's provider", limits, await NatsSharedValues.bind(client.jetstream()))
     chat = OpenAiChat(provider_url, model, KEY, guard, timeout=20)
     try:
         yield chat, guard

@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from contracts.events import DocumentAdded
-from contracts.topology import durable
+from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
 from services.query.api.auth.config import AuthConfig
@@ -48,7 +48,7 @@ async def listening(config: AuthConfig | None = None) -> AsyncGenerator[str]:
 
 async def _work(world: World) -> None:
     """What the other services do with the documents that are added."""
-    consumer = world.consumer(durable("query-status"))
+    consumer = world.consumer(declared_consumer("query-status"))
     while True:
         for message in consumer.fetch(100):
             envelope = decode(message.data, message.subject, message.headers)

@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from contracts.graph import Generations
-from runtime.bus.memory import MemoryBlobs, MemoryConsumer, MemoryLog, MemoryPointers
+from runtime.bus.memory import MemoryActiveGenerations, MemoryBlobs, MemoryConsumer, MemoryLog
 from runtime.bus.port import Delivery
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.open import open_tokenizer
@@ -32,8 +32,8 @@ from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
-from services.query.status.projection import on_facts
-from tests.support.facts import NOON, added, chunked, delivered, document, entity, extracted, relation
+from services.query.status.projection import on_events
+from tests.support.events import NOON, added, chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import merging
 
 LIVE = Generations()
@@ -48,7 +48,7 @@ class World:
     embedder: CountingEmbedder = field(default_factory=lambda: CountingEmbedder(LexicalEmbedder(256)))
     log: MemoryLog = field(default_factory=MemoryLog)
     blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
-    pointers: MemoryPointers = field(default_factory=MemoryPointers)
+    pointers: MemoryActiveGenerations = field(default_factory=MemoryActiveGenerations)
 
     def __post_init__(self) -> None:
         self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)
@@ -57,7 +57,7 @@ class World:
 
     async def project(self, *deliveries: Delivery[Any]) -> None:
         """Let the status projection see these facts."""
-        await on_facts(deliveries, LIVE, documents=self.documents, passages=self.passages)
+        await on_events(deliveries, LIVE, documents=self.documents, passages=self.passages)
 
     async def index(
         self, name: str, *passages: str, says: Any = (), version: int = 1, workspace: str = "w", **fields: Any

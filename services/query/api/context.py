@@ -8,7 +8,7 @@ from fastapi import Depends, FastAPI, Header, HTTPException, Request
 
 from contracts.envelope import WORKSPACE_PATTERN
 from contracts.envelope import Header as Attributes
-from runtime.bus.port import Blobs, GenerationPointers, Log
+from runtime.bus.port import ActiveGenerations, Blobs, Log
 from services.query.answering.dependencies import QueryDependencies
 from services.query.ingestion.scanning import Scans
 from services.query.ingestion.uploading import ReadLimits
@@ -24,7 +24,7 @@ class Context:
 
     log: Log
     blobs: Blobs
-    pointers: GenerationPointers
+    pointers: ActiveGenerations
     documents: Documents
     positions: Positions
     deps: QueryDependencies

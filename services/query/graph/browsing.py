@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import islice
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from runtime.stores.graph.port import Graph, RelationSummary
 from runtime.stores.graph.write_batches import sorted_ties
 
@@ -29,7 +29,7 @@ class GraphPart:
     """True when the bound cut something off."""
 
 
-async def names(graph: Graph, space: Space) -> list[str]:
+async def names(graph: Graph, space: Partition) -> list[str]:
     """Return the names of all entities, sorted."""
     found: list[str] = []
     while page := await graph.scan_names(space, found[-1] if found else ""):
@@ -37,7 +37,7 @@ async def names(graph: Graph, space: Space) -> list[str]:
     return sorted(found)
 
 
-async def search(graph: Graph, space: Space, text: str, limit: int) -> list[str]:
+async def search(graph: Graph, space: Partition, text: str, limit: int) -> list[str]:
     """Return names that contain a text, ignoring case: an equal name first, then those with that prefix, then shorter
     ones.
     """
@@ -60,7 +60,7 @@ def match_score(wanted: str, name: str) -> int:
     return max(1, 100 - len(name)) + 50 * (f" {wanted}" in name or f"_{wanted}" in name)
 
 
-async def neighbourhood(graph: Graph, space: Space, label: str, depth: int, most: int) -> GraphPart:
+async def neighbourhood(graph: Graph, space: Partition, label: str, depth: int, most: int) -> GraphPart:
     """Return the entities within `depth` steps of a name, at most `most`, and the relations between them.
 
     Nearer entities come first, at the same distance those with more relations. An unknown name has no neighbourhood.
@@ -86,14 +86,14 @@ async def neighbourhood(graph: Graph, space: Space, label: str, depth: int, most
     return await _part_between(graph, space, list(chosen), most, read, truncated)
 
 
-async def _ties(graph: Graph, space: Space, names: Sequence[str], limit: int) -> list[RelationSummary]:
+async def _ties(graph: Graph, space: Partition, names: Sequence[str], limit: int) -> list[RelationSummary]:
     """The relations at any of these entities, each once, heaviest first."""
     found = await graph.relation_summaries(space, names, limit=limit)
     return sorted_ties(tie for some in found.values() for tie in some)
 
 
 async def _part_between(
-    graph: Graph, space: Space, chosen: list[str], most: int, ties: set[RelationSummary], truncated: bool
+    graph: Graph, space: Partition, chosen: list[str], most: int, ties: set[RelationSummary], truncated: bool
 ) -> GraphPart:
     """These entities and the relations between any two of them, out of these ties."""
     found = await graph.entities(space, chosen)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from contracts.events import GraphEdited, GraphOperation
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
 from contracts.names import clean_name
 from contracts.values import EditedValues
-from runtime.bus.port import GenerationPointers, Log
+from runtime.bus.port import ActiveGenerations, Log
 from runtime.bus.publisher import edit_graph
 from runtime.stores.graph.port import Graph
 from services.query.errors import BadRequest, NotFound
@@ -33,14 +33,14 @@ class GraphEditor:
 
     log: Log
     graph: Graph
-    pointers: GenerationPointers
+    pointers: ActiveGenerations
     workspace: str
     timeout: float
     principal: str = ""
 
-    async def space(self) -> Space:
+    async def space(self) -> Partition:
         """Return the workspace and the generation of the graph that is active."""
-        return Space(self.workspace, (await self.pointers.live("graph")).graph)
+        return Partition(self.workspace, (await self.pointers.live("graph")).graph)
 
     async def entity(self, name: str) -> Entity:
         """Return the entity of that name. Raises NotFound."""
@@ -56,7 +56,7 @@ class GraphEditor:
         )
         return await edit_graph(self.log, workspace=self.workspace, edit=edit, source=SOURCE)
 
-    async def wait_until_visible(self, look: Callable[[Space], Awaitable[T | None]]) -> T | None:
+    async def wait_until_visible(self, look: Callable[[Partition], Awaitable[T | None]]) -> T | None:
         """Call `look` until it returns a value, and return that; None after the timeout."""
         end = time.monotonic() + self.timeout
         while True:
@@ -152,7 +152,7 @@ async def delete_entity(editor: GraphEditor, name: str) -> EditResult[bool]:
     degrees = await editor.graph.degrees(await editor.space(), [name])
     sequence = await editor.publish("delete_entity", [name])
 
-    async def gone(space: Space) -> bool | None:
+    async def gone(space: Partition) -> bool | None:
         return None if await editor.graph.entities(space, [name]) else True
 
     return EditResult(sequence, (name,), await editor.wait_until_visible(gone), relations=degrees.get(name, 0))
@@ -183,7 +183,7 @@ async def delete_relation(editor: GraphEditor, source: str, target: str) -> Edit
     key = await _existing_relation(editor, source, target)
     sequence = await editor.publish("delete_relation", key)
 
-    async def gone(space: Space) -> bool | None:
+    async def gone(space: Partition) -> bool | None:
         return None if await editor.graph.relations(space, [key]) else True
 
     return EditResult(sequence, key, await editor.wait_until_visible(gone))
@@ -202,13 +202,13 @@ def _entity_visible(
     values: EditedValues,
     removed: Sequence[str] = (),
     moved: Sequence[tuple[str, str]] = (),
-) -> Callable[[Space], Awaitable[Entity | None]]:
+) -> Callable[[Partition], Awaitable[Entity | None]]:
     """Return a check for the entity with these values and the moved relations, and without the removed entities.
 
     The graph store shows entities before their relations.
     """
 
-    async def look(space: Space) -> Entity | None:
+    async def look(space: Partition) -> Entity | None:
         found = await editor.graph.entities(space, [name, *removed])
         entity = found.get(name)
         if entity is None or len(found) > 1 or len(await editor.graph.relations(space, moved)) < len(moved):
@@ -220,10 +220,10 @@ def _entity_visible(
 
 def _relation_visible(
     editor: GraphEditor, key: tuple[str, str], values: EditedValues
-) -> Callable[[Space], Awaitable[Relation | None]]:
+) -> Callable[[Partition], Awaitable[Relation | None]]:
     """Return a check for the relation with these values."""
 
-    async def look(space: Space) -> Relation | None:
+    async def look(space: Partition) -> Relation | None:
         relation = (await editor.graph.relations(space, [key])).get(key)
         if relation is None:
             return None

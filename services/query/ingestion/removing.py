@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection
 
 from contracts import subjects
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.batching import batched
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message
@@ -33,13 +33,13 @@ async def delete(log: Log, workspace: str, ids: Collection[str]) -> int:
     return await _publish_each(ids, one)
 
 
-async def delete_all(log: Log, documents: Documents, space: Space) -> int:
+async def delete_all(log: Log, documents: Documents, space: Partition) -> int:
     """Publish the deletion of every document of the workspace that is in the log by now, and return how many."""
     ids = set(await _listed(documents, space, [status for status in STATUSES if status != "deleting"]))
     return await delete(log, space.workspace, ids | (await _unprojected(log, space.workspace)).keys())
 
 
-async def cancel(log: Log, documents: Documents, space: Space, editor: str) -> list[str]:
+async def cancel(log: Log, documents: Documents, space: Partition, editor: str) -> list[str]:
     """Publish that the work on every unfinished document stops, and return their ids, sorted.
 
     Finished parts stay; `reprocess` resumes the work.
@@ -71,7 +71,7 @@ async def _unprojected(log: Log, workspace: str) -> dict[str, int]:
     return found
 
 
-async def reprocess(log: Log, documents: Documents, space: Space) -> int:
+async def reprocess(log: Log, documents: Documents, space: Partition) -> int:
     """Publish every failed or partial document as a new version of itself, and return how many there were."""
     versions = await _listed(documents, space, FAILED_STATUSES)
 
@@ -84,12 +84,12 @@ async def reprocess(log: Log, documents: Documents, space: Space) -> int:
 def _document_id(message: Message) -> str:
     """Return the id of the document in a DocumentAdded, "" when the message cannot be decoded."""
     try:
-        return decode(message.data, message.subject, message.headers).data.about
+        return decode(message.data, message.subject, message.headers).data.aggregate_id
     except ServiceError:
         return ""
 
 
-async def _listed(documents: Documents, space: Space, statuses: Collection[str]) -> dict[str, int]:
+async def _listed(documents: Documents, space: Partition, statuses: Collection[str]) -> dict[str, int]:
     """Return the version, by id, of all documents with any of these statuses.
 
     Paging through a list that changes may skip a document, so the list is read again until it brings nothing new.

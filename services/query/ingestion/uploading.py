@@ -7,8 +7,8 @@ from typing import BinaryIO, NamedTuple
 
 from contracts.ids import canonical_name, document_id
 from runtime.bus.publisher import Added, content_hash, standing_content
+from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import InvalidInput
-from runtime.fair import FairSemaphore
 from runtime.parsing.encodings import Hint, checked_encoding
 from runtime.parsing.files import MAX_FILE_BYTES, parse
 from runtime.parsing.kinds import refuse_kind

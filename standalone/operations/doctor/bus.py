@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Mapping
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
-from contracts.topology import DURABLES
+from contracts.topology import CONSUMERS
 from runtime.bus import topology
-from runtime.bus.nats_beside import NatsValues
-from runtime.checkpoints import command
+from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.errors import ServiceError
 from runtime.models.limits_shared import paused
+from runtime.projections.checkpoints import command
 from standalone.operations import parked_events
 from standalone.operations.checkpoints import RESTORE_HINT, combined_verdict
 from standalone.operations.dead_letters import count_dead_letters
@@ -33,7 +33,7 @@ async def examine_bus(url: str, way_out: str, notes: Mapping[str, str] | None) -
                 yield Finding("fault", problem, "`lightstream topology apply`")
             async for finding in _losses(found):
                 yield finding
-            for note in await paused(await NatsValues.bind(found)):
+            for note in await paused(await NatsSharedValues.bind(found)):
                 yield Finding("fault", note, "amend what the reason names; documents wait, none fails")
             async for finding in _backlog(found, notes):
                 yield finding
@@ -52,7 +52,7 @@ async def _losses(bus: JetStreamContext) -> AsyncIterator[Finding]:
 
 
 async def _backlog(bus: JetStreamContext, notes: Mapping[str, str] | None) -> AsyncIterator[Finding]:
-    for durable in DURABLES:
+    for durable in CONSUMERS:
         found = await bus.consumer_info(durable.stream, durable.name)
         if found.num_redelivered:
             number = found.num_redelivered

@@ -15,7 +15,7 @@ from services.merger.domain.contributions import Contribution, Key, contribution
 from services.merger.domain.descriptions import MAX_DESCRIPTION, join
 from services.merger.domain.edits import Edits
 from services.merger.domain.fold import MAX_FILE_PATHS, MAX_KEYWORDS, MAX_SOURCES, fold, fragments, standing, tally
-from tests.support.facts import NOON, document, entity, extracted, relation
+from tests.support.events import NOON, document, entity, extracted, relation
 
 
 def said(*events: EntitiesExtracted) -> list[Contribution]:

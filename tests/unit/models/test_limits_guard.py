@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 import pytest_asyncio
 
-from runtime.bus.memory import MemoryValues
+from runtime.bus.memory import MemorySharedValues
 from runtime.errors import Poison, RateLimited, Unavailable
 from runtime.models import limits_guard
 from runtime.models.limits import FAILURES, Limits
@@ -16,7 +16,7 @@ from runtime.models.limits_shared import Guards, paused
 Make = Callable[..., Guard]
 
 
-class Watched(MemoryValues):
+class Watched(MemorySharedValues):
     """A bus that does not answer while `down`, and counts what is asked of it."""
 
     down = False
@@ -34,7 +34,7 @@ async def guard() -> AsyncIterator[Make]:
     """Makes guards, and closes them."""
     made: list[Guard] = []
 
-    def make(limits: Limits, values: MemoryValues | None = None, **options: float) -> Guard:
+    def make(limits: Limits, values: MemorySharedValues | None = None, **options: float) -> Guard:
         made.append(Guard("m at a host", limits, values, **options))
         return made[-1]
 
@@ -71,12 +71,12 @@ async def heard_of_each_other(replicas: list[Guard]) -> None:
 
 @pytest.mark.parametrize("replicas", [1, 2, 3])
 async def test_no_more_calls_are_under_way_than_the_limit(guard: Make, replicas: int) -> None:
-    values = MemoryValues()
+    values = MemorySharedValues()
     assert await most_at_once([guard(Limits(calls=4), values) for _ in range(replicas)], 24) == 4
 
 
 async def test_without_limits_everybody_is_let_in(guard: Make) -> None:
-    for free in (guard(Limits(), MemoryValues()), guard(Limits())):
+    for free in (guard(Limits(), MemorySharedValues()), guard(Limits())):
         everybody = asyncio.Barrier(50)
 
         async def come_in(free: Guard = free, everybody: asyncio.Barrier = everybody) -> None:
@@ -96,7 +96,7 @@ async def test_many_calls_cost_few_trips_to_the_bus(guard: Make) -> None:
 
 
 async def test_what_is_held_is_given_back_when_nothing_runs(guard: Make) -> None:
-    values = MemoryValues()
+    values = MemorySharedValues()
     first, second = guard(Limits(calls=2), values), guard(Limits(calls=2), values)
     await most_at_once([first], 4)
     await first.close()
@@ -115,7 +115,7 @@ async def test_a_person_does_not_wait_for_ever(guard: Make) -> None:
 
 
 async def test_a_paused_provider_is_not_called_and_the_error_says_for_how_long(guard: Make) -> None:
-    values = MemoryValues()
+    values = MemorySharedValues()
     first, second = guard(Limits(calls=2), values), guard(Limits(calls=2), values)
     await fail(first, RateLimited("slow down", retry_after=40))
     with pytest.raises(RateLimited, match="slow down") as caught:
@@ -127,7 +127,7 @@ async def test_a_paused_provider_is_not_called_and_the_error_says_for_how_long(g
 
 
 async def test_failures_of_all_replicas_together_open_the_breaker(guard: Make) -> None:
-    values = MemoryValues()
+    values = MemorySharedValues()
     replicas = [guard(Limits(calls=2), values) for _ in range(2)]
     for number in range(FAILURES):
         await fail(replicas[number % 2], Unavailable("HTTP 500"))
@@ -138,7 +138,7 @@ async def test_failures_of_all_replicas_together_open_the_breaker(guard: Make) -
 
 
 async def test_what_a_provider_refuses_for_its_content_shows_that_it_is_well(guard: Make) -> None:
-    one = guard(Limits(calls=2), MemoryValues())
+    one = guard(Limits(calls=2), MemorySharedValues())
     for _ in range(3):
         for _ in range(FAILURES - 1):
             await fail(one, Unavailable("HTTP 500"))
@@ -147,7 +147,7 @@ async def test_what_a_provider_refuses_for_its_content_shows_that_it_is_well(gua
 
 
 async def test_a_429_without_a_word_pauses_for_a_moment(guard: Make) -> None:
-    one = guard(Limits(calls=2), MemoryValues())
+    one = guard(Limits(calls=2), MemorySharedValues())
     await fail(one, RateLimited("slow down"))
     with pytest.raises(RateLimited) as caught:
         async with one.call():
@@ -156,7 +156,7 @@ async def test_a_429_without_a_word_pauses_for_a_moment(guard: Make) -> None:
 
 
 async def test_a_cancelled_call_gives_its_turn_back(guard: Make) -> None:
-    one = guard(Limits(calls=1), MemoryValues())
+    one = guard(Limits(calls=1), MemorySharedValues())
     begun = asyncio.Event()
 
     async def hang() -> None:
@@ -194,14 +194,14 @@ async def test_a_bus_that_never_answered_leaves_the_whole_limit(guard: Make) -> 
 
 
 async def test_a_value_nobody_can_read_counts_as_none(guard: Make) -> None:
-    values = MemoryValues()
+    values = MemorySharedValues()
     one = guard(Limits(calls=2), values)
     await values.write(one.key, b"[]", 0)
     assert await most_at_once([one], 4) == 2
 
 
 async def test_guards_of_one_use_and_key_share_a_state_and_tell_people(guard: Make) -> None:
-    values = MemoryValues()
+    values = MemorySharedValues()
     first, second = Guards(values), Guards(values)
     one = first.guard("language model", "m at a host", "url m", Limits(calls=1))
     other = second.guard("language model", "m at a host", "url m", Limits(calls=1))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runtime.bus.memory import MemoryValues
+from runtime.bus.memory import MemorySharedValues
 from runtime.errors import ConfigurationError
 from runtime.models import open as models
 from runtime.models.limits import Limits
@@ -42,7 +42,7 @@ async def test_limits_are_read_from_the_peer_s_variables(
         "EMBEDDING_MAX_TOKENS_PER_MINUTE": "1000",
     }.items():
         monkeypatch.setenv(name, value)
-    guards = Guards(MemoryValues())
+    guards = Guards(MemorySharedValues())
     chat, embedder = open_chat(Settings(), guards), open_embedder(Settings(), guards, patience=3.0)
     assert chat is not None
     assert limits["language model"] == (Limits(requests=500, tokens=90000, calls=7), models.math.inf)

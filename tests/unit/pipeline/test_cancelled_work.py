@@ -6,11 +6,11 @@ import httpx
 
 from contracts.events import ChunksCreated, DocumentCancelled, EntitiesExtracted
 from contracts.graph import Generations
-from runtime.bus.versions import LogVersions
+from runtime.bus.document_versions import LogVersions
 from standalone.operations.digest import Stores, digest
 from standalone.operations.event_lines import event_line
 from tests.support.access import client
-from tests.support.facts import added, sealed
+from tests.support.events import added, sealed
 from tests.support.pipeline import FollowedLog, workers
 from tests.support.querying import World
 

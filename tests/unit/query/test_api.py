@@ -12,7 +12,7 @@ from fastapi import FastAPI
 
 from contracts.envelope import Envelope
 from contracts.events import DocumentAdded, Event
-from contracts.topology import durable
+from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
 from runtime.errors import Poison, Unavailable
@@ -43,7 +43,7 @@ async def api(world: World) -> AsyncIterator[httpx.AsyncClient]:
 
 async def projected(world: World) -> None:
     """What the projection makes of everything in the log."""
-    for message in world.consumer(durable("query-status")).fetch(1000):
+    for message in world.consumer(declared_consumer("query-status")).fetch(1000):
         envelope: Envelope[Event] = decode(message.data, message.subject)
         await world.project(Delivery(envelope, message.sequence, 1, message.published_at))
 

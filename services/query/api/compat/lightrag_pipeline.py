@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from services.query.api.auth.permissions import Principal
 from services.query.api.compat.lightrag_pipeline_models import (
     Cancelled,
@@ -90,5 +90,5 @@ async def repair_source_conflicts(body: RepairRequest) -> Done:
     )
 
 
-async def _space(ctx: Context, workspace: str) -> Space:
-    return Space(workspace, (await ctx.pointers.live()).status)
+async def _space(ctx: Context, workspace: str) -> Partition:
+    return Partition(workspace, (await ctx.pointers.live()).status)

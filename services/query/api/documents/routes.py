@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Request
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.ids import UNKNOWN_SOURCE
 from runtime.bus.publisher import Added
 from runtime.parsing.kinds import KINDS
@@ -206,7 +206,7 @@ async def track_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> Tra
     A scan that this process knows has those too that it found unchanged.
     """
     space = await _space(ctx, workspace)
-    found = await ctx.documents.tracked(space, track_id)
+    found = await ctx.documents.by_track_id(space, track_id)
     others = {track_id, *ctx.scans.unchanged(workspace, track_id)} - {status.id for status in found}
     if not found or len(others) > 1:
         states = await ctx.documents.get(space, sorted(others))
@@ -267,5 +267,5 @@ async def status_counts(ctx: Ctx, workspace: Workspace) -> StatusCounts:
     return StatusCounts(status_counts=all_counts(await ctx.documents.counts(await _space(ctx, workspace))))
 
 
-async def _space(ctx: Context, workspace: str) -> Space:
-    return Space(workspace, (await ctx.pointers.live("status")).status)
+async def _space(ctx: Context, workspace: str) -> Partition:
+    return Partition(workspace, (await ctx.pointers.live("status")).status)

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from services.query.api.auth.permissions import Principal
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.graph.models import (
@@ -160,5 +160,5 @@ def _with_status(edited: EditResult[Any], response: Response) -> EditResult[Any]
     return edited
 
 
-async def _space(ctx: Context, workspace: str) -> Space:
-    return Space(workspace, (await ctx.pointers.live("graph")).graph)
+async def _space(ctx: Context, workspace: str) -> Partition:
+    return Partition(workspace, (await ctx.pointers.live("graph")).graph)

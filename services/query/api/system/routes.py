@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import RedirectResponse
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.errors import Retryable
 from services.query.api.auth.config import AuthConfig
 from services.query.api.context import VERSION, Context, Ctx, Workspace
@@ -31,7 +31,7 @@ async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, 
     """Whether the service answers, and what it works with; a stranger hears the first only. Nothing of it is secret."""
     config: AuthConfig = request.app.state.auth
     live = await ctx.pointers.live("status")
-    counts = await ctx.documents.counts(Space(workspace, live.status))
+    counts = await ctx.documents.counts(Partition(workspace, live.status))
     shown = public_fields(config, counts)
     if not request.state.principal.signed_in:
         return shown

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import jwt
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from runtime.stores.graph.memory import MemoryGraph, Pair
 from standalone.operations.event_lines import event_line
 from tests.support.access import KEY, bearing, client, keyed, with_accounts
@@ -21,7 +21,7 @@ class RelationsComeLater(MemoryGraph):
         super().__init__()
         self.written, self.read = set[str](), asyncio.Event()
 
-    async def put(self, space: Space, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def put(self, space: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
         await super().put(space, entities, [])
         self.written = {entity.name for entity in entities if not entity.gone}
         if self.written:
@@ -29,13 +29,13 @@ class RelationsComeLater(MemoryGraph):
             await self.read.wait()
         await super().put(space, [], relations)
 
-    async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
+    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
         found = await super().entities(space, names)
         if self.written & found.keys():
             self.read.set()
         return found
 
-    async def relations(self, space: Space, pairs: Collection[Pair]) -> dict[Pair, Relation]:
+    async def relations(self, space: Partition, pairs: Collection[Pair]) -> dict[Pair, Relation]:
         found = await super().relations(space, pairs)
         if self.written & {name for pair in pairs for name in pair}:
             self.read.set()

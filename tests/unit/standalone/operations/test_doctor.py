@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from contracts.topology import DURABLES
+from contracts.topology import CONSUMERS
 from runtime.bus import topology
-from runtime.bus.reasons import Reasons
+from runtime.bus.retry_reasons import RetryReasons
 from runtime.errors import Unavailable
 from standalone.operations.dead_letters import count_dead_letters
 from standalone.operations.doctor import machine
@@ -40,7 +40,7 @@ def test_what_a_stack_holds_is_counted_without_what_lies_beside_it(tmp_path: Pat
 
 
 async def test_the_cause_of_events_that_come_again_is_the_one_their_service_tells() -> None:
-    reasons = Reasons()
+    reasons = RetryReasons()
     assert await reasons.note() is None
     reasons.failed(7, Unavailable("the graph store does not answer"), 1.0)
     reasons.failed(9, ValueError("a text of somebody"), 1.0)
@@ -55,7 +55,7 @@ async def test_the_cause_of_events_that_come_again_is_the_one_their_service_tell
 
 
 async def test_strangers_read_no_more_than_the_kind_of_an_error() -> None:
-    reasons = Reasons(public=True)
+    reasons = RetryReasons(public=True)
     reasons.failed(7, Unavailable("the store of somebody"), 1.0)
     assert "somebody" not in str(await reasons.note())
 
@@ -74,4 +74,4 @@ async def test_a_message_that_several_durables_set_aside_is_one_dead_letter_and_
         said = [finding async for finding in examine_bus(server.url, "", {})]
     assert [finding.level for finding in said] == ["note"]
     assert "2 messages were set aside for good" in said[0].what
-    assert len(DURABLES) > 1
+    assert len(CONSUMERS) > 1

@@ -7,9 +7,9 @@ import sys
 import pytest
 
 from contracts.graph import EmbeddingModel
-from runtime.embedding import Embeddings
 from runtime.errors import ConfigurationError, InvalidInput, ModelChanged
 from runtime.models.open import open_embedder_of
+from runtime.projections.embedding import Embeddings
 from runtime.settings import Settings
 from services.merger.settings import MergerSettings
 from standalone.embedded.data_folder import Child, StackState

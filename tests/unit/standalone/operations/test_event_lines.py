@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from contracts.envelope import seal
+from contracts.envelope import wrap
 from contracts.events import (
     ChunksCreated,
     DocumentAdded,
@@ -41,8 +41,8 @@ class Stored:
 
 def stored(event: Event) -> Stored:
     """The event as the log holds it."""
-    envelope = seal(event, id="e-1", source="/test", workspace="default", time=NOW, causation="e-0")
-    return Stored(encode(envelope), subject("default", event.about, event.type_name()))
+    envelope = wrap(event, id="e-1", source="/test", workspace="default", time=NOW, causation="e-0")
+    return Stored(encode(envelope), subject("default", event.aggregate_id, event.type_name()))
 
 
 @pytest.mark.parametrize(
