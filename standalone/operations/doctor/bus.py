@@ -9,7 +9,7 @@ from contracts.topology import CONSUMERS
 from runtime.bus import topology
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.errors import ServiceError
-from runtime.models.limits_shared import paused
+from runtime.models.rate_limiters import pause_notices
 from runtime.projections.checkpoints import command
 from standalone.operations import parked_events
 from standalone.operations.checkpoints import RESTORE_HINT, combined_verdict
@@ -33,7 +33,7 @@ async def examine_bus(url: str, way_out: str, notes: Mapping[str, str] | None) -
                 yield Finding("fault", problem, "`lightstream topology apply`")
             async for finding in _losses(found):
                 yield finding
-            for note in await paused(await NatsSharedValues.bind(found)):
+            for note in await pause_notices(await NatsSharedValues.bind(found)):
                 yield Finding("fault", note, "amend what the reason names; documents wait, none fails")
             async for finding in _backlog(found, notes):
                 yield finding
