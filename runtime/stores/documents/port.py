@@ -1,7 +1,7 @@
 """The port of the document store: rows of JSON by key, in tables, in partitions.
 
-Everything kept in MongoDB or SQLite goes through these few verbs; `document_bounds.py` and `checkpoints.py` beside this file
-and the adapters of the services give them the words of the domain.
+Everything kept in MongoDB or SQLite goes through these few verbs; `document_bounds.py` and `checkpoints.py` beside this
+file and the adapters of the services give them the words of the domain.
 """
 
 from collections.abc import Collection, Mapping
