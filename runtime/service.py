@@ -139,7 +139,7 @@ async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette,
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     if here:
-        here.attend(server.take, stop)
+        here.attend(server.accept, stop)
     if not here or here.first:
         turn.set()
     work = asyncio.create_task(_work(stage, settings, build, health, ready))
