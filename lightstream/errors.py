@@ -128,7 +128,7 @@ def connection_error(path: str, fault: Exception) -> Unavailable:
 
 
 def _detail(body: object) -> str:
-    """Return the text of an error: FastAPI's `detail` is a sentence or a list of faults; `/query/data` has a `message`."""
+    """Return the text of an error: FastAPI's `detail` is a sentence or a list; `/query/data` has a `message`."""
     if not isinstance(body, dict):
         return ""
     said = cast("dict[str, object]", body)
