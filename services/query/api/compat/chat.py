@@ -103,9 +103,9 @@ async def answer_request(
     count = ctx.deps.count_tokens
     sent = [request.query, request.user_prompt or "", *(said.content for said in request.conversation_history or ())]
     meter = AnswerUsage(count, sum(map(count, sent)))
-    spaces = await spaces_at_position(request, ctx, workspace, response)
+    partitions = await spaces_at_position(request, ctx, workspace, response)
     answer = await ask(
-        to_question(request, ctx.settings), spaces, ctx.deps, output=wanted_output(request), streamed=streamed
+        to_question(request, ctx.settings), partitions, ctx.deps, output=wanted_output(request), streamed=streamed
     )
     shown = references_of(request, answer) or []
     return Reply(
