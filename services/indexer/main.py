@@ -68,7 +68,7 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        embeddings = Embeddings(settings, bus.guards)
+        embeddings = Embeddings(settings, bus.limiters)
         rows, graph = open_documents(settings), open_graph(settings)
         versions = LogVersions(bus.log)
         health.notes["vectors"] = partial(embeddings.note, bus.pointers)

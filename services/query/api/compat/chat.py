@@ -66,7 +66,7 @@ class Reply:
 
 
 def last_user_message(turns: Sequence[Turn]) -> str:
-    """What the user says now. Raises NotTaken."""
+    """What the user says now. Raises BadRequest."""
     if not turns or turns[-1].role != "user":
         raise BadRequest("the last message must be the user's")
     return turns[-1].content
@@ -75,7 +75,7 @@ def last_user_message(turns: Sequence[Turn]) -> str:
 def to_request(message: ParsedMessage, before: Sequence[Turn], system: str = "", *, bare: bool = False) -> QueryRequest:
     """The wish at the end of a conversation, as a request. What the system says is for the answering model.
 
-    `bare`: without USER_PROMPT_PREFIX. Raises NotTaken for what `/query` would refuse.
+    `bare`: without USER_PROMPT_PREFIX. Raises BadRequest for what `/query` would refuse.
     """
     instructions, turns = split_instructions(before)
     task = is_task(message.query)

@@ -155,7 +155,7 @@ def _model_name(ctx: Context) -> tuple[str, str]:
 
 
 def _check_model(model: str, ctx: Context) -> None:
-    """Raises NotThere for a model that is not the one there is."""
+    """Raises NotFound for a model that is not the one there is."""
     name, tag = _model_name(ctx)
     if model not in (name, f"{name}:{tag}"):
         raise NotFound(f"model '{encodable(model)}' not found")

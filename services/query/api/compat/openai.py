@@ -112,7 +112,7 @@ def _completion(model: str, kind: str) -> dict[str, Any]:
 
 
 def _find_model(id: str) -> Model:
-    """Raises NotThere."""
+    """Raises NotFound."""
     found = parse_model(id)
     if found is None:
         raise NotFound(f"The model `{encodable(id)}` does not exist; GET /v1/models lists those that do")
