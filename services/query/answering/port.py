@@ -39,7 +39,7 @@ class CachedAnswer(Protocol):
         ...
 
     async def get_or_create(self, make: Callable[[], Awaitable[str]]) -> str:
-        """Return the cached answer, else store and return that of `make`; equal questions at one time share one call."""
+        """Return the cached answer, else that of `make`, and store it; equal questions at one time share one call."""
         ...
 
     def store_stream(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
