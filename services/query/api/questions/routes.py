@@ -19,7 +19,7 @@ from services.query.settings import QuerySettings
 router = APIRouter()
 
 POSITION_HEADER = "X-Log-Position"
-"""Every answer names the time, in microseconds since 1970, up to which all documents are in it."""
+"""The header with the time, in microseconds since 1970, up to which all documents are in the answer."""
 
 
 POSITION_SCHEMA = {"description": "up to when, in microseconds since 1970", "schema": {"type": "integer", "minimum": 0}}
@@ -30,7 +30,10 @@ STREAM_EXAMPLE = {
 
 
 async def spaces_at_position(body: QueryRequest, ctx: Context, workspace: str, response: Response) -> Partitions:
-    """Where to look, once the position that was asked for is reached; the answer's header says which one is."""
+    """Return where to search, after waiting for the requested position, and set the position header.
+
+    Raises a 503 when the position is not reached in time.
+    """
     set_call_scope(workspace)
     partitions = Partitions.of(workspace, await ctx.pointers.live())
     if body.min_position is None:
@@ -82,14 +85,14 @@ async def query_stream(
 
 
 def wanted_output(body: QueryRequest) -> Output:
-    """Whether it is for the answer, or for what a model would be given."""
+    """Return which output is requested: the answer, its context, or the prompt."""
     if body.only_need_prompt:
         return "prompt"
     return "context" if body.only_need_context else "answer"
 
 
 def to_question(body: QueryRequest, settings: QuerySettings) -> Question:
-    """The request with the server's own values where it names none."""
+    """Return the question of a request, with the settings' values where the request has none."""
     limits = {
         name: getattr(body, name) or getattr(settings, name)
         for name in ("top_k", "chunk_top_k", "max_entity_tokens", "max_relation_tokens", "max_total_tokens")
