@@ -39,9 +39,9 @@ from services.extractor.handler import on_chunks_created
 from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
+from services.query.partitions import Partitions
 from services.query.question import Question
 from services.query.retrieval.retrieve import retrieve
-from services.query.spaces import Spaces
 from tests.support import querying
 from tests.support.events import added, delivered
 from tests.support.merging import merging
@@ -158,11 +158,11 @@ async def _batch(stores: querying.World, documents: Sequence[Document], sequence
 async def ask_all(stores: querying.World, questions: Sequence[MultihopQuestion], mode: Any) -> list[Row]:
     """Every question in one mode."""
     deps = stores.deps(embed=stores.embedder.embed, min_score=0.2)
-    spaces = Spaces.of("w", LIVE)
+    partitions = Partitions.of("w", LIVE)
     rows: list[Row] = []
     for asking in questions:
         began = time.perf_counter()
-        found = await retrieve(Question(asking.text, mode, chunk_top_k=TOP), spaces, deps)
+        found = await retrieve(Question(asking.text, mode, chunk_top_k=TOP), partitions, deps)
         seconds = time.perf_counter() - began
         first = [passage for _, passage in found.passages[:TOP]]
         whole = all(any(p.file_path == file and said in p.content for p in first) for file, said in asking.needed)
