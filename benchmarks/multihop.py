@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.multihop_world import MultihopQuestion, Document, World, world
+from benchmarks.multihop_world import Document, MultihopQuestion, World, world
 from contracts.graph import VECTOR_KINDS, Generations, Hit, Partition, VectorKind
 from contracts.ids import document_id, sha256
 from contracts.values import Chunking
