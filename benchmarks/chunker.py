@@ -19,8 +19,8 @@ from contracts.events import ChunksCreated
 from contracts.values import Chunking
 from runtime.bus import topology
 from runtime.bus.codec import decode
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsBlobs
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.publisher import add_document
 from runtime.models.open import open_tokenizer
 from services.chunker.domain import document

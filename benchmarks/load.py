@@ -26,7 +26,7 @@ import httpx
 from benchmarks.questions import questions
 from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
-from runtime.bus.nats import NatsLog, connected
+from runtime.bus.nats.log import NatsLog, connected
 from tests.support import corpus
 from tests.support.stack import FINAL, Stack, running
 

@@ -20,12 +20,12 @@ from typing import Any
 
 from nats.js import JetStreamContext
 
-from contracts.envelope import Envelope, seal
+from contracts.envelope import Envelope, wrap
 from contracts.events import EntitiesExtracted, Event
 from contracts.ids import chunk_id, sha256
 from contracts.values import ChunkRef, DocumentVersion, ExtractedEntity, ExtractedRelation
 from runtime.bus import topology
-from runtime.bus.nats import NatsLog
+from runtime.bus.nats.log import NatsLog
 from standalone.embedded.processes import Process, free_port
 from standalone.embedded.servers import arcadedb
 from tests.support.nats_server import RunningNats, connected, running_nats
@@ -53,7 +53,7 @@ def said(number: int, workspace: str, office: str = "Harbour Office") -> Envelop
         ),
         model="benchmark", prompt_version="1", cache_key=sha256(document),
     )  # fmt: skip
-    return seal(fact, id=f"{workspace}-{number}", source="/benchmark", workspace=workspace, time=datetime.now(UTC))
+    return wrap(fact, id=f"{workspace}-{number}", source="/benchmark", workspace=workspace, time=datetime.now(UTC))
 
 
 async def handled(jetstream: JetStreamContext) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.multihop_world import Asking, Document, World, world
-from contracts.graph import VECTOR_KINDS, Generations, Hit, Space, VectorKind
+from contracts.graph import VECTOR_KINDS, Generations, Hit, Partition, VectorKind
 from contracts.ids import document_id, sha256
 from contracts.values import Chunking
 from runtime.bus.memory import MemoryBlobs
@@ -43,7 +43,7 @@ from services.query.question import Question
 from services.query.retrieval.retrieve import retrieve
 from services.query.spaces import Spaces
 from tests.support import querying
-from tests.support.facts import added, delivered
+from tests.support.events import added, delivered
 from tests.support.merging import merging
 
 LIVE = Generations()
@@ -88,11 +88,11 @@ class FastVectors(MemoryVectors):
 
     def __init__(self, model: str, dimension: int) -> None:
         super().__init__(model, dimension)
-        self._matrices: dict[tuple[Space, str], tuple[list[Any], Any]] = {}
+        self._matrices: dict[tuple[Partition, str], tuple[list[Any], Any]] = {}
 
     async def search(
         self,
-        space: Space,
+        space: Partition,
         kind: VectorKind,
         vector: Sequence[float],
         *,
@@ -190,7 +190,7 @@ async def measured(made: World, modes: Sequence[str], embedder: Embedder) -> lis
     """Fill, and ask every question in every mode."""
     began = time.perf_counter()
     stores = await filled(made.documents, embedder)
-    space = Space("w", 1)
+    space = Partition("w", 1)
     counts = [await stores.vectors.count(space, kind) for kind in VECTOR_KINDS]
     print(f"{len(made.documents)} documents, {counts[0]} passages, {counts[1]} entities, {counts[2]} relations")
     print(f"(filled in {time.perf_counter() - began:.0f} s)\n")

@@ -21,10 +21,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from runtime.bus.nats import NatsLog, connected
+from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.publisher import delete_document
 from runtime.models.tokens import CACHE_VARIABLE, install
-from standalone.operations.target import service
+from standalone.operations.target import query_client
 from tests.support import corpus
 from tests.support.language_model import CHAT_MODEL, DIMENSION, EMBEDDING_MODEL, KEY, LanguageModel
 from tests.support.stack import Stack, running, unacknowledged, until
@@ -219,7 +219,7 @@ async def delete(stack: Stack, names: list[str]) -> None:
     """Publish that these documents are deleted."""
     async with (
         connected(stack.settings.nats_url, name="benchmark") as bus,
-        service(stack.state.api, "default") as client,
+        query_client(stack.state.api, "default") as client,
     ):
         known = {each.file_path: each.id for each in await client.all_documents()}
         for name in names:

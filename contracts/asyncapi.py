@@ -10,8 +10,8 @@ from typing import Any
 from contracts import subjects
 from contracts.envelope import WORKSPACE_PATTERN, type_attribute
 from contracts.events import EVENTS, Event
-from contracts.registry import PRODUCERS, consumer, delivered
-from contracts.topology import BUCKETS, DURABLES, STREAMS, Durable, Stream
+from contracts.registry import PRODUCERS, consumers_of, service_of
+from contracts.topology import BUCKETS, CONSUMERS, STREAMS, Consumer, Stream
 
 Json = dict[str, Any]
 
@@ -55,7 +55,7 @@ def document() -> Json:
         },
         "x-jetstream": {
             "streams": [_stream(stream) for stream in STREAMS],
-            "durables": [_durable(durable) for durable in DURABLES],
+            "durables": [_durable(durable) for durable in CONSUMERS],
             "buckets": [{"name": bucket.name, "description": bucket.why} for bucket in BUCKETS],
         },
     }
@@ -84,10 +84,10 @@ def _operations(name: str) -> Json:
     heard = {
         f"{durable.name}.hears.{name}": {
             **_operation("receive", name),
-            "summary": f"{consumer(durable)}: {durable.why}",
+            "summary": f"{service_of(durable)}: {durable.why}",
             "x-durable": durable.name,
         }
-        for durable in delivered(name)
+        for durable in consumers_of(name)
     }
     return said | heard
 
@@ -126,7 +126,7 @@ def _stream(stream: Stream) -> Json:
     return {"name": settings.pop("name"), "description": settings.pop("why"), **settings}
 
 
-def _durable(durable: Durable) -> Json:
+def _durable(durable: Consumer) -> Json:
     settings = asdict(durable)
-    heading = {"name": settings.pop("name"), "service": consumer(durable), "description": settings.pop("why")}
+    heading = {"name": settings.pop("name"), "service": service_of(durable), "description": settings.pop("why")}
     return heading | settings

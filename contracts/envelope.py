@@ -65,7 +65,7 @@ def parse_type(attribute: str) -> tuple[str, int]:
     return found[1], int(found[2])
 
 
-def seal(
+def wrap(
     event: E,
     *,
     id: str,
@@ -81,7 +81,7 @@ def seal(
         id=id,
         source=source,
         type=type_attribute(event.type_name(), event.version),
-        subject=event.about,
+        subject=event.aggregate_id,
         time=time,
         dataschema=f"urn:lightstream:schema:{event.type_name()}.v{event.version}",
         workspace=workspace,

@@ -43,7 +43,7 @@ class Event(Value):
         return cls.__name__
 
     @property
-    def about(self) -> str:
+    def aggregate_id(self) -> str:
         """The document (or `_graph`, `_sum-…`) in whose history this event stands."""
         raise NotImplementedError
 
@@ -81,7 +81,7 @@ class DocumentAdded(Event):
         return self
 
     @property
-    def about(self) -> str:
+    def aggregate_id(self) -> str:
         return self.document_id
 
 
@@ -92,7 +92,7 @@ class DocumentDeleted(Event):
     track_id: str | None = None
 
     @property
-    def about(self) -> str:
+    def aggregate_id(self) -> str:
         return self.document_id
 
 
@@ -106,7 +106,7 @@ class DocumentCancelled(Event):
     editor: str = Field(default="", max_length=256, description="who asked for it")
 
     @property
-    def about(self) -> str:
+    def aggregate_id(self) -> str:
         return self.document.id
 
 
@@ -120,7 +120,7 @@ class ChunksCreated(Event):
     chunks: tuple[Chunk, ...]
 
     @property
-    def about(self) -> str:
+    def aggregate_id(self) -> str:
         return self.document.id
 
     @property
@@ -143,7 +143,7 @@ class EntitiesExtracted(Event):
     cached: bool = False
 
     @property
-    def about(self) -> str:
+    def aggregate_id(self) -> str:
         return self.document.id
 
     @property
@@ -162,7 +162,7 @@ class GraphMerged(Event):
     parts: int = Field(default=1, ge=1)
 
     @property
-    def about(self) -> str:
+    def aggregate_id(self) -> str:
         return self.document.id if self.document else GRAPH
 
     @property
@@ -184,7 +184,7 @@ class DescriptionSummarized(Event):
     usage: TokenUsage = TokenUsage()
 
     @property
-    def about(self) -> str:
+    def aggregate_id(self) -> str:
         return SUMMARY_PREFIX + sha256("\x1f".join(self.key))[:32]
 
     @property
@@ -205,7 +205,7 @@ class VectorsIndexed(Event):
     dimension: int
 
     @property
-    def about(self) -> str:
+    def aggregate_id(self) -> str:
         return self.document.id if self.document else GRAPH
 
 
@@ -224,7 +224,7 @@ class StageFailed(Event):
     file_path: str = Field(default="", max_length=4096, description="of a document that could not be read, if it said")
 
     @property
-    def about(self) -> str:
+    def aggregate_id(self) -> str:
         return self.document_id
 
     @property
@@ -270,7 +270,7 @@ class GraphEdited(Event):
         return self
 
     @property
-    def about(self) -> str:
+    def aggregate_id(self) -> str:
         return GRAPH
 
 
@@ -282,7 +282,7 @@ class RetryRequested(Event):
     chunk_id: str | None = None
 
     @property
-    def about(self) -> str:
+    def aggregate_id(self) -> str:
         return self.document_id
 
 

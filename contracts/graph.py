@@ -33,7 +33,7 @@ class Generations:
 
 
 @dataclass(frozen=True)
-class Space:
+class Partition:
     """One workspace in one generation: the beginning of every store key."""
 
     workspace: str
@@ -41,7 +41,7 @@ class Space:
 
 
 @dataclass(frozen=True)
-class Extent:
+class DocumentBounds:
     """How far a document reaches in its newest version: chunks at or behind `count` are of no version any more.
 
     A deletion is an extent of no chunks.
@@ -50,7 +50,7 @@ class Extent:
     version: int
     count: int
 
-    def ends(self, order: int, version: int) -> bool:
+    def is_obsolete_chunk(self, order: int, version: int) -> bool:
         """Whether a chunk of that order and version is no longer part of the document."""
         return order >= self.count and version < self.version
 

@@ -13,17 +13,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from contracts import subjects
-from contracts.registry import PRODUCERS, SERVICES, Producer, Service, consumer
+from contracts.registry import PRODUCERS, SERVICES, Producer, Service, service_of
 from contracts.topology import (
     BUCKETS,
     CHECKPOINTS_BUCKET,
-    DURABLES,
+    CONSUMERS,
     GENERATIONS_BUCKET,
     LIMITS_BUCKET,
     PARKED_STREAM,
     STREAMS,
     TURNS_BUCKET,
-    Durable,
+    Consumer,
 )
 
 ACCOUNT = "lightstream"
@@ -124,10 +124,10 @@ def _says(producer: Producer, *names: str) -> Grant:
     return Grant("its events", tuple(subjects.of_type(name) for name in said))
 
 
-def _takes(durable: Durable) -> tuple[Grant, ...]:
+def _takes(durable: Consumer) -> tuple[Grant, ...]:
     """What a service needs to consume a durable, and to look at what stands behind it."""
     stream, name = durable.stream, durable.name
-    others = tuple(other for other in DURABLES if consumer(other) != consumer(durable))
+    others = tuple(other for other in CONSUMERS if service_of(other) != service_of(durable))
     return (
         Grant(
             f"durable {name}",
@@ -145,7 +145,7 @@ def _takes(durable: Durable) -> tuple[Grant, ...]:
                 f"$KV.{TURNS_BUCKET}.{name}.*",
             ),
             (
-                *(f"{API}.CONSUMER.CREATE.{any_.stream}.{any_.name}.>" for any_ in DURABLES),
+                *(f"{API}.CONSUMER.CREATE.{any_.stream}.{any_.name}.>" for any_ in CONSUMERS),
                 *(f"{API}.CONSUMER.MSG.NEXT.{other.stream}.{other.name}" for other in others),
             ),
         ),
@@ -153,7 +153,7 @@ def _takes(durable: Durable) -> tuple[Grant, ...]:
 
 
 def _service(name: Service) -> User:
-    durables = (grant for durable in DURABLES if consumer(durable) == name for grant in _takes(durable))
+    durables = (grant for durable in CONSUMERS if service_of(durable) == name for grant in _takes(durable))
     found = Grant(
         "what it found of the log, and whether that takes anything",
         (f"$KV.{CHECKPOINTS_BUCKET}.verdict.{name}", subjects.PROBE),

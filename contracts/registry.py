@@ -5,7 +5,7 @@ from typing import Literal, get_args
 
 from contracts import subjects
 from contracts.events import Stage
-from contracts.topology import DURABLES, Durable
+from contracts.topology import CONSUMERS, Consumer
 
 Service = Stage
 SERVICES: tuple[Service, ...] = get_args(Stage)
@@ -29,12 +29,12 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
 """Event type → who may publish it."""
 
 
-def delivered(event_type: str) -> tuple[Durable, ...]:
+def consumers_of(event_type: str) -> tuple[Consumer, ...]:
     """The durables that deliver this event."""
     sample = subjects.subject("workspace", "document", event_type).split(".")
     return tuple(
         durable
-        for durable in DURABLES
+        for durable in CONSUMERS
         if any(
             len(wanted) == len(sample) and all(w in ("*", s) for w, s in zip(wanted, sample, strict=True))
             for wanted in (subject_filter.split(".") for subject_filter in durable.filters)
@@ -42,11 +42,11 @@ def delivered(event_type: str) -> tuple[Durable, ...]:
     )
 
 
-def consumer(durable: Durable) -> str:
+def service_of(durable: Consumer) -> str:
     """The service that reads a durable: its name up to the first hyphen."""
     return durable.name.partition("-")[0]
 
 
-def consumers(event_type: str) -> tuple[str, ...]:
+def consuming_services(event_type: str) -> tuple[str, ...]:
     """The services that hear this event, each once."""
-    return tuple(dict.fromkeys(consumer(durable) for durable in delivered(event_type)))
+    return tuple(dict.fromkeys(service_of(durable) for durable in consumers_of(event_type)))

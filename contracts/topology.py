@@ -32,7 +32,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Durable:
+class Consumer:
     """A pull consumer with explicit acknowledgement of `stream`, shared by all replicas of a service."""
 
     name: str
@@ -81,27 +81,27 @@ STREAMS = (
     Stream("KB_REDRIVE", ("redrive.>",), "set-aside events to be handled again", work_queue=True),
 )
 
-DURABLES = (
-    Durable("chunker", (subjects.of_type("DocumentAdded"),), "cuts documents"),
-    Durable("extractor", (subjects.of_type("ChunksCreated"),), "asks the language model"),
-    Durable("merger", (subjects.of_type("EntitiesExtracted"),), "folds what chunks say", batch=64),
-    Durable(
+CONSUMERS = (
+    Consumer("chunker", (subjects.of_type("DocumentAdded"),), "cuts documents"),
+    Consumer("extractor", (subjects.of_type("ChunksCreated"),), "asks the language model"),
+    Consumer("merger", (subjects.of_type("EntitiesExtracted"),), "folds what chunks say", batch=64),
+    Consumer(
         "merger-extents",
         (subjects.of_type("ChunksCreated"), subjects.of_type("DocumentDeleted")),
         "takes back what deleted and shorter documents no longer say",
         batch=64,
     ),
-    Durable("merger-summaries", (subjects.of_type("GraphMerged"),), "has long descriptions condensed", batch=64),
-    Durable("merger-summarized", (subjects.of_type("DescriptionSummarized"),), "keeps what was condensed", batch=64),
-    Durable("merger-edits", (subjects.of_type("GraphEdited"),), "keeps what people say of the graph", batch=64),
-    Durable(
+    Consumer("merger-summaries", (subjects.of_type("GraphMerged"),), "has long descriptions condensed", batch=64),
+    Consumer("merger-summarized", (subjects.of_type("DescriptionSummarized"),), "keeps what was condensed", batch=64),
+    Consumer("merger-edits", (subjects.of_type("GraphEdited"),), "keeps what people say of the graph", batch=64),
+    Consumer(
         "indexer-chunks",
         (subjects.of_type("ChunksCreated"), subjects.of_type("DocumentDeleted")),
         "embeds passages, removes those that are gone",
         batch=16,
     ),
-    Durable("indexer-graph", (subjects.of_type("GraphMerged"),), "embeds what changed", batch=64),
-    Durable("query-status", (subjects.ALL,), "folds every fact into document status", batch=200),
+    Consumer("indexer-graph", (subjects.of_type("GraphMerged"),), "embeds what changed", batch=64),
+    Consumer("query-status", (subjects.ALL,), "folds every fact into document status", batch=200),
 )
 
 GENERATIONS_BUCKET = "KB_GENERATIONS"
@@ -134,11 +134,11 @@ BUCKETS = (
 )
 
 
-def stream(name: str) -> Stream:
+def declared_stream(name: str) -> Stream:
     """The declared stream of that name. Raises KeyError."""
     return {stream.name: stream for stream in STREAMS}[name]
 
 
-def durable(name: str) -> Durable:
+def declared_consumer(name: str) -> Consumer:
     """The declared durable of that name. Raises KeyError."""
-    return {durable.name: durable for durable in DURABLES}[name]
+    return {durable.name: durable for durable in CONSUMERS}[name]

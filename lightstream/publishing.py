@@ -54,8 +54,8 @@ async def publish_document(
     for what no document can be, `Misconfigured` when no server answers at `url`, `Unavailable` when the log does not
     take it. Calling again after an error adds nothing twice.
     """
-    from runtime.bus.nats import NatsLog, connected
-    from runtime.bus.nats_beside import NatsBlobs
+    from runtime.bus.nats.blobs import NatsBlobs
+    from runtime.bus.nats.log import NatsLog, connected
     from runtime.bus.publisher import add_document
 
     place = named(workspace or "default")

@@ -34,7 +34,7 @@ class Batch:
     def described(self, *, public: bool) -> str:
         """What it is, for people; without workspace and document where everybody may read it."""
         event = self.first.event
-        of = "" if public else f" of {event.about!r:.100} in workspace {self.first.workspace!r:.100}"
+        of = "" if public else f" of {event.aggregate_id!r:.100} in workspace {self.first.workspace!r:.100}"
         return f"{self.count} messages, the first of them {event.type_name()}{of}, number {self.first.sequence}"
 
 

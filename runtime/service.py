@@ -18,20 +18,22 @@ from nats.js.errors import ServerError, ServiceUnavailableError
 from starlette.applications import Starlette
 
 from contracts.events import Stage
-from contracts.topology import CHECKPOINTS_BUCKET, TURNS_BUCKET, durable
-from runtime import place, telemetry, workers
+from contracts.topology import CHECKPOINTS_BUCKET, TURNS_BUCKET, declared_consumer
+from runtime import telemetry
 from runtime.bus import topology
-from runtime.bus.edge import Edge
-from runtime.bus.log_writes import LogWrites
-from runtime.bus.nats import SILENT, NatsLog
-from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
-from runtime.bus.port import Values
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.log import SILENT, NatsLog
+from runtime.bus.port import SharedValues
+from runtime.bus.processor import EventProcessor
+from runtime.bus.write_status import WriteStatus
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress
 from runtime.http_server import Server, server_config
-from runtime.integrity import Integrity
-from runtime.models.limits_shared import Guards
-from runtime.place import Place
+from runtime.models.rate_limiters import RateLimiters
+from runtime.processes import parent, worker
+from runtime.processes.worker import ControlSocket
+from runtime.projections.integrity import Integrity
 from runtime.retries import Backoff
 from runtime.settings import Settings
 from runtime.subscriptions import Connection, Subscription, subscribe
@@ -56,11 +58,11 @@ class Bus:
 
     log: NatsLog
     blobs: NatsBlobs
-    pointers: NatsPointers
+    pointers: NatsActiveGenerations
     jetstream: JetStreamContext
-    guards: Guards
+    limiters: RateLimiters
     integrity: Integrity
-    turns: Values
+    turns: SharedValues
 
     @property
     def subscribing(self) -> Connection:
@@ -85,9 +87,9 @@ def run(
     Several `processes` answer behind one port: each has the variables `lent` besides those of this process.
     """
     with starting(stage, settings):
-        here = place.found()
+        here = worker.found()
         if processes > 1 and here is None:
-            raise SystemExit(workers.keep(settings.host, settings.port, processes, lent or {}))
+            raise SystemExit(parent.keep(settings.host, settings.port, processes, lent or {}))
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve(stage, settings, build, app or Starlette(), here))
 
@@ -97,7 +99,7 @@ def starting(stage: Stage, settings: Settings) -> Generator[None]:
     """Say which settings contradict each other, and end with code 1 and the reason when the process must not run."""
     telemetry.configure(stage, settings.log_level)
     # A worker's keeper has said them, of what people set and not of what it lends.
-    for contradiction in () if place.is_worker() else settings.contradictions:
+    for contradiction in () if worker.is_worker() else settings.contradictions:
         logger.warning("contradictory settings", what=contradiction)
     try:
         yield
@@ -119,7 +121,7 @@ async def until_it_answers(what: str, ping: Callable[[], Awaitable[None]], healt
     await STARTING.retry(ping, again)
 
 
-async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette, here: Place | None) -> None:
+async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette, here: ControlSocket | None) -> None:
     health, turn = Health(stage), asyncio.Event()
     app.router.routes[:0] = health.routes()
     server = Server(server_config(app, settings, host=settings.host, port=settings.port))
@@ -137,7 +139,7 @@ async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette,
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     if here:
-        here.attend(server.take, stop)
+        here.attend(server.accept, stop)
     if not here or here.first:
         turn.set()
     work = asyncio.create_task(_work(stage, settings, build, health, ready))
@@ -171,14 +173,14 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health, 
 
 
 async def _working(stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]) -> None:
-    writes = LogWrites()
+    writes = WriteStatus()
     async with _connection(stage, settings, health, writes) as broker:
         health.stage = "waiting for the bus"
         jetstream = (await broker.connect()).jetstream(prefix=settings.nats_api_prefix)
         health.stage = "starting"
         bus = await _bus(jetstream, health, writes)
         async with build(bus, health) as subscriptions, bus.integrity.watching(health):
-            if problems := await topology.check(jetstream, tuple(durable(s.durable) for s in subscriptions)):
+            if problems := await topology.check(jetstream, tuple(declared_consumer(s.durable) for s in subscriptions)):
                 raise ConfigurationError(
                     f"the bus differs from its declaration; run `lightstream topology apply`: {'; '.join(problems)}"
                 )
@@ -202,18 +204,18 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
                 await _stop(broker, health)
 
 
-async def _bus(jetstream: JetStreamContext, health: Health, writes: LogWrites) -> Bus:
-    guards = Guards(await NatsValues.bind(jetstream), health.notes)
-    pointers, turns = await NatsPointers.bind(jetstream), await NatsValues.bind(jetstream, TURNS_BUCKET)
-    values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
+async def _bus(jetstream: JetStreamContext, health: Health, writes: WriteStatus) -> Bus:
+    limiters = RateLimiters(await NatsSharedValues.bind(jetstream), health.notes)
+    pointers, turns = await NatsActiveGenerations.bind(jetstream), await NatsSharedValues.bind(jetstream, TURNS_BUCKET)
+    values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     integrity = Integrity(health.service, jetstream, pointers, values, writes)
     log, blobs = NatsLog(jetstream, writes), NatsBlobs(jetstream, writes)
-    return Bus(log, blobs, pointers, jetstream, guards, integrity, turns)
+    return Bus(log, blobs, pointers, jetstream, limiters, integrity, turns)
 
 
 @asynccontextmanager
 async def _connection(
-    stage: Stage, settings: Settings, health: Health, writes: LogWrites
+    stage: Stage, settings: Settings, health: Health, writes: WriteStatus
 ) -> AsyncGenerator[NatsBroker]:
     ending = asyncio.Event()
 
@@ -245,7 +247,7 @@ async def _stop(broker: NatsBroker, health: Health) -> None:
         await broker.stop()
 
 
-def _progress(bus: Bus, edge: Edge) -> Callable[[], Awaitable[str | None]]:
+def _progress(bus: Bus, edge: EventProcessor) -> Callable[[], Awaitable[str | None]]:
     progress = Progress(edge.activity, public=edge.stage == "query")
 
     async def probe() -> str | None:

@@ -11,16 +11,16 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
 from contracts.events import Stage
-from contracts.topology import durable
-from runtime.bus.edge import Edge
-from runtime.bus.nats_lookahead import Lookahead
-from runtime.bus.nats_messages import NatsMessage
-from runtime.bus.nats_parked import NatsParked
-from runtime.bus.overtaking import OvertakingLane
-from runtime.bus.parked_reader import ParkedReader
-from runtime.bus.parking import Parking
-from runtime.bus.port import GenerationPointers, Handle, Log, Values
-from runtime.bus.reasons import Reasons
+from contracts.topology import declared_consumer
+from runtime.bus.fairness.scheduler import FairScheduler
+from runtime.bus.nats.lookahead import Lookahead
+from runtime.bus.nats.messages import NatsMessage
+from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.parking.policy import ParkingPolicy
+from runtime.bus.parking.reader import ParkedReader
+from runtime.bus.port import ActiveGenerations, Handler, Log, SharedValues
+from runtime.bus.processor import EventProcessor
+from runtime.bus.retry_reasons import RetryReasons
 
 BATCH_WINDOW = 0.2
 """Seconds a consumer that may take several messages at once waits for more of them."""
@@ -31,7 +31,7 @@ class Subscription:
     """A handler on a durable of `contracts/topology.py`; `workers` messages (or batches) at a time."""
 
     durable: str
-    handle: Handle
+    handle: Handler
     workers: int = 1
 
 
@@ -40,27 +40,27 @@ class Connection:
     """What subscriptions need of the bus."""
 
     log: Log
-    pointers: GenerationPointers
+    pointers: ActiveGenerations
     jetstream: JetStreamContext
-    turns: Values
+    turns: SharedValues
 
 
 @dataclass(frozen=True)
 class Subscribed:
     """One subscription's edge, and what runs beside ordinary delivery: fair turns, and parked events."""
 
-    edge: Edge
-    lane: OvertakingLane
+    edge: EventProcessor
+    lane: FairScheduler
     parked: ParkedReader
 
 
 def subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus: Connection) -> Subscribed:
     """Add the subscribers of one subscription to a broker that is not started yet."""
-    declared, parked = durable(subscription.durable), NatsParked(bus.jetstream)
-    parking, reasons = Parking(declared, parked), Reasons(public=stage == "query")
-    edge = Edge(stage, declared, subscription.handle, bus.log, bus.pointers, parking=parking, reasons=reasons)
+    declared, parked = declared_consumer(subscription.durable), NatsParkedEvents(bus.jetstream)
+    parking, reasons = ParkingPolicy(declared, parked), RetryReasons(public=stage == "query")
+    edge = EventProcessor(stage, declared, subscription.handle, bus.log, bus.pointers, parking=parking, reasons=reasons)
     look = Lookahead(bus.jetstream, declared.stream, declared.filters)
-    lane = OvertakingLane(edge, look, bus.turns, subscription.workers)
+    lane = FairScheduler(edge, look, bus.turns, subscription.workers)
 
     async def raw(message: Any) -> Any:
         # Decoding is the edge's work: one undecodable body must never keep its neighbours from being handled.
@@ -79,7 +79,7 @@ def subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus:
     return Subscribed(edge, lane, ParkedReader(edge, parked, slots=subscription.workers))
 
 
-def _gathered(lane: OvertakingLane) -> Callable[[Msg], Awaitable[None]]:
+def _gathered(lane: FairScheduler) -> Callable[[Msg], Awaitable[None]]:
     """Messages of one fetch, which FastStream hands over side by side, as one batch again.
 
     Each subscriber has one of its own: messages of two fetches in one batch would be handled by one worker.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import structlog
 
-pytest_plugins = ["tests.support.shared_servers"]
+pytest_plugins = ["tests.support.scheduling", "tests.support.shared_servers"]
 
 LOCAL = frozenset({"127.0.0.1", "::1", "localhost", "0.0.0.0", "::", ""})
 """Hosts that a test may name. Servers of tests listen here."""

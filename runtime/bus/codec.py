@@ -155,7 +155,7 @@ def decode(
         raise Poison(f"{event_type} v{version}: {error}") from None
     except LookupError:
         raise Undecodable(f"{event_type} v{version}: no step lifts it to v{model.version}") from None
-    if subjects.token(event.about) != about:
-        raise Poison(f"document {event.about!r:.80} differs from the subject's {about}")
+    if subjects.token(event.aggregate_id) != about:
+        raise Poison(f"document {event.aggregate_id!r:.80} differs from the subject's {about}")
     # Not Envelope[Event]: that would be written back with the fields all events share, which are none.
     return Envelope(**header.model_dump(), data=event)

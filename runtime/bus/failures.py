@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from contracts import subjects
-from contracts.envelope import Envelope, Header, seal
+from contracts.envelope import Envelope, Header, wrap
 from contracts.events import DocumentAdded, Event, Stage, StageFailed
 from contracts.ids import event_id
 from contracts.text import encodable
@@ -30,7 +30,7 @@ def failure(
     claimed_id, file_path = ("", "") if event else _claimed(message, document)
     fact = StageFailed(
         stage=stage,
-        document_id=event.about if event else header.subject or claimed_id or document,
+        document_id=event.aggregate_id if event else header.subject or claimed_id or document,
         document=_document(delivery),
         chunks=_chunks(event),
         cause_type=cause_type,
@@ -40,7 +40,7 @@ def failure(
         retry_may_help=not isinstance(error, Poison),
         file_path=file_path,
     )
-    return seal(
+    return wrap(
         fact,
         id=event_id(f"{message.sequence}/{header.id}/{durable}", "StageFailed"),
         source=f"lightstream/{stage}",

@@ -10,13 +10,13 @@ from contracts import subjects as names
 from contracts.envelope import Envelope
 from contracts.events import Event
 from contracts.graph import PROJECTIONS, Generations, Projection
-from contracts.topology import Durable, stream
+from contracts.topology import Consumer, declared_stream
 from contracts.values import BlobRef
 from runtime.batching import batched
 from runtime.bus.codec import NO_HEADERS, encode
-from runtime.bus.nats_beside import BLOB_PART
-from runtime.bus.parked import Entry, ParkedEvent
-from runtime.bus.port import Message, Pointer, Pointers
+from runtime.bus.nats.blobs import BLOB_PART
+from runtime.bus.parking.port import ParkedEvent, ParkedRecord
+from runtime.bus.port import GenerationState, Message, ProjectionGenerations
 from runtime.errors import Poison, Unavailable
 
 
@@ -80,21 +80,21 @@ class MemoryLog:
     ids: dict[str, int] = field(default_factory=dict[str, int])
 
     async def publish(self, envelope: Envelope[Event]) -> int:
-        subject = names.subject(envelope.workspace, envelope.data.about, envelope.data.type_name())
+        subject = names.subject(envelope.workspace, envelope.data.aggregate_id, envelope.data.type_name())
         return self.append(subject, encode(envelope), envelope.id)
 
     def append(self, subject: str, data: bytes, id: str, headers: Mapping[str, str] = NO_HEADERS) -> int:
         """What `publish` does, for any bytes."""
         if id in self.ids:
             return self.ids[id]
-        if len(data) > stream("KB_EVENTS").max_msg_size:
+        if len(data) > declared_stream("KB_EVENTS").max_msg_size:
             raise Poison(f"{len(data)} bytes are more than KB_EVENTS takes in one message")
         sequence = len(self.messages) + 1
         self.messages.append(Stored(sequence, subject, data, datetime.now(UTC), headers))
         self.ids[id] = sequence
         return sequence
 
-    async def bury(self, message: Message, durable: str, reason: str) -> None:
+    async def dead_letter(self, message: Message, durable: str, reason: str) -> None:
         self.dead[f"dead:{message.sequence}:{durable}"] = (message.data, reason)
 
     async def newest(self, workspace: str, about: str, event_type: str, *, exact: bool = True) -> Message | None:
@@ -139,7 +139,7 @@ class MemoryConsumer:
     """A durable: hands out what was not acknowledged, and again what was refused, at once."""
 
     log: MemoryLog
-    durable: Durable
+    durable: Consumer
     seen: int = 0
     waiting: dict[int, MemoryMessage] = field(default_factory=dict[int, MemoryMessage])
     ready: list[int] = field(default_factory=list[int])
@@ -189,14 +189,14 @@ class MemoryBlobs:
 
 
 @dataclass
-class MemoryParked:
+class MemoryParkedEvents:
     """`Parked`, over the log that the events are in."""
 
     log: MemoryLog
     records: dict[tuple[str, int], tuple[int, ParkedEvent]] = field(
         default_factory=dict[tuple[str, int], tuple[int, ParkedEvent]]
     )
-    history: list[Entry] = field(default_factory=list[Entry])
+    history: list[ParkedRecord] = field(default_factory=list[ParkedRecord])
 
     async def put(self, event: ParkedEvent, revision: int = 0) -> int:
         key = event.durable, event.sequence
@@ -216,10 +216,10 @@ class MemoryParked:
 
     def _written(self, event: ParkedEvent, now: ParkedEvent | None) -> int:
         revision, workspace = len(self.history) + 1, names.split(event.subject)[0]
-        self.history.append(Entry(revision, event.durable, workspace, event.sequence, now))
+        self.history.append(ParkedRecord(revision, event.durable, workspace, event.sequence, now))
         return revision
 
-    async def changes(self, durable: str, after: int, most: int = 1000) -> list[Entry]:
+    async def changes(self, durable: str, after: int, most: int = 1000) -> list[ParkedRecord]:
         newest = {(entry.durable, entry.sequence): entry for entry in self.history}
         found = [entry for entry in newest.values() if entry.revision > after and durable in {"*", entry.durable}]
         return sorted(found, key=lambda entry: entry.revision)[:most]
@@ -230,17 +230,19 @@ class MemoryParked:
 
 
 @dataclass
-class MemoryPointers:
-    """`GenerationPointers`."""
+class MemoryActiveGenerations:
+    """`ActiveGenerations`."""
 
-    pointers: Pointers = field(default_factory=lambda: {projection: Pointer() for projection in PROJECTIONS})
+    pointers: ProjectionGenerations = field(
+        default_factory=lambda: {projection: GenerationState() for projection in PROJECTIONS}
+    )
     revision: int = 0
 
-    async def read(self) -> tuple[Pointers, int]:
+    async def read(self) -> tuple[ProjectionGenerations, int]:
         await asyncio.sleep(0)
         return dict(self.pointers), self.revision
 
-    async def write(self, pointers: Pointers, revision: int) -> None:
+    async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
         if revision != self.revision:
             raise Unavailable("somebody else switched generations meanwhile; start again")
         self.pointers, self.revision = dict(pointers), revision + 1
@@ -250,7 +252,7 @@ class MemoryPointers:
 
 
 @dataclass
-class MemoryValues:
+class MemorySharedValues:
     """`Values`."""
 
     values: dict[str, tuple[bytes, int]] = field(default_factory=dict[str, tuple[bytes, int]])

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from contracts.envelope import Envelope
 from contracts.events import ChunksCreated, DocumentAdded, DocumentDeleted, Event
-from contracts.graph import Extent, Generations, Projection
+from contracts.graph import DocumentBounds, Generations, Projection
 from contracts.values import BlobRef, DocumentVersion
 
 BUG_ATTEMPTS = 5
@@ -93,16 +93,18 @@ def version_deleted(delivery: Delivery[Event], event: DocumentDeleted) -> Docume
     return DocumentVersion(id=event.document_id, version=delivery.sequence, added_at=delivery.happened_at, deleted=True)
 
 
-def extents(batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) -> list[dict[str, Extent]]:
+def document_bounds(batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) -> list[dict[str, DocumentBounds]]:
     """How far each document of the batch reaches, in rounds: older versions first, one of each document in a round."""
-    versions: dict[str, dict[int, Extent]] = defaultdict(dict)
+    versions: dict[str, dict[int, DocumentBounds]] = defaultdict(dict)
     for delivery in batch:
         event = delivery.event
         if isinstance(event, DocumentDeleted):
-            versions[event.about][delivery.sequence] = Extent(delivery.sequence, 0)
+            versions[event.aggregate_id][delivery.sequence] = DocumentBounds(delivery.sequence, 0)
         elif event.chunk_count is not None:
-            versions[event.about][event.document.version] = Extent(event.document.version, event.chunk_count)
-    rounds: list[dict[str, Extent]] = []
+            versions[event.aggregate_id][event.document.version] = DocumentBounds(
+                event.document.version, event.chunk_count
+            )
+    rounds: list[dict[str, DocumentBounds]] = []
     for document, found in versions.items():
         for number, (_, extent) in enumerate(sorted(found.items())):
             rounds += [{}] if number == len(rounds) else []
@@ -110,20 +112,20 @@ def extents(batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) -> list[
     return rounds
 
 
-Facts = Sequence[Event] | AsyncGenerator[Event]
+Events = Sequence[Event] | AsyncGenerator[Event]
 """What one delivery gives rise to. A generator is for more facts than should be in memory: they are published while
 it makes the next ones, and what it raises counts as raised by the handler. What was published by then stays true, for
 the event comes again and gives rise to the same facts.
 """
 
 
-class Handle(Protocol):
+class Handler(Protocol):
     """Facts in, facts out: for each delivery the facts it gives rise to, in an order that never varies.
 
     It writes its store idempotently; it neither publishes nor acknowledges. Raises `Retryable` or `Poison`.
     """
 
-    async def __call__(self, batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Facts]: ...
+    async def __call__(self, batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Events]: ...
 
 
 class Log(Protocol):
@@ -137,7 +139,7 @@ class Log(Protocol):
         """
         ...
 
-    async def bury(self, message: Message, durable: str, reason: str) -> None:
+    async def dead_letter(self, message: Message, durable: str, reason: str) -> None:
         """Keep a message raw in KB_DEAD with the reason; twice is once."""
         ...
 
@@ -225,7 +227,7 @@ class Blobs(Protocol):
 
 
 @dataclass(frozen=True)
-class Pointer:
+class GenerationState:
     """Where one projection lives."""
 
     live: int = 1
@@ -236,17 +238,17 @@ class Pointer:
     """Log sequence up to which the previous generation holds everything: going back to it catches up from there."""
 
 
-Pointers = dict[Projection, Pointer]
+ProjectionGenerations = dict[Projection, GenerationState]
 
 
-class GenerationPointers(Protocol):
+class ActiveGenerations(Protocol):
     """The live generation of every projection, in one value that is replaced as a whole."""
 
-    async def read(self) -> tuple[Pointers, int]:
+    async def read(self) -> tuple[ProjectionGenerations, int]:
         """The pointers and the revision to give to `write`; all generations are 1 before the first write."""
         ...
 
-    async def write(self, pointers: Pointers, revision: int) -> None:
+    async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
         """Replace them if they still have that revision, else raise `Unavailable`."""
         ...
 
@@ -258,7 +260,7 @@ class GenerationPointers(Protocol):
         ...
 
 
-class Values(Protocol):
+class SharedValues(Protocol):
     """Small values that processes share for a while, each replaced as a whole under its key. Not truth: may be lost."""
 
     async def read(self, key: str) -> tuple[bytes, int]:

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from contracts import subjects
-from contracts.envelope import Envelope, seal
+from contracts.envelope import Envelope, wrap
 from contracts.events import DocumentAdded, DocumentCancelled, DocumentDeleted, Event, GraphEdited
 from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, sha256
 from contracts.moments import microseconds
@@ -95,7 +95,7 @@ async def add_document(
     )
     # What stood before is part of the id: a text that comes back after another one is a new fact.
     cause = f"{workspace}/key/{key}" if key else f"{workspace}/{name}/{before}/{sha256(content)}"
-    envelope: Envelope[Event] = seal(
+    envelope: Envelope[Event] = wrap(
         event,
         id=event_id(cause, "DocumentAdded"),
         source=source,
@@ -128,7 +128,7 @@ async def add_again(log: Log, *, workspace: str, id: str, version: int, source: 
     before, there, at = await _standing(log, workspace, id)
     if there is None or before != version:
         return None
-    envelope: Envelope[Event] = seal(
+    envelope: Envelope[Event] = wrap(
         there,
         id=event_id(f"{workspace}/{id}/{before}/again", "DocumentAdded"),
         source=source,
@@ -154,7 +154,7 @@ async def delete_document(
     if deleted and deleted.sequence > added.sequence:
         return Added(id, deleted.sequence, is_new=False)
     event = DocumentDeleted(document_id=id, track_id=track_id)
-    envelope: Envelope[Event] = seal(
+    envelope: Envelope[Event] = wrap(
         event,
         id=event_id(f"{workspace}/{id}/{added.sequence}", "DocumentDeleted"),
         source=source,
@@ -174,7 +174,7 @@ async def cancel_document(log: Log, *, workspace: str, id: str, editor: str, sou
     if there is None:
         return None
     version = DocumentVersion(id=id, version=before, added_at=at, file_path=there.file_path)
-    envelope: Envelope[Event] = seal(
+    envelope: Envelope[Event] = wrap(
         DocumentCancelled(document=version, editor=editor[:256]),
         id=event_id(f"{workspace}/{id}/{before}", "DocumentCancelled"),
         source=source,
@@ -191,11 +191,11 @@ async def edit_graph(log: Log, *, workspace: str, edit: GraphEdited, source: str
 
     Of the same edit, made several times at the same moment, there is one. Raises `Unavailable`.
     """
-    newest = await log.newest(workspace, edit.about, edit.type_name())
+    newest = await log.newest(workspace, edit.aggregate_id, edit.type_name())
     before = newest.sequence if newest else 0
-    envelope: Envelope[Event] = seal(
+    envelope: Envelope[Event] = wrap(
         edit,
-        id=event_id(f"{workspace}/{edit.about}/{before}/{sha256(edit.model_dump_json())}", edit.type_name()),
+        id=event_id(f"{workspace}/{edit.aggregate_id}/{before}/{sha256(edit.model_dump_json())}", edit.type_name()),
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),

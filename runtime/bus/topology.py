@@ -17,7 +17,7 @@ from nats.js.api import (
 )
 from nats.js.errors import NotFoundError
 
-from contracts.topology import BUCKETS, DURABLES, STREAMS, Bucket, Durable, Stream
+from contracts.topology import BUCKETS, CONSUMERS, STREAMS, Bucket, Consumer, Stream
 
 
 def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
@@ -49,7 +49,7 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
     )
 
 
-def durable_config(durable: Durable) -> ConsumerConfig:
+def durable_config(durable: Consumer) -> ConsumerConfig:
     """What the server is told about a durable.
 
     Deliveries have no limit: giving up is the edge's decision, and never silent.
@@ -104,7 +104,7 @@ async def apply(jetstream: JetStreamContext, replicas: int = 1) -> list[str]:
         if differences := _differences(stream.name, wanted, found):
             await jetstream.update_stream(wanted)
             done += [f"changed {difference}" for difference in differences]
-    for durable in DURABLES:
+    for durable in CONSUMERS:
         wanted_durable = durable_config(durable)
         try:
             has = (await jetstream.consumer_info(durable.stream, durable.name)).config
@@ -146,7 +146,9 @@ async def _missing(jetstream: JetStreamContext) -> list[Bucket]:
     return found
 
 
-async def check(jetstream: JetStreamContext, durables: tuple[Durable, ...] = DURABLES, replicas: int = 1) -> list[str]:
+async def check(
+    jetstream: JetStreamContext, durables: tuple[Consumer, ...] = CONSUMERS, replicas: int = 1
+) -> list[str]:
     """Where the server differs from the declaration; empty when it does not."""
     problems: list[str] = []
     for stream in STREAMS:

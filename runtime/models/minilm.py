@@ -11,8 +11,8 @@ from typing import Any, cast
 import numpy as np
 import onnxruntime
 
+from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import ConfigurationError
-from runtime.fair import FairSemaphore
 from runtime.models.call_scope import call_scope
 from runtime.models.port import Vector
 from runtime.models.wordpiece import WordPiece

@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
-from runtime.bus.edge import each
-from runtime.bus.versions import LogVersions
+from runtime.bus.document_versions import LogVersions
+from runtime.bus.processor import each
 from runtime.health import Health
 from runtime.models.open import open_tokenizer
 from runtime.service import Bus, Subscription, run

@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
-from runtime.bus.edge import each
-from runtime.bus.versions import LogVersions
+from runtime.bus.document_versions import LogVersions
+from runtime.bus.processor import each
 from runtime.health import Health
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.port import Chat
@@ -27,7 +27,7 @@ def main() -> None:
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
         rows = open_documents(settings)
-        chat = open_chat(settings, bus.guards)
+        chat = open_chat(settings, bus.limiters)
         extractor = _model_extractor(chat, settings) if chat else OfflineExtractor()
         handle = partial(
             on_chunks_created,

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.ids import sha256
 from runtime.activity import progressed
 from runtime.batching import batched
-from runtime.locks import KeyLocks
+from runtime.concurrency.key_locks import KeyLocks
 from runtime.models.call_scope import calls_for
 from runtime.models.port import Embedder, Vector
 from runtime.stores.documents.port import Row, Rows, Table
@@ -29,7 +29,7 @@ class CachedEmbeddings:
 
     async def embed(self, workspace: str, texts: Sequence[str]) -> list[Vector]:
         """One vector per text, in order. Raises what `Embedder.embed` raises."""
-        table = Table("embeddings", Space(workspace, 0))
+        table = Table("embeddings", Partition(workspace, 0))
         keys = {text: sha256(f"{self.model}\x1f{self.dimension}\x1f{text}") for text in texts}
         async with self._locks.hold(f"{workspace} {key}" for key in keys.values()):
             known: Mapping[str, Row] = await self._rows.get(table, list(keys.values()))

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TypeVar
 
 from contracts.events import ChunksCreated, DocumentDeleted, Event, GraphMerged, VectorsIndexed
-from contracts.graph import Generations, Space, VectorKind, VectorRow
+from contracts.graph import Generations, Partition, VectorKind, VectorRow
 from contracts.ids import chunk_vector_id, chunk_vector_prefix, entity_vector_id, relation_vector_id
 from contracts.values import ChunkRef, DocumentVersion
 from runtime.bus.port import ALL_WANTED, Delivery, DocumentVersions, version_deleted
-from runtime.bus.port import extents as reaches
+from runtime.bus.port import document_bounds as reaches
 from runtime.errors import Retryable
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
@@ -41,7 +41,7 @@ async def on_chunks(
     """
     indexed: dict[int, list[VectorsIndexed]] = {}
     for workspace, deliveries in by_workspace(batch).items():
-        space = Space(workspace, generations.vectors)
+        space = Partition(workspace, generations.vectors)
         created = {delivery.sequence: e for delivery in deliveries if isinstance(e := delivery.event, ChunksCreated)}
         wanted = {
             place: e
@@ -67,7 +67,10 @@ async def on_chunks(
 
 
 async def _remove_obsolete_chunks(
-    space: Space, deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]], vectors: Vectors, extents: Extents
+    space: Partition,
+    deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
+    vectors: Vectors,
+    extents: Extents,
 ) -> None:
     """Remove rows behind the end of their document.
 
@@ -78,18 +81,20 @@ async def _remove_obsolete_chunks(
         before = await extents.put(space, reached)
         # A document's first extent ends nothing: its chunks are as new as the extent itself.
         look |= {id for id, extent in reached.items() if id in before or not extent.count}
-    standing = await extents.get(space, {delivery.event.about for delivery in deliveries})
+    standing = await extents.get(space, {delivery.event.aggregate_id for delivery in deliveries})
     look |= {id for id, extent in standing.items() if any(extent.version > v for v in _versions(id, deliveries))}
     for id in sorted(look):
         prefix, extent = chunk_vector_prefix(id), standing[id]
         after = chunk_vector_id(id, extent.count - 1) if extent.count else prefix
         while rows := [row for row in await vectors.scan(space, "chunks", after, PAGE) if row.id.startswith(prefix)]:
-            await vectors.delete(space, "chunks", [row.id for row in rows if extent.ends(row.order, row.version)])
+            await vectors.delete(
+                space, "chunks", [row.id for row in rows if extent.is_obsolete_chunk(row.order, row.version)]
+            )
             after = rows[-1].id
 
 
 def _versions(document: str, deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) -> set[int]:
-    events = [delivery.event for delivery in deliveries if delivery.event.about == document]
+    events = [delivery.event for delivery in deliveries if delivery.event.aggregate_id == document]
     return {event.document.version for event in events if isinstance(event, ChunksCreated)}
 
 
@@ -135,7 +140,7 @@ async def index_graph(
     Another replica may read the graph before us and write after us. So after writing we look again, and whoever
     writes last has looked last: the newest text always stands in the end.
     """
-    source, space = Space(workspace, generations.graph), Space(workspace, generations.vectors)
+    source, space = Partition(workspace, generations.graph), Partition(workspace, generations.vectors)
     changed: set[str] = set()
     for _ in range(MAX_ROUNDS):
         entities = {e.name: entity_row(e) for e in (await graph.entities(source, names)).values()}
@@ -151,7 +156,7 @@ async def index_graph(
 
 
 async def _put_changed(
-    space: Space, kind: VectorKind, rows: Mapping[str, VectorRow], vectors: Vectors, embeddings: Embeddings
+    space: Partition, kind: VectorKind, rows: Mapping[str, VectorRow], vectors: Vectors, embeddings: Embeddings
 ) -> set[str]:
     """Embed and write the rows whose text differs from the stored one. Returns their ids."""
     stored = await vectors.get(space, kind, list(rows))

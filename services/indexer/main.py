@@ -6,10 +6,10 @@ from functools import partial
 
 from contracts.events import ChunksCreated, DocumentDeleted, GraphMerged
 from contracts.graph import EmbeddingModel, Generations
-from runtime.bus.port import Delivery, DocumentVersions, Facts
-from runtime.bus.versions import LogVersions
-from runtime.embedding import Embedding, Embeddings
+from runtime.bus.document_versions import LogVersions
+from runtime.bus.port import Delivery, DocumentVersions, Events
 from runtime.health import Health
+from runtime.projections.embedding import Embedding, Embeddings
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.extents import RowExtents
@@ -37,7 +37,7 @@ class Indexing:
 
     async def chunks(
         self, batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]], generations: Generations
-    ) -> Sequence[Facts]:
+    ) -> Sequence[Events]:
         """See `on_chunks`."""
         async with self._embeddings.of(generations.vectors) as found:
             return await on_chunks(
@@ -49,7 +49,7 @@ class Indexing:
                 versions=self._versions,
             )
 
-    async def graph_merged(self, batch: Sequence[Delivery[GraphMerged]], generations: Generations) -> Sequence[Facts]:
+    async def graph_merged(self, batch: Sequence[Delivery[GraphMerged]], generations: Generations) -> Sequence[Events]:
         """See `on_graph_merged`."""
         async with self._embeddings.of(generations.vectors) as found:
             return await on_graph_merged(
@@ -68,7 +68,7 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        embeddings = Embeddings(settings, bus.guards)
+        embeddings = Embeddings(settings, bus.limiters)
         rows, graph = open_documents(settings), open_graph(settings)
         versions = LogVersions(bus.log)
         health.notes["vectors"] = partial(embeddings.note, bus.pointers)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from contracts.graph import Extent, Space
+from contracts.graph import DocumentBounds, Partition
 
 
 class Embeddings(Protocol):
@@ -20,10 +20,10 @@ class Embeddings(Protocol):
 class Extents(Protocol):
     """How far each document reaches in its newest version."""
 
-    async def put(self, space: Space, extents: Mapping[str, Extent]) -> dict[str, Extent]:
+    async def put(self, space: Partition, extents: Mapping[str, DocumentBounds]) -> dict[str, DocumentBounds]:
         """Write each unless a newer version's stands. Returns what stood there before, where anything did."""
         ...
 
-    async def get(self, space: Space, documents: Collection[str]) -> dict[str, Extent]:
+    async def get(self, space: Partition, documents: Collection[str]) -> dict[str, DocumentBounds]:
         """Those that are known among `documents`."""
         ...

@@ -8,7 +8,7 @@ everything is read, so this cache may be empty, old or lost: it changes the cost
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from services.merger.domain.contributions import Key
 from services.merger.domain.incremental_aggregate import IncrementalAggregate
 
@@ -24,15 +24,15 @@ class AggregateCache:
 
     def __init__(self, most: int = MAX_BYTES, least: int = MIN_CONTRIBUTIONS) -> None:
         self._most, self.min_contributions = most, least
-        self._aggregates: OrderedDict[tuple[Space, Key], tuple[IncrementalAggregate, int]] = OrderedDict()
+        self._aggregates: OrderedDict[tuple[Partition, Key], tuple[IncrementalAggregate, int]] = OrderedDict()
         self._size = 0
 
-    def get(self, space: Space, revisions: Mapping[Key, int]) -> dict[Key, IncrementalAggregate]:
+    def get(self, space: Partition, revisions: Mapping[Key, int]) -> dict[Key, IncrementalAggregate]:
         """Return the aggregates that are at exactly these revisions, by key."""
         found = {key: self._aggregates[space, key][0] for key in revisions if (space, key) in self._aggregates}
         return {key: aggregate for key, aggregate in found.items() if aggregate.revision == revisions[key]}
 
-    def put(self, space: Space, aggregates: Iterable[IncrementalAggregate]) -> None:
+    def put(self, space: Partition, aggregates: Iterable[IncrementalAggregate]) -> None:
         """Cache the aggregates as they are now, unless a newer one of their key is cached."""
         for aggregate in aggregates:
             if (found := self._aggregates.get((space, aggregate.key))) and found[0].revision > aggregate.revision:
@@ -43,6 +43,6 @@ class AggregateCache:
         while self._size > self._most:
             self._evict(next(iter(self._aggregates)))
 
-    def _evict(self, place: tuple[Space, Key]) -> None:
+    def _evict(self, place: tuple[Partition, Key]) -> None:
         if found := self._aggregates.pop(place, None):
             self._size -= found[1]

@@ -14,10 +14,10 @@ from contracts.events import (
     GraphEdited,
     GraphMerged,
 )
-from contracts.graph import Generations, Space
+from contracts.graph import Generations, Partition
 from contracts.moments import microseconds
 from contracts.values import DocumentVersion, EntityRevision, RelationRevision
-from runtime.bus.port import Delivery, extents, version_deleted
+from runtime.bus.port import Delivery, document_bounds, version_deleted
 from services.merger.domain.contributions import Key, contributions
 from services.merger.domain.edits import Edit, Edits, apply_edits
 from services.merger.port import ContributionKey, Contributions, MergeDependencies
@@ -39,7 +39,7 @@ async def on_entities_extracted(
     """Merge a batch of extractions. A key that several of its chunks name is folded once."""
     merged: dict[int, GraphMerged] = {}
     for workspace, deliveries in _by_workspace(batch).items():
-        space = Space(workspace, generations.graph)
+        space = Partition(workspace, generations.graph)
         newest: dict[str, EntitiesExtracted] = {}
         for event in sorted((delivery.event for delivery in deliveries), key=lambda e: e.document.version):
             newest[event.chunk.id] = event
@@ -65,15 +65,15 @@ async def on_extents(
     """Retract the contributions of deleted documents, and of chunks that a shorter version no longer has."""
     merged: dict[int, list[GraphMerged]] = {delivery.sequence: [] for delivery in batch}
     for workspace, deliveries in _by_workspace(batch).items():
-        space = Space(workspace, generations.graph)
+        space = Partition(workspace, generations.graph)
         touched: dict[str, set[ContributionKey]] = defaultdict(set)
-        for reached in extents(deliveries):
+        for reached in document_bounds(deliveries):
             for document, lines in (await merging.contributions.apply_bounds(space, reached)).items():
                 touched[document] |= lines
         edits, revisions = await refold(space, _chunks_by_key(chain.from_iterable(touched.values())), merging)
         for delivery in deliveries:
             event = delivery.event
-            keys = {key for raw, _ in touched.get(event.about, ()) if (key := edits.canonical_key(raw))}
+            keys = {key for raw, _ in touched.get(event.aggregate_id, ()) if (key := edits.canonical_key(raw))}
             if isinstance(event, DocumentDeleted):
                 merged[delivery.sequence] = _graph_merged_events(version_deleted(delivery, event), keys, revisions)
             elif keys:
@@ -87,7 +87,7 @@ async def on_description_summarized(
     """Store the summaries, and fold the keys they describe."""
     merged: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in _by_workspace(batch).items():
-        space = Space(workspace, generations.graph)
+        space = Partition(workspace, generations.graph)
         # Of two for one group in a batch the first in the log counts, whichever comes first here.
         places = sorted(deliveries, key=lambda delivery: -delivery.sequence)
         await merging.summaries.put(space, {d.event.inputs_hash: (d.sequence, d.event.text) for d in places})
@@ -105,7 +105,7 @@ async def on_graph_edited(
     """Store the edits, and fold every key that has, or ever had, one of their names."""
     merged: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in _by_workspace(batch).items():
-        space = Space(workspace, generations.graph)
+        space = Partition(workspace, generations.graph)
         new = [_edit(delivery) for delivery in deliveries]
         await merging.contributions.put_edits(space, new)
         edits = apply_edits(await merging.contributions.edits(space))
@@ -118,7 +118,7 @@ async def on_graph_edited(
     return [merged[delivery.sequence] for delivery in batch]
 
 
-async def _affected_keys(space: Space, edit: Edit, edits: Edits, contributions: Contributions) -> set[Key]:
+async def _affected_keys(space: Partition, edit: Edit, edits: Edits, contributions: Contributions) -> set[Key]:
     """Return the original keys whose fold the edit may change: its names, and the relations at them."""
     names = edits.all_original_names(edit.all_names)
     return (

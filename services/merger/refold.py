@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from runtime.errors import Retryable
 from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.descriptions import Description, SummaryLimits, describe
@@ -33,7 +33,10 @@ class _Inputs:
 
 
 async def refold(
-    space: Space, changed: Mapping[Key, Collection[str]], merging: MergeDependencies, summarized: Collection[str] = ()
+    space: Partition,
+    changed: Mapping[Key, Collection[str]],
+    merging: MergeDependencies,
+    summarized: Collection[str] = (),
 ) -> tuple[Edits, dict[Key, int]]:
     """Fold the canonical keys that original keys have or had, and write them. Returns the edits and the revisions.
 
@@ -66,7 +69,7 @@ async def refold(
 
 
 async def describe_keys(
-    space: Space, revisions: Mapping[Key, int], edits: Edits, merging: MergeDependencies
+    space: Partition, revisions: Mapping[Key, int], edits: Edits, merging: MergeDependencies
 ) -> dict[Key, DescribedAggregate]:
     """Return aggregate and description of each canonical key. Read the revisions just before, then the edits."""
     return await _described_aggregates(
@@ -80,7 +83,7 @@ def _unedited(revisions: Mapping[Key, int], edits: Edits) -> dict[Key, int]:
 
 
 async def _advance_cached(
-    space: Space,
+    space: Partition,
     revisions: Mapping[Key, int],
     edits: Edits,
     merging: MergeDependencies,
@@ -105,7 +108,7 @@ async def _advance_cached(
 
 
 async def _described_aggregates(
-    space: Space,
+    space: Partition,
     revisions: Mapping[Key, int],
     edits: Edits,
     merging: MergeDependencies,
@@ -143,7 +146,7 @@ def _incremental_aggregate(
 
 
 async def _descriptions(
-    space: Space, found: _Inputs, summaries: Summaries, limits: SummaryLimits
+    space: Partition, found: _Inputs, summaries: Summaries, limits: SummaryLimits
 ) -> dict[Key, Description]:
     """Return each key's description; the summaries in it are read for one level of groups at a time."""
     texts = {key: fragments(contributions) for key, contributions in found.contributions.items()}

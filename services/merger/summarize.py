@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 
 from contracts.events import DescriptionSummarized, Event, GraphMerged
-from contracts.graph import Generations, Space
+from contracts.graph import Generations, Partition
 from runtime.bus.port import Delivery
 from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for
@@ -40,7 +40,7 @@ async def on_graph_merged(
     await debounce(max(delivery.happened_at for delivery in batch))
     taken: set[tuple[str, str]] = set()
     for delivery in batch:
-        workspace, space = delivery.workspace, Space(delivery.workspace, generations.graph)
+        workspace, space = delivery.workspace, Partition(delivery.workspace, generations.graph)
         groups = [
             g for g in await _missing_summaries(space, delivery.event, merging) if (workspace, g.hash) not in taken
         ]
@@ -55,18 +55,18 @@ def _revisions(event: GraphMerged) -> dict[Key, int]:
     return said | {(relation.source, relation.target): relation.revision for relation in event.relations}
 
 
-async def _current_revisions(space: Space, said: Mapping[Key, int], merging: MergeDependencies) -> dict[Key, int]:
+async def _current_revisions(space: Partition, said: Mapping[Key, int], merging: MergeDependencies) -> dict[Key, int]:
     """Return the revisions of those keys that have not changed since."""
     counted = await merging.contributions.revisions(space, said)
     return {key: now for key, revision in said.items() if (now := counted.get(key, 0)) <= revision}
 
 
-async def _is_current(space: Space, said: Mapping[Key, int], key: Key, *, merging: MergeDependencies) -> bool:
+async def _is_current(space: Partition, said: Mapping[Key, int], key: Key, *, merging: MergeDependencies) -> bool:
     """Return whether a key is still at this revision; if not, its next GraphMerged will be summarised."""
     return bool(await _current_revisions(space, {key: said[key]}, merging))
 
 
-async def _missing_summaries(space: Space, event: GraphMerged, merging: MergeDependencies) -> list[Group]:
+async def _missing_summaries(space: Partition, event: GraphMerged, merging: MergeDependencies) -> list[Group]:
     """Return the groups without a summary, of those keys that have not changed since."""
     newest = await _current_revisions(space, _revisions(event), merging)
     if not newest:

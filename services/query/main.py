@@ -8,15 +8,15 @@ from secrets import token_urlsafe
 from fastapi import FastAPI
 
 from runtime.health import Health
-from runtime.integrity import WatchedPointers
+from runtime.projections.integrity import WatchedPointers
 from runtime.service import Bus, Subscription, run, starting
 from services.query.api.app import create_app
-from services.query.api.auth.config import door
+from services.query.api.auth.config import auth_config
 from services.query.api.auth.settings import AccessSettings
 from services.query.api.context import Context
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
-from services.query.status.projection import on_facts
+from services.query.status.projection import on_events
 from services.query.wiring import open_dependencies
 
 
@@ -32,7 +32,7 @@ def main() -> None:
             positions = LogPositions(bus.log, documents)
             pointers = WatchedPointers(bus.pointers, bus.integrity)
             app.state.context = Context(bus.log, bus.blobs, pointers, documents, positions, deps, settings)
-            yield [Subscription("query-status", partial(on_facts, documents=documents, passages=passages))]
+            yield [Subscription("query-status", partial(on_events, documents=documents, passages=passages))]
 
     run("query", settings, build, app, settings.workers, same(access))
 
@@ -43,9 +43,9 @@ def same(access: AccessSettings) -> dict[str, str]:
 
 
 def closed(access: AccessSettings) -> FastAPI:
-    """The application behind its door. Ends the process when the settings would let in who must not come in."""
+    """Return the application with access configured. Ends the process when the settings are not safe."""
     with starting("query", access):
-        return create_app(door(access))
+        return create_app(auth_config(access))
 
 
 if __name__ == "__main__":

@@ -2,27 +2,27 @@
 
 from dataclasses import dataclass
 
-from contracts.graph import Generations, Space
+from contracts.graph import Generations, Partition
 
 
 @dataclass(frozen=True)
 class Spaces:
     """The spaces of one workspace."""
 
-    status: Space
-    graph: Space
-    vectors: Space
+    status: Partition
+    graph: Partition
+    vectors: Partition
 
     @classmethod
     def of(cls, workspace: str, generations: Generations) -> "Spaces":
         """The spaces of a workspace in these generations."""
         return cls(
-            Space(workspace, generations.status),
-            Space(workspace, generations.graph),
-            Space(workspace, generations.vectors),
+            Partition(workspace, generations.status),
+            Partition(workspace, generations.graph),
+            Partition(workspace, generations.vectors),
         )
 
     @property
-    def all(self) -> tuple[Space, ...]:
+    def all(self) -> tuple[Partition, ...]:
         """All three."""
         return self.status, self.graph, self.vectors

@@ -37,24 +37,24 @@ def ask(
 ) -> None:
     """Ask about the documents. The answer names its sources."""
     with errors(as_json):
-        from standalone.operations.target import target
+        from standalone.operations.target import select_target
 
-        answer = asyncio.run(answered(target(data).api, workspace, question, mode))
+        answer = asyncio.run(ask_query_service(select_target(data).api, workspace, question, mode))
         if as_json:
             print_json(answer.model_dump(exclude_unset=True))
         else:
-            show(answer)
+            show_answer(answer)
 
 
-async def answered(base: str, workspace: str, question: str, mode: Mode) -> "Answer":
+async def ask_query_service(base: str, workspace: str, question: str, mode: Mode) -> "Answer":
     """What the query service says."""
-    from standalone.operations.target import service
+    from standalone.operations.target import query_client
 
-    async with service(base, workspace) as client:
+    async with query_client(base, workspace) as client:
         return await client.query(question, mode=mode)
 
 
-def show(answer: "Answer") -> None:
+def show_answer(answer: "Answer") -> None:
     """The answer, and its sources by number unless it lists them itself."""
     text = answer.response.strip()
     echo(text)

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from standalone.cli.common import interactive, note
 from standalone.operations.progress import Stage
 
-EVERY = 3.0
+LINE_INTERVAL = 3.0
 """Seconds between two plain lines, at least."""
 
 Show = Callable[[Sequence[Stage]], None]
 
 
 @contextmanager
-def bars(*, hidden: bool = False) -> Generator[Show]:
+def progress_bars(*, hidden: bool = False) -> Generator[Show]:
     """A function that takes the present counts of all stages."""
     if hidden:
         yield lambda _: None
@@ -55,7 +55,7 @@ def _lines() -> Show:
         nonlocal last, shown
         line = "  " + ", ".join(f"{stage.name} {stage.done}/{stage.total}" for stage in stages)
         complete = all(stage.total and stage.done >= stage.total for stage in stages)
-        if line != shown and (complete or time.monotonic() - last >= EVERY):
+        if line != shown and (complete or time.monotonic() - last >= LINE_INTERVAL):
             note(line)
             last, shown = time.monotonic(), line
 

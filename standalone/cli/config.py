@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from standalone.cli.common import DATA, Data, Json, echo, errors, print_json
-from standalone.embedded.data_folder import Folder
+from standalone.embedded.data_folder import DataFolder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from standalone.operations.configuration import Shown
+    from standalone.operations.configuration import ShownSetting
 
 # `--help` answers without loading the services' settings.
 # ruff: noqa: PLC0415
@@ -37,7 +37,7 @@ def config(data: Data = DATA, as_json: Json = False, compose: Compose = False) -
             return
         from standalone.operations import configuration
 
-        own, setter = _given_by_the_stack(data)
+        own, setter = _set_by_stack(data)
         settings = list(configuration.settings(os.environ, own, setter))
         faults, odd = configuration.faults(own), configuration.contradictions()
         unread = configuration.unread(os.environ)
@@ -56,9 +56,9 @@ def config(data: Data = DATA, as_json: Json = False, compose: Compose = False) -
 
 def _check_compose(as_json: bool) -> None:
     """Say which variables of `.env` reach no container."""
-    from standalone.operations.compose import dropped
+    from standalone.operations.compose import dropped_variables
 
-    found = dropped(os.environ)
+    found = dropped_variables(os.environ)
     if as_json:
         print_json(asdict(found))
     else:
@@ -71,28 +71,28 @@ def _check_compose(as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _given_by_the_stack(data: Data) -> "tuple[Mapping[str, str], str]":
+def _set_by_stack(data: Data) -> "tuple[Mapping[str, str], str]":
     """What an embedded stack sets for its services itself, and how that is called."""
-    from standalone.embedded.stack import addresses
+    from standalone.embedded.stack import service_addresses
     from standalone.operations.target import named_by_environment
 
     if named_by_environment(data):
         return {}, ""
-    folder = Folder.at(data)
-    known = addresses(folder, folder.read()) if folder.running() else dict.fromkeys(_OF_A_STACK, "")
+    folder = DataFolder.at(data)
+    known = service_addresses(folder, folder.read()) if folder.is_running() else dict.fromkeys(_STACK_SETTINGS, "")
     return {
         "HOST": "127.0.0.1",
         **{name.upper(): value for name, value in known.items()},
     }, f"the stack in {folder.path}"
 
 
-_OF_A_STACK = (
+_STACK_SETTINGS = (
     "nats_url", "documents_url", "neo4j_uri", "neo4j_username", "neo4j_password", "neo4j_database", "milvus_uri",
     "milvus_token", "milvus_index_type",
 )  # fmt: skip
 
 
-def _list(settings: "list[Shown]") -> None:
+def _list(settings: "list[ShownSetting]") -> None:
     for of, group in groupby(settings, lambda setting: setting.of):
         echo(label=of[0].upper() + of[1:])
         for setting in group:

@@ -20,7 +20,7 @@ PAUSE = 0.3
 
 
 @dataclass
-class Outcome:
+class DeleteOutcome:
     """What became of the documents that were named."""
 
     deleted: list[str] = field(default_factory=list[str])
@@ -43,9 +43,9 @@ def delete(
     """
     with errors(as_json):
         quiet_logs()
-        from standalone.operations.target import target
+        from standalone.operations.target import select_target
 
-        outcome = asyncio.run(_delete(target(data), documents, wait, workspace))
+        outcome = asyncio.run(_delete(select_target(data), documents, wait, workspace))
         if as_json:
             print_json(asdict(outcome))
         else:
@@ -55,14 +55,14 @@ def delete(
         raise typer.Exit(1 if outcome.unknown else 0)
 
 
-async def _delete(stack: "Target", wanted: Sequence[str], wait: bool, workspace: str) -> Outcome:
-    from runtime.bus.nats import NatsLog
+async def _delete(stack: "Target", wanted: Sequence[str], wait: bool, workspace: str) -> DeleteOutcome:
+    from runtime.bus.nats.log import NatsLog
     from runtime.bus.publisher import delete_document
-    from standalone.operations.publishing import SOURCE, jetstream
-    from standalone.operations.target import service
+    from standalone.operations.publishing import SOURCE, connect_bus
+    from standalone.operations.target import query_client
 
-    outcome = Outcome()
-    async with jetstream(stack.settings.nats_url) as bus, service(stack.api, workspace) as client:
+    outcome = DeleteOutcome()
+    async with connect_bus(stack.settings.nats_url) as bus, query_client(stack.api, workspace) as client:
         known = await client.all_documents()
         for name in wanted:
             ids = [each.id for each in known if name in (each.id, each.file_path)]

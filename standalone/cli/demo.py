@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from runtime.errors import InvalidInput
-from standalone.cli.ask import answered, show
+from standalone.cli.ask import ask_query_service, show_answer
 from standalone.cli.common import (
     DATA,
     WORKSPACE,
@@ -26,9 +26,9 @@ from standalone.cli.common import (
     quiet_logs,
     silent,
 )
-from standalone.cli.documents import publish, report
+from standalone.cli.documents import add_and_follow, show_outcome
 from standalone.cli.terminal import line
-from standalone.embedded.data_folder import Folder, State
+from standalone.embedded.data_folder import DataFolder, StackState
 
 # `--help` answers at once: parsers and drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
@@ -59,16 +59,16 @@ def demo(
         if not (given := paths or own):
             raise InvalidInput("there are no documents here: name files or folders, as in `lightstream demo notes/`")
         asked = question or (OTHER_QUESTION if paths else QUESTION)
-        succeeded = asyncio.run(_demo(Folder.at(data), given, asked, as_json, workspace))
+        succeeded = asyncio.run(_demo(DataFolder.at(data), given, asked, as_json, workspace))
         raise typer.Exit(0 if succeeded else 1)
 
 
-async def _demo(folder: Folder, paths: Sequence[str], question: str, as_json: bool, workspace: str) -> bool:
-    from standalone.embedded.supervisor import signals
+async def _demo(folder: DataFolder, paths: Sequence[str], question: str, as_json: bool, workspace: str) -> bool:
+    from standalone.embedded.supervisor import on_stop_signal
 
     task = asyncio.current_task()
     assert task is not None
-    with signals(task.cancel):
+    with on_stop_signal(task.cancel):
         try:
             async with _stack(folder, as_json) as (state, stays):
                 return await _run(folder, state, stays, paths, question, as_json, workspace)
@@ -78,17 +78,17 @@ async def _demo(folder: Folder, paths: Sequence[str], question: str, as_json: bo
 
 
 @asynccontextmanager
-async def _stack(folder: Folder, as_json: bool) -> AsyncGenerator[tuple[State, bool]]:
+async def _stack(folder: DataFolder, as_json: bool) -> AsyncGenerator[tuple[StackState, bool]]:
     """The stack that runs here, else one for as long as the demo lasts; and whether it stays."""
-    from standalone.embedded.stack import running
+    from standalone.embedded.stack import run_stack
 
-    if folder.running():
-        yield folder.ready(), True
+    if folder.is_running():
+        yield folder.ready_state(), True
         return
     since, report_to = time.monotonic(), silent if as_json else _step
     if not as_json:
         echo(f"Starting a stack in {folder.path}")
-    async with running(folder, report_to) as state:
+    async with run_stack(folder, report_to) as state:
         if not as_json:
             echo(f"  ready after {time.monotonic() - since:.0f} s\n")
         yield state, False
@@ -99,34 +99,42 @@ def _step(line: str) -> None:
 
 
 async def _run(
-    folder: Folder, state: State, stays: bool, paths: Sequence[str], question: str, as_json: bool, workspace: str
+    folder: DataFolder,
+    state: StackState,
+    stays: bool,
+    paths: Sequence[str],
+    question: str,
+    as_json: bool,
+    workspace: str,
 ) -> bool:
-    from standalone.operations.documents import find
-    from standalone.operations.target import of_state
+    from standalone.operations.documents import find_documents
+    from standalone.operations.target import target_of_stack
 
     if not as_json:
         _say_models(state)
         echo(f"Adding {' '.join(_short(path) for path in paths)}")
-    found = find(paths)
-    outcome, statuses = await publish(of_state(folder, state), workspace, found, wait=True, hidden=as_json)
+    found = find_documents(paths)
+    outcome, statuses = await add_and_follow(
+        target_of_stack(folder, state), workspace, found, wait=True, hidden=as_json
+    )
     if not as_json:
-        report(outcome, found.skipped)
+        show_outcome(outcome, found.skipped)
         echo(f"\nQuestion: {question}\n")
-    answer = await answered(state.api, workspace, question, "mix")
+    answer = await ask_query_service(state.api, workspace, question, "mix")
     failed = [document for document in statuses if document.status != "processed"]
     if as_json:
         shown = [document.model_dump(exclude_unset=True) for document in statuses]
         said = answer.model_dump(exclude_unset=True)
         print_json({"question": question, **said, "documents": shown, "refused": len(outcome.refused)})
     else:
-        show(answer)
+        show_answer(answer)
         for document in failed:
             note(line(f"{document.status}: {document.file_path}: {document.error_msg}"))
         _say_how_to_go_on(folder, state, stays)
     return bool(answer.references) and not failed
 
 
-def _say_models(state: State) -> None:
+def _say_models(state: StackState) -> None:
     language, embedding = state.models.get("language"), state.models.get("embedding")
     if language:
         echo(f"Language model {language}, embeddings {embedding}.")
@@ -136,8 +144,8 @@ def _say_models(state: State) -> None:
     echo()
 
 
-def _say_how_to_go_on(folder: Folder, state: State, stays: bool) -> None:
-    program, option = _program(), folder.option
+def _say_how_to_go_on(folder: DataFolder, state: StackState, stays: bool) -> None:
+    program, option = _program(), folder.command_option
     echo("\nHow to go on:")
     if not stays:
         echo(f"  {program} up --detach{option}      keeps a stack running; this one stops now")

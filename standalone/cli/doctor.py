@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, print_json, quiet_logs
-from standalone.embedded.data_folder import Folder
+from standalone.embedded.data_folder import DataFolder
 
 if TYPE_CHECKING:
     from standalone.operations.doctor.findings import Finding
@@ -29,10 +29,12 @@ def doctor(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORK
 async def _examine(data: Data, workspace: str, hidden: bool) -> list["Finding"]:
     # `--help` answers without loading the drivers.
     from standalone.operations.doctor.examine import examine, examine_deployment  # noqa: PLC0415
-    from standalone.operations.target import deployment, named_by_environment  # noqa: PLC0415
+    from standalone.operations.target import named_by_environment, target_of_environment  # noqa: PLC0415
 
     elsewhere = named_by_environment(data)
-    look = examine_deployment(deployment(), workspace) if elsewhere else examine(Folder.at(data), workspace)
+    look = (
+        examine_deployment(target_of_environment(), workspace) if elsewhere else examine(DataFolder.at(data), workspace)
+    )
     findings: list[Finding] = []
     async for finding in look:
         findings.append(finding)

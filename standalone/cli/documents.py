@@ -24,14 +24,14 @@ from standalone.cli.terminal import line
 
 if TYPE_CHECKING:
     from lightstream.models import Document
-    from standalone.operations.documents import Found
-    from standalone.operations.publishing import Outcome
+    from standalone.operations.documents import FoundDocuments
+    from standalone.operations.publishing import AddOutcome
     from standalone.operations.target import Target
 
 # `--help` answers at once: parsers and drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
 
-SHOWN = 20
+MAX_SHOWN = 20
 """Unfinished documents `status` lists, and refusals `add` does."""
 
 
@@ -55,16 +55,16 @@ def add(
     with errors(as_json):
         quiet_logs()
         from runtime.parsing.encodings import checked_encoding
-        from standalone.operations.target import target
+        from standalone.operations.target import select_target
 
         encoding = checked_encoding(encoding) if encoding else ""
-        failed = asyncio.run(_add(target(data), paths, Reading(name, encoding), wait, as_json, workspace))
+        failed = asyncio.run(_add(select_target(data), paths, ReadOptions(name, encoding), wait, as_json, workspace))
         if failed:
             raise typer.Exit(1)
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """How documents are read."""
 
     stdin_name: str = ""
@@ -73,18 +73,20 @@ class Reading:
 
 
 async def _add(
-    stack: "Target", paths: Sequence[str], reading: Reading, wait: bool, as_json: bool, workspace: str
+    stack: "Target", paths: Sequence[str], reading: ReadOptions, wait: bool, as_json: bool, workspace: str
 ) -> bool:
     from contracts.ids import UNKNOWN_SOURCE
-    from standalone.operations.documents import find
+    from standalone.operations.documents import find_documents
 
-    found = find(paths, stdin_name=reading.stdin_name or UNKNOWN_SOURCE)
-    outcome, statuses = await publish(stack, workspace, found, wait=wait, hidden=as_json, encoding=reading.encoding)
+    found = find_documents(paths, stdin_name=reading.stdin_name or UNKNOWN_SOURCE)
+    outcome, statuses = await add_and_follow(
+        stack, workspace, found, wait=wait, hidden=as_json, encoding=reading.encoding
+    )
     if as_json:
         shown = [document.model_dump(exclude_unset=True) for document in statuses]
         print_json({**asdict(outcome), "skipped": found.skipped, "documents": shown})
     else:
-        report(outcome, found.skipped)
+        show_outcome(outcome, found.skipped)
         for document in statuses:
             if document.status != "processed":
                 note(f"  {document.status}: {line(document.file_path)}: {line(document.error_msg or 'see `status`')}")
@@ -92,48 +94,50 @@ async def _add(
     return bool(outcome.refused or unfinished)
 
 
-async def publish(
-    stack: "Target", workspace: str, found: "Found", *, wait: bool, hidden: bool, encoding: str = ""
-) -> tuple["Outcome", list["Document"]]:
+async def add_and_follow(
+    stack: "Target", workspace: str, found: "FoundDocuments", *, wait: bool, hidden: bool, encoding: str = ""
+) -> tuple["AddOutcome", list["Document"]]:
     """Add what was found, and with `wait` follow it; gives what became of it and the statuses of those in the log."""
-    from standalone.cli.bars import bars
+    from standalone.cli.bars import progress_bars
     from standalone.operations import progress, publishing
-    from standalone.operations.target import service
+    from standalone.operations.target import query_client
 
     track, total = f"insert_{uuid.uuid4()}", len(found.sources)
-    async with publishing.jetstream(stack.settings.nats_url) as bus, service(stack.api, workspace) as client:
-        with bars(hidden=hidden) as show:
+    async with publishing.connect_bus(stack.settings.nats_url) as bus, query_client(stack.api, workspace) as client:
+        with progress_bars(hidden=hidden) as show:
             names: list[str] = []
 
             def done(name: str) -> None:
                 names.append(name)
                 show([progress.Stage("added", len(names), total)])
 
-            outcome = await publishing.add(bus, workspace, found.sources, track_id=track, done=done, encoding=encoding)
+            outcome = await publishing.add_documents(
+                bus, workspace, found.sources, track_id=track, done=done, encoding=encoding
+            )
             outcome.refused[:0] = found.refused
-            if not (wait and (times := outcome.times)):
+            if not (wait and (times := outcome.added_at)):
                 return outcome, []
 
             async def caught_up() -> bool:
-                return await publishing.handled_by_status(bus, workspace, outcome.last)
+                return await publishing.is_in_status(bus, workspace, outcome.last_sequence)
 
-            return outcome, await progress.follow(client, times, caught_up, show)
+            return outcome, await progress.wait_for_documents(client, times, caught_up, show)
 
 
-def report(outcome: "Outcome", skipped: int) -> None:
+def show_outcome(outcome: "AddOutcome", skipped: int) -> None:
     """Say what became of the documents."""
     parts = [f"{len(outcome.added)} added", f"{len(outcome.unchanged)} unchanged"]
     parts += [f"{len(outcome.refused)} refused"] if outcome.refused else []
     parts += [f"{skipped} files skipped (hidden, or of a kind that is not read)"] if skipped else []
     echo(", ".join(parts))
-    for refused in outcome.refused[:SHOWN]:
+    for refused in outcome.refused[:MAX_SHOWN]:
         note(f"  refused {line(refused.name)}: {line(refused.reason)}")
-    if len(outcome.refused) > SHOWN:
-        note(f"  … and {len(outcome.refused) - SHOWN} more")
-    for doubt in outcome.warnings[:SHOWN]:
+    if len(outcome.refused) > MAX_SHOWN:
+        note(f"  … and {len(outcome.refused) - MAX_SHOWN} more")
+    for doubt in outcome.warnings[:MAX_SHOWN]:
         note(f"  warning {line(doubt.name)}: {line(doubt.warning)} (--encoding NAME)")
-    if len(outcome.warnings) > SHOWN:
-        note(f"  … and {len(outcome.warnings) - SHOWN} more warnings")
+    if len(outcome.warnings) > MAX_SHOWN:
+        note(f"  … and {len(outcome.warnings) - MAX_SHOWN} more warnings")
 
 
 def status(
@@ -144,17 +148,17 @@ def status(
 ) -> None:
     """How far the documents are: counts by status and what is unfinished, or everything about one document."""
     with errors(as_json):
-        from standalone.operations.target import target
+        from standalone.operations.target import select_target
 
-        stack = target(data)
+        stack = select_target(data)
         asyncio.run(_one(stack.api, document, as_json, workspace) if document else _all(stack, as_json, workspace))
 
 
 async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
     from runtime.errors import ServiceError
-    from standalone.operations.target import service
+    from standalone.operations.target import query_client
 
-    async with service(base, workspace) as client:
+    async with query_client(base, workspace) as client:
         found = [each for each in await client.all_documents() if wanted in (each.id, each.file_path)]
     if not found:
         raise ServiceError(f"no document {wanted!r} in workspace {workspace}")
@@ -168,13 +172,13 @@ async def _one(base: str, wanted: str, as_json: bool, workspace: str) -> None:
 
 
 async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
-    from standalone.operations.parked_events import counted_if_told
-    from standalone.operations.target import service
+    from standalone.operations.parked_events import count_parked_or_none
+    from standalone.operations.target import query_client
 
-    async with service(stack.api, workspace) as client:
+    async with query_client(stack.api, workspace) as client:
         numbers = await client.status_counts()
         unfinished = [each for each in await client.all_documents() if each.status != "processed"]
-    parked = await counted_if_told(stack.settings.nats_url, workspace)
+    parked = await count_parked_or_none(stack.settings.nats_url, workspace)
     if as_json:
         shown = [each.model_dump(exclude_unset=True) for each in unfinished]
         print_json({"status_counts": numbers, "unfinished": shown, "parked": [asdict(each) for each in parked]})
@@ -185,7 +189,7 @@ async def _all(stack: "Target", as_json: bool, workspace: str) -> None:
             echo(f"  {name:<14} {number}")
     for waiting in parked:
         echo(f"  parked         {waiting}")
-    for each in unfinished[:SHOWN]:
+    for each in unfinished[:MAX_SHOWN]:
         echo("  " + line(f"{each.status}: {each.file_path} {_counts(each)} {each.error_msg or ''}".rstrip()))
 
 

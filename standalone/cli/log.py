@@ -12,7 +12,7 @@ from standalone.cli import terminal
 from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, quiet_logs
 
 if TYPE_CHECKING:
-    from standalone.operations.event_lines import Line
+    from standalone.operations.event_lines import EventLine
 
 # `--help` answers at once: the bus is loaded by the command that needs it.
 # ruff: noqa: PLC0415
@@ -32,9 +32,9 @@ def log(
     """Show what happened, one event a line: sequence, time, type, document, gist. With --json, one object a line."""
     with errors(as_json):
         quiet_logs()
-        from standalone.operations.target import target
+        from standalone.operations.target import select_target
 
-        asyncio.run(_log(target(data).settings.nats_url, document, start, follow, as_json, workspace))
+        asyncio.run(_log(select_target(data).settings.nats_url, document, start, follow, as_json, workspace))
 
 
 async def _log(url: str, document: str | None, start: int, follow: bool, as_json: bool, workspace: str) -> None:
@@ -49,23 +49,25 @@ async def _log(url: str, document: str | None, start: int, follow: bool, as_json
                 echo(f"{line.sequence:>7}  {line.time:%Y-%m-%d %H:%M:%S}  {told}")
 
 
-async def _lines(url: str, workspace: str, document: str | None, start: int, follow: bool) -> AsyncGenerator["Line"]:
-    from runtime.bus.nats import NatsLog
-    from standalone.embedded.supervisor import signals
-    from standalone.operations.event_lines import line, subjects_of
-    from standalone.operations.publishing import jetstream
+async def _lines(
+    url: str, workspace: str, document: str | None, start: int, follow: bool
+) -> AsyncGenerator["EventLine"]:
+    from runtime.bus.nats.log import NatsLog
+    from standalone.embedded.supervisor import on_stop_signal
+    from standalone.operations.event_lines import event_line, subjects_of
+    from standalone.operations.publishing import connect_bus
 
     subjects, after = subjects_of(workspace, document), max(0, start - 1)
     # Asked to end rather than cancelled: a client in the middle of a fetch may swallow a cancellation.
     stop = asyncio.Event()
-    async with jetstream(url) as bus:
-        with signals(stop.set) if follow else nullcontext():
+    async with connect_bus(url) as bus:
+        with on_stop_signal(stop.set) if follow else nullcontext():
             while not stop.is_set():
                 async with aclosing(NatsLog(bus).read(after, subjects)) as pages:
                     async for page in pages:
                         for message in page:
                             after = message.sequence
-                            yield line(message)
+                            yield event_line(message)
                 if not follow:
                     return
                 with suppress(TimeoutError):

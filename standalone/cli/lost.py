@@ -8,24 +8,24 @@ import typer
 
 from runtime.errors import ServiceError
 from standalone.cli.common import interactive, note
-from standalone.embedded.data_folder import Folder, State
+from standalone.embedded.data_folder import DataFolder, StackState
 
 # `--help` answers at once: drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
 
 
-async def attend(folder: Folder, state: State, *, rebuild: bool, ask: bool) -> None:
+async def report_losses(folder: DataFolder, state: StackState, *, rebuild: bool, ask: bool) -> None:
     """Say what was lost. Rebuild it where that is asked for, or somebody at the terminal wants it now."""
-    from runtime.checkpoints import command
+    from runtime.projections.checkpoints import command
     from standalone.operations import projections
-    from standalone.operations.checkpoints import RESTORE
-    from standalone.operations.target import of_state
+    from standalone.operations.checkpoints import RESTORE_HINT
+    from standalone.operations.target import target_of_stack
 
-    stack = of_state(folder, state)
+    stack = target_of_stack(folder, state)
     try:
-        found = await projections.losses(stack.settings)
+        found = await projections.read_losses(stack.settings)
         if found.log:
-            note(f"the log has lost messages: {found.log}\n  {RESTORE}")
+            note(f"the log has lost messages: {found.log}\n  {RESTORE_HINT}")
             return
         if not found.stores:
             return
@@ -33,10 +33,10 @@ async def attend(folder: Folder, state: State, *, rebuild: bool, ask: bool) -> N
             note(f"  {reason}", label="lost", colour="red")
         if not rebuild and not (ask and await asyncio.to_thread(_wanted, tuple(found.stores))):
             for line in command(tuple(found.stores)).split(" && "):
-                note(f"      questions get 503 until `{line}{folder.option}`")
+                note(f"      questions get 503 until `{line}{folder.command_option}`")
             return
-        with stack.rebuilding():
-            wanted = projections.Wanted(tuple(found.stores))
+        with stack.rebuild_lock():
+            wanted = projections.RebuildRequest(tuple(found.stores))
             await projections.rebuild(stack, wanted, _ignored)
         note(f"made anew from the log: {', '.join(found.stores)}")
     except ServiceError as error:

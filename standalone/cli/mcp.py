@@ -48,13 +48,13 @@ def mcp(
             )
         from standalone.mcp.query_service import KEY, WORKSPACE
         from standalone.mcp.server import HttpOptions, serve_http, serve_stdio
-        from standalone.operations.settings import of_environment
-        from standalone.operations.target import target
+        from standalone.operations.settings import read_settings
+        from standalone.operations.target import select_target
 
-        settings = of_environment()
-        api_url: Callable[[], str] = (lambda: checked(url)) if url else (lambda: target(data).api)
+        settings = read_settings()
+        api_url: Callable[[], str] = (lambda: checked_url(url)) if url else (lambda: select_target(data).api)
         if url:
-            checked(url)
+            checked_url(url)
         named = {WORKSPACE: workspace} if workspace else {}
         if not http:
             key = settings.lightstream_api_key.get_secret_value()
@@ -62,10 +62,10 @@ def mcp(
             return
         names = tuple(name.strip() for name in settings.lightstream_mcp_names.split(",") if name.strip())
         options = HttpOptions(settings.lightstream_mcp_host, port, names, settings)
-        asyncio.run(serve_http(api_url, named, options, lambda address: started(address, as_json)))
+        asyncio.run(serve_http(api_url, named, options, lambda address: show_address(address, as_json)))
 
 
-def started(address: str, as_json: bool) -> None:
+def show_address(address: str, as_json: bool) -> None:
     """Say where it listens."""
     if as_json:
         print_json({"url": address})
@@ -73,7 +73,7 @@ def started(address: str, as_json: bool) -> None:
         echo(f"MCP over HTTP: {address}")
 
 
-def checked(url: str) -> str:
+def checked_url(url: str) -> str:
     """The address. Raises InvalidInput for one that is none."""
     from urllib.parse import urlsplit
 

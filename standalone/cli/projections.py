@@ -21,12 +21,12 @@ from standalone.cli.common import (
     quiet_logs,
     silent,
 )
-from standalone.embedded.data_folder import Folder
+from standalone.embedded.data_folder import DataFolder
 
 # `--help` answers at once: the stores' drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
 
-SHOWN = 20
+MAX_SHOWN = 20
 """Events of a newer version that are listed."""
 
 Projections = Literal["status", "graph", "vectors", "all"]
@@ -37,9 +37,9 @@ def digest(data: Data = DATA, as_json: Json = False, workspace: Workspace = WORK
     with errors(as_json):
         quiet_logs()
         from standalone.operations.projections import digests
-        from standalone.operations.target import target
+        from standalone.operations.target import select_target
 
-        found = asyncio.run(digests(target(data).settings, workspace))
+        found = asyncio.run(digests(select_target(data).settings, workspace))
         if as_json:
             print_json(found)
         else:
@@ -79,20 +79,20 @@ def rebuild(
         quiet_logs()
         from contracts.graph import PROJECTIONS
         from standalone.operations import projections
-        from standalone.operations.target import target
+        from standalone.operations.target import select_target
 
         if accept_loss and (projection != "all" or rollback):
             raise InvalidInput("a loss of the log concerns all projections: `lightstream rebuild all --accept-loss`")
         targets = PROJECTIONS if projection == "all" else (projection,)
         if embedding_model and "vectors" not in targets:
             raise InvalidInput(f"--embedding-model says what makes vectors, and {projection} has none")
-        wanted = projections.Wanted(targets, embedding_model, embedding_dim, lost=fresh)
+        wanted = projections.RebuildRequest(targets, embedding_model, embedding_dim, emptied_before=fresh)
         report = _ignore if as_json else _step
         with ExitStack() as held:
-            aside = held.enter_context(_emptied(data, projection, rollback, as_json)) if fresh else []
-            stack = target(data)
+            aside = held.enter_context(_empty_stores(data, projection, rollback, as_json)) if fresh else []
+            stack = select_target(data)
             if not fresh:
-                held.enter_context(stack.rebuilding())
+                held.enter_context(stack.rebuild_lock())
             if accept_loss:
                 result = asyncio.run(projections.accept_loss(stack, wanted, report, workspace))
             elif rollback:
@@ -108,9 +108,9 @@ def rebuild(
 
 
 @contextmanager
-def _emptied(data: Data, projection: str, rollback: bool, as_json: bool) -> Generator[list[str]]:
+def _empty_stores(data: Data, projection: str, rollback: bool, as_json: bool) -> Generator[list[str]]:
     """Empty the stores of a data folder, and give where their former data are. Inside nobody else rebuilds it."""
-    from standalone.operations.empty_stores import emptied
+    from standalone.operations.empty_stores import empty_stores
     from standalone.operations.target import named_by_environment
 
     if rollback:
@@ -119,11 +119,11 @@ def _emptied(data: Data, projection: str, rollback: bool, as_json: bool) -> Gene
         raise InvalidInput(
             "--fresh is for the stack of a data folder: empty the store of a deployment by its own means"
         )
-    folder = Folder.at(data)
+    folder = DataFolder.at(data)
     if not folder.path.is_dir():
-        folder.ready()
-    with folder.rebuilding():
-        yield [str(path) for path in emptied(folder, projection, silent if as_json else note)]
+        folder.ready_state()
+    with folder.rebuild_lock():
+        yield [str(path) for path in empty_stores(folder, projection, silent if as_json else note)]
 
 
 def _ignore(_: dict[str, Any]) -> None:
@@ -150,11 +150,11 @@ def _summary(result: dict[str, Any]) -> None:
     _show(result)
     if newer:
         echo(f"{'newer':<16} {len(newer)} events of a version newer than this code were left out:")
-        for event in newer[:SHOWN]:
+        for event in newer[:MAX_SHOWN]:
             whose = f"{event['workspace']}/{event['document']}"
             echo(f"  {event['sequence']:>7}  {event['type']} v{event['version']}  {whose}")
-        if len(newer) > SHOWN:
-            echo(f"  … and {len(newer) - SHOWN} more; --json lists all")
+        if len(newer) > MAX_SHOWN:
+            echo(f"  … and {len(newer) - MAX_SHOWN} more; --json lists all")
         echo("they are parked; services of the release that knows them handle them, no further rebuild is needed")
 
 

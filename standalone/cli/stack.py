@@ -7,7 +7,7 @@ import typer
 
 from standalone.cli import lost
 from standalone.cli.common import DATA, Data, Json, echo, errors, note, print_json, silent
-from standalone.embedded.data_folder import Folder, State
+from standalone.embedded.data_folder import DataFolder, StackState
 
 # `--help` answers at once: drivers are loaded by the command that needs them.
 # ruff: noqa: PLC0415
@@ -30,27 +30,27 @@ def up(
     LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, are set.
     """
     with errors(as_json):
-        folder, report = Folder.at(data), silent if as_json else note
-        if detach and folder.running() and folder.read().phase == "ready":
+        folder, report = DataFolder.at(data), silent if as_json else note
+        if detach and folder.is_running() and folder.read().phase == "ready":
             _show(folder, folder.read(), as_json, "was running already")
-            asyncio.run(lost.attend(folder, folder.read(), rebuild=rebuild, ask=False))
+            asyncio.run(lost.report_losses(folder, folder.read(), rebuild=rebuild, ask=False))
             return
         from standalone.embedded import daemon
 
         if detach:
             state = daemon.start(folder, report, api=port)
             _show(folder, state, as_json, "is running")
-            asyncio.run(lost.attend(folder, state, rebuild=rebuild, ask=False))
+            asyncio.run(lost.report_losses(folder, state, rebuild=rebuild, ask=False))
             return
         from standalone.cli.common import quiet_logs
 
         quiet_logs()
         attending: set[asyncio.Task[None]] = set()
 
-        def ready(state: State) -> None:
+        def ready(state: StackState) -> None:
             _show(folder, state, as_json, "is running")
             ask = lost.can_ask() and not as_json
-            attending.add(asyncio.create_task(lost.attend(folder, state, rebuild=rebuild, ask=ask)))
+            attending.add(asyncio.create_task(lost.report_losses(folder, state, rebuild=rebuild, ask=ask)))
 
         answered = asyncio.run(daemon.serve(folder, report, api=port, ready=ready))
         report("stopped")
@@ -62,7 +62,7 @@ def down(data: Data = DATA, as_json: Json = False) -> None:
     with errors(as_json):
         from standalone.embedded import daemon
 
-        folder = Folder.at(data)
+        folder = DataFolder.at(data)
         stopped = daemon.stop(folder)
         if as_json:
             print_json({"data": str(folder.path), "stopped": stopped})
@@ -70,7 +70,7 @@ def down(data: Data = DATA, as_json: Json = False) -> None:
             echo(f"the stack in {folder.path} is stopped" if stopped else f"no stack was running in {folder.path}")
 
 
-def described(folder: Folder, state: State) -> dict[str, Any]:
+def describe_stack(folder: DataFolder, state: StackState) -> dict[str, Any]:
     """The running stack for --json. `nats_url` holds the password of the bus."""
     from standalone.embedded.stack import bus_url
 
@@ -88,13 +88,13 @@ def described(folder: Folder, state: State) -> dict[str, Any]:
     }
 
 
-def _show(folder: Folder, state: State, as_json: bool, what: str) -> None:
+def _show(folder: DataFolder, state: StackState, as_json: bool, what: str) -> None:
     if as_json:
-        print_json(described(folder, state))
+        print_json(describe_stack(folder, state))
         return
     language = state.models.get("language")
     echo(f"The stack in {folder.path} {what}.")
     echo(f"  API page    {state.api}/docs")
     echo(f"  answers by  {language or 'no language model: offline extraction, answers are quotations'}")
     echo(f"  embeddings  {state.models.get('embedding')}")
-    echo(f"  stop with   lightstream down{folder.option}")
+    echo(f"  stop with   lightstream down{folder.command_option}")

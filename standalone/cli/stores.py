@@ -36,10 +36,10 @@ def check(data: Data = DATA, as_json: Json = False) -> None:
 async def _run(data: Data, *, change: bool) -> list[str]:
     from standalone.operations import stores
     from standalone.operations.settings import CommandSettings
-    from standalone.operations.target import target
+    from standalone.operations.target import select_target
 
     quiet_logs()
-    settings = target(data).settings
+    settings = select_target(data).settings
     if not change:
         return await stores.check(settings)
     accounts = await stores.make_accounts(settings) if isinstance(settings, CommandSettings) else []

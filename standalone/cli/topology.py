@@ -35,22 +35,22 @@ def check(data: Data = DATA, as_json: Json = False, nats: Nats = "", replicas: R
 
 
 def _of_stack(data: Data) -> str:
-    from standalone.operations.target import target
+    from standalone.operations.target import select_target
 
-    return target(data).settings.nats_url
+    return select_target(data).settings.nats_url
 
 
 async def _run(url: str, replicas: int, *, change: bool) -> list[str]:
     from nats.js.errors import APIError
 
     from runtime.bus import topology
-    from runtime.bus.nats import translated
+    from runtime.bus.nats.log import translated
     from runtime.errors import ServiceError
-    from standalone.operations.publishing import jetstream
+    from standalone.operations.publishing import connect_bus
 
     quiet_logs()
     try:
-        async with jetstream(url) as bus:
+        async with connect_bus(url) as bus:
             with translated():
                 return await (topology.apply(bus, replicas) if change else topology.check(bus, replicas=replicas))
     except APIError as error:

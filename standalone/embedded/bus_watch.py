@@ -24,14 +24,14 @@ from standalone.embedded.supervisor import Report
 INTERVAL = 5.0
 """Seconds between two looks."""
 
-ROOM = 8 * 1024 * 1024
+MIN_FREE_BYTES = 8 * 1024 * 1024
 """Bytes that must be free before a start would help."""
 
-CONFIRMATION = 5.0
+TIMEOUT = 5.0
 """Seconds in which the log confirms a trial, and in which a service's page answers."""
 
-TRIES = 2
-PART = "publishes"
+MAX_FAILURES = 2
+HEALTH_PART = "publishes"
 """The part of a service's health page that says that the bus confirms nothing."""
 
 
@@ -45,41 +45,41 @@ class BusWatch:
     report: Report
     was_full: bool = False
     failures: int = 0
-    trial: str = field(default_factory=lambda: uuid4().hex)
+    probe_id: str = field(default_factory=lambda: uuid4().hex)
 
     async def run(self) -> None:
         """Watch for ever."""
         while True:
             await asyncio.sleep(INTERVAL)
-            await self.look()
+            await self.check()
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """One look. After two trials that the log did not confirm the bus is ended, and its keeper starts it."""
         if not self.bus.alive or not _has_room(self.bus.folder):
             self.was_full, self.failures = self.bus.alive, 0
             return
-        if not self.was_full and not await self._in_doubt():
+        if not self.was_full and not await self._is_reported_silent():
             return
-        confirmed = await confirms(self.url, self.trial)
+        confirmed = await bus_confirms(self.url, self.probe_id)
         if confirmed:
-            self.was_full, self.failures, self.trial = False, 0, uuid4().hex
+            self.was_full, self.failures, self.probe_id = False, 0, uuid4().hex
             return
         # One that lets nobody in is starting, and ends by itself when it cannot.
         self.failures += confirmed is False
-        if self.failures >= TRIES:
+        if self.failures >= MAX_FAILURES:
             self.failures = 0
             self.report("the bus confirms nothing although its disk has room: it is started again")
             await self.bus.stop()
 
-    async def _in_doubt(self) -> bool:
+    async def _is_reported_silent(self) -> bool:
         """Whether a service says that the bus does not confirm what it writes."""
-        async with httpx.AsyncClient(timeout=CONFIRMATION, trust_env=False) as client:
-            found = await asyncio.gather(*(_doubts(client, port) for port in self.ports.values()))
+        async with httpx.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
+            found = await asyncio.gather(*(_reports_silence(client, port) for port in self.ports.values()))
         return any(found)
 
 
 @asynccontextmanager
-async def watched(watch: BusWatch) -> AsyncGenerator[None]:
+async def watch_bus(watch: BusWatch) -> AsyncGenerator[None]:
     """Watch inside."""
     task = asyncio.create_task(watch.run())
     try:
@@ -89,7 +89,7 @@ async def watched(watch: BusWatch) -> AsyncGenerator[None]:
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def confirms(url: str, trial: str) -> bool | None:
+async def bus_confirms(url: str, trial: str) -> bool | None:
     """Whether the log takes a trifle, None when nobody is let in. A refusal is an answer, too.
 
     Of those with the same `trial` the log keeps one.
@@ -102,7 +102,7 @@ async def confirms(url: str, trial: str) -> bool | None:
         return None
     try:
         headers = {"Nats-Msg-Id": f"trial:{trial}"}
-        await client.jetstream().publish(subjects.PROBE, b"", timeout=CONFIRMATION, headers=headers)
+        await client.jetstream().publish(subjects.PROBE, b"", timeout=TIMEOUT, headers=headers)
     except APIError:
         return True
     except (NatsError, TimeoutError):
@@ -114,14 +114,14 @@ async def confirms(url: str, trial: str) -> bool | None:
 
 def _has_room(folder: Path) -> bool:
     try:
-        return shutil.disk_usage(folder).free >= ROOM
+        return shutil.disk_usage(folder).free >= MIN_FREE_BYTES
     except OSError:
         return False
 
 
-async def _doubts(client: httpx.AsyncClient, port: int) -> bool:
+async def _reports_silence(client: httpx.AsyncClient, port: int) -> bool:
     try:
-        return PART in ((await client.get(f"http://127.0.0.1:{port}/health/ready")).json().get("problems") or {})
+        return HEALTH_PART in ((await client.get(f"http://127.0.0.1:{port}/health/ready")).json().get("problems") or {})
     except (httpx.HTTPError, ValueError, AttributeError):
         return False
 

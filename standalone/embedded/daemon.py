@@ -13,10 +13,10 @@ from pathlib import Path
 
 from runtime.errors import ConfigurationError, InvalidInput
 from standalone.embedded import orphans
-from standalone.embedded.data_folder import Folder, State
+from standalone.embedded.data_folder import DataFolder, StackState
 from standalone.embedded.permissions import UMASK, make_private, open_private
-from standalone.embedded.stack import running, sweep
-from standalone.embedded.supervisor import Report, signals
+from standalone.embedded.stack import end_orphans, run_stack
+from standalone.embedded.supervisor import Report, on_stop_signal
 
 LOG = "supervisor.log"
 
@@ -27,13 +27,13 @@ STOP_GRACE = 90.0
 """Seconds a stack may take to stop in good order."""
 
 
-async def serve(folder: Folder, report: Report, *, api: int | None, ready: Callable[[State], None]) -> bool:
-    """Run the stack until SIGTERM or SIGINT. Gives whether it was ready before. Raises as `stack.running` does."""
+async def serve(folder: DataFolder, report: Report, *, api: int | None, ready: Callable[[StackState], None]) -> bool:
+    """Run the stack until SIGTERM or SIGINT. Gives whether it was ready before. Raises as `stack.run_stack` does."""
     task, answered = asyncio.current_task(), False
     assert task is not None
-    with signals(task.cancel):
+    with on_stop_signal(task.cancel):
         try:
-            async with running(folder, report, api=api) as state:
+            async with run_stack(folder, report, api=api) as state:
                 answered = True
                 ready(state)
                 await asyncio.Event().wait()
@@ -42,7 +42,7 @@ async def serve(folder: Folder, report: Report, *, api: int | None, ready: Calla
     return answered
 
 
-def start(folder: Folder, report: Report, *, api: int | None) -> State:
+def start(folder: DataFolder, report: Report, *, api: int | None) -> StackState:
     """Start a supervisor in the background and wait until its stack is ready.
 
     Raises ConfigurationError with the reason when it is not; nothing is left running then.
@@ -71,17 +71,17 @@ def start(folder: Folder, report: Report, *, api: int | None) -> State:
     raise ConfigurationError(f"the stack was not ready within {START_TIMEOUT:.0f} s; the log is {log}")
 
 
-def stop(folder: Folder) -> bool:
+def stop(folder: DataFolder) -> bool:
     """Stop the stack of the folder, or what a killed supervisor left of it. Gives whether there was anything."""
     state = folder.read()
-    running_now = folder.running()
+    running_now = folder.is_running()
     if running_now and state.supervisor is not None:
-        orphans.end([state.supervisor], grace=STOP_GRACE)
+        orphans.terminate([state.supervisor], grace=STOP_GRACE)
     if not (folder.path).is_dir():
         return False
-    with folder.locked():
+    with folder.lock():
         state = folder.read()
-        left = sweep(folder, state)
+        left = end_orphans(folder, state)
         if state.phase != "stopped" or left:
             state.phase, state.supervisor = "stopped", None
             folder.write(state)
@@ -102,7 +102,7 @@ def _relay(log: Path, seen: int, report: Report) -> int:
 
 def main() -> None:
     """Entry point of the background process."""
-    folder, api = Folder(Path(sys.argv[1])), int(sys.argv[2]) or None
+    folder, api = DataFolder(Path(sys.argv[1])), int(sys.argv[2]) or None
 
     def report(line: str) -> None:
         sys.stderr.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ} {line}\n")

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from standalone.embedded.data_folder import Folder
+from standalone.embedded.data_folder import DataFolder
 
-REBUILT: Mapping[str, str] = {"documents": "all", "graph": "graph", "vectors": "vectors"}
+PROJECTION_OF_STORE: Mapping[str, str] = {"documents": "all", "graph": "graph", "vectors": "vectors"}
 """What `lightstream rebuild` is to make anew, by the folder of the store that is lost."""
 
 FILES: Mapping[str, str] = {"documents": "documents.db", "vectors": "vectors.db"}
@@ -20,45 +20,47 @@ FILES: Mapping[str, str] = {"documents": "documents.db", "vectors": "vectors.db"
 DATABASE = Path("data", "databases", "neo4j")
 """Where the graph's data lie in its folder."""
 
-KINDS = {".bucket", ".dict", ".umtidx", ".numtidx", ".uctidx", ".nuctidx"}
+PAGE_FILE_SUFFIXES = {".bucket", ".dict", ".umtidx", ".numtidx", ".uctidx", ".nuctidx"}
 """Suffixes of ArcadeDB's files of pages."""
 
-LENGTHS = "lengths.json"
+LENGTHS_FILE = "lengths.json"
 
 SQLITE = b"SQLite format 3\0"
 MALFORMED = ("database disk image is malformed", "file is not a database", "database schema is corrupt")
 CORRUPTED = ("the record is corrupted", "broken chunk chain", "DatabaseIsCorrupted", "Error on opening database")
 STARTING = "is starting up"
-LINES = 400
+MAX_LOG_LINES = 400
 """Lines of a log that are looked at."""
 
 
-def fault(folder: Path, store: str) -> str:
+def find_damage(folder: Path, store: str) -> str:
     """What is wrong with the data of a store by its files, and its log where the server goes on; empty when sound."""
     if store in FILES:
         return _sqlite(folder / store / FILES[store])
-    return graph_cut_short(folder / store) or _said(folder / store / "arcadedb.log", CORRUPTED, STARTING)
+    return find_truncated_graph_file(folder / store) or _last_log_line(
+        folder / store / "arcadedb.log", CORRUPTED, STARTING
+    )
 
 
-def fault_of_ended(folder: Path, store: str) -> str:
+def find_damage_after_exit(folder: Path, store: str) -> str:
     """The same for a store whose server has just ended: its last words count too."""
     log = {"vectors": "milvus-lite.log", "graph": "arcadedb.log"}[store]
-    return fault(folder, store) or _said(folder / store / log, (*MALFORMED, *CORRUPTED))
+    return find_damage(folder, store) or _last_log_line(folder / store / log, (*MALFORMED, *CORRUPTED))
 
 
-def diagnosis(folder: Folder, store: str) -> str:
+def describe_damage_after_exit(folder: DataFolder, store: str) -> str:
     """What to tell people of a store whose server has just ended; empty when its data are not the cause."""
-    return told(folder, store, fault_of_ended(folder.path, store))
+    return describe_damage(folder, store, find_damage_after_exit(folder.path, store))
 
 
-def told(folder: Folder, store: str, why: str) -> str:
+def describe_damage(folder: DataFolder, store: str, why: str) -> str:
     """The damage with the way out, as a sentence for people; empty for none."""
-    return f"the data of {folder.path / store} are damaged ({why}): {way_out(folder, store)}" if why else ""
+    return f"the data of {folder.path / store} are damaged ({why}): {repair_hint(folder, store)}" if why else ""
 
 
-def way_out(folder: Folder, store: str) -> str:
+def repair_hint(folder: DataFolder, store: str) -> str:
     """What to do about a damaged store."""
-    command = f"lightstream rebuild {REBUILT[store]} --fresh{folder.option}"
+    command = f"lightstream rebuild {PROJECTION_OF_STORE[store]} --fresh{folder.command_option}"
     return f"`{command}` moves them aside and makes them anew from the log"
 
 
@@ -79,12 +81,12 @@ def _sqlite(file: Path) -> str:
     return ""
 
 
-def graph_cut_short(graph: Path) -> str:
+def find_truncated_graph_file(graph: Path) -> str:
     """Which of ArcadeDB's files in the graph's folder has lost its end; it would open them, and miss what is gone.
 
     Their lengths are known where the server was stopped in good order; else what it was doing is in its journal.
     """
-    database, noted = graph / DATABASE, graph / LENGTHS
+    database, noted = graph / DATABASE, graph / LENGTHS_FILE
     with suppress(OSError, ValueError, TypeError, AttributeError):
         if any(database.glob("*.wal")):
             return ""
@@ -95,22 +97,22 @@ def graph_cut_short(graph: Path) -> str:
     return ""
 
 
-def note_lengths(graph: Path) -> None:
+def write_lengths(graph: Path) -> None:
     """Keep the lengths of the graph's files, whose server has stopped in good order."""
-    files = [file for file in (graph / DATABASE).glob("*") if file.suffix in KINDS]
+    files = [file for file in (graph / DATABASE).glob("*") if file.suffix in PAGE_FILE_SUFFIXES]
     with suppress(OSError):
-        (graph / LENGTHS).write_text(json.dumps({file.name: _size(file) for file in files}), "utf-8")
+        (graph / LENGTHS_FILE).write_text(json.dumps({file.name: _size(file) for file in files}), "utf-8")
 
 
-def forget_lengths(graph: Path) -> None:
+def remove_lengths(graph: Path) -> None:
     """The graph's files are about to change."""
-    (graph / LENGTHS).unlink(missing_ok=True)
+    (graph / LENGTHS_FILE).unlink(missing_ok=True)
 
 
-def _said(log: Path, signs: tuple[str, ...], start: str = "") -> str:
+def _last_log_line(log: Path, signs: tuple[str, ...], start: str = "") -> str:
     """The first line of the log's end with one of the signs, from the server's last start on."""
     try:
-        lines = log.read_text("utf-8", "replace").splitlines()[-LINES:]
+        lines = log.read_text("utf-8", "replace").splitlines()[-MAX_LOG_LINES:]
     except OSError:
         return ""
     begun = max((number for number, line in enumerate(lines) if start and start in line), default=0)

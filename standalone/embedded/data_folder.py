@@ -16,21 +16,21 @@ from pathlib import Path
 from typing import Any, Literal
 
 from runtime.errors import ConfigurationError
-from standalone.embedded.orphans import Identity
+from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.permissions import make_private, open_private
 
 Phase = Literal["stopped", "starting", "ready", "stopping", "failed"]
 
 DEFAULT = Path(".lightstream")
-STATE = "stack.json"
-LOCK = "stack.lock"
+STATE_FILE = "stack.json"
+LOCK_FILE = "stack.lock"
 
 
 @dataclass
 class Child:
     """One process of the stack, as it was last seen by the supervisor."""
 
-    identity: Identity
+    identity: ProcessIdentity
     ready: bool = False
     restarts: int = 0
     fault: str = ""
@@ -38,7 +38,7 @@ class Child:
 
 
 @dataclass
-class State:
+class StackState:
     """What `stack.json` records."""
 
     ports: dict[str, int] = field(default_factory=dict[str, int])
@@ -47,7 +47,7 @@ class State:
     bus_password: str = field(default="", repr=False)
     """Of the bus; empty in the record of a stack that was started before the bus asked for one."""
     phase: Phase = "stopped"
-    supervisor: Identity | None = None
+    supervisor: ProcessIdentity | None = None
     children: dict[str, Child] = field(default_factory=dict[str, Child])
     models: dict[str, str] = field(default_factory=dict[str, str])
     """The language model (empty: none) and the embedding model the running services use."""
@@ -69,42 +69,42 @@ class NoStack(ConfigurationError):
 
 
 @dataclass(frozen=True)
-class Folder:
+class DataFolder:
     """A data folder, which need not exist yet."""
 
     path: Path
 
     @classmethod
-    def at(cls, path: Path | None) -> "Folder":
+    def at(cls, path: Path | None) -> "DataFolder":
         """The folder at that path, or the default one, whatever the current folder becomes later."""
         return cls((path or DEFAULT).expanduser().resolve())
 
-    def read(self) -> State:
+    def read(self) -> StackState:
         """The recorded state; an empty one when nothing is recorded. Raises ConfigurationError for a damaged file."""
         try:
-            found = json.loads((self.path / STATE).read_text("utf-8"))
+            found = json.loads((self.path / STATE_FILE).read_text("utf-8"))
             return _state(found)
         except FileNotFoundError:
-            return State()
+            return StackState()
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ConfigurationError(
-                f"{self.path / STATE} is damaged ({error}): stop the stack's processes and remove that file"
+                f"{self.path / STATE_FILE} is damaged ({error}): stop the stack's processes and remove that file"
             ) from None
 
-    def write(self, state: State) -> None:
+    def write(self, state: StackState) -> None:
         """Replace the record."""
-        draft = self.path / f"{STATE}.new"
+        draft = self.path / f"{STATE_FILE}.new"
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
             os.fchmod(file.fileno(), 0o600)
             json.dump(asdict(state), file, indent=2)
             file.write("\n")
-        draft.replace(self.path / STATE)
+        draft.replace(self.path / STATE_FILE)
 
     @contextmanager
-    def locked(self) -> Generator[None]:
+    def lock(self) -> Generator[None]:
         """Hold the folder, which is made if need be. Raises `Busy` when another stack has it."""
         make_private(self.path)
-        with open_private(self.path / LOCK) as lock:
+        with open_private(self.path / LOCK_FILE) as lock:
             # `running` of another process holds the lock for an instant: that is no reason to give up.
             for attempt in range(10):
                 with suppress(BlockingIOError):
@@ -112,11 +112,11 @@ class Folder:
                     break
                 time.sleep(0.05 * (attempt > 0))
             else:
-                raise Busy(f"a stack is running in {self.path}: `lightstream down{self.option}` stops it")
+                raise Busy(f"a stack is running in {self.path}: `lightstream down{self.command_option}` stops it")
             yield
 
     @contextmanager
-    def rebuilding(self) -> Generator[None]:
+    def rebuild_lock(self) -> Generator[None]:
         """Hold the right to rebuild. Raises `Busy` while another rebuild has it; one that was killed no longer does."""
         with open_private(self.path / "rebuild.lock") as lock:
             try:
@@ -125,10 +125,10 @@ class Folder:
                 raise Busy(f"a rebuild is under way in {self.path}: wait until it has ended") from None
             yield
 
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """Whether a stack holds the folder now."""
         try:
-            with (self.path / LOCK).open("r") as lock:
+            with (self.path / LOCK_FILE).open("r") as lock:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except FileNotFoundError:
             return False
@@ -136,11 +136,13 @@ class Folder:
             return True
         return False
 
-    def ready(self) -> State:
+    def ready_state(self) -> StackState:
         """The state of the running stack. Raises `NoStack` with the way out when it does not run or is not ready."""
         state = self.read()
-        if not self.running():
-            raise NoStack(f"no stack is running in {self.path}: start one with `lightstream up --detach{self.option}`")
+        if not self.is_running():
+            raise NoStack(
+                f"no stack is running in {self.path}: start one with `lightstream up --detach{self.command_option}`"
+            )
         if state.phase != "ready":
             raise NoStack(
                 f"the stack in {self.path} is {state.phase}: try again in a moment, or see `lightstream doctor`"
@@ -148,7 +150,7 @@ class Folder:
         return state
 
     @property
-    def option(self) -> str:
+    def command_option(self) -> str:
         """What a command needs to be given to find this folder; empty for the default one."""
         return "" if self.path == DEFAULT.resolve() else f" --data {self.path}"
 
@@ -158,12 +160,14 @@ def new_password() -> str:
     return secrets.token_urlsafe(24)
 
 
-def _state(found: Mapping[str, Any]) -> State:
+def _state(found: Mapping[str, Any]) -> StackState:
     supervisor = found.get("supervisor")
     children = {
-        name: Child(Identity(**child["identity"]), bool(child["ready"]), int(child["restarts"]), child.get("fault", ""))
+        name: Child(
+            ProcessIdentity(**child["identity"]), bool(child["ready"]), int(child["restarts"]), child.get("fault", "")
+        )
         for name, child in found["children"].items()
     }
     values: dict[str, Any] = {**found, "children": children}
-    values["supervisor"] = Identity(**supervisor) if supervisor else None
-    return State(**values)
+    values["supervisor"] = ProcessIdentity(**supervisor) if supervisor else None
+    return StackState(**values)

@@ -12,13 +12,13 @@ from typing import TypeVar, cast
 from pydantic_settings import PydanticBaseSettingsSource
 
 from runtime.settings import Settings, variables
-from standalone.embedded.data_folder import State
-from standalone.embedded.orphans import PROC, Identity
+from standalone.embedded.data_folder import StackState
+from standalone.embedded.orphans import PROC, ProcessIdentity
 
 S = TypeVar("S", bound=Settings)
 
 
-def of_stack(state: State) -> Mapping[str, str]:
+def stack_environment(state: StackState) -> Mapping[str, str]:
     """The variables of the running stack: those of a service, else of its supervisor.
 
     Those of this process where they cannot be read, as on a system without /proc.
@@ -30,7 +30,7 @@ def of_stack(state: State) -> Mapping[str, str]:
     return os.environ
 
 
-def settings_of(kind: type[S], environ: Mapping[str, str]) -> S:
+def settings_from(kind: type[S], environ: Mapping[str, str]) -> S:
     """The settings that a process with these variables has. Raises ValidationError for values of no use."""
 
     class Given(kind):
@@ -49,7 +49,7 @@ def settings_of(kind: type[S], environ: Mapping[str, str]) -> S:
     return cast(S, Given.model_validate(values))
 
 
-def _variables(identity: Identity) -> dict[str, str]:
+def _variables(identity: ProcessIdentity) -> dict[str, str]:
     """Those of a living process of ours, else none."""
     found: dict[str, str] = {}
     with suppress(OSError):

@@ -15,7 +15,7 @@ PROC = Path("/proc")
 
 
 @dataclass(frozen=True)
-class Identity:
+class ProcessIdentity:
     """A process that cannot be mistaken for a later one with the same pid."""
 
     pid: int
@@ -23,7 +23,7 @@ class Identity:
     """Clock ticks between the start of the machine and that of the process; a program keeps it when it execs."""
 
     @classmethod
-    def of(cls, pid: int) -> "Identity":
+    def of(cls, pid: int) -> "ProcessIdentity":
         """The process that has that pid now; one that never lives when there is none."""
         return cls(pid, _started(pid) or 0)
 
@@ -33,7 +33,7 @@ class Identity:
         return self.started > 0 and _started(self.pid) == self.started
 
 
-def belongs(identity: Identity, folder: Path) -> bool:
+def runs_in(identity: ProcessIdentity, folder: Path) -> bool:
     """Whether it runs, and its command line or working directory lies in the folder."""
     if not identity.alive:
         return False
@@ -45,23 +45,23 @@ def belongs(identity: Identity, folder: Path) -> bool:
     return False
 
 
-def end(processes: Sequence[Identity], *, grace: float) -> None:
+def terminate(processes: Sequence[ProcessIdentity], *, grace: float) -> None:
     """SIGTERM to all, and SIGKILL to those, with their descendants, that still live after `grace` seconds."""
     for process in processes:
         with suppress(ProcessLookupError):
             if process.alive:
                 os.kill(process.pid, signal.SIGTERM)
-    if wait(processes, grace):
+    if wait_for_exit(processes, grace):
         return
     for process in processes:
         with suppress(ProcessLookupError):
             if process.alive:
                 leads = os.getpgid(process.pid) == process.pid
                 (os.killpg if leads else os.kill)(process.pid, signal.SIGKILL)
-    wait(processes, 5.0)
+    wait_for_exit(processes, 5.0)
 
 
-def wait(processes: Sequence[Identity], seconds: float) -> bool:
+def wait_for_exit(processes: Sequence[ProcessIdentity], seconds: float) -> bool:
     """Whether all have ended within that time."""
     until = time.monotonic() + seconds
     while any(process.alive for process in processes):

@@ -12,7 +12,7 @@ from runtime.errors import ConfigurationError
 UMASK = 0o077
 """Takes every right of other users from what a process makes."""
 
-PARTS = ("bus", "documents", "graph", "vectors", "services")
+STACK_FOLDERS = ("bus", "documents", "graph", "vectors", "services")
 """Folders of a data folder. Whatever else a user keeps beside them is not ours to change."""
 
 
@@ -30,11 +30,11 @@ def make_private(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     if stat.S_IMODE(folder.stat().st_mode) & UMASK == 0:
         return
-    for part in (folder / name for name in PARTS):
+    for part in (folder / name for name in STACK_FOLDERS):
         for path in [part, *part.rglob("*")] if part.is_dir() else []:
-            _close(path)
+            _restrict(path)
     for path in folder.glob("*.log"):
-        _close(path)
+        _restrict(path)
     # The last of all: a change that was interrupted is made again.
     try:
         folder.chmod(stat.S_IMODE(folder.stat().st_mode) & ~UMASK)
@@ -55,7 +55,7 @@ def private_files() -> Generator[None]:
         os.umask(before)
 
 
-def _close(path: Path) -> None:
+def _restrict(path: Path) -> None:
     with suppress(FileNotFoundError):
         mode = path.lstat().st_mode
         if not stat.S_ISLNK(mode):

@@ -11,7 +11,7 @@ from collections.abc import Generator, Mapping
 
 from runtime.errors import ConfigurationError, InvalidInput
 
-USUAL: Mapping[str, int] = {
+DEFAULT_PORTS: Mapping[str, int] = {
     "bus": 4222,
     "graph": 7687,
     "graph-http": 2480,
@@ -42,23 +42,23 @@ def is_free(port: int) -> bool:
 
 
 @contextlib.contextmanager
-def chosen(wanted: Mapping[str, int], api: int | None = None) -> Generator[dict[str, int]]:
+def claim_ports(wanted: Mapping[str, int], api: int | None = None) -> Generator[dict[str, int]]:
     """A port for each part, the wanted one where it is free, else any; no other stack chooses one of them meanwhile.
 
     `api` is the port the user asked for. Raises InvalidInput when it is taken.
     """
     with contextlib.ExitStack() as claims:
-        if api is not None and not _claimed(api, claims):
+        if api is not None and not _claim(api, claims):
             raise InvalidInput(f"port {api} is taken by another program: choose another one with --port")
         found: dict[str, int] = {} if api is None else {"api": api}
-        for part in USUAL:
+        for part in DEFAULT_PORTS:
             if part not in found:
                 port = wanted.get(part, 0)
-                found[part] = port if port and _claimed(port, claims) else _other(claims)
+                found[part] = port if port and _claim(port, claims) else _claim_any(claims)
         yield found
 
 
-def _claimed(port: int, claims: contextlib.ExitStack) -> bool:
+def _claim(port: int, claims: contextlib.ExitStack) -> bool:
     """Whether the port is free and ours until the claims end, which they do with the process however it ends."""
     claim = socket.socket(socket.AF_UNIX)
     try:
@@ -70,9 +70,9 @@ def _claimed(port: int, claims: contextlib.ExitStack) -> bool:
     return is_free(port)
 
 
-def _other(claims: contextlib.ExitStack) -> int:
+def _claim_any(claims: contextlib.ExitStack) -> int:
     for _ in range(1000):
         port = LOWEST + secrets.randbelow(HIGHEST - LOWEST)
-        if _claimed(port, claims):
+        if _claim(port, claims):
             return port
     raise ConfigurationError(f"no free port between {LOWEST} and {HIGHEST}")

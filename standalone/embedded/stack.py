@@ -12,66 +12,66 @@ import httpx
 
 from contracts.events import Stage
 from runtime.bus import topology
-from runtime.bus.nats import connected
+from runtime.bus.nats.log import connected
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
 from runtime.settings import Settings
 from standalone.embedded import damage, orphans, ports
-from standalone.embedded.bus_watch import BusWatch, watched
-from standalone.embedded.data_folder import Folder, Phase, State, new_password
-from standalone.embedded.orphans import Identity
+from standalone.embedded.bus_watch import BusWatch, watch_bus
+from standalone.embedded.data_folder import DataFolder, Phase, StackState, new_password
+from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.permissions import private_files
 from standalone.embedded.processes import Process
 from standalone.embedded.servers import arcadedb, milvus_lite, nats
-from standalone.embedded.supervisor import Book, Report, kept
+from standalone.embedded.supervisor import ChildRecords, Report, supervise
 
 SERVICES: tuple[Stage, ...] = ("chunker", "extractor", "merger", "indexer", "query")
 
 SERVICE_TIMEOUT = 120.0
 """Seconds until a service must be ready: it waits for stores that start at the same time."""
 
-LOSSES = ("log", "stores", "publishes")
+STARTED_WITH = ("log", "stores", "publishes")
 """Parts of a health page that are about what was lost, or cannot be written."""
 
 SERVICE_GRACE = 25.0
 """Seconds between SIGTERM and SIGKILL: its handlers may finish what they are at."""
 
 ORPHAN_GRACE = 15.0
-ATTEMPTS = 3
+PORT_ATTEMPTS = 3
 """How often to start anew when another program takes one of the chosen ports at the same moment."""
 
 
 @asynccontextmanager
-async def running(folder: Folder, report: Report, *, api: int | None = None) -> AsyncGenerator[State]:
+async def run_stack(folder: DataFolder, report: Report, *, api: int | None = None) -> AsyncGenerator[StackState]:
     """A running stack over the folder; nothing of it is left in the end.
 
     Raises `Busy` when the folder has one already, InvalidInput when port `api` is taken, ConfigurationError, with the
     reason, when a part does not start.
     """
-    with private_files(), folder.locked():
+    with private_files(), folder.lock():
         state = folder.read()
-        if left := sweep(folder, state):
+        if left := end_orphans(folder, state):
             report(f"ended {left} processes of a stack that was killed")
-        state.supervisor, state.failure = Identity.of(os.getpid()), ""
+        state.supervisor, state.failure = ProcessIdentity.of(os.getpid()), ""
         state.password, state.bus_password = (given or new_password() for given in (state.password, state.bus_password))
-        state.models = models()
+        state.models = configured_models()
         try:
-            async with _started(folder, state, report, api):
+            async with _run_with_ports(folder, state, report, api):
                 yield state
         finally:
             state.supervisor = None
-            _enter("failed" if state.failure else "stopped", folder, state)
+            _enter_phase("failed" if state.failure else "stopped", folder, state)
 
 
-def sweep(folder: Folder, state: State) -> int:
+def end_orphans(folder: DataFolder, state: StackState) -> int:
     """End what a killed supervisor left, services first, and return how many there were. Hold the folder's lock."""
-    left = [child.identity for child in state.children.values() if orphans.belongs(child.identity, folder.path)]
-    orphans.end(left, grace=ORPHAN_GRACE)
+    left = [child.identity for child in state.children.values() if orphans.runs_in(child.identity, folder.path)]
+    orphans.terminate(left, grace=ORPHAN_GRACE)
     state.children = {}
     return len(left)
 
 
-def addresses(folder: Folder, state: State) -> dict[str, str]:
+def service_addresses(folder: DataFolder, state: StackState) -> dict[str, str]:
     """What every service of this stack is told of where its parts are, by the name of the setting."""
     return {
         "nats_url": bus_url(state),
@@ -86,12 +86,12 @@ def addresses(folder: Folder, state: State) -> dict[str, str]:
     }
 
 
-def bus_url(state: State) -> str:
+def bus_url(state: StackState) -> str:
     """Where the bus of the running stack is, with its password."""
     return nats.url(state.ports["bus"], state.bus_password)
 
 
-def models() -> dict[str, str]:
+def configured_models() -> dict[str, str]:
     """The models this process's environment asks for: `language` (empty: none) and `embedding`."""
     asked = Settings()
     endpoint = asked.embedding_model or DEFAULT_EMBEDDING_MODEL
@@ -101,7 +101,7 @@ def models() -> dict[str, str]:
     }
 
 
-def processes(folder: Folder, state: State) -> dict[str, Process]:
+def processes(folder: DataFolder, state: StackState) -> dict[str, Process]:
     """Every process of the stack by name, not started. Each has a folder of its own, with its log."""
     bus = nats.nats_server(folder.path / "bus", port=state.ports["bus"], password=state.bus_password)
     graph = arcadedb.arcadedb(
@@ -112,30 +112,32 @@ def processes(folder: Folder, state: State) -> dict[str, Process]:
     )
     vectors = milvus_lite.milvus_lite(folder.path / "vectors", port=state.ports["vectors"])
     for store, server in (("graph", graph), ("vectors", vectors)):
-        server.diagnosis = partial(damage.diagnosis, folder, store)
+        server.diagnosis = partial(damage.describe_damage_after_exit, folder, store)
     services = [_service(name, folder, state) for name in SERVICES]
     return {process.name: process for process in (bus, graph, vectors, *services)}
 
 
 @asynccontextmanager
-async def _started(folder: Folder, state: State, report: Report, api: int | None) -> AsyncGenerator[None]:
-    wanted = {**ports.USUAL, **state.ports}
-    for attempt in range(1, ATTEMPTS + 1):
+async def _run_with_ports(
+    folder: DataFolder, state: StackState, report: Report, api: int | None
+) -> AsyncGenerator[None]:
+    wanted = {**ports.DEFAULT_PORTS, **state.ports}
+    for attempt in range(1, PORT_ATTEMPTS + 1):
         try:
-            with ports.chosen(wanted, api) as state.ports:
-                _enter("starting", folder, state)
-                async with _parts(folder, state, report):
-                    _enter("ready", folder, state)
+            with ports.claim_ports(wanted, api) as state.ports:
+                _enter_phase("starting", folder, state)
+                async with _run_processes(folder, state, report):
+                    _enter_phase("ready", folder, state)
                     try:
                         yield
                     finally:
-                        _enter("stopping", folder, state)
+                        _enter_phase("stopping", folder, state)
             return
         except ConfigurationError as error:
             if state.phase != "starting":
                 raise
             # All of ours have ended: a port that is taken now is somebody else's.
-            if attempt == ATTEMPTS or all(map(ports.is_free, state.ports.values())):
+            if attempt == PORT_ATTEMPTS or all(map(ports.is_free, state.ports.values())):
                 state.failure = str(error)
                 raise
             report("another program took one of the ports: starting anew with others")
@@ -143,48 +145,48 @@ async def _started(folder: Folder, state: State, report: Report, api: int | None
 
 
 @asynccontextmanager
-async def _parts(folder: Folder, state: State, report: Report) -> AsyncGenerator[None]:
+async def _run_processes(folder: DataFolder, state: StackState, report: Report) -> AsyncGenerator[None]:
     (folder.path / "documents").mkdir(exist_ok=True)
-    if why := damage.fault(folder.path, "documents"):
-        raise ConfigurationError(damage.told(folder, "documents", why))
-    book = Book(changed=lambda: _record(folder, state), report=report, children=state.children)
+    if why := damage.find_damage(folder.path, "documents"):
+        raise ConfigurationError(damage.describe_damage(folder, "documents", why))
+    records = ChildRecords(on_change=lambda: _record(folder, state), report=report, children=state.children)
     parts = processes(folder, state)
     services = [parts.pop(name) for name in SERVICES]
     bus = parts.pop(nats.EXECUTABLE)
-    async with kept([bus], book) as bus_answers, kept(list(parts.values()), book) as stores_answer:
+    async with supervise([bus], records) as bus_answers, supervise(list(parts.values()), records) as stores_answer:
         await bus_answers()
         async with connected(bus_url(state), name="lightstream-topology") as client:
             if changes := await topology.apply(client.jetstream()):
                 report(f"streams and durables are as declared now ({len(changes)} changes)")
-        async with kept(services, book) as services_answer:
+        async with supervise(services, records) as services_answer:
             await asyncio.gather(stores_answer(), services_answer())
-            async with watched(BusWatch(bus, bus_url(state), _pages(state), report)):
+            async with watch_bus(BusWatch(bus, bus_url(state), _health_ports(state), report)):
                 yield
 
 
-def _pages(state: State) -> dict[str, int]:
+def _health_ports(state: StackState) -> dict[str, int]:
     """The ports of the services' health pages."""
     return {name: state.ports["api" if name == "query" else name] for name in SERVICES}
 
 
-def _enter(phase: Phase, folder: Folder, state: State) -> None:
+def _enter_phase(phase: Phase, folder: DataFolder, state: StackState) -> None:
     state.phase = phase
     _record(folder, state)
 
 
-def _record(folder: Folder, state: State) -> None:
+def _record(folder: DataFolder, state: StackState) -> None:
     # A data folder that somebody removed meanwhile must not keep its stack from being stopped.
     with suppress(FileNotFoundError):
         folder.write(state)
 
 
-def _service(name: Stage, folder: Folder, state: State) -> Process:
+def _service(name: Stage, folder: DataFolder, state: StackState) -> Process:
     port = state.ports["api" if name == "query" else name]
-    told = {variable.upper(): value for variable, value in addresses(folder, state).items()}
+    told = {variable.upper(): value for variable, value in service_addresses(folder, state).items()}
 
     async def probe() -> None:
         # A stack that has lost something is started all the same: what makes it anew needs the stack.
-        await ready(name, port, started_with=LOSSES)
+        await check_ready(name, port, started_with=STARTED_WITH)
 
     return Process(
         name,
@@ -197,7 +199,7 @@ def _service(name: Stage, folder: Folder, state: State) -> Process:
     )
 
 
-async def ready(name: Stage, port: int, *, started_with: Collection[str] = ()) -> dict[str, str]:
+async def check_ready(name: Stage, port: int, *, started_with: Collection[str] = ()) -> dict[str, str]:
     """Ask a service's health page, and return its notes.
 
     Raises `Unavailable` with what keeps it from being ready, other than the parts in `started_with`.

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from signal import SIGINT, SIGTERM
 
 from runtime.errors import ConfigurationError
-from runtime.workers import RESTART, count_ends
+from runtime.processes.parent import RESTART, count_ends
 from standalone.embedded.data_folder import Child
-from standalone.embedded.orphans import Identity
+from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.processes import Process
 
 Report = Callable[[str], None]
@@ -18,62 +18,64 @@ Report = Callable[[str], None]
 
 
 @dataclass
-class Book:
+class ChildRecords:
     """What the supervisor knows of its children; `changed` is called whenever that changes."""
 
-    changed: Callable[[], None]
+    on_change: Callable[[], None]
     report: Report
     children: dict[str, Child] = field(default_factory=dict[str, Child])
 
-    def spawned(self, process: Process) -> None:
+    def record_spawn(self, process: Process) -> None:
         """The process has a pid."""
         before = self.children.get(process.name)
         restarts, fault = (before.restarts, before.fault) if before else (0, "")
-        self.children[process.name] = Child(Identity.of(process.pid), False, restarts, fault)
-        self.changed()
+        self.children[process.name] = Child(ProcessIdentity.of(process.pid), False, restarts, fault)
+        self.on_change()
 
-    def ready(self, process: Process) -> None:
+    def record_ready(self, process: Process) -> None:
         """The process answers."""
         child = self.children[process.name]
         child.ready, child.fault = True, ""
-        self.changed()
+        self.on_change()
         self.report(f"{process.name} is ready (pid {process.pid})")
 
-    def ended(self, process: Process, code: int, delay: float) -> None:
+    def record_exit(self, process: Process, code: int, delay: float) -> None:
         """The process ended by itself."""
         child = self.children[process.name]
         child.ready, child.restarts, child.fault = False, child.restarts + 1, process.diagnosis()
-        self.changed()
+        self.on_change()
         if child.fault:
             self.report(child.fault)
         self.report(f"{process.name} ended with code {code}; start number {child.restarts + 1} in {delay:.1f} s")
 
-    def stopped(self, process: Process) -> None:
+    def record_stop(self, process: Process) -> None:
         """The process was stopped on purpose."""
         self.children.pop(process.name, None)
-        self.changed()
+        self.on_change()
 
 
 @asynccontextmanager
-async def kept(processes: Sequence[Process], book: Book) -> AsyncGenerator[Callable[[], Awaitable[None]]]:
+async def supervise(
+    processes: Sequence[Process], records: ChildRecords
+) -> AsyncGenerator[Callable[[], Awaitable[None]]]:
     """Spawn the processes and keep them alive inside; stop them, all at once, in the end.
 
     Gives a function that waits until every one answered for the first time. It raises ConfigurationError, with the end
     of the log, when one ends before that; only what has answered once is started again.
     """
-    keepers = [_Keeper(process, book) for process in processes]
+    supervised = [_SupervisedProcess(process, records) for process in processes]
     try:
-        for keeper in keepers:
-            await keeper.spawn()
-        for keeper in keepers:
-            keeper.begin()
-        yield lambda: _all_answered(keepers)
+        for process in supervised:
+            await process.spawn()
+        for process in supervised:
+            process.begin()
+        yield lambda: _all_answered(supervised)
     finally:
-        await asyncio.gather(*(keeper.stop() for keeper in keepers))
+        await asyncio.gather(*(process.stop() for process in supervised))
 
 
 @contextmanager
-def signals(handle: Callable[[], object]) -> Generator[None]:
+def on_stop_signal(handle: Callable[[], object]) -> Generator[None]:
     """Call `handle` at the first SIGTERM or SIGINT inside, and do nothing at further ones: stopping is under way."""
     loop, called = asyncio.get_running_loop(), asyncio.Event()
 
@@ -91,15 +93,15 @@ def signals(handle: Callable[[], object]) -> Generator[None]:
             loop.remove_signal_handler(number)
 
 
-async def _all_answered(keepers: Sequence["_Keeper"]) -> None:
-    await asyncio.gather(*(keeper.answered for keeper in keepers))
+async def _all_answered(supervised: Sequence["_SupervisedProcess"]) -> None:
+    await asyncio.gather(*(process.answered for process in supervised))
 
 
-class _Keeper:
+class _SupervisedProcess:
     """One process and the task that keeps it."""
 
-    def __init__(self, process: Process, book: Book) -> None:
-        self.process, self.book = process, book
+    def __init__(self, process: Process, records: ChildRecords) -> None:
+        self.process, self.records = process, records
         self.answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.spawning = asyncio.Lock()
         self.task: asyncio.Task[None] | None = None
@@ -107,19 +109,19 @@ class _Keeper:
     async def spawn(self) -> None:
         async with self.spawning:
             await self.process.spawn()
-            self.book.spawned(self.process)
+            self.records.record_spawn(self.process)
 
     def begin(self) -> None:
-        self.task = asyncio.create_task(self._keep())
+        self.task = asyncio.create_task(self._restart_forever())
 
-    async def _keep(self) -> None:
+    async def _restart_forever(self) -> None:
         try:
             await self.process.ready()
         except (ConfigurationError, OSError) as error:
             if not self.answered.done():  # else whoever waited has gone: the start was interrupted
                 self.answered.set_exception(error)
             return
-        self.book.ready(self.process)
+        self.records.record_ready(self.process)
         self.answered.set_result(None)
         ends, loop = 0, asyncio.get_running_loop()
         while True:
@@ -127,12 +129,12 @@ class _Keeper:
             code = await self.process.wait()
             ends = count_ends(ends, loop.time() - since)
             delay = RESTART.delay(ends)
-            self.book.ended(self.process, code, delay)
+            self.records.record_exit(self.process, code, delay)
             await asyncio.sleep(delay)
             with contextlib.suppress(ConfigurationError, OSError):  # ended again, or silent: the next round
                 await self.spawn()
                 await self.process.ready()
-                self.book.ready(self.process)
+                self.records.record_ready(self.process)
 
     async def stop(self) -> None:
         # A cancelled spawn could leave a child nobody knows.
@@ -144,4 +146,4 @@ class _Keeper:
         if self.answered.done() and not self.answered.cancelled():
             self.answered.exception()  # seen: whoever waited for it was told
         await self.process.stop()
-        self.book.stopped(self.process)
+        self.records.record_stop(self.process)

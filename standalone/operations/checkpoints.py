@@ -7,28 +7,29 @@ from nats.js import JetStreamContext
 
 from contracts.graph import PROJECTIONS, Projection
 from contracts.registry import SERVICES
-from contracts.topology import CHECKPOINTS_BUCKET, DURABLES
-from runtime.bus import log_guard, publisher
-from runtime.bus.log_writes import EVENTS
-from runtime.bus.nats import translated
-from runtime.bus.nats_beside import NatsPointers, NatsValues
-from runtime.bus.port import GenerationPointers, Log, Values
-from runtime.checkpoints import Watched, advance, look_at
+from contracts.topology import CHECKPOINTS_BUCKET, CONSUMERS
+from runtime.bus import publisher
+from runtime.bus.nats import log_integrity
+from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.log import translated
+from runtime.bus.port import ActiveGenerations, Log, SharedValues
+from runtime.bus.write_status import EVENTS
 from runtime.errors import InvalidInput, Unavailable
-from runtime.integrity import Verdict, read_verdict, write_verdict
+from runtime.projections.checkpoints import Watched, advance, look_at
+from runtime.projections.integrity import Verdict, read_verdict, write_verdict
 from runtime.stores.documents.checkpoints import RowCheckpoints, newest_version, read_mark, write_mark
 from runtime.stores.documents.port import Rows, Table
 from runtime.stores.port import Checkpoint, CheckpointStore
 from services.query.replay import UNFINISHED
 from standalone.operations.digest import Stores
 
-RESTORE = (
+RESTORE_HINT = (
     "nothing is written to it now: stop the stack and put back `bus/` from a backup, or go on with what it has: "
     "`lightstream rebuild all --accept-loss`"
 )
 
 
-def watched(projection: Projection, stores: Stores) -> Watched:
+def watched_stores(projection: Projection, stores: Stores) -> Watched:
     """All stores of a projection."""
     parts: dict[str, CheckpointStore] = {"the document store": RowCheckpoints(stores.rows, projection)}
     if projection == "graph":
@@ -43,24 +44,24 @@ class Checkpoints:
     """The checkpoints of a stack, for whoever fills generations."""
 
     jetstream: JetStreamContext
-    values: Values
+    values: SharedValues
     stores: Stores
 
     @classmethod
-    async def of(cls, jetstream: JetStreamContext, stores: Stores) -> "Checkpoints":
+    async def open(cls, jetstream: JetStreamContext, stores: Stores) -> "Checkpoints":
         """Those of the stack with this bus and these stores. Raises ConfigurationError without the bucket."""
-        return cls(jetstream, await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET), stores)
+        return cls(jetstream, await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET), stores)
 
-    async def enter(self, projection: Projection, generation: int, sequence: int) -> None:
+    async def record(self, projection: Projection, generation: int, sequence: int) -> None:
         """The generation holds everything up to that sequence."""
-        state = await log_guard.observe(self.jetstream)
-        found = await look_at(watched(projection, self.stores), generation, self.values)
+        state = await log_integrity.observe(self.jetstream)
+        found = await look_at(watched_stores(projection, self.stores), generation, self.values)
         await advance(found, self.values, Checkpoint(sequence, state.created))
 
-    async def require(self, projection: Projection, generation: int) -> None:
+    async def require_intact(self, projection: Projection, generation: int) -> None:
         """Raises InvalidInput when a store lost what it held of that generation, or was filled from a log before."""
-        found = await look_at(watched(projection, self.stores), generation, self.values)
-        state = await log_guard.observe(self.jetstream)
+        found = await look_at(watched_stores(projection, self.stores), generation, self.values)
+        state = await log_integrity.observe(self.jetstream)
         why = f"{' and '.join(found.lost)} lost what was in it" if found.lost else ""
         if any(one.log != state.created or one.sequence > state.last for _, one in found.checkpoints):
             why = why or "it holds what the log has lost"
@@ -71,9 +72,9 @@ class Checkpoints:
             )
 
 
-async def verdicts(jetstream: JetStreamContext) -> Verdict:
+async def combined_verdict(jetstream: JetStreamContext) -> Verdict:
     """What the services of a stack found, together."""
-    values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
+    values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     found = [(await read_verdict(values, stage))[0] for stage in SERVICES]
     stores: dict[Projection, str] = {}
     for projection in PROJECTIONS:
@@ -83,24 +84,24 @@ async def verdicts(jetstream: JetStreamContext) -> Verdict:
     return Verdict(next((verdict.log for verdict in found if verdict.log), ""), stores)
 
 
-async def require_damage(jetstream: JetStreamContext, rows: Rows) -> str:
+async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
     """How the log contradicts what is known of it. Raises InvalidInput when it does not."""
-    values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    if found := (await verdicts(jetstream)).log:
+    values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
+    if found := (await combined_verdict(jetstream)).log:
         return found
-    pointers = await NatsPointers.bind(jetstream)
-    names = [durable.name for durable in DURABLES if durable.stream == EVENTS]
-    evidence = await log_guard.gathered(jetstream, values, names, 0, await read_mark(rows))
+    pointers = await NatsActiveGenerations.bind(jetstream)
+    names = [durable.name for durable in CONSUMERS if durable.stream == EVENTS]
+    evidence = await log_integrity.gathered(jetstream, values, names, 0, await read_mark(rows))
     evidence.claims.append(("the document store", await newest_version(rows, (await pointers.live()).status)))
     if found := await evidence.damage(jetstream, hashes=True):
         return found
     raise InvalidInput("the log has lost nothing that is known of: there is no loss to accept")
 
 
-async def rewind(jetstream: JetStreamContext) -> None:
+async def rewind_consumers(jetstream: JetStreamContext) -> None:
     """Take durables that stand behind the log's end back to it: they would pass over new events."""
-    end = (await log_guard.observe(jetstream)).last
-    for durable in DURABLES:
+    end = (await log_integrity.observe(jetstream)).last
+    for durable in CONSUMERS:
         if durable.stream == EVENTS:
             with translated():
                 info = await jetstream.consumer_info(EVENTS, durable.name)
@@ -108,21 +109,21 @@ async def rewind(jetstream: JetStreamContext) -> None:
                     await jetstream.reset_consumer(EVENTS, durable.name, end + 1)
 
 
-async def accept(jetstream: JetStreamContext, rows: Rows) -> None:
+async def accept_loss(jetstream: JetStreamContext, rows: Rows) -> None:
     """From now on the log is as it is: services write to it again."""
-    values = await NatsValues.bind(jetstream, CHECKPOINTS_BUCKET)
-    noted, revision = await log_guard.read_noted_mark(values)
+    values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
+    noted, revision = await log_integrity.read_noted_mark(values)
     kept = await read_mark(rows)
     accepted = max((mark.accepted for mark in (noted, kept) if mark), default=0) + 1
-    mark = await log_guard.mark_of(jetstream, await log_guard.observe(jetstream), accepted)
+    mark = await log_integrity.mark_of(jetstream, await log_integrity.observe(jetstream), accepted)
     await write_mark(rows, mark)
-    if not await log_guard.note_mark(values, mark, revision):
+    if not await log_integrity.note_mark(values, mark, revision):
         raise Unavailable("somebody else accepted the loss at the same moment; start again")
     for stage in SERVICES:
         await write_verdict(values, stage, Verdict())
 
 
-async def add_unfinished(log: Log, pointers: GenerationPointers, rows: Rows) -> int:
+async def add_unfinished_again(log: Log, pointers: ActiveGenerations, rows: Rows) -> int:
     """Add again the documents whose processing the loss cut off, and return how many."""
     generation, added = (await pointers.live()).status, 0
     for space in await rows.spaces("documents"):

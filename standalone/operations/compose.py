@@ -48,14 +48,14 @@ _OF_EVERY_CONTAINER = {
 
 
 @dataclass(frozen=True)
-class Dropped:
+class DroppedVariables:
     """Variables that no container gets, each with what may be meant. Nothing starts while there are `mistakes`."""
 
     mistakes: dict[str, str]
     unused: list[str]
 
 
-def dropped(environ: Mapping[str, str]) -> Dropped:
+def dropped_variables(environ: Mapping[str, str]) -> DroppedVariables:
     """Compare the variables of `.env`, as a container has them that is given nothing else, with what is passed on."""
     known = configuration.known_names() | SERVERS | TELEMETRY
     given = {name: value for name, value in environ.items() if value and name not in SERVERS | TELEMETRY}
@@ -69,7 +69,7 @@ def dropped(environ: Mapping[str, str]) -> Dropped:
     # OPENAI_BASEURL: a slip in a name sends documents to another endpoint than the one that was meant.
     near = {name: configuration.closest(name.upper(), known) for name in others if name not in RETIRED}
     mistakes |= {name: meant for name, meant in near.items() if meant}
-    return Dropped(dict(sorted(mistakes.items())), sorted(set(others) - set(mistakes)))
+    return DroppedVariables(dict(sorted(mistakes.items())), sorted(set(others) - set(mistakes)))
 
 
 def _foreign(name: str) -> bool:

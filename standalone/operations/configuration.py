@@ -15,12 +15,12 @@ from services.chunker.settings import ChunkerSettings
 from services.extractor.settings import ExtractorSettings
 from services.indexer.settings import IndexerSettings
 from services.merger.settings import MergerSettings
-from services.query.api.auth.config import door
+from services.query.api.auth.config import auth_config
 from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
 from standalone.operations.settings import CommandSettings
 
-ALL: dict[str, type[Settings]] = {
+SETTINGS: dict[str, type[Settings]] = {
     "every service": Settings,
     "the chunker": ChunkerSettings,
     "the extractor": ExtractorSettings,
@@ -34,7 +34,7 @@ ALL: dict[str, type[Settings]] = {
 DEFAULT = "default"
 HIDDEN, NONE = "(set, not shown)", "(none)"
 
-INSTEAD = {
+LIGHTRAG_VARIABLES = {
     "LLM_BINDING": "every model is called by OpenAI's protocol: LLM_BASE_URL",
     "LLM_BINDING_HOST": "LLM_BASE_URL",
     "LLM_BINDING_API_KEY": "LLM_API_KEY",
@@ -88,7 +88,7 @@ MEANINGS = {
 }
 """What the settings mean whose name says it to those who read the code."""
 
-LOOKS = re.compile(
+SETTING_LIKE = re.compile(
     r"(LIGHTRAG|LIGHTSTREAM|LLM|EMBEDDING|RERANK|CHUNK|SUMMARY|ENTITY|EXTRACT|KEYWORD|VLM|TOKEN|AUTH|LOGIN|NEO4J|MILVUS"
     r"|MONGO|MONGODB|OLLAMA|WEBUI|MAX|MIN_RERANK|RATE_LIMIT|FORCE_LLM|USER_PROMPT|ENABLE)_\w+"
     r"|TOP_K|TIMEOUT|VERBOSE|JWT_ALGORITHM|WHITELIST_PATHS|CORS_ORIGINS|COSINE_THRESHOLD"
@@ -97,7 +97,7 @@ LOOKS = re.compile(
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownSetting:
     """One setting. `source` is the variable it comes from, `default`, or what set it."""
 
     of: str
@@ -107,9 +107,9 @@ class Shown:
     meaning: str
 
 
-def settings(environ: Mapping[str, str], own: Mapping[str, str], setter: str) -> Iterator[Shown]:
+def settings(environ: Mapping[str, str], own: Mapping[str, str], setter: str) -> Iterator[ShownSetting]:
     """Every setting; `own` are variables that `setter` gives to its services whatever the environment says."""
-    for of, group in ALL.items():
+    for of, group in SETTINGS.items():
         for name, field in group.model_fields.items():
             if name in group.__annotations__:
                 yield _shown(of, name, field, environ, own, setter)
@@ -118,13 +118,13 @@ def settings(environ: Mapping[str, str], own: Mapping[str, str], setter: str) ->
 def faults(own: Mapping[str, str]) -> list[str]:
     """What keeps a service from starting with this process's environment, without any secret in it."""
     found: list[str] = []
-    for group in ALL.values():
+    for group in SETTINGS.values():
         try:
             group()
         except ValidationError as error:
             found += [f"{'.'.join(map(str, fault['loc'])).upper()}: {fault['msg']}" for fault in error.errors()]
     try:
-        door(AccessSettings(host=own["HOST"]) if "HOST" in own else AccessSettings())
+        auth_config(AccessSettings(host=own["HOST"]) if "HOST" in own else AccessSettings())
     except ConfigurationError as error:
         found.append(str(error))
     except ValidationError:
@@ -135,7 +135,7 @@ def faults(own: Mapping[str, str]) -> list[str]:
 def contradictions() -> list[str]:
     """What is set and has no effect, or contradicts itself."""
     found: list[str] = []
-    for group in ALL.values():
+    for group in SETTINGS.values():
         try:
             found += group().contradictions
         except ValidationError:
@@ -147,18 +147,18 @@ def unread(environ: Mapping[str, str]) -> dict[str, str]:
     """Variables that look like settings and are read by nobody, with what may be meant."""
     known = known_names()
     found = {name: name.upper() for name in environ if environ[name]}
-    strange = {name: upper for name, upper in found.items() if upper not in known and _looks(upper)}
-    return {name: INSTEAD.get(upper) or closest(upper, known) for name, upper in sorted(strange.items())}
+    strange = {name: upper for name, upper in found.items() if upper not in known and _looks_like_setting(upper)}
+    return {name: LIGHTRAG_VARIABLES.get(upper) or closest(upper, known) for name, upper in sorted(strange.items())}
 
 
 def known_names() -> set[str]:
     """The variables of all settings."""
-    fields = (item for group in ALL.values() for item in group.model_fields.items())
+    fields = (item for group in SETTINGS.values() for item in group.model_fields.items())
     return {name for key, field in fields for name in variables(key, field)}
 
 
-def _looks(name: str) -> bool:
-    return name in INSTEAD or bool(LOOKS.fullmatch(name))
+def _looks_like_setting(name: str) -> bool:
+    return name in LIGHTRAG_VARIABLES or bool(SETTING_LIKE.fullmatch(name))
 
 
 def closest(name: str, known: set[str]) -> str:
@@ -169,7 +169,7 @@ def closest(name: str, known: set[str]) -> str:
 
 def _shown(
     of: str, name: str, field: FieldInfo, environ: Mapping[str, str], own: Mapping[str, str], setter: str
-) -> Shown:
+) -> ShownSetting:
     names = variables(name, field)
     upper = {key.upper(): value for key, value in environ.items() if value}
     given = next((variable for variable in names if variable in upper), "")
@@ -179,7 +179,7 @@ def _shown(
     # An address may be shown without its password even where the whole is kept as a secret.
     secret = field.annotation is SecretStr and "://" not in str(default)
     source = setter if set_by else given or DEFAULT
-    return Shown(of, names, _safe(value, secret), source, field.description or MEANINGS.get(name, ""))
+    return ShownSetting(of, names, _safe(value, secret), source, field.description or MEANINGS.get(name, ""))
 
 
 def _safe(value: str, secret: bool) -> str:

@@ -8,10 +8,10 @@ from uuid import uuid4
 from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
-from runtime.bus.nats import translated
+from runtime.bus.nats.log import translated
 
 STREAM = "KB_DEAD"
-MOST = 10_000
+MAX_LETTERS = 10_000
 """Letters that are looked at, the latest; what is older is not counted any more."""
 
 PAGE = 500
@@ -26,7 +26,7 @@ class DeadLetters:
     reason: str = ""
 
 
-async def counted(jetstream: JetStreamContext) -> DeadLetters:
+async def count_dead_letters(jetstream: JetStreamContext) -> DeadLetters:
     """The dead letters of the stream. Raises Unavailable."""
     places: set[str] = set()
     last_at, reason = None, ""
@@ -45,7 +45,7 @@ async def _letters(jetstream: JetStreamContext) -> AsyncGenerator[tuple[str, dat
         config = ConsumerConfig(
             name=f"count-{uuid4().hex}",
             deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
-            opt_start_seq=max(1, state.last_seq - MOST + 1),
+            opt_start_seq=max(1, state.last_seq - MAX_LETTERS + 1),
             ack_policy=AckPolicy.NONE,
             headers_only=True,
             inactive_threshold=30.0,

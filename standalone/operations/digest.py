@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import orjson
 
-from contracts.graph import VECTOR_KINDS, Entity, Generations, Projection, Relation, Space, VectorRow
+from contracts.graph import VECTOR_KINDS, Entity, Generations, Partition, Projection, Relation, VectorRow
 from contracts.ids import sha256
 from runtime.stores.documents.port import Rows, Table
 from runtime.stores.graph.port import Graph
@@ -43,7 +43,7 @@ class Stores:
 
 async def digest(projection: Projection, workspace: str, generations: Generations, stores: Stores) -> Digest:
     """The digest of one projection of one workspace, in the generation named."""
-    space = Space(workspace, generations.of(projection))
+    space = Partition(workspace, generations.of(projection))
     pages = {"status": _status, "graph": _graph, "vectors": _vectors}[projection]
     counts: dict[str, int] = {}
     hashes: list[bytes] = []
@@ -56,7 +56,7 @@ async def digest(projection: Projection, workspace: str, generations: Generation
     return Digest(hashlib.sha256(b"".join(sorted(hashes))).hexdigest(), counts)
 
 
-async def _status(space: Space, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
+async def _status(space: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
     kept = ("id", "file_path", "metadata", "summary", "length", "chunk_count", "bits", "failures", "status")
     async for rows in _paged("", lambda after: stores.rows.scan(Table("documents", space), after, PAGE), _key):
         yield "documents", [{name: row[name] for name in kept} for _, row in rows if row["status"] != REMOVED]
@@ -65,7 +65,7 @@ async def _status(space: Space, stores: Stores) -> AsyncGenerator[tuple[str, lis
         yield "chunks", [{name: value for name, value in row.items() if name not in left_out} for _, row in rows]
 
 
-async def _graph(space: Space, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
+async def _graph(space: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
     async for entities in _paged("", lambda after: stores.graph.scan_entities(space, after, PAGE), lambda e: e.name):
         yield "entities", [_without_history(entity) for entity in entities]
     async for relations in _paged(
@@ -74,7 +74,7 @@ async def _graph(space: Space, stores: Stores) -> AsyncGenerator[tuple[str, list
         yield "relations", [_without_history(relation) for relation in relations]
 
 
-async def _vectors(space: Space, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
+async def _vectors(space: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
     for kind in VECTOR_KINDS:
         async for rows in _paged("", lambda after, k=kind: stores.vectors.scan(space, k, after, PAGE), lambda r: r.id):
             yield kind, [_of_vector(row) for row in rows]

@@ -18,7 +18,7 @@ STANDARD_INPUT = "-"
 
 
 @dataclass(frozen=True)
-class Source:
+class DocumentSource:
     """One document to be added. `path` is None for standard input."""
 
     path: Path | None
@@ -29,7 +29,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedDocument:
     """What was not added, and why."""
 
     name: str
@@ -37,37 +37,37 @@ class Refused:
 
 
 @dataclass
-class Found:
+class FoundDocuments:
     """What some paths lead to."""
 
-    sources: list[Source] = field(default_factory=list[Source])
-    refused: list[Refused] = field(default_factory=list[Refused])
+    sources: list[DocumentSource] = field(default_factory=list[DocumentSource])
+    refused: list[RefusedDocument] = field(default_factory=list[RefusedDocument])
     skipped: int = 0
     """Files of a folder that are hidden or of a kind that is not read."""
 
 
-def find(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) -> Found:
+def find_documents(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) -> FoundDocuments:
     """The documents at these paths, folders with everything below them, in an order that does not vary.
 
     An id derives from the name, so of two files with the same name in two given folders the later one carries its
     folder's name before its own.
     """
-    found, seen, ids = Found(), set[Path](), set[str]()
+    found, seen, ids = FoundDocuments(), set[Path](), set[str]()
     for given in paths:
         if given == STANDARD_INPUT:
             found.sources.append(
-                Source(None, stdin_name, None if stdin_name == UNKNOWN_SOURCE else path_id(stdin_name))
+                DocumentSource(None, stdin_name, None if stdin_name == UNKNOWN_SOURCE else path_id(stdin_name))
             )
             continue
         root = Path(given)
         if not root.exists():
-            found.refused.append(Refused(given, "no such file or folder"))
+            found.refused.append(RefusedDocument(given, "no such file or folder"))
             continue
         folder = root.is_dir()
         paths_here = list(_files(root, found)) if folder else [root]
         if not paths_here:
             found.refused.append(
-                Refused(given, "holds no file that is read: documents and text, see `lightstream add --help`")
+                RefusedDocument(given, "holds no file that is read: documents and text, see `lightstream add --help`")
             )
         for path in paths_here:
             if (real := path.resolve()) in seen:
@@ -77,15 +77,15 @@ def find(paths: Sequence[str], *, stdin_name: str = UNKNOWN_SOURCE) -> Found:
             if path_id(name) in ids:
                 name = f"{real.parent.name if not folder else root.resolve().name}/{name}"
             ids.add(path_id(name))
-            found.sources.append(Source(path, name, path_id(name)))
+            found.sources.append(DocumentSource(path, name, path_id(name)))
     return found
 
 
-def _files(root: Path, found: Found) -> Iterator[Path]:
+def _files(root: Path, found: FoundDocuments) -> Iterator[Path]:
     """The files below the folder, sorted by path, without hidden ones; counts what is skipped, notes what is closed."""
 
     def closed(error: OSError) -> None:
-        found.refused.append(Refused(str(error.filename), f"cannot be read: {error.strerror}"))
+        found.refused.append(RefusedDocument(str(error.filename), f"cannot be read: {error.strerror}"))
 
     below: list[Path] = []
     for folder, folders, names in os.walk(root, onerror=closed):
@@ -96,7 +96,7 @@ def _files(root: Path, found: Found) -> Iterator[Path]:
     yield from sorted(below, key=lambda path: path.relative_to(root).as_posix())
 
 
-async def read(source: Source, encoding: str = "") -> Parsed:
+async def read_document(source: DocumentSource, encoding: str = "") -> Parsed:
     """The document's text, and what is known of a file; `encoding` is what text in it is in, empty to detect it.
 
     Raises InvalidInput with its name, the reason and the way out.

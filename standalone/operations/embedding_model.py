@@ -8,15 +8,15 @@ from contracts.events import VectorsIndexed
 from contracts.graph import EmbeddingModel
 from lightstream.errors import LightstreamError
 from runtime.bus.codec import decode
-from runtime.bus.nats import translated
-from runtime.bus.nats_messages import StoredMessage
+from runtime.bus.nats.log import translated
+from runtime.bus.nats.messages import StoredMessage
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.models.open import KNOWN_DIMENSIONS, as_setting, can_embed
 from runtime.settings import OFFLINE_EMBEDDERS, Settings
-from standalone.operations.target import Target, service
+from standalone.operations.target import Target, query_client
 
 
-def asked_for(settings: Settings, model: str, dimension: int) -> Settings:
+def with_embedding_model(settings: Settings, model: str, dimension: int) -> Settings:
     """The settings with the embedding model that was asked for, if one was.
 
     Raises ConfigurationError where services with these settings could not search what it makes, InvalidInput for a
@@ -37,7 +37,7 @@ def asked_for(settings: Settings, model: str, dimension: int) -> Settings:
     return settings.model_copy(update={"embedding_model": name, "embedding_dim": dimension})
 
 
-def refuse_unasked(before: EmbeddingModel | None, now: EmbeddingModel, said: bool) -> None:
+def refuse_unrequested_change(before: EmbeddingModel | None, now: EmbeddingModel, said: bool) -> None:
     """Raise ConfigurationError, naming both, where vectors would be of another model than before and nobody said so."""
     if before in (None, now) or said:
         return
@@ -48,7 +48,7 @@ def refuse_unasked(before: EmbeddingModel | None, now: EmbeddingModel, said: boo
     )
 
 
-async def last_used(jetstream: JetStreamContext) -> EmbeddingModel | None:
+async def last_used_model(jetstream: JetStreamContext) -> EmbeddingModel | None:
     """The model that the log names last: what is known of vectors that are lost."""
     try:
         with translated():
@@ -60,7 +60,7 @@ async def last_used(jetstream: JetStreamContext) -> EmbeddingModel | None:
     return EmbeddingModel(event.model, event.dimension) if isinstance(event, VectorsIndexed) else None
 
 
-async def refuse_what_services_cannot_search(target: Target, made: EmbeddingModel) -> None:
+async def refuse_unsearchable_model(target: Target, made: EmbeddingModel) -> None:
     """Raise ConfigurationError where a deployment's query service has no endpoint and the model needs one.
 
     One that cannot be asked may have any: then this command's settings stand for it.
@@ -68,7 +68,7 @@ async def refuse_what_services_cannot_search(target: Target, made: EmbeddingMode
     if target.folder is not None or as_setting(made.name) in OFFLINE_EMBEDDERS:
         return
     try:
-        async with service(target.api, "default") as client:
+        async with query_client(target.api, "default") as client:
             found = (await client.health()).configuration or {}
     except (ConfigurationError, LightstreamError):
         return

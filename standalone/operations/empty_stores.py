@@ -7,17 +7,21 @@ from pathlib import Path
 
 from runtime.errors import ConfigurationError, InvalidInput
 from standalone.embedded import daemon, orphans
-from standalone.embedded.data_folder import Child, Folder, State
-from standalone.embedded.stack import SERVICES, sweep
+from standalone.embedded.data_folder import Child, DataFolder, StackState
+from standalone.embedded.stack import SERVICES, end_orphans
 
-STORES: Mapping[str, Sequence[str]] = {
+STORES_OF_PROJECTION: Mapping[str, Sequence[str]] = {
     "graph": ("graph",),
     "vectors": ("vectors",),
     "all": ("documents", "graph", "vectors"),
 }
 """Folders of the stores that hold a projection alone."""
 
-USERS: Mapping[str, Sequence[str]] = {"documents": SERVICES, "graph": ("arcadedb",), "vectors": ("milvus-lite",)}
+PROCESSES_OF_STORE: Mapping[str, Sequence[str]] = {
+    "documents": SERVICES,
+    "graph": ("arcadedb",),
+    "vectors": ("milvus-lite",),
+}
 """Processes that have a store's files open."""
 
 GRACE = 30.0
@@ -27,33 +31,37 @@ TIMEOUT = 240.0
 """Seconds until all of them must be ready again: one that kept ending is tried only every 30 s."""
 
 
-def emptied(folder: Folder, projection: str, report: Callable[[str], None]) -> list[Path]:
+def empty_stores(folder: DataFolder, projection: str, report: Callable[[str], None]) -> list[Path]:
     """Move the projection's stores aside and start their servers empty; a stack that does not run is started.
 
     Returns where the former data are now. Raises InvalidInput for the status, whose store holds more than it, and
     ConfigurationError when the stack is not ready in time.
     """
-    if projection not in STORES:
+    if projection not in STORES_OF_PROJECTION:
         raise InvalidInput(
             "graph and vectors rest on the store that holds the status too: give `rebuild all --fresh` for it"
         )
-    if not folder.running():
-        with folder.locked():
-            sweep(folder, folder.read())
-            aside = _moved(folder, STORES[projection], report)
+    if not folder.is_running():
+        with folder.lock():
+            end_orphans(folder, folder.read())
+            aside = _move_aside(folder, STORES_OF_PROJECTION[projection], report)
         report("starting the stack")
         daemon.start(folder, report, api=None)
         return aside
-    folder.ready()
-    aside = _moved(folder, STORES[projection], report)
+    folder.ready_state()
+    aside = _move_aside(folder, STORES_OF_PROJECTION[projection], report)
     # Read after the move: whoever starts later opens the new folder.
-    users = {name: folder.read().children[name] for store in STORES[projection] for name in USERS[store]}
-    orphans.end([child.identity for child in users.values() if child.identity.alive], grace=GRACE)
-    _wait(folder, users)
+    users = {
+        name: folder.read().children[name]
+        for store in STORES_OF_PROJECTION[projection]
+        for name in PROCESSES_OF_STORE[store]
+    }
+    orphans.terminate([child.identity for child in users.values() if child.identity.alive], grace=GRACE)
+    _wait_for_restart(folder, users)
     return aside
 
 
-def _moved(folder: Folder, stores: Sequence[str], report: Callable[[str], None]) -> list[Path]:
+def _move_aside(folder: DataFolder, stores: Sequence[str], report: Callable[[str], None]) -> list[Path]:
     mark = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     found: list[Path] = []
     for store in stores:
@@ -67,17 +75,17 @@ def _moved(folder: Folder, stores: Sequence[str], report: Callable[[str], None])
     return found
 
 
-def _wait(folder: Folder, before: Mapping[str, Child]) -> None:
+def _wait_for_restart(folder: DataFolder, before: Mapping[str, Child]) -> None:
     """Return when each of these processes was started anew and is ready."""
     end = time.monotonic() + TIMEOUT
-    while not _renewed(state := folder.read(), before):
-        if not folder.running() or time.monotonic() > end:
+    while not _are_restarted(state := folder.read(), before):
+        if not folder.is_running() or time.monotonic() > end:
             late = [name for name in before if not state.children.get(name, before[name]).ready]
             raise ConfigurationError(f"{', '.join(late) or 'the stack'} did not start again: see `lightstream doctor`")
         time.sleep(0.2)
 
 
-def _renewed(state: State, before: Mapping[str, Child]) -> bool:
+def _are_restarted(state: StackState, before: Mapping[str, Child]) -> bool:
     # A service need not be ready: it may wait for what the rebuild is about to bring.
     return all(
         (child := state.children.get(name)) is not None

@@ -24,7 +24,7 @@ from standalone.operations.newer_events import newer_event
 
 
 @dataclass(frozen=True)
-class Line:
+class EventLine:
     """What is shown of one message of the log."""
 
     sequence: int
@@ -43,22 +43,22 @@ def subjects_of(workspace: str, document: str | None) -> list[str]:
     return [of_document(workspace, name) for name in dict.fromkeys((document, path_id(document)))]
 
 
-def line(message: Message) -> Line:
+def event_line(message: Message) -> EventLine:
     """The line of one message, also of one that cannot be decoded."""
     try:
         envelope = decode(message.data, message.subject, message.headers)
     except NewerVersion as error:
         newer = newer_event(message, error)
         told = f"version {newer.version}: newer than this code; a release that knows it will handle it"
-        return Line(message.sequence, message.published_at, newer.type, newer.document, told)
+        return EventLine(message.sequence, message.published_at, newer.type, newer.document, told)
     except Poison as error:
         kind, document = message.subject.split(".")[-1], message.subject.split(".")[-2]
-        return Line(message.sequence, message.published_at, kind, document, f"not readable: {error}")
-    return Line(
+        return EventLine(message.sequence, message.published_at, kind, document, f"not readable: {error}")
+    return EventLine(
         message.sequence,
         envelope.time or message.published_at,
         envelope.data.type_name(),
-        envelope.data.about,
+        envelope.data.aggregate_id,
         gist(envelope),
         envelope.id,
         envelope.causationid,
@@ -90,4 +90,4 @@ def gist(envelope: Envelope[Event]) -> str:
             by = f" by {event.editor}" if event.editor else ""
             return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"
         case event:
-            return f"about {event.about}"
+            return f"about {event.aggregate_id}"

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from contracts.graph import Projection, Space
-from runtime.bus.port import GenerationPointers
+from contracts.graph import Partition, Projection
+from runtime.bus.port import ActiveGenerations
 from runtime.stores.documents.port import Rows, Table
 from standalone.operations.checkpoints import drop_others
 from standalone.operations.digest import Stores
@@ -16,7 +16,7 @@ TABLES: dict[Projection, tuple[str, ...]] = {
 """Tables of the document store that belong to a projection."""
 
 
-async def drop_unused(pointers: GenerationPointers, stores: Stores, targets: Sequence[Projection]) -> None:
+async def drop_unused(pointers: ActiveGenerations, stores: Stores, targets: Sequence[Projection]) -> None:
     """Remove every generation of these projections that is neither live nor the one before it."""
     found, _ = await pointers.read()
     for target in targets:
@@ -36,10 +36,10 @@ async def drop_unused(pointers: GenerationPointers, stores: Stores, targets: Seq
                     await stores.vectors.drop(generation)
 
 
-async def _spaces(target: Projection, rows: Rows) -> set[Space]:
+async def _spaces(target: Projection, rows: Rows) -> set[Partition]:
     return {space for name in TABLES[target] for space in await rows.spaces(name)}
 
 
-async def _drop_tables(target: Projection, space: Space, rows: Rows) -> None:
+async def _drop_tables(target: Projection, space: Partition, rows: Rows) -> None:
     for name in TABLES[target]:
         await rows.drop(Table(name, space))

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from contracts import subjects
 from contracts.graph import Projection
-from contracts.registry import delivered
+from contracts.registry import consumers_of
 from runtime.bus.codec import header_of
-from runtime.bus.parked import Parked, ParkedEvent
+from runtime.bus.parking.port import ParkedEvent, ParkedEvents
 from runtime.bus.port import Message
 from runtime.errors import NewerVersion, Poison
 
-FEEDS: Mapping[Projection, tuple[str, ...]] = {
+CONSUMERS_OF: Mapping[Projection, tuple[str, ...]] = {
     "status": ("query-status",),
     "graph": ("merger", "merger-extents", "merger-summarized", "merger-edits"),
     "vectors": ("indexer-chunks", "indexer-graph"),
@@ -44,12 +44,12 @@ def newer_event(message: Message, error: NewerVersion) -> NewerEvent:
     return NewerEvent(message.sequence, event_type, error.version, workspace, document, message.subject)
 
 
-async def park(parked: Parked, events: Sequence[NewerEvent], targets: Sequence[Projection]) -> None:
+async def park(parked: ParkedEvents, events: Sequence[NewerEvent], targets: Sequence[Projection]) -> None:
     """Leave these events to the services that fill the targets; where one is parked already, nothing changes."""
-    fed = {durable for target in targets for durable in FEEDS[target]}
+    fed = {durable for target in targets for durable in CONSUMERS_OF[target]}
     now = time.time()
     for event in events:
-        for durable in delivered(event.type):
+        for durable in consumers_of(event.type):
             if durable.name in fed:
                 record = ParkedEvent(
                     durable=durable.name, sequence=event.sequence, subject=event.subject, reason="newer-version",

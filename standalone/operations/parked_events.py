@@ -8,15 +8,15 @@ from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
 from contracts import subjects
-from runtime.bus.nats_parked import NatsParked
-from runtime.bus.parked import ParkedEvent, Reason
+from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.parking.port import ParkedEvent, Reason
 from runtime.errors import ServiceError
-from standalone.operations.publishing import jetstream
+from standalone.operations.publishing import connect_bus
 
-MOST = 5_000
+MAX_RECORDS = 5_000
 """Records that are looked at."""
 
-PATIENCE = 5.0
+TIMEOUT = 5.0
 """Seconds the bus has to answer where its answer is an extra."""
 
 
@@ -42,11 +42,11 @@ class ParkedCount:
         return f"{many} that failed again and again, the first at {self.first}: {self.error}"
 
 
-async def counted(bus: JetStreamContext, workspace: str | None = None) -> list[ParkedCount]:
+async def count_parked(bus: JetStreamContext, workspace: str | None = None) -> list[ParkedCount]:
     """Parked events by workspace and reason; of all workspaces unless one is named. Raises `Unavailable`."""
     found: dict[tuple[str, Reason], list[ParkedEvent]] = defaultdict(list)
     token = None if workspace is None else subjects.token(workspace)
-    for entry in await NatsParked(bus).changes("*", 0, most=MOST):
+    for entry in await NatsParkedEvents(bus).changes("*", 0, most=MAX_RECORDS):
         if entry.event and token in (None, entry.workspace):
             found[entry.event.workspace, entry.event.reason].append(entry.event)
     counts: list[ParkedCount] = []
@@ -61,10 +61,10 @@ async def counted(bus: JetStreamContext, workspace: str | None = None) -> list[P
     return counts
 
 
-async def counted_if_told(url: str, workspace: str) -> list[ParkedCount]:
+async def count_parked_or_none(url: str, workspace: str) -> list[ParkedCount]:
     """Those of the workspace; none where the bus does not answer soon."""
     try:
-        async with asyncio.timeout(PATIENCE), jetstream(url) as bus:
-            return await counted(bus, workspace)
+        async with asyncio.timeout(TIMEOUT), connect_bus(url) as bus:
+            return await count_parked(bus, workspace)
     except (ServiceError, NatsError, TimeoutError):
         return []

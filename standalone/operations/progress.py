@@ -12,7 +12,7 @@ from runtime.errors import Unavailable
 INTERVAL = 0.5
 """Seconds between two looks, more when a look itself takes long."""
 
-SILENCE = 120.0
+MAX_SILENCE = 120.0
 """Seconds the query service may be silent while it is started again."""
 
 
@@ -41,7 +41,7 @@ def stages(found: Sequence[Document], wanted: int) -> list[Stage]:
     ]
 
 
-async def follow(
+async def wait_for_documents(
     client: AsyncLightstream,
     wanted: Mapping[str, int],
     caught_up: Callable[[], Awaitable[bool]],
@@ -61,7 +61,7 @@ async def follow(
             current = await caught_up()
             found = [document for document in await client.all_documents() if document.id in wanted]
         except Unavailable:
-            if time.monotonic() - answered > SILENCE:
+            if time.monotonic() - answered > MAX_SILENCE:
                 raise
             await asyncio.sleep(INTERVAL)
             continue
@@ -69,12 +69,12 @@ async def follow(
         show(stages(found, len(wanted)))
         # Once caught up, a document that has no status was deleted meanwhile.
         complete = current or len(found) == len(wanted)
-        if complete and all(_through(document, wanted[document.id]) for document in found):
+        if complete and all(_is_final(document, wanted[document.id]) for document in found):
             return found
         await asyncio.sleep(max(INTERVAL, 4 * (time.monotonic() - since)))
 
 
-def _through(document: Document, at: int) -> bool:
+def _is_final(document: Document, at: int) -> bool:
     """Whether nothing more happens by itself to the text that was added then."""
     return document.is_final and document.sequence >= at
 

@@ -8,13 +8,13 @@ from typing import Any
 from nats.aio.client import Client
 
 from contracts.graph import PROJECTIONS, Projection
-from runtime.bus.nats import NatsLog, connected
-from runtime.bus.nats_beside import NatsPointers
-from runtime.bus.nats_parked import NatsParked
-from runtime.bus.port import Pointer
-from runtime.embedding import Embedding, Embeddings
+from runtime.bus.nats.key_values import NatsActiveGenerations
+from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.port import GenerationState
 from runtime.errors import InvalidInput
-from runtime.integrity import Verdict
+from runtime.projections.embedding import Embedding, Embeddings
+from runtime.projections.integrity import Verdict
 from runtime.settings import Settings
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.merger.settings import MergerSettings
@@ -28,7 +28,7 @@ Report = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
-class Stack:
+class OpenStack:
     """A stack's bus and stores, open. The stores' vectors are those of the configured embedding model."""
 
     client: Client
@@ -37,7 +37,7 @@ class Stack:
     embeddings: Embeddings
 
     @asynccontextmanager
-    async def as_made(self, generation: int) -> AsyncGenerator[Stores]:
+    async def stores_of_generation(self, generation: int) -> AsyncGenerator[Stores]:
         """The stores with the vectors of this generation as the model sees them that made it."""
         made = await self.stores.vectors.model_of(generation)
         if made in (None, self.embeddings.configured.model):
@@ -51,33 +51,33 @@ class Stack:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RebuildRequest:
     """What is to be rebuilt, and the embedding model (and its dimension, 0: as known) that is to make vectors now."""
 
     targets: Sequence[Projection]
     embedding_model: str = ""
     embedding_dim: int = 0
-    lost: bool = False
+    emptied_before: bool = False
     """The stores were emptied before: there are no generations to go back to."""
 
 
 @asynccontextmanager
-async def opened(settings: Settings) -> AsyncGenerator[Stack]:
+async def open_prepared(settings: Settings) -> AsyncGenerator[OpenStack]:
     """Connect to everything, prepared. Raises ConfigurationError or `Unavailable` for a part that does not answer."""
-    async with found(settings) as stack:
+    async with open_as_is(settings) as stack:
         await stack.stores.rows.prepare()
         await stack.stores.graph.prepare()
         yield stack
 
 
 @asynccontextmanager
-async def found(settings: Settings) -> AsyncGenerator[Stack]:
+async def open_as_is(settings: Settings) -> AsyncGenerator[OpenStack]:
     """Connect to everything as it is: nothing is made. Raises ConfigurationError when the bus does not answer."""
     async with connected(settings.nats_url, name="lightstream-cli") as client:
         embeddings = Embeddings(settings)
         rows, graph = open_documents(settings), open_graph(settings)
         try:
-            yield Stack(client, settings, Stores(rows, graph, embeddings.configured.vectors), embeddings)
+            yield OpenStack(client, settings, Stores(rows, graph, embeddings.configured.vectors), embeddings)
         finally:
             for part in (embeddings, graph, rows):
                 await part.close()
@@ -85,66 +85,72 @@ async def found(settings: Settings) -> AsyncGenerator[Stack]:
 
 async def digests(settings: Settings, workspace: str) -> dict[str, Any]:
     """`{"status": sha256, "graph": …, "vectors": …, "counts": {…}}` of the live generations."""
-    async with opened(settings) as stack:
-        pointers = await NatsPointers.bind(stack.client.jetstream())
+    async with open_prepared(settings) as stack:
+        pointers = await NatsActiveGenerations.bind(stack.client.jetstream())
         live = await pointers.live()
-        async with stack.as_made(live.vectors) as stores:
+        async with stack.stores_of_generation(live.vectors) as stores:
             of_each = {name: await digest(name, workspace, live, stores) for name in PROJECTIONS}
     counts = {name: one.counts for name, one in of_each.items()}
     return {**{name: one.sha256 for name, one in of_each.items()}, "counts": counts}
 
 
-async def rebuild(target: Target, wanted: Wanted, report: Report, workspace: str = "default") -> dict[str, Any]:
+async def rebuild(target: Target, wanted: RebuildRequest, report: Report, workspace: str = "default") -> dict[str, Any]:
     """Rebuild these projections of all workspaces; the digests compared are those of `workspace`.
 
     Raises ConfigurationError where vectors would be of another embedding model and nobody said so.
     """
-    async with _prepared(target, wanted, report, back=False) as work:
+    async with _open_rebuild(target, wanted, report, back=False) as work:
         return await work.run(workspace)
 
 
-async def rollback(target: Target, wanted: Wanted, report: Report) -> dict[str, Any]:
+async def rollback(target: Target, wanted: RebuildRequest, report: Report) -> dict[str, Any]:
     """Make the previous generations of these projections the live ones again, with all that happened since.
 
     Raises what `rebuild` raises, and InvalidInput where there is none to go back to.
     """
-    async with _prepared(target, wanted, report, back=True) as work:
+    async with _open_rebuild(target, wanted, report, back=True) as work:
         return await work.roll_back()
 
 
-async def accept_loss(target: Target, wanted: Wanted, report: Report, workspace: str = "default") -> dict[str, Any]:
+async def accept_loss(
+    target: Target, wanted: RebuildRequest, report: Report, workspace: str = "default"
+) -> dict[str, Any]:
     """Take the log as it is although it lost events: make every projection anew from it, then let services write again.
 
     Raises InvalidInput when the log lost nothing.
     """
-    async with _prepared(target, wanted, report, back=False) as work:
+    async with _open_rebuild(target, wanted, report, back=False) as work:
         assert work.checkpoints is not None
         jetstream, rows = work.checkpoints.jetstream, work.stores.rows
-        loss = await checkpoints.require_damage(jetstream, rows)
-        await checkpoints.rewind(jetstream)
+        loss = await checkpoints.require_loss(jetstream, rows)
+        await checkpoints.rewind_consumers(jetstream)
         result = await work.run(workspace)
-        await checkpoints.accept(jetstream, rows)
-        added = await checkpoints.add_unfinished(work.log, work.pointers, rows)
+        await checkpoints.accept_loss(jetstream, rows)
+        added = await checkpoints.add_unfinished_again(work.log, work.pointers, rows)
     return {**result, "loss": loss, "added_again": added}
 
 
-async def losses(settings: Settings) -> Verdict:
+async def read_losses(settings: Settings) -> Verdict:
     """What the services found lost of the log and of the stores."""
     async with connected(settings.nats_url, name="lightstream-cli") as client:
-        return await checkpoints.verdicts(client.jetstream())
+        return await checkpoints.combined_verdict(client.jetstream())
 
 
 @asynccontextmanager
-async def _prepared(target: Target, wanted: Wanted, report: Report, *, back: bool) -> AsyncGenerator[Rebuild]:
-    settings = embedding_model.asked_for(target.settings, wanted.embedding_model, wanted.embedding_dim)
-    async with opened(settings) as stack:
-        pointers = await NatsPointers.bind(stack.client.jetstream())
+async def _open_rebuild(
+    target: Target, wanted: RebuildRequest, report: Report, *, back: bool
+) -> AsyncGenerator[Rebuild]:
+    settings = embedding_model.with_embedding_model(target.settings, wanted.embedding_model, wanted.embedding_dim)
+    async with open_prepared(settings) as stack:
+        pointers = await NatsActiveGenerations.bind(stack.client.jetstream())
         found, _ = await pointers.read()
         embedding = stack.embeddings.configured
         if "vectors" in wanted.targets:
-            embedding = await _embedding(target, wanted, stack, found["vectors"], back)
+            embedding = await _choose_embedding(target, wanted, stack, found["vectors"], back)
         elsewhere = nullcontext(stack.stores)
-        async with stack.as_made(found["vectors"].live) if "vectors" in wanted.targets else elsewhere as live:
+        async with (
+            stack.stores_of_generation(found["vectors"].live) if "vectors" in wanted.targets else elsewhere as live
+        ):
             stores = replace(stack.stores, vectors=embedding.vectors)
             yield Rebuild(
                 NatsLog(stack.client.jetstream()),
@@ -153,18 +159,20 @@ async def _prepared(target: Target, wanted: Wanted, report: Report, *, back: boo
                 embedding.embedder,
                 wanted.targets,
                 report,
-                target.read(MergerSettings),
-                await Checkpoints.of(stack.client.jetstream(), stores),
-                compared=live,
-                parked=NatsParked(stack.client.jetstream()),
-                lost=wanted.lost,
+                target.settings_of(MergerSettings),
+                await Checkpoints.open(stack.client.jetstream(), stores),
+                live_stores=live,
+                parked=NatsParkedEvents(stack.client.jetstream()),
+                emptied_before=wanted.emptied_before,
             )
 
 
-async def _embedding(target: Target, wanted: Wanted, stack: Stack, pointer: Pointer, back: bool) -> Embedding:
+async def _choose_embedding(
+    target: Target, wanted: RebuildRequest, stack: OpenStack, pointer: GenerationState, back: bool
+) -> Embedding:
     """What makes the vectors: the configured model, or on the way back the one that made the generation before."""
     before = await stack.stores.vectors.model_of(pointer.live)
-    before = before or await embedding_model.last_used(stack.client.jetstream())
+    before = before or await embedding_model.last_used_model(stack.client.jetstream())
     embedding = stack.embeddings.configured
     if back:
         if pointer.previous is None:
@@ -173,7 +181,7 @@ async def _embedding(target: Target, wanted: Wanted, stack: Stack, pointer: Poin
             pass
     now = embedding.model
     asked = bool(wanted.embedding_model) and now == stack.embeddings.configured.model
-    embedding_model.refuse_unasked(before, now, asked)
+    embedding_model.refuse_unrequested_change(before, now, asked)
     if now != before:
-        await embedding_model.refuse_what_services_cannot_search(target, now)
+        await embedding_model.refuse_unsearchable_model(target, now)
     return embedding

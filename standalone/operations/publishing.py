@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 from nats.js import JetStreamContext
 
-from runtime.bus.nats import NatsLog, connected
-from runtime.bus.nats_beside import NatsBlobs
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.publisher import add_document
 from runtime.errors import InvalidInput
 from runtime.parsing.files import Parsed
 from runtime.parsing.names import shown
-from standalone.operations.documents import Refused, Source, read
+from standalone.operations.documents import DocumentSource, RefusedDocument, read_document
 
 SOURCE = "/lightstream/cli"
 """`source` of the events the command line publishes."""
@@ -21,7 +21,7 @@ STATUS_DURABLE = "query-status"
 
 
 @dataclass(frozen=True)
-class Added:
+class AddedDocument:
     """A document the log has, and where in the log."""
 
     id: str
@@ -32,7 +32,7 @@ class Added:
 
 
 @dataclass(frozen=True)
-class Doubt:
+class TextWarning:
     """A document that was added, and what may be wrong with its text."""
 
     name: str
@@ -40,61 +40,61 @@ class Doubt:
 
 
 @dataclass
-class Outcome:
+class AddOutcome:
     """What became of the documents."""
 
-    added: list[Added] = field(default_factory=list[Added])
-    unchanged: list[Added] = field(default_factory=list[Added])
-    refused: list[Refused] = field(default_factory=list[Refused])
-    warnings: list[Doubt] = field(default_factory=list[Doubt])
+    added: list[AddedDocument] = field(default_factory=list[AddedDocument])
+    unchanged: list[AddedDocument] = field(default_factory=list[AddedDocument])
+    refused: list[RefusedDocument] = field(default_factory=list[RefusedDocument])
+    warnings: list[TextWarning] = field(default_factory=list[TextWarning])
 
     @property
-    def times(self) -> dict[str, int]:
+    def added_at(self) -> dict[str, int]:
         """All documents the log has now: when each one's text was added, by id."""
         return {document.id: document.at for document in (*self.added, *self.unchanged)}
 
     @property
-    def last(self) -> int:
+    def last_sequence(self) -> int:
         """The last place in the log of all of them."""
         return max((document.sequence for document in (*self.added, *self.unchanged)), default=0)
 
 
 @asynccontextmanager
-async def jetstream(url: str) -> AsyncGenerator[JetStreamContext]:
+async def connect_bus(url: str) -> AsyncGenerator[JetStreamContext]:
     """The bus, for one command."""
     async with connected(url, name="lightstream-cli") as client:
         yield client.jetstream()
 
 
-async def add(
+async def add_documents(
     bus: JetStreamContext,
     workspace: str,
-    sources: Sequence[Source],
+    sources: Sequence[DocumentSource],
     *,
     track_id: str,
     done: Callable[[str], None],
     encoding: str = "",
-) -> Outcome:
+) -> AddOutcome:
     """Read and publish each document. What cannot be read is reported and the rest goes on; `done` gets each name.
 
     `encoding` is what text in files is in, empty to detect it.
     """
-    outcome = Outcome()
+    outcome = AddOutcome()
     for source in sources:
         try:
-            parsed = await read(source, encoding)
+            parsed = await read_document(source, encoding)
             document, new = await _add(bus, workspace, source, track_id, parsed)
             (outcome.added if new else outcome.unchanged).append(document)
             if parsed.warning:
-                outcome.warnings.append(Doubt(document.name, parsed.warning))
+                outcome.warnings.append(TextWarning(document.name, parsed.warning))
         except InvalidInput as error:
             name = shown(source.name)
-            outcome.refused.append(Refused(name, str(error).removeprefix(f"{name}: ")))
+            outcome.refused.append(RefusedDocument(name, str(error).removeprefix(f"{name}: ")))
         done(source.name)
     return outcome
 
 
-async def handled_by_status(bus: JetStreamContext, workspace: str, sequence: int) -> bool:
+async def is_in_status(bus: JetStreamContext, workspace: str, sequence: int) -> bool:
     """Whether the status of the workspace's documents shows everything up to that place of the log.
 
     One event that has to be tried again keeps this False for what came after it, though that is long shown.
@@ -103,8 +103,8 @@ async def handled_by_status(bus: JetStreamContext, workspace: str, sequence: int
 
 
 async def _add(
-    bus: JetStreamContext, workspace: str, source: Source, track_id: str, parsed: Parsed
-) -> tuple[Added, bool]:
+    bus: JetStreamContext, workspace: str, source: DocumentSource, track_id: str, parsed: Parsed
+) -> tuple[AddedDocument, bool]:
     added = await add_document(
         NatsLog(bus),
         NatsBlobs(bus),
@@ -117,4 +117,4 @@ async def _add(
         pages=parsed.pages,
         source=SOURCE,
     )
-    return Added(added.document_id, source.name, added.sequence, added.at), added.is_new
+    return AddedDocument(added.document_id, source.name, added.sequence, added.at), added.is_new

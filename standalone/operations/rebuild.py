@@ -16,8 +16,8 @@ from contracts import subjects
 from contracts.events import Event, GraphMerged
 from contracts.graph import Generations, Projection
 from runtime.bus.codec import decode
-from runtime.bus.parked import Parked
-from runtime.bus.port import Delivery, GenerationPointers, Log, Message, Pointer, Pointers
+from runtime.bus.parking.port import ParkedEvents
+from runtime.bus.port import ActiveGenerations, Delivery, GenerationState, Log, Message, ProjectionGenerations
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.models.port import Embedder
 from runtime.replay import Replay, ReplayHandler
@@ -31,7 +31,7 @@ from standalone.operations.comparison import compare
 from standalone.operations.digest import Stores
 from standalone.operations.generations import drop_unused
 from standalone.operations.newer_events import NewerEvent, newer_event, park
-from standalone.operations.retries import patiently
+from standalone.operations.retries import retry_outages
 
 PAGE = 200
 Report = Callable[[dict[str, Any]], None]
@@ -46,23 +46,23 @@ class Rebuild:
     """
 
     log: Log
-    pointers: GenerationPointers
+    pointers: ActiveGenerations
     stores: Stores
     embedder: Embedder
     targets: Sequence[Projection]
     report: Report
     merger_settings: MergerSettings
     checkpoints: Checkpoints | None = None
-    compared: Stores | None = None
+    live_stores: Stores | None = None
     """The stores as the live generations see them, where another embedding model made their vectors."""
-    lost: bool = False
+    emptied_before: bool = False
     """The live generations were moved aside with their store: there is no way back to them."""
     generations: Generations = field(default_factory=Generations)
-    begun: Pointers = field(default_factory=dict[Projection, Pointer])
+    initial_pointers: ProjectionGenerations = field(default_factory=dict[Projection, GenerationState])
     position: int = 0
     events: int = 0
     skipped: int = 0
-    parked: Parked | None = None
+    parked: ParkedEvents | None = None
     newer: list[NewerEvent] = field(default_factory=list[NewerEvent])
     started: float = field(default_factory=time.monotonic)
 
@@ -81,7 +81,7 @@ class Rebuild:
         before = await self._begin()
         await self._catch_up()
         seconds = time.monotonic() - self.started
-        sides = (self.generations, self.stores), (before, self.compared or self.stores)
+        sides = (self.generations, self.stores), (before, self.live_stores or self.stores)
         digests = {target: await compare(target, workspace, *sides) for target in self.targets}
         await self._switch()
         await self._drop_unused()
@@ -110,8 +110,8 @@ class Rebuild:
                 raise InvalidInput(f"{target} has no previous generation: it was never rebuilt")
             self.generations = self.generations.having(target, previous)
             if self.checkpoints:
-                await self.checkpoints.require(target, previous)
-        self.begun = pointers
+                await self.checkpoints.require_intact(target, previous)
+        self.initial_pointers = pointers
         self.position = min(pointers[target].complete_to for target in self.targets)
         await self._catch_up()
         await self._switch()
@@ -125,12 +125,12 @@ class Rebuild:
     async def _begin(self) -> Generations:
         """Take new generation numbers, remove what an unfinished rebuild left, and return the live generations."""
         await self._drop_unused()
-        before = await patiently(self._number)
+        before = await retry_outages(self._reserve_generations)
         if "vectors" in self.targets:
-            await patiently(lambda: self.stores.vectors.prepare(self.generations.vectors))
+            await retry_outages(lambda: self.stores.vectors.prepare(self.generations.vectors))
         return before
 
-    async def _number(self) -> Generations:
+    async def _reserve_generations(self) -> Generations:
         pointers, revision = await self.pointers.read()
         before = Generations(**{name: pointer.live for name, pointer in pointers.items()})
         self.generations = before
@@ -139,33 +139,33 @@ class Rebuild:
             pointers[target] = replace(pointers[target], highest=number)
             self.generations = self.generations.having(target, number)
         await self.pointers.write(pointers, revision)
-        self.begun = dict(pointers)
+        self.initial_pointers = dict(pointers)
         return before
 
     async def _drop_unused(self) -> None:
-        await patiently(lambda: drop_unused(self.pointers, self.stores, self.targets))
+        await retry_outages(lambda: drop_unused(self.pointers, self.stores, self.targets))
 
     async def _catch_up(self) -> None:
         """Handle the log to its end, and make the vectors that asks for."""
-        while await patiently(self._follow, progress=lambda: self.position):
+        while await retry_outages(self._read_log, progress=lambda: self.position):
             pass
-        async for made, total in self.vectors.index_collected(self.generations, patiently):
+        async for made, total in self.vectors.index_collected(self.generations, retry_outages):
             self.report({"vectors": made, "of": total})
 
-    async def _follow(self) -> bool:
+    async def _read_log(self) -> bool:
         """Handle what the log holds behind our position. False when there was nothing."""
         end = await self.log.last_sequence()
         if end <= self.position:
             return False
         async for messages in self.log.read(self.position, [subjects.ALL], page=PAGE):
-            await self._page(messages)
+            await self._handle_page(messages)
             self.position = messages[-1].sequence
             self.report({"events": self.events, "position": self.position, "end": end})
         self.position = max(self.position, end)
         return True
 
-    async def _page(self, messages: Sequence[Message]) -> None:
-        deliveries = [delivery for message in messages if (delivery := self._open(message))]
+    async def _handle_page(self, messages: Sequence[Message]) -> None:
+        deliveries = [delivery for message in messages if (delivery := self._decode(message))]
         self.events += len(deliveries)
         for handler in self.handlers:
             selected = handler.select(deliveries)
@@ -174,7 +174,7 @@ class Rebuild:
         merged = [delivery for delivery in deliveries if isinstance(delivery.event, GraphMerged)]
         self._collect(merged, [[delivery.event] for delivery in merged])
 
-    def _open(self, message: Message) -> Delivery[Event] | None:
+    def _decode(self, message: Message) -> Delivery[Event] | None:
         try:
             envelope = decode(message.data, message.subject, message.headers)
         except NewerVersion as error:
@@ -196,7 +196,7 @@ class Rebuild:
         if not batch:
             return []
         try:
-            return await patiently(lambda: handle(batch, self.generations))
+            return await retry_outages(lambda: handle(batch, self.generations))
         except Poison:
             if len(batch) == 1:
                 self.skipped += 1
@@ -209,25 +209,27 @@ class Rebuild:
         Raises ConfigurationError when another rebuild has begun or switched meanwhile: it may have dropped what this
         one made, so its generations must never serve.
         """
-        complete_to = await patiently(self.log.handled)
-        wanted: Pointers = {target: self._pointer(self.begun[target], target, complete_to) for target in self.targets}
-        await patiently(partial(self._point, wanted))
+        complete_to = await retry_outages(self.log.handled)
+        wanted: ProjectionGenerations = {
+            target: self._new_pointer(self.initial_pointers[target], target, complete_to) for target in self.targets
+        }
+        await retry_outages(partial(self._write_pointers, wanted))
         await self._catch_up()
         if self.parked:
             # Now, for the live services write to the new generation from here on.
             await park(self.parked, self.newer, self.targets)
 
-    async def _point(self, wanted: Pointers) -> None:
+    async def _write_pointers(self, wanted: ProjectionGenerations) -> None:
         pointers, revision = await self.pointers.read()
         if all(pointers[target] == pointer for target, pointer in wanted.items()):
             return  # written by an attempt whose answer was lost
-        if any(pointers[target] != self.begun[target] for target in self.targets):
+        if any(pointers[target] != self.initial_pointers[target] for target in self.targets):
             raise ConfigurationError("another rebuild overtook this one: nothing was switched, see how that one ends")
         for target, pointer in wanted.items():
             if self.checkpoints:
-                await self.checkpoints.enter(target, pointer.live, self.position)
+                await self.checkpoints.record(target, pointer.live, self.position)
         await self.pointers.write({**pointers, **wanted}, revision)
 
-    def _pointer(self, old: Pointer, target: Projection, complete_to: int) -> Pointer:
-        previous = None if self.lost else old.live
-        return Pointer(self.generations.of(target), previous, old.highest, complete_to)
+    def _new_pointer(self, old: GenerationState, target: Projection, complete_to: int) -> GenerationState:
+        previous = None if self.emptied_before else old.live
+        return GenerationState(self.generations.of(target), previous, old.highest, complete_to)

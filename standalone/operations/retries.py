@@ -13,18 +13,18 @@ from runtime.retries import Backoff
 logger = structlog.get_logger(__name__)
 T = TypeVar("T")
 
-PATIENCE = 300.0
+MAX_OUTAGE = 300.0
 """Seconds without any progress after which an outage ends the work."""
 
 BACKOFF = Backoff(first=0.5, longest=10.0)
 """Between two attempts, unless a provider asks for more."""
 
 
-async def patiently(
+async def retry_outages(
     work: Callable[[], Awaitable[T]],
     *,
     progress: Callable[[], object] = lambda: None,
-    seconds: float = PATIENCE,
+    seconds: float = MAX_OUTAGE,
 ) -> T:
     """What `work` gives, which is tried again while it raises Retryable, so it must be safe to repeat.
 

@@ -29,7 +29,7 @@ class CommandSettings(Settings):
     )
 
 
-def of_environment() -> CommandSettings:
+def read_settings() -> CommandSettings:
     """The knobs. Raises ConfigurationError, which names the variables that cannot be used and not their values."""
     try:
         return CommandSettings()

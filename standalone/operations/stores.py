@@ -2,11 +2,11 @@
 
 from contextlib import suppress
 
-from runtime.bus.nats_beside import NatsPointers
+from runtime.bus.nats.key_values import NatsActiveGenerations
 from runtime.errors import OutdatedVectors
 from runtime.settings import Settings
 from runtime.stores.documents import schema
-from standalone.operations.projections import Stack, found
+from standalone.operations.projections import OpenStack, open_as_is
 from standalone.operations.settings import CommandSettings
 
 
@@ -15,12 +15,12 @@ async def apply(settings: Settings) -> list[str]:
 
     Raises ConfigurationError for stores that newer code has prepared, `Unavailable` for a store that does not answer.
     """
-    async with found(settings) as stack:
+    async with open_as_is(settings) as stack:
         before = await _differences(stack)
         await stack.stores.rows.prepare()
         await stack.stores.graph.prepare()
         generation = await _generation(stack)
-        async with stack.as_made(generation) as stores:
+        async with stack.stores_of_generation(generation) as stores:
             # What has ids of an older version stays as it is until a rebuild, and is told below.
             with suppress(OutdatedVectors):
                 await stores.vectors.prepare(generation)
@@ -43,27 +43,27 @@ async def make_accounts(settings: CommandSettings) -> list[str]:
 
 async def check(settings: Settings) -> list[str]:
     """Where the stores differ from what this program makes. Nothing is changed. Raises as `apply` does."""
-    async with found(settings) as stack:
+    async with open_as_is(settings) as stack:
         return await _differences(stack)
 
 
-async def _differences(stack: Stack) -> list[str]:
+async def _differences(stack: OpenStack) -> list[str]:
     stores = stack.stores
     documents = await stores.rows.missing()
     # The version is a row, which needs its table.
     documents = documents or await _version(stack)
     graph, generation = await stores.graph.missing(), await _generation(stack)
-    async with stack.as_made(generation) as as_made:
+    async with stack.stores_of_generation(generation) as as_made:
         vectors = await as_made.vectors.missing(generation)
     of_each = {"documents": documents, "graph": graph, "vectors": vectors}
     return [f"{store}: {line}" for store, lines in of_each.items() for line in lines]
 
 
-async def _version(stack: Stack) -> list[str]:
+async def _version(stack: OpenStack) -> list[str]:
     version = await schema.recorded(stack.stores.rows)
     return [] if version == schema.VERSION else [f"schema {version or 'none'}, this program knows {schema.VERSION}"]
 
 
-async def _generation(stack: Stack) -> int:
-    pointers = await NatsPointers.bind(stack.client.jetstream())
+async def _generation(stack: OpenStack) -> int:
+    pointers = await NatsActiveGenerations.bind(stack.client.jetstream())
     return (await pointers.live()).vectors

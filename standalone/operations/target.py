@@ -14,12 +14,12 @@ from typing import TypeVar
 from lightstream.client import AsyncLightstream
 from runtime.errors import ConfigurationError
 from runtime.settings import Settings, without_secrets
-from standalone.embedded.data_folder import Folder, State
-from standalone.embedded.environment import of_stack, settings_of
-from standalone.embedded.stack import addresses
-from standalone.operations.settings import of_environment
+from standalone.embedded.data_folder import DataFolder, StackState
+from standalone.embedded.environment import settings_from, stack_environment
+from standalone.embedded.stack import service_addresses
+from standalone.operations.settings import read_settings
 
-VARIABLE = "NATS_URL"
+DEPLOYMENT_VARIABLE = "NATS_URL"
 S = TypeVar("S", bound=Settings)
 
 
@@ -30,16 +30,16 @@ class Target:
     name: str
     settings: Settings
     api: str
-    folder: Folder | None = None
+    folder: DataFolder | None = None
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     """The variables that the services have."""
 
-    def read(self, kind: type[S]) -> S:
+    def settings_of(self, kind: type[S]) -> S:
         """The settings of a service of this stack."""
-        return settings_of(kind, self.environ)
+        return settings_from(kind, self.environ)
 
     @contextmanager
-    def rebuilding(self) -> Generator[None]:
+    def rebuild_lock(self) -> Generator[None]:
         """Hold the right to rebuild, where there is a folder to hold. Raises `Busy` while another rebuild has it.
 
         A rebuild of a deployment is safe without: one that was overtaken by another finds out and switches nothing.
@@ -47,43 +47,43 @@ class Target:
         if self.folder is None:
             yield
             return
-        with self.folder.rebuilding():
+        with self.folder.rebuild_lock():
             yield
 
 
 def named_by_environment(data: Path | None) -> bool:
     """Whether a command without that data folder means a deployment."""
-    return data is None and bool(os.environ.get(VARIABLE))
+    return data is None and bool(os.environ.get(DEPLOYMENT_VARIABLE))
 
 
-def target(data: Path | None) -> Target:
+def select_target(data: Path | None) -> Target:
     """The stack that is meant. Raises `NoStack` for a folder without one, ConfigurationError for settings of no use."""
     if named_by_environment(data):
-        return deployment()
-    folder = Folder.at(data)
-    return of_state(folder, folder.ready())
+        return target_of_environment()
+    folder = DataFolder.at(data)
+    return target_of_stack(folder, folder.ready_state())
 
 
-def of_state(folder: Folder, state: State) -> Target:
+def target_of_stack(folder: DataFolder, state: StackState) -> Target:
     """The stack that runs in the folder, with the models it was started with, whatever this shell names."""
-    places = {name.upper(): value for name, value in addresses(folder, state).items()}
-    environ = {**of_stack(state), **places}
-    return Target(f"the stack in {folder.path}", settings_of(Settings, environ), state.api, folder, environ)
+    places = {name.upper(): value for name, value in service_addresses(folder, state).items()}
+    environ = {**stack_environment(state), **places}
+    return Target(f"the stack in {folder.path}", settings_from(Settings, environ), state.api, folder, environ)
 
 
-def service(base: str, workspace: str) -> AsyncLightstream:
+def query_client(base: str, workspace: str) -> AsyncLightstream:
     """The query service, asked with the credentials of the environment.
 
     Raises ConfigurationError for variables that cannot be used.
     """
-    settings = of_environment()
+    settings = read_settings()
     key, token = settings.lightstream_api_key.get_secret_value(), settings.lightstream_api_token.get_secret_value()
     return AsyncLightstream(base, api_key=key, token=token, workspace=workspace)
 
 
-def deployment() -> Target:
+def target_of_environment() -> Target:
     """The deployment that the environment names. Raises ConfigurationError for settings of no use."""
-    settings = of_environment()
+    settings = read_settings()
     return Target(f"the deployment at {_server(settings.nats_url)}", settings, settings.lightstream_api_url)
 
 

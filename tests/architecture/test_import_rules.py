@@ -115,7 +115,11 @@ VIOLATIONS = [
     ("services/merger/port.py", "import runtime.stores.open", "services.merger.port -> runtime.stores.open"),
     ("services/extractor/handler.py", "import runtime.bus.nats", "services.extractor.handler -> runtime.bus.nats"),
     ("runtime/models/port.py", "import httpx", "runtime.models.port -> httpx"),
-    ("services/indexer/handler.py", "import runtime.embedding", "services.indexer.handler -> runtime.embedding"),
+    (
+        "services/indexer/handler.py",
+        "import runtime.projections.embedding",
+        "services.indexer.handler -> runtime.projections.embedding",
+    ),
     ("runtime/text/han.py", "import openai", "runtime.text.han -> openai"),
     ("services/chunker/helpers.py", "", "services.chunker.helpers"),
     ("services/query/helpers.py", "", "services.query.helpers"),

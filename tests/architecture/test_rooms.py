@@ -8,9 +8,9 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from contracts.events import EVENTS, Event
-from contracts.registry import PRODUCERS, consumer, consumers
+from contracts.registry import PRODUCERS, consuming_services, service_of
 from contracts.registry import SERVICES as STAGES
-from contracts.topology import DURABLES
+from contracts.topology import CONSUMERS
 from runtime.settings import Settings
 from tests.architecture.sources import REPOSITORY, SERVICES, modules, parsed
 
@@ -75,10 +75,10 @@ def test_every_service_has_the_same_rooms(service: str) -> None:
 
 @every_service
 def test_a_service_takes_exactly_what_its_durables_deliver(service: str) -> None:
-    declared = {durable.name for durable in DURABLES if consumer(durable) == service}
+    declared = {durable.name for durable in CONSUMERS if service_of(durable) == service}
     main = (folder(service) / "main.py").read_text("utf-8")
     assert set(re.findall(r'Subscription\(\s*"([^"]+)"', main)) == declared
-    assert wired(service) == {name for name in EVENTS if service in consumers(name)}
+    assert wired(service) == {name for name in EVENTS if service in consuming_services(name)}
 
 
 @every_service

@@ -9,14 +9,14 @@ from contracts import subjects
 from contracts.events import DocumentAdded, DocumentDeleted
 from contracts.graph import PROJECTIONS, Generations
 from contracts.ids import sha256
-from contracts.topology import stream
+from contracts.topology import declared_stream
 from contracts.values import BlobRef
 from runtime.bus.codec import decode
-from runtime.bus.nats_beside import BLOB_PART
-from runtime.bus.port import Message, Pointer
+from runtime.bus.nats.blobs import BLOB_PART
+from runtime.bus.port import GenerationState, Message
 from runtime.errors import Poison, Unavailable
 from tests.support.buses import Bus, numbered
-from tests.support.facts import added, sealed
+from tests.support.events import added, sealed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -52,7 +52,7 @@ async def test_many_publishers_at_once_get_a_place_each(bus: Bus) -> None:
 
 
 async def test_an_event_larger_than_the_log_takes_is_poison(bus: Bus) -> None:
-    limit = stream("KB_EVENTS").max_msg_size
+    limit = declared_stream("KB_EVENTS").max_msg_size
     for size in (limit, 9 * 1024 * 1024):
         with pytest.raises(Poison, match="more than"):
             await bus.log.publish(sealed(added("d", "x" * size)))
@@ -126,7 +126,7 @@ async def test_the_event_that_follows_a_place_in_the_log(bus: Bus) -> None:
     ]  # fmt: skip
     last = found[1][1]
     assert last is not None and last.subject == "kb.v1.w.b.DocumentAdded"
-    assert decode(last.data, last.subject).data.about == "b"
+    assert decode(last.data, last.subject).data.aggregate_id == "b"
 
 
 async def test_each_workspace_has_a_newest_event_of_its_own(bus: Bus) -> None:
@@ -168,9 +168,9 @@ async def test_a_message_is_buried_raw_with_its_reason_and_twice_is_once(bus: Bu
     await filled(bus, "a")
     ((message,),) = await pages(bus)
     for _ in range(2):
-        await bus.log.bury(message, "chunker", "Poison: it can never be")
+        await bus.log.dead_letter(message, "chunker", "Poison: it can never be")
     assert await bus.dead() == [(message.data, "Poison: it can never be")]
-    await bus.log.bury(message, "merger", "Poison: nor here")
+    await bus.log.dead_letter(message, "merger", "Poison: nor here")
     assert len(await bus.dead()) == 2
 
 
@@ -195,24 +195,24 @@ async def test_a_foreign_event_is_buried_with_any_headers_it_has(bus: Bus) -> No
     await bus.foreign("kb.v1.w.a.DocumentAdded", b"{}", {"ce-id": "é", "ce-a!": "x", "Kb-Reason": "mine"})
     await bus.foreign("kb.v1.w.a.DocumentAdded", b"{}", {"ce-id": "x" * 30_000})
     for message in [message for page in await pages(bus) for message in page]:
-        await bus.log.bury(message, "chunker", "Poison: not ours")
+        await bus.log.dead_letter(message, "chunker", "Poison: not ours")
     assert await bus.dead() == [(b"{}", "Poison: not ours")] * 2
 
 
 async def test_any_reason_can_be_given(bus: Bus) -> None:
     await filled(bus, "a")
     ((message,),) = await pages(bus)
-    await bus.log.bury(message, "chunker", "Poison: 文書\r\nInjected: header\x00" + "x" * 5000)
+    await bus.log.dead_letter(message, "chunker", "Poison: 文書\r\nInjected: header\x00" + "x" * 5000)
     ((_, reason),) = await bus.dead()
     assert reason.startswith("Poison:")
 
 
 async def test_the_largest_message_of_the_log_can_be_buried(bus: Bus) -> None:
-    room = stream("KB_EVENTS").max_msg_size - 400
+    room = declared_stream("KB_EVENTS").max_msg_size - 400
     await bus.log.publish(sealed(added("d", "x" * (room - 200))))
     ((message,),) = await pages(bus)
     assert len(message.data) > room
-    await bus.log.bury(message, "chunker", "Poison: " + "long " * 200)
+    await bus.log.dead_letter(message, "chunker", "Poison: " + "long " * 200)
     ((kept, _),) = await bus.dead()
     assert kept[:1000] == message.data[:1000]
 
@@ -270,13 +270,13 @@ async def test_a_text_put_by_many_at_once_over_a_forged_one_stands(bus: Bus) -> 
 
 async def test_everything_is_in_its_first_generation_before_anybody_writes(bus: Bus) -> None:
     pointers, _ = await bus.pointers.read()
-    assert pointers == {projection: Pointer() for projection in PROJECTIONS}
+    assert pointers == {projection: GenerationState() for projection in PROJECTIONS}
     assert await bus.pointers.live() == Generations()
 
 
 async def test_a_switch_is_seen_by_the_next_reader(bus: Bus) -> None:
     pointers, revision = await bus.pointers.read()
-    graph = Pointer(live=2, previous=1, highest=2)
+    graph = GenerationState(live=2, previous=1, highest=2)
     await bus.pointers.write({**pointers, "graph": graph}, revision)
     again, later = await bus.pointers.read()
     assert again == {**pointers, "graph": graph}
@@ -286,9 +286,9 @@ async def test_a_switch_is_seen_by_the_next_reader(bus: Bus) -> None:
 
 async def test_of_two_that_switch_at_the_same_time_one_is_told_to_start_again(bus: Bus) -> None:
     pointers, first = await bus.pointers.read()
-    await bus.pointers.write({**pointers, "graph": Pointer(live=2, highest=2)}, first)
+    await bus.pointers.write({**pointers, "graph": GenerationState(live=2, highest=2)}, first)
     with pytest.raises(Unavailable, match="start again"):
-        await bus.pointers.write({**pointers, "vectors": Pointer(live=5, highest=5)}, first)
+        await bus.pointers.write({**pointers, "vectors": GenerationState(live=5, highest=5)}, first)
     assert await bus.pointers.live() == Generations(graph=2)
     pointers, second = await bus.pointers.read()
     await bus.pointers.write({**pointers, "graph": replace(pointers["graph"], highest=3)}, second)
@@ -298,7 +298,7 @@ async def test_of_two_that_switch_at_the_same_time_one_is_told_to_start_again(bu
 
 async def test_what_a_reader_does_to_its_pointers_changes_nothing(bus: Bus) -> None:
     pointers, _ = await bus.pointers.read()
-    pointers["graph"] = Pointer(live=9)
+    pointers["graph"] = GenerationState(live=9)
     assert await bus.pointers.live() == Generations()
 
 

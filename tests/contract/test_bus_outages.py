@@ -12,12 +12,14 @@ from nats.aio.client import Client
 
 from contracts.events import DocumentDeleted
 from contracts.topology import STREAMS
-from runtime.bus import nats as nats_log
-from runtime.bus import nats_beside, topology
-from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
+from runtime.bus import topology
+from runtime.bus.nats import blobs
+from runtime.bus.nats import log as nats_log
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
 from runtime.errors import ConfigurationError, Unavailable
 from tests.support.buses import NatsBus, bound, nats_bus, numbered
-from tests.support.facts import added, sealed
+from tests.support.events import added, sealed
 from tests.support.freezing import freeze
 from tests.support.nats_accounts import nats_account
 from tests.support.nats_server import RunningNats, connected, reconnected, running_nats
@@ -49,7 +51,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seconds instead of half a minute."""
     monkeypatch.setattr(nats_log, "PUBLISH_TIMEOUT", 0.3)
     monkeypatch.setattr(nats_log, "PUBLISH_PATIENCE", 1.0)
-    monkeypatch.setattr(nats_beside, "PUBLISH_TIMEOUT", 0.3)
+    monkeypatch.setattr(blobs, "PUBLISH_TIMEOUT", 0.3)
 
 
 async def limited(bus: NatsBus, name: str, max_bytes: int) -> None:
@@ -167,9 +169,9 @@ async def test_the_newest_event_stays_the_newest_when_older_ones_are_delivered_a
 
 async def test_a_bus_that_was_never_set_up_is_a_matter_of_configuration(client: Client) -> None:
     with pytest.raises(ConfigurationError, match="topology apply"):
-        await NatsPointers.bind(client.jetstream(timeout=2))
+        await NatsActiveGenerations.bind(client.jetstream(timeout=2))
     with pytest.raises(ConfigurationError, match="KB_LIMITS does not exist"):
-        await NatsValues.bind(client.jetstream(timeout=2))
+        await NatsSharedValues.bind(client.jetstream(timeout=2))
 
 
 async def test_shared_values_that_were_removed_are_as_good_as_silent(bus: NatsBus) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from contracts.graph import VECTOR_KINDS, Space, VectorRow
+from contracts.graph import VECTOR_KINDS, Partition, VectorRow
 from runtime.stores.documents.checkpoints import RowCheckpoints, newest_version, read_mark
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Table
@@ -91,7 +91,7 @@ async def test_the_greatest_of_many_writers_stands(stores: list[Store], generati
 
 
 async def test_a_checkpoint_is_in_nothing_that_people_see(stores: list[Store], generation: int) -> None:
-    store, space = stores[0], Space("checkpoint", generation)
+    store, space = stores[0], Partition("checkpoint", generation)
     await store.put_checkpoint(generation, Checkpoint(7, LOG))
     if isinstance(store, RowCheckpoints):
         assert await store.rows.scan(Table("documents", space)) == []
@@ -133,5 +133,7 @@ async def test_rows_forget_all_generations_but_those_kept() -> None:
 async def test_the_newest_version_is_that_of_the_generation_asked_for() -> None:
     rows = MemoryRows()
     for workspace, number, version in (("a", 1, 5), ("b", 1, 9), ("a", 2, 70)):
-        await rows.put(Table("documents", Space(workspace, number)), {"x": {"version": version}, "y": {"version": 1}})
+        await rows.put(
+            Table("documents", Partition(workspace, number)), {"x": {"version": version}, "y": {"version": 1}}
+        )
     assert [await newest_version(rows, number) for number in (1, 2, 3)] == [9, 70, 0]

@@ -10,11 +10,11 @@ from uuid import uuid4
 import pytest
 import pytest_asyncio
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from services.merger.adapters.contributions import RowContributions
 from services.merger.domain.contributions import Contribution, contributions
 from services.merger.port import Contributions, Key
-from tests.support.facts import document, entity, extracted, relation
+from tests.support.events import document, entity, extracted, relation
 from tests.support.rows import Opener, document_store
 from tests.support.shared_servers import SharedServers
 
@@ -36,8 +36,8 @@ async def said(opener: Opener) -> AsyncIterator[Contributions]:
 
 
 @pytest.fixture
-def space() -> Space:
-    return Space(f"w-{uuid4().hex}", 1)
+def space() -> Partition:
+    return Partition(f"w-{uuid4().hex}", 1)
 
 
 def chunk_says(version: int, *names: str, order: int = 0, of: str = "d") -> tuple[str, int, list[Contribution]]:
@@ -48,11 +48,11 @@ def chunk_says(version: int, *names: str, order: int = 0, of: str = "d") -> tupl
     return event.chunk.id, version, contributions(event)
 
 
-async def replaced(said: Contributions, space: Space, *chunks: Any) -> dict[str, set[Key]]:
+async def replaced(said: Contributions, space: Partition, *chunks: Any) -> dict[str, set[Key]]:
     return await said.replace(space, {chunk: (version, things) for chunk, version, things in chunks})
 
 
-async def standing(said: Contributions, space: Space, *keys: Key) -> dict[Key, list[tuple[str, int]]]:
+async def standing(said: Contributions, space: Partition, *keys: Key) -> dict[Key, list[tuple[str, int]]]:
     """By key, the chunks and versions that stand."""
     found = await said.by_key(space, keys)
     return {key: sorted((c.chunk_id, c.version) for c in of_key if not c.retracted) for key, of_key in found.items()}
@@ -61,7 +61,7 @@ async def standing(said: Contributions, space: Space, *keys: Key) -> dict[Key, l
 A, B, AB = ("A",), ("B",), ("A", "B")
 
 
-async def test_what_a_chunk_says_is_found_by_key_as_it_was_given(said: Contributions, space: Space) -> None:
+async def test_what_a_chunk_says_is_found_by_key_as_it_was_given(said: Contributions, space: Partition) -> None:
     chunk, version, things = chunk_says(7, "A", "A B")
     touched = await said.replace(space, {chunk: (version, things)})
     assert touched == {chunk: {A, B, AB}}
@@ -69,18 +69,20 @@ async def test_what_a_chunk_says_is_found_by_key_as_it_was_given(said: Contribut
     assert {c for of_key in found.values() for c in of_key} == set(things)
 
 
-async def test_a_key_that_nobody_named_has_no_contributions(said: Contributions, space: Space) -> None:
+async def test_a_key_that_nobody_named_has_no_contributions(said: Contributions, space: Partition) -> None:
     assert await said.by_key(space, [A, AB]) == {A: [], AB: []}
     assert await said.by_key(space, []) == {}
 
 
-async def test_saying_it_twice_is_saying_it_once_and_touches_the_same_keys(said: Contributions, space: Space) -> None:
+async def test_saying_it_twice_is_saying_it_once_and_touches_the_same_keys(
+    said: Contributions, space: Partition
+) -> None:
     first = await replaced(said, space, chunk_says(1, "A", "B"))
     assert await replaced(said, space, chunk_says(1, "A", "B")) == first
     assert await standing(said, space, A) == {A: [("d-chunk-000", 1)]}
 
 
-async def test_a_newer_version_takes_back_what_it_does_not_say(said: Contributions, space: Space) -> None:
+async def test_a_newer_version_takes_back_what_it_does_not_say(said: Contributions, space: Partition) -> None:
     await replaced(said, space, chunk_says(1, "A", "A B"))
     touched = await replaced(said, space, chunk_says(2, "A"))
     assert touched == {"d-chunk-000": {A, B, AB}}
@@ -89,7 +91,7 @@ async def test_a_newer_version_takes_back_what_it_does_not_say(said: Contributio
 
 
 async def test_what_was_taken_back_is_touched_again_so_that_a_crash_loses_nothing(
-    said: Contributions, space: Space
+    said: Contributions, space: Partition
 ) -> None:
     await replaced(said, space, chunk_says(1, "A"))
     for _ in range(2):
@@ -98,7 +100,7 @@ async def test_what_was_taken_back_is_touched_again_so_that_a_crash_loses_nothin
 
 @pytest.mark.parametrize("newest", [("B",), ()])
 async def test_an_older_version_that_comes_late_says_nothing(
-    said: Contributions, space: Space, newest: Sequence[str]
+    said: Contributions, space: Partition, newest: Sequence[str]
 ) -> None:
     await replaced(said, space, chunk_says(2, *newest))
     await replaced(said, space, chunk_says(1, "A", "A B"))
@@ -106,33 +108,33 @@ async def test_an_older_version_that_comes_late_says_nothing(
     assert await standing(said, space, B) == {B: [("d-chunk-000", 2)] * len(newest)}
 
 
-async def test_what_was_taken_back_can_be_said_again(said: Contributions, space: Space) -> None:
+async def test_what_was_taken_back_can_be_said_again(said: Contributions, space: Partition) -> None:
     for version, name in enumerate("ABA", 1):
         await replaced(said, space, chunk_says(version, name))
     assert await standing(said, space, A, B) == {A: [("d-chunk-000", 3)], B: []}
 
 
-async def test_chunks_do_not_speak_for_each_other(said: Contributions, space: Space) -> None:
+async def test_chunks_do_not_speak_for_each_other(said: Contributions, space: Partition) -> None:
     await replaced(said, space, chunk_says(1, "A", order=0), chunk_says(1, "A", order=1), chunk_says(1, "A", of="e"))
     await replaced(said, space, chunk_says(2, "B", order=0))
     assert await standing(said, space, A) == {A: [("d-chunk-001", 1), ("e-chunk-000", 1)]}
 
 
-async def test_spaces_never_mix(said: Contributions, space: Space) -> None:
+async def test_spaces_never_mix(said: Contributions, space: Partition) -> None:
     await replaced(said, space, chunk_says(1, "A"))
-    for other in (Space(space.workspace, 2), Space(space.workspace + "x", 1)):
+    for other in (Partition(space.workspace, 2), Partition(space.workspace + "x", 1)):
         assert await said.by_key(other, [A]) == {A: []}
         assert await said.increment_revisions(other, [A]) == {A: 1}
 
 
-async def test_numbers_count_up_by_key(said: Contributions, space: Space) -> None:
+async def test_numbers_count_up_by_key(said: Contributions, space: Partition) -> None:
     assert await said.increment_revisions(space, [A, AB]) == {A: 1, AB: 1}
     assert await said.increment_revisions(space, [A]) == {A: 2}
     assert await said.increment_revisions(space, [A, B]) == {A: 3, B: 1}
     assert await said.increment_revisions(space, []) == {}
 
 
-async def test_names_that_look_alike_are_different_keys(said: Contributions, space: Space) -> None:
+async def test_names_that_look_alike_are_different_keys(said: Contributions, space: Partition) -> None:
     names = ["a", "A", "a ", "ä", "a\x1fb", "", "名"]
     (sample,) = contributions(extracted(document(), 0, [entity("X")]))
     chunks = {f"chunk {n}": replace(sample, names=(name,), chunk_id=f"chunk {n}") for n, name in enumerate(names)}
@@ -141,7 +143,7 @@ async def test_names_that_look_alike_are_different_keys(said: Contributions, spa
         assert await standing(said, space, (name,)) == {(name,): [(f"chunk {n}", 1)]}
 
 
-async def test_whoever_counts_sees_everything_that_the_number_counts(opener: Opener, space: Space) -> None:
+async def test_whoever_counts_sees_everything_that_the_number_counts(opener: Opener, space: Partition) -> None:
     rows = [opener() for _ in range(4)]
     await rows[0].prepare()
     seen: dict[int, int] = {}
@@ -160,7 +162,7 @@ async def test_whoever_counts_sees_everything_that_the_number_counts(opener: Ope
     assert all(count >= revision for revision, count in seen.items())
 
 
-async def test_two_versions_written_at_the_same_time_leave_the_newer(opener: Opener, space: Space) -> None:
+async def test_two_versions_written_at_the_same_time_leave_the_newer(opener: Opener, space: Partition) -> None:
     rows = [opener(), opener()]
     await rows[0].prepare()
     one, two = map(RowContributions, rows)

@@ -10,18 +10,18 @@ import pytest_asyncio
 
 from contracts.events import ChunksCreated, DocumentCancelled, DocumentDeleted, EntitiesExtracted
 from contracts.graph import Generations
+from runtime.bus.document_versions import LogVersions
 from runtime.bus.port import Message
-from runtime.bus.versions import LogVersions
 from runtime.errors import Unavailable
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
+from runtime.models.rate_limiter import RateLimiter
 from runtime.stores.documents.memory import MemoryRows
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
 from services.extractor.domain.guidance import ExtractionConfig
 from services.extractor.handler import on_chunks_created
 from tests.support.buses import Bus, memory_bus, numbered
-from tests.support.facts import chunked, delivered, document, sealed
+from tests.support.events import chunked, delivered, document, sealed
 from tests.support.openai_provider import Provider, serving
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -45,7 +45,7 @@ async def cut(bus: Bus, id: str, version: int) -> int:
 
 def chatting(provider: Provider, calls: int) -> tuple[ModelExtractor, Callable[[], Any]]:
     """An extractor whose calls take a tenth of a second, so many at once, and what closes it."""
-    chat = provider.chat("slow", guard=Guard("slow", Limits(calls=calls)))
+    chat = provider.chat("slow", limiter=RateLimiter("slow", Limits(calls=calls)))
     return ModelExtractor(chat, ExtractionConfig(gleaning=0), len), chat.close
 
 

@@ -14,7 +14,7 @@ from contracts.envelope import parse_type, type_attribute
 from contracts.events import EVENTS
 from contracts.generate import FOLDER, main, schema_id, write
 from contracts.ids import event_id
-from contracts.registry import PRODUCERS, SERVICES, consumers
+from contracts.registry import PRODUCERS, SERVICES, consuming_services
 from contracts.upcast import STEPS
 from contracts.values import Value
 from runtime.bus.codec import decode, encode
@@ -45,7 +45,7 @@ def subject_of(message: Json) -> str:
     """Where an example stands in the log. The bodies name what they are about in three different ways."""
     event_type, version = parse_type(message["type"])
     assert version == EVENTS[event_type].version, "an old example: read its document's id from its own shape"
-    about = EVENTS[event_type].model_validate(message["data"]).about
+    about = EVENTS[event_type].model_validate(message["data"]).aggregate_id
     return subjects.subject(message["workspace"], about, event_type)
 
 
@@ -89,8 +89,8 @@ def test_every_event_names_who_says_it_and_who_hears_it() -> None:
     assert set(PRODUCERS) == set(EVENTS)
     for name in EVENTS:
         assert PRODUCERS[name]
-        assert consumers(name)
-        assert set(consumers(name)) <= set(SERVICES)
+        assert consuming_services(name)
+        assert set(consuming_services(name)) <= set(SERVICES)
 
 
 def test_whatever_may_be_null_may_be_absent() -> None:

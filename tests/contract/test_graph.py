@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 import pytest_asyncio
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
 from runtime.errors import Poison
 from runtime.stores.graph.port import MOST_SOURCES, Graph, Neighbourhood, Node, RelationSummary
@@ -46,7 +46,7 @@ def tie(relation: Relation) -> RelationSummary:
     return RelationSummary(relation.source, relation.target, relation.weight)
 
 
-async def ties(graph: Graph, space: Space, names: Collection[str], limit: int) -> list[RelationSummary]:
+async def ties(graph: Graph, space: Partition, names: Collection[str], limit: int) -> list[RelationSummary]:
     """Those of all the names, each once."""
     found = await graph.relation_summaries(space, names, limit=limit)
     return sorted_ties(tie for some in found.values() for tie in some)
@@ -58,11 +58,11 @@ def graph(store: GraphStore) -> Graph:
 
 
 @pytest.fixture
-def space() -> Space:
+def space() -> Partition:
     return fresh_space()
 
 
-async def test_what_was_put_is_read_with_every_field(graph: Graph, space: Space) -> None:
+async def test_what_was_put_is_read_with_every_field(graph: Graph, space: Partition) -> None:
     a, b, ab = entity("a"), entity("b", source_ids=(), file_paths=()), relation("a", "b", keywords=())
     await graph.put(space, [a, b], [ab])
     assert await graph.entities(space, ["a", "b", "missing"]) == {"a": a, "b": b}
@@ -72,7 +72,7 @@ async def test_what_was_put_is_read_with_every_field(graph: Graph, space: Space)
     assert await ties(graph, space, ["b"], 9) == [tie(ab)]
 
 
-async def test_writing_again_changes_nothing(graph: Graph, space: Space) -> None:
+async def test_writing_again_changes_nothing(graph: Graph, space: Partition) -> None:
     rows = [entity("a"), entity("b")], [relation("a", "b")]
     await graph.put(space, *rows)
     await graph.put(space, *rows)
@@ -81,7 +81,7 @@ async def test_writing_again_changes_nothing(graph: Graph, space: Space) -> None
     assert await every_relation(graph, space) == rows[1]
 
 
-async def test_only_a_greater_revision_takes_effect_and_replaces_every_field(graph: Graph, space: Space) -> None:
+async def test_only_a_greater_revision_takes_effect_and_replaces_every_field(graph: Graph, space: Partition) -> None:
     await graph.put(space, [entity("a", 5)], [relation("a", "b", 5)])
     await graph.put(space, [entity("a", 4)], [relation("a", "b", 4)])
     assert await graph.entities(space, ["a"]) == {"a": entity("a", 5)}
@@ -94,7 +94,7 @@ async def test_only_a_greater_revision_takes_effect_and_replaces_every_field(gra
 
 @pytest.mark.parametrize("order", [(1, 3, 2), (3, 2, 1), (2, 1, 3)])
 async def test_of_rows_with_one_key_in_a_batch_the_highest_revision_counts(
-    graph: Graph, space: Space, order: tuple[int, ...]
+    graph: Graph, space: Partition, order: tuple[int, ...]
 ) -> None:
     await graph.put(space, [entity("a", n) for n in order], [relation("a", "b", n) for n in order])
     assert await graph.entities(space, ["a"]) == {"a": entity("a", 3)}
@@ -102,14 +102,16 @@ async def test_of_rows_with_one_key_in_a_batch_the_highest_revision_counts(
 
 
 @pytest.mark.timeout(600)
-async def test_under_concurrent_writers_the_highest_revision_stands_in_the_end(store: GraphStore, space: Space) -> None:
+async def test_under_concurrent_writers_the_highest_revision_stands_in_the_end(
+    store: GraphStore, space: Partition
+) -> None:
     clients = [store.another() for _ in range(12)]
     names = [f"shared {n:02d}" for n in range(20)]
     ends = [*pairwise(names), (names[0], names[-1])]
     for number in range(25):
-        here = Space(space.workspace, number)
+        here = Partition(space.workspace, number)
 
-        async def write(graph: Graph, revision: int, here: Space = here) -> None:
+        async def write(graph: Graph, revision: int, here: Partition = here) -> None:
             rows = [entity(name, revision) for name in names], [relation(*end, revision) for end in ends]
             for some in rows:
                 random.shuffle(some)
@@ -122,7 +124,7 @@ async def test_under_concurrent_writers_the_highest_revision_stands_in_the_end(s
         )
 
 
-async def test_a_tombstone_is_shown_by_no_read_and_counted_by_none(graph: Graph, space: Space) -> None:
+async def test_a_tombstone_is_shown_by_no_read_and_counted_by_none(graph: Graph, space: Partition) -> None:
     await graph.put(space, [entity(n) for n in "abc"], [relation("a", "b"), relation("a", "c")])
     await graph.put(space, [replace(entity("b", 2), gone=True)], [replace(relation("a", "b", 2), gone=True)])
     assert set(await graph.entities(space, ["a", "b", "c"])) == {"a", "c"}
@@ -133,7 +135,7 @@ async def test_a_tombstone_is_shown_by_no_read_and_counted_by_none(graph: Graph,
     assert await every_relation(graph, space) == [relation("a", "c")]
 
 
-async def test_a_tombstone_holds_off_older_rows_and_yields_to_newer_ones(graph: Graph, space: Space) -> None:
+async def test_a_tombstone_holds_off_older_rows_and_yields_to_newer_ones(graph: Graph, space: Partition) -> None:
     await graph.put(space, [Entity("a", 5, gone=True)], [Relation("a", "b", 5, gone=True)])
     await graph.put(space, [entity("a", 4)], [relation("a", "b", 4)])
     assert await graph.entities(space, ["a"]) == {} and await every_relation(graph, space) == []
@@ -142,7 +144,7 @@ async def test_a_tombstone_holds_off_older_rows_and_yields_to_newer_ones(graph: 
     assert await every_relation(graph, space) == [relation("a", "b", 6)]
 
 
-async def test_a_missing_end_is_a_tombstone_of_revision_0_that_any_put_revives(graph: Graph, space: Space) -> None:
+async def test_a_missing_end_is_a_tombstone_of_revision_0_that_any_put_revives(graph: Graph, space: Partition) -> None:
     await graph.put(space, [entity("a")], [relation("a", "b"), relation("c", "d")])
     assert set(await graph.entities(space, list("abcd"))) == {"a"}
     assert await graph.degrees(space, list("abcd")) == {"a": 1}
@@ -152,14 +154,14 @@ async def test_a_missing_end_is_a_tombstone_of_revision_0_that_any_put_revives(g
     assert await graph.degrees(space, list("abcd")) == {"a": 1, "d": 1}
 
 
-async def test_a_gone_entity_keeps_its_relations_until_their_own_tombstones(graph: Graph, space: Space) -> None:
+async def test_a_gone_entity_keeps_its_relations_until_their_own_tombstones(graph: Graph, space: Partition) -> None:
     await graph.put(space, [entity("a"), entity("b")], [relation("a", "b")])
     await graph.put(space, [Entity("b", 2, gone=True)], [])
     assert await ties(graph, space, ["b"], 9) == [tie(relation("a", "b"))]
     assert await graph.degrees(space, ["a", "b"]) == {"a": 1}
 
 
-async def test_a_relation_has_no_direction_and_may_join_an_entity_to_itself(graph: Graph, space: Space) -> None:
+async def test_a_relation_has_no_direction_and_may_join_an_entity_to_itself(graph: Graph, space: Partition) -> None:
     await graph.put(space, [entity("a"), entity("b")], [replace(relation("a", "b"), source="b", target="a")])
     await graph.put(space, [], [relation("a", "b", 2), relation("a", "a", 9)])
     assert set(await every_relation(graph, space)) == {relation("a", "b", 2), relation("a", "a", 9)}
@@ -167,7 +169,7 @@ async def test_a_relation_has_no_direction_and_may_join_an_entity_to_itself(grap
     assert await ties(graph, space, ["a", "b"], 9) == list(map(tie, [relation("a", "a", 9), relation("a", "b", 2)]))
 
 
-async def test_ties_are_the_relations_in_short(graph: Graph, space: Space) -> None:
+async def test_ties_are_the_relations_in_short(graph: Graph, space: Partition) -> None:
     heaviest = [relation("hub", f"spoke {number}", weight=9.0 - number) for number in range(5)]
     gone = Relation("hub", "spoke 9", 1, gone=True)
     await graph.put(space, [entity("hub")], [*heaviest, gone, relation("a", "spoke 1", weight=20.0)])
@@ -184,7 +186,7 @@ async def test_ties_are_the_relations_in_short(graph: Graph, space: Space) -> No
     )
 
 
-async def test_ties_come_once_heaviest_first_and_at_most_so_many_per_entity(graph: Graph, space: Space) -> None:
+async def test_ties_come_once_heaviest_first_and_at_most_so_many_per_entity(graph: Graph, space: Partition) -> None:
     spokes = [relation("hub", f"spoke {n}", weight=float(n % 3)) for n in range(9)]
     others = [relation("spoke 0", f"tip {n}", weight=n + 1.0) for n in range(2)]
     await graph.put(space, [], [*spokes, *others])
@@ -198,7 +200,7 @@ async def test_ties_come_once_heaviest_first_and_at_most_so_many_per_entity(grap
     assert [found.key for found in await ties(graph, space, ["m"], 9)] == by_names
 
 
-async def test_hubs_are_read_bounded_and_written_without_walking_them(graph: Graph, space: Space) -> None:
+async def test_hubs_are_read_bounded_and_written_without_walking_them(graph: Graph, space: Partition) -> None:
     """Two hubs, at the lesser and at the greater end. Walking their relations would take 40 times as long."""
     middle = [f"middle {n:04d}" for n in range(3000)]
     rows = [relation(hub, name, weight=float(n)) for hub in ("a hub", "z hub") for n, name in enumerate(middle)]
@@ -215,7 +217,7 @@ async def test_hubs_are_read_bounded_and_written_without_walking_them(graph: Gra
 
 
 async def test_a_neighbourhood_has_the_asked_their_ties_and_the_other_ends_without_texts(
-    graph: Graph, space: Space
+    graph: Graph, space: Partition
 ) -> None:
     many = tuple(f"chunk {n:02d}" for n in range(30))
     await graph.put(
@@ -240,7 +242,7 @@ async def test_a_neighbourhood_has_the_asked_their_ties_and_the_other_ends_witho
     assert await graph.neighbourhood(space, [], limit=9) == Neighbourhood({}, [], {})
 
 
-async def test_the_neighbourhood_of_a_hub_is_bounded_and_says_how_much_there_is(graph: Graph, space: Space) -> None:
+async def test_the_neighbourhood_of_a_hub_is_bounded_and_says_how_much_there_is(graph: Graph, space: Partition) -> None:
     spokes = [f"spoke {n:05d}" for n in range(10_000)]
     await graph.put(space, [], [relation("hub", name, weight=float(n)) for n, name in enumerate(spokes)])
     await graph.put(space, [entity("hub"), *map(entity, spokes)], [])
@@ -251,7 +253,7 @@ async def test_the_neighbourhood_of_a_hub_is_bounded_and_says_how_much_there_is(
     assert len((await graph.neighbourhood(space, ["hub"], limit=0)).relation_summaries) == 0
 
 
-async def test_names_are_scanned_without_the_rest(graph: Graph, space: Space) -> None:
+async def test_names_are_scanned_without_the_rest(graph: Graph, space: Partition) -> None:
     await graph.put(space, [entity(f"name {n:03d}", type=f"t{n % 3}") for n in range(300)], [])
     await graph.put(space, [Entity("name 007", 9, gone=True)], [])
     found: list[tuple[str, str]] = []
@@ -262,7 +264,7 @@ async def test_names_are_scanned_without_the_rest(graph: Graph, space: Space) ->
     assert await graph.scan_names(fresh_space()) == []
 
 
-async def test_empty_input_is_allowed_and_does_nothing(graph: Graph, space: Space) -> None:
+async def test_empty_input_is_allowed_and_does_nothing(graph: Graph, space: Partition) -> None:
     await graph.put(space, [], [])
     assert await graph.entities(space, []) == {} and await graph.relations(space, []) == {}
     assert await graph.degrees(space, []) == {} and await ties(graph, space, [], 5) == []
@@ -271,7 +273,7 @@ async def test_empty_input_is_allowed_and_does_nothing(graph: Graph, space: Spac
     assert space not in await graph.spaces()
 
 
-async def test_names_are_data_whatever_they_contain(graph: Graph, space: Space) -> None:
+async def test_names_are_data_whatever_they_contain(graph: Graph, space: Partition) -> None:
     entities = [entity(name, description=name) for name in ODD_NAMES]
     relations = [relation(*ends, description=ends[0]) for ends in pairwise(ODD_NAMES)]
     await graph.put(space, entities, relations)
@@ -290,7 +292,7 @@ async def test_names_are_data_whatever_they_contain(graph: Graph, space: Space) 
     ids=["no name", "long name", "half a character in the name", "in a text", "too much text"],
 )  # fmt: skip
 async def test_a_row_that_can_never_be_stored_is_poison_and_nothing_is_written(
-    graph: Graph, space: Space, bad: Entity
+    graph: Graph, space: Partition, bad: Entity
 ) -> None:
     with pytest.raises(Poison):
         await graph.put(space, [entity("good"), bad], [])
@@ -301,7 +303,7 @@ async def test_a_row_that_can_never_be_stored_is_poison_and_nothing_is_written(
     assert space not in await graph.spaces()
 
 
-async def test_ten_thousand_rows_go_in_and_come_out_page_by_page(graph: Graph, space: Space) -> None:
+async def test_ten_thousand_rows_go_in_and_come_out_page_by_page(graph: Graph, space: Partition) -> None:
     chance = random.Random(7)
     entities = [entity(f"name {n}") for n in range(10_000)]
     ends = sorted({pair(*(f"name {chance.randrange(10_000)}" for _ in range(2))) for _ in range(10_000)})
@@ -316,7 +318,7 @@ async def test_ten_thousand_rows_go_in_and_come_out_page_by_page(graph: Graph, s
     assert len(joined) == len(relations) and set(joined) == set(relations)
 
 
-async def test_pages_full_of_tombstones_do_not_end_a_scan(graph: Graph, space: Space) -> None:
+async def test_pages_full_of_tombstones_do_not_end_a_scan(graph: Graph, space: Partition) -> None:
     await graph.put(space, [Entity(f"name {n}", 1, gone=n % 40 != 39) for n in range(400)], [])
     ends = [("name 0", f"name {n}") for n in range(1, 400)]
     await graph.put(space, [], [Relation(*pair(*end), 1, gone=n % 40 != 39) for n, end in enumerate(ends, 1)])
@@ -324,15 +326,15 @@ async def test_pages_full_of_tombstones_do_not_end_a_scan(graph: Graph, space: S
     assert len(await every_relation(graph, space, 3)) == 10
 
 
-async def test_more_than_one_message_of_text_arrives_whole(graph: Graph, space: Space) -> None:
+async def test_more_than_one_message_of_text_arrives_whole(graph: Graph, space: Partition) -> None:
     """18 MB in few rows: ArcadeDB would never answer it as one message."""
     rows = [entity(f"long {n}", description=f"{n}" + "文" * 100_000) for n in range(60)]
     await graph.put(space, rows, [])
     assert await graph.entities(space, [row.name for row in rows]) == {row.name: row for row in rows}
 
 
-async def test_spaces_do_not_see_each_other(graph: Graph, space: Space) -> None:
-    spaces = [space, Space(space.workspace, 2), Space(space.workspace + "0", 1), fresh_space()]
+async def test_spaces_do_not_see_each_other(graph: Graph, space: Partition) -> None:
+    spaces = [space, Partition(space.workspace, 2), Partition(space.workspace + "0", 1), fresh_space()]
     for number, here in enumerate(spaces, 1):
         await graph.put(here, [entity("a", number), entity("b", number)], [relation("a", "b", number)])
     for number, here in enumerate(spaces, 1):
@@ -347,7 +349,7 @@ async def test_spaces_do_not_see_each_other(graph: Graph, space: Space) -> None:
     assert set(spaces) & await graph.spaces() == set(spaces[1:])
 
 
-async def test_drop_removes_everything_tombstones_too(graph: Graph, space: Space) -> None:
+async def test_drop_removes_everything_tombstones_too(graph: Graph, space: Partition) -> None:
     rows = [relation("hub", f"name {n}") for n in range(5000)]
     await graph.put(space, [Entity("old", 9, gone=True)], [*rows, Relation("old", "hub", 9, gone=True)])
     assert space in await graph.spaces()
@@ -359,7 +361,7 @@ async def test_drop_removes_everything_tombstones_too(graph: Graph, space: Space
     assert await every_relation(graph, space) == [relation("hub", "old", 1)]
 
 
-async def test_hubs_are_the_entities_with_the_most_relations_then_by_name(graph: Graph, space: Space) -> None:
+async def test_hubs_are_the_entities_with_the_most_relations_then_by_name(graph: Graph, space: Partition) -> None:
     rows = [relation("hub", f"spoke {n}") for n in range(9)] + [relation("second", "spoke 3"), relation("second", "z")]
     await graph.put(space, [entity(name) for name in ("hub", "second", "lone", "odd", "z")], rows)
     await graph.put(space, [entity(f"spoke {n}") for n in range(9)], [])
@@ -369,7 +371,7 @@ async def test_hubs_are_the_entities_with_the_most_relations_then_by_name(graph:
     assert await graph.hubs(space, limit=0) == await graph.hubs(fresh_space(), limit=9) == []
 
 
-async def test_prepare_may_be_called_again_and_by_many_at_once(store: GraphStore, space: Space) -> None:
+async def test_prepare_may_be_called_again_and_by_many_at_once(store: GraphStore, space: Partition) -> None:
     await store.client.put(space, [entity("a")], [])
     await asyncio.gather(*(store.another().prepare() for _ in range(5)))
     await store.client.ping()

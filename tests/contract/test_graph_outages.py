@@ -12,7 +12,7 @@ import pytest_asyncio
 from neo4j import AsyncDriver
 from neo4j.exceptions import ConstraintError, DriverError, Neo4jError
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.graph.neo4j.store import BoltGraph
 from runtime.stores.graph.port import Graph
@@ -148,7 +148,7 @@ def batch(number: int) -> tuple[list[Entity], list[Relation]]:
     return [entity(name) for name in names], [relation(*end) for end in ends]
 
 
-async def write_until_it_fails(graph: Graph, space: Space, acknowledged: list[int]) -> None:
+async def write_until_it_fails(graph: Graph, space: Partition, acknowledged: list[int]) -> None:
     """Number after number, noting each that the store acknowledged."""
     while True:
         number = len(acknowledged)

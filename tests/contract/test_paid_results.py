@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.values import TokenUsage
 from runtime.errors import Unavailable
 from runtime.models.port import Completion, Message, Vector
@@ -25,7 +25,7 @@ from services.query.adapters.models import ModelKeywordExtractor
 from services.query.adapters.row_cache import RowCache
 
 MADE = Extraction((), (), TokenUsage(prompt=10, completion=3))
-TABLE = Table("extractions", Space("w", 0))
+TABLE = Table("extractions", Partition("w", 0))
 
 
 class Lock:

@@ -5,7 +5,7 @@ import pytest
 from contracts import subjects
 from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
-from runtime.bus.parked import ParkedEvent
+from runtime.bus.parking.port import ParkedEvent
 from tests.support.buses import Bus, numbered
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.documents.mongo.store import MongoRows
 from runtime.stores.documents.port import Row, Rows, Table
@@ -27,21 +27,21 @@ LIMIT = 2.0
 """Seconds that a command may take in these tests."""
 TABLE = new_table("documents")
 COUNTERS = new_table("revisions")
-SPACE = Space("w", 1)
+SPACE = Partition("w", 1)
 ROOT = Path(__file__).parents[2]
 
 # What a second process does: `python -c SCRIPT path number`. It prints each key once its row is acknowledged.
 SCRIPT = """
 import asyncio, sys
 from pathlib import Path
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.stores.documents.port import Table
 from runtime.stores.documents.sqlite.store import SqliteRows
 
 async def work(path, name, count):
     rows = SqliteRows(path)
     await rows.prepare()
-    shared, own = Table("revisions", Space("w", 1)), Table("chunks", Space("w", 1))
+    shared, own = Table("revisions", Partition("w", 1)), Table("chunks", Partition("w", 1))
     for number in range(count):
         await rows.increment(shared, ["all"])
         await rows.put_newer(shared, {"greatest": {"rev": number, "by": name}}, "rev")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.errors import InvalidInput
 from runtime.stores.documents.port import INDEXES, Rows, Table
 from tests.support.rows import everything, keys, new_table
@@ -155,10 +155,10 @@ async def test_a_scan_gives_a_thousand_rows_unless_told(rows: Rows, plain: Table
     assert keys(await rows.scan(plain, limit=5000)) == [f"{n:04d}" for n in range(1200)]
 
 
-def neighbours(space: Space) -> list[Space]:
+def neighbours(space: Partition) -> list[Partition]:
     """Spaces whose names begin alike."""
     workspaces = [space.workspace + end for end in ("", "-", ".", "0", "_")]
-    return [Space(workspace, generation) for workspace in workspaces for generation in (0, 1, 2, 10, 11)]
+    return [Partition(workspace, generation) for workspace in workspaces for generation in (0, 1, 2, 10, 11)]
 
 
 @pytest.mark.parametrize("name", INDEXES)
@@ -195,11 +195,11 @@ async def test_the_spaces_of_a_table_are_those_with_a_row(rows: Rows, plain: Tab
     spaces = set(neighbours(plain.space))
     for space in spaces:
         await rows.put(Table("embeddings", space), {f"{n}": {} for n in range(3)})
-    gone = Space(plain.space.workspace, 10)
+    gone = Partition(plain.space.workspace, 10)
     await rows.drop(Table("embeddings", gone))
     await rows.delete(Table("embeddings", plain.space), ["0", "1", "2"])
 
-    def mine(found: set[Space]) -> set[Space]:
+    def mine(found: set[Partition]) -> set[Partition]:
         return {space for space in found if space.workspace.startswith(plain.space.workspace)}
 
     assert mine(await rows.spaces("embeddings")) == spaces - {gone, plain.space}

@@ -8,11 +8,11 @@ import pytest
 import pytest_asyncio
 
 from contracts.events import DocumentDeleted, GraphEdited
-from contracts.graph import Generations, Provenance, Space
+from contracts.graph import Generations, Partition, Provenance
 from contracts.values import EditedValues
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
 from services.query.adapters.provenance import RowProvenance
-from tests.support.facts import delivered, document, entity, extracted, relation
+from tests.support.events import delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 from tests.support.rows import Opener
 
@@ -27,8 +27,8 @@ class Desk:
         self.workspace, self.place = f"w-{uuid4().hex}", 10
 
     @property
-    def space(self) -> Space:
-        return Space(self.workspace, 1)
+    def space(self) -> Partition:
+        return Partition(self.workspace, 1)
 
     async def take(self, handler: Any, *events: Any) -> None:
         """Hand events to a handler of the merger, each with the next place in the log."""
@@ -87,7 +87,7 @@ async def test_what_nobody_named_has_no_support(desk: Desk) -> None:
     await desk.says(2, "A", "B")
     assert await desk.all("C") == []
     assert await desk.supports.of(desk.space, ["A"], limit=0) == []
-    assert await desk.supports.of(Space(desk.workspace, 2), ["A"]) == []
+    assert await desk.supports.of(Partition(desk.workspace, 2), ["A"]) == []
 
 
 @pytest.mark.parametrize("limit", [1, 7, 50, 1000])

@@ -21,7 +21,7 @@ class TideMeasured(Event):
     quality: str
 
     @property
-    def about(self) -> str:
+    def aggregate_id(self) -> str:
         return self.station
 
 

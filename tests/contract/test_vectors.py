@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from contracts.graph import VECTOR_KINDS, Hit, Space
+from contracts.graph import VECTOR_KINDS, Hit, Partition
 from contracts.ids import chunk_vector_id
 from runtime.errors import Poison
 from runtime.stores.vectors.port import Vectors
@@ -33,11 +33,11 @@ def vectors(store: VectorStore) -> Vectors:
 
 
 @pytest.fixture
-def space() -> Space:
+def space() -> Partition:
     return fresh_space()
 
 
-async def test_the_store_answers_and_preparing_again_changes_nothing(vectors: Vectors, space: Space) -> None:
+async def test_the_store_answers_and_preparing_again_changes_nothing(vectors: Vectors, space: Partition) -> None:
     await vectors.put(space, "chunks", [row("a")])
     await vectors.prepare(1)
     await vectors.ping()
@@ -45,7 +45,7 @@ async def test_the_store_answers_and_preparing_again_changes_nothing(vectors: Ve
     assert 1 in await vectors.generations()
 
 
-async def test_a_row_comes_back_whole_and_with_its_vector_only_when_asked(vectors: Vectors, space: Space) -> None:
+async def test_a_row_comes_back_whole_and_with_its_vector_only_when_asked(vectors: Vectors, space: Partition) -> None:
     whole = row(
         "rel-1", 0.5, -0.25, text="A knows B", version=7, names=("A", "B"), document_id="doc-1", file_path="a/b.md",
         order=12,
@@ -58,7 +58,7 @@ async def test_a_row_comes_back_whole_and_with_its_vector_only_when_asked(vector
     assert await vectors.search(space, "relations", whole.vector, top_k=1) == [Hit("rel-1", ("A", "B"), 1.0)]
 
 
-async def test_putting_twice_is_once(vectors: Vectors, space: Space) -> None:
+async def test_putting_twice_is_once(vectors: Vectors, space: Partition) -> None:
     rows = [row("a", 1.0), row("b", 2.0, 1.0)]
     for _ in range(2):
         await vectors.put(space, "chunks", rows)
@@ -66,7 +66,7 @@ async def test_putting_twice_is_once(vectors: Vectors, space: Space) -> None:
     assert await vectors.get(space, "chunks", ["a", "b"], vectors=True) == {"a": rows[0], "b": rows[1]}
 
 
-async def test_a_later_row_replaces_an_earlier_one(vectors: Vectors, space: Space) -> None:
+async def test_a_later_row_replaces_an_earlier_one(vectors: Vectors, space: Partition) -> None:
     await vectors.put(space, "chunks", [row("a", *EAST, text="first"), row("b"), row("a", *NORTH, text="second")])
     assert (await vectors.get(space, "chunks", ["a"]))["a"].text == "second"
     assert await vectors.count(space, "chunks") == 2
@@ -86,7 +86,7 @@ async def test_empty_input_does_nothing(vectors: Vectors) -> None:
     assert 77 not in await vectors.generations()
 
 
-async def test_get_and_delete_pass_over_what_does_not_exist(vectors: Vectors, space: Space) -> None:
+async def test_get_and_delete_pass_over_what_does_not_exist(vectors: Vectors, space: Partition) -> None:
     await vectors.put(space, "chunks", [row("a"), row("b"), row("c")])
     assert set(await vectors.get(space, "chunks", ["a", "nobody", "a", "c"])) == {"a", "c"}
     for _ in range(2):
@@ -100,13 +100,15 @@ async def test_get_and_delete_pass_over_what_does_not_exist(vectors: Vectors, sp
     "odd",
     ["", "知识图谱。", 'it\'s "quoted" \\ back\\\\slash', "line\nline\r\n\ttab", "🦜 zero\x00", "x" * 5000, "{}", "%_"],
 )
-async def test_odd_texts_and_names_come_back_as_they_were(vectors: Vectors, space: Space, odd: str) -> None:
+async def test_odd_texts_and_names_come_back_as_they_were(vectors: Vectors, space: Partition, odd: str) -> None:
     odd_row = row("odd", text=odd, names=(odd, "B"), document_id=odd[:500], file_path=odd[:4096])
     await vectors.put(space, "entities", [odd_row, row("plain")])
     assert await vectors.get(space, "entities", ["odd"], vectors=True) == {"odd": odd_row}
 
 
-async def test_a_text_that_is_too_long_is_cut_at_a_character_and_keeps_its_hash(vectors: Vectors, space: Space) -> None:
+async def test_a_text_that_is_too_long_is_cut_at_a_character_and_keeps_its_hash(
+    vectors: Vectors, space: Partition
+) -> None:
     long = row("long", text="ab" + "长" * 100_000, names=("名" * 30_000, "B"))
     await vectors.put(space, "chunks", [long])
     kept = (await vectors.get(space, "chunks", ["long"]))["long"]
@@ -117,7 +119,7 @@ async def test_a_text_that_is_too_long_is_cut_at_a_character_and_keeps_its_hash(
     assert long.names[0].startswith(kept.names[0])
 
 
-async def test_a_text_that_utf8_cannot_say_is_kept_as_far_as_it_can(vectors: Vectors, space: Space) -> None:
+async def test_a_text_that_utf8_cannot_say_is_kept_as_far_as_it_can(vectors: Vectors, space: Partition) -> None:
     await vectors.put(space, "chunks", [row("half", text="half a \ud83e pair")])
     assert (await vectors.get(space, "chunks", ["half"]))["half"].text == "half a ? pair"
 
@@ -127,7 +129,7 @@ async def test_a_text_that_utf8_cannot_say_is_kept_as_far_as_it_can(vectors: Vec
     [(), (1.0,) * 7, (1.0,) * 9, (math.nan,) + (0.0,) * 7, (math.inf,) * 8, (-math.inf,) * 8, (1e39,) * 8],
 )
 async def test_a_vector_that_is_not_finite_or_of_another_dimension_is_poison_and_nothing_is_written(
-    vectors: Vectors, space: Space, bad: tuple[float, ...]
+    vectors: Vectors, space: Partition, bad: tuple[float, ...]
 ) -> None:
     rows = [row(f"good-{n}") for n in range(600)]
     with pytest.raises(Poison, match="culprit"):
@@ -138,7 +140,7 @@ async def test_a_vector_that_is_not_finite_or_of_another_dimension_is_poison_and
 
 
 @pytest.mark.parametrize("bad", ["", "a b", 'x" or key != "', "a'b", "ключ", "a\n", "a" * 65])
-async def test_what_is_no_id_is_never_written_and_names_nothing(vectors: Vectors, space: Space, bad: str) -> None:
+async def test_what_is_no_id_is_never_written_and_names_nothing(vectors: Vectors, space: Partition, bad: str) -> None:
     with pytest.raises(Poison):
         await vectors.put(space, "chunks", [row("good"), row(bad)])
     await vectors.put(space, "chunks", [row("a")])
@@ -147,7 +149,7 @@ async def test_what_is_no_id_is_never_written_and_names_nothing(vectors: Vectors
     assert await ids(vectors, space) == ["a"]
 
 
-async def test_ten_thousand_rows_go_in_at_once_and_are_scanned_in_pages(vectors: Vectors, space: Space) -> None:
+async def test_ten_thousand_rows_go_in_at_once_and_are_scanned_in_pages(vectors: Vectors, space: Partition) -> None:
     rows = [row(f"row-{n:05d}", math.cos(n), math.sin(n)) for n in range(10_000)]
     await vectors.put(space, "chunks", rows[::-1])
     assert await vectors.count(space, "chunks") == 10_000
@@ -160,7 +162,7 @@ async def test_ten_thousand_rows_go_in_at_once_and_are_scanned_in_pages(vectors:
     assert await ids(vectors, space) == seen[:5]
 
 
-async def test_rows_that_are_too_much_for_one_message_go_in_and_come_back(vectors: Vectors, space: Space) -> None:
+async def test_rows_that_are_too_much_for_one_message_go_in_and_come_back(vectors: Vectors, space: Partition) -> None:
     rows = [row(f"row-{n:03d}", text=f"{n:03d}" + "x" * 65_000) for n in range(270)]  # 18 MB
     await vectors.put(space, "chunks", rows)
     found = await vectors.get(space, "chunks", [made.id for made in rows])
@@ -169,7 +171,7 @@ async def test_rows_that_are_too_much_for_one_message_go_in_and_come_back(vector
     await vectors.delete(space, "chunks", list(found))
 
 
-async def test_a_scan_goes_by_the_codes_of_the_characters(vectors: Vectors, space: Space) -> None:
+async def test_a_scan_goes_by_the_codes_of_the_characters(vectors: Vectors, space: Partition) -> None:
     ordered = ["-", "0", "A", "Z", "_", "a", "a-", "aa", "z"]
     await vectors.put(space, "chunks", [row(id) for id in reversed(ordered)])
     assert await ids(vectors, space) == ordered
@@ -184,8 +186,10 @@ async def test_a_scan_goes_by_the_codes_of_the_characters(vectors: Vectors, spac
 @pytest.mark.parametrize(
     "hostile", ['x" or tenant != "', "x' or '1' == '1", "\\", "a\nb", "租户", "*", "%", "", "A", "w" * 500]
 )
-async def test_workspaces_with_the_same_ids_do_not_see_each_other(vectors: Vectors, space: Space, hostile: str) -> None:
-    there = Space(hostile, 1)
+async def test_workspaces_with_the_same_ids_do_not_see_each_other(
+    vectors: Vectors, space: Partition, hostile: str
+) -> None:
+    there = Partition(hostile, 1)
     await vectors.put(space, "chunks", [row("a", text="here", names=("here",)), row("b")])
     await vectors.put(there, "chunks", [row("a", text="there", names=("there",))])
     assert (await vectors.get(space, "chunks", ["a"]))["a"].text == "here"
@@ -197,7 +201,7 @@ async def test_workspaces_with_the_same_ids_do_not_see_each_other(vectors: Vecto
     assert await vectors.count(space, "chunks") == 2
 
 
-async def test_kinds_with_the_same_ids_do_not_see_each_other(vectors: Vectors, space: Space) -> None:
+async def test_kinds_with_the_same_ids_do_not_see_each_other(vectors: Vectors, space: Partition) -> None:
     for kind in VECTOR_KINDS:
         await vectors.put(space, kind, [row("a", names=(kind,))])
     await vectors.delete(space, "entities", ["a"])
@@ -207,7 +211,7 @@ async def test_kinds_with_the_same_ids_do_not_see_each_other(vectors: Vectors, s
     assert found == [[("chunks",)], [], [("relations",)]]
 
 
-async def test_the_best_come_first_with_their_cosine_similarity(vectors: Vectors, space: Space) -> None:
+async def test_the_best_come_first_with_their_cosine_similarity(vectors: Vectors, space: Partition) -> None:
     await vectors.put(
         space,
         "chunks",
@@ -222,7 +226,7 @@ async def test_the_best_come_first_with_their_cosine_similarity(vectors: Vectors
     assert len(await vectors.search(space, "chunks", question, top_k=1_000_000)) == 4
 
 
-async def test_what_scores_the_least_score_or_less_is_left_out(vectors: Vectors, space: Space) -> None:
+async def test_what_scores_the_least_score_or_less_is_left_out(vectors: Vectors, space: Partition) -> None:
     await vectors.put(space, "chunks", [row("same", *EAST), row("across", *NORTH), row("near", 4.0, 3.0)])
     question = row("q", *EAST).vector
     assert [hit.id for hit in await vectors.search(space, "chunks", question, top_k=9, min_score=0.0)] == [
@@ -235,7 +239,7 @@ async def test_what_scores_the_least_score_or_less_is_left_out(vectors: Vectors,
 
 @pytest.mark.parametrize("others", [0, 80])
 async def test_a_search_may_be_held_to_the_chunks_of_some_documents(
-    vectors: Vectors, space: Space, others: int
+    vectors: Vectors, space: Partition, others: int
 ) -> None:
     rows = [row(chunk_vector_id(f"doc {n}", order), n + order / 10, 1.0) for n in range(6) for order in range(3)]
     await vectors.put(space, "chunks", rows)
@@ -246,14 +250,14 @@ async def test_a_search_may_be_held_to_the_chunks_of_some_documents(
     assert await vectors.search(space, "chunks", row("q", 1.0).vector, top_k=4, documents=[]) == []
 
 
-async def test_likeness_is_that_of_the_named_rows_whatever_else_is_nearer(vectors: Vectors, space: Space) -> None:
+async def test_likeness_is_that_of_the_named_rows_whatever_else_is_nearer(vectors: Vectors, space: Partition) -> None:
     await vectors.put(space, "chunks", [row("east", 1.0), row("north", 0.0, 2.0), row("west", -1.0), row("near", 1.0)])
     found = await vectors.likeness(space, "chunks", row("east", 3.0).vector, ["east", "north", "west", "none", "no id"])
     assert found == {"east": 1.0, "north": 0.0, "west": -1.0}
     assert await vectors.likeness(space, "chunks", row("east", 3.0).vector, []) == {}
 
 
-async def test_a_vector_without_direction_is_kept_and_disturbs_no_search(vectors: Vectors, space: Space) -> None:
+async def test_a_vector_without_direction_is_kept_and_disturbs_no_search(vectors: Vectors, space: Partition) -> None:
     await vectors.put(space, "chunks", [row("none", 0.0), row("same", *EAST)])
     assert (await vectors.get(space, "chunks", ["none"], vectors=True))["none"].vector == (0.0,) * DIMENSION
     hits = await vectors.search(space, "chunks", row("q", *EAST).vector, top_k=9, min_score=0.0)
@@ -261,7 +265,7 @@ async def test_a_vector_without_direction_is_kept_and_disturbs_no_search(vectors
     assert all(hit.score == 0.0 for hit in await vectors.search(space, "chunks", row("q", 0.0).vector, top_k=9))
 
 
-async def test_equal_ones_come_by_id_also_where_the_list_ends(vectors: Vectors, space: Space) -> None:
+async def test_equal_ones_come_by_id_also_where_the_list_ends(vectors: Vectors, space: Partition) -> None:
     names = [f"{n * 7919 % 10_000:04d}" for n in range(200)]
     await vectors.put(space, "chunks", [row("best", *EAST)] + [row(f"eq-{name}", 3.0, 4.0) for name in names])
     for top_k in (1, 2, 5, 50, 201):
@@ -269,7 +273,7 @@ async def test_equal_ones_come_by_id_also_where_the_list_ends(vectors: Vectors, 
         assert [hit.id for hit in hits] == ["best", *(f"eq-{name}" for name in sorted(names))][:top_k]
 
 
-async def test_a_write_is_found_by_every_reader_when_it_returns(store: VectorStore, space: Space) -> None:
+async def test_a_write_is_found_by_every_reader_when_it_returns(store: VectorStore, space: Partition) -> None:
     writer, reader = store.client, store.another()
     for n in range(12):
         direction = row("q", math.cos(n), math.sin(n)).vector
@@ -285,7 +289,7 @@ async def test_a_write_is_found_by_every_reader_when_it_returns(store: VectorSto
 
 
 async def test_clients_that_write_the_same_rows_at_the_same_time_write_them_once(
-    store: VectorStore, space: Space
+    store: VectorStore, space: Partition
 ) -> None:
     clients = [store.client, store.another(), store.another()]
     rows = [row(f"row-{n}", float(n + 1), 1.0) for n in range(700)]

@@ -13,7 +13,7 @@ import pytest_asyncio
 from pymilvus import DataType, MilvusClient
 from pymilvus.exceptions import MilvusException
 
-from contracts.graph import VECTOR_KINDS, EmbeddingModel, Entity, Generations, Relation, Space, VectorRow
+from contracts.graph import VECTOR_KINDS, EmbeddingModel, Entity, Generations, Partition, Relation, VectorRow
 from runtime.errors import ModelChanged, OutdatedVectors, Unavailable
 from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.memory import MemoryRows
@@ -48,7 +48,7 @@ def vectors(store: VectorStore) -> Vectors:
 
 
 @pytest.fixture
-def space() -> Space:
+def space() -> Partition:
     return fresh_space()
 
 
@@ -71,7 +71,7 @@ async def test_reading_a_generation_that_nobody_made_finds_nothing_and_makes_not
     assert 78 not in await vectors.generations()
 
 
-async def test_generations_are_made_on_need_kept_apart_and_dropped_whole(store: VectorStore, space: Space) -> None:
+async def test_generations_are_made_on_need_kept_apart_and_dropped_whole(store: VectorStore, space: Partition) -> None:
     vectors, other = store.client, store.another(OTHER_MODEL, 16)
     await other.prepare(41)
     there = replace(space, generation=42)
@@ -89,7 +89,7 @@ async def test_generations_are_made_on_need_kept_apart_and_dropped_whole(store: 
     assert await ids(vectors, space) == ["a"]
 
 
-async def test_a_client_finds_out_that_another_one_dropped_the_generation(store: VectorStore, space: Space) -> None:
+async def test_a_client_finds_out_that_another_one_dropped_the_generation(store: VectorStore, space: Partition) -> None:
     vectors, other = store.client, store.another()
     there = replace(space, generation=51)
     await vectors.put(there, "chunks", [row("a"), row("b")])
@@ -115,7 +115,7 @@ async def test_the_model_that_filled_a_generation_is_told_to_every_client(store:
 
 @pytest.mark.parametrize(("model", "dimension"), [(OTHER_MODEL, DIMENSION), (MODEL, 16)])
 async def test_a_generation_that_another_model_filled_is_refused(
-    store: VectorStore, space: Space, model: str, dimension: int
+    store: VectorStore, space: Partition, model: str, dimension: int
 ) -> None:
     await store.client.put(space, "chunks", [row("a")])
     vectors = store.another(model, dimension)
@@ -141,7 +141,7 @@ async def test_a_generation_that_another_model_filled_is_refused(
 
 @servers_only
 async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_written(
-    store: VectorStore, space: Space, monkeypatch: pytest.MonkeyPatch
+    store: VectorStore, space: Partition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there, vectors = replace(space, generation=62), store.another()
     with monkeypatch.context() as older:
@@ -174,9 +174,9 @@ async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_
 async def test_relations_whose_names_join_to_one_text_are_both_found(store: VectorStore) -> None:
     generations, graph = Generations(graph=1, vectors=63), MemoryGraph()
     embeddings = CachedEmbeddings(MemoryRows(), LexicalEmbedder(DIMENSION))
-    pairs, space = {("ZqA", "bcdyx"), ("ZqAb", "cdyx")}, Space("joined", 63)
+    pairs, space = {("ZqA", "bcdyx"), ("ZqAb", "cdyx")}, Partition("joined", 63)
     relations = [Relation(*pair, 1, description=f"{pair[0]} knows {pair[1]}") for pair in sorted(pairs)]
-    await graph.put(Space("joined", 1), [Entity(name, 1) for pair in pairs for name in pair], relations)
+    await graph.put(Partition("joined", 1), [Entity(name, 1) for pair in pairs for name in pair], relations)
     for _ in range(2):
         await index_graph("joined", set(), pairs, generations, graph, store.client, embeddings)
     assert {row.names for row in await store.client.scan(space, "relations")} == pairs
@@ -184,7 +184,7 @@ async def test_relations_whose_names_join_to_one_text_are_both_found(store: Vect
 
 
 @servers_only
-async def test_a_collection_whose_maker_died_halfway_is_finished(store: VectorStore, space: Space) -> None:
+async def test_a_collection_whose_maker_died_halfway_is_finished(store: VectorStore, space: Partition) -> None:
     there = replace(space, generation=61)
     name = collection(61, "chunks", MODEL, DIMENSION)
     await asyncio.to_thread(make_half, store.uri, name)
@@ -208,7 +208,9 @@ def make_half(uri: str, name: str) -> None:
 
 
 @servers_only
-async def test_a_server_that_freezes_is_unavailable_in_time_and_found_again(store: VectorStore, space: Space) -> None:
+async def test_a_server_that_freezes_is_unavailable_in_time_and_found_again(
+    store: VectorStore, space: Partition
+) -> None:
     vectors = store.another(timeout=2.0)
     await vectors.put(space, "chunks", [row("a")])
     freeze(store.server.pid)
@@ -226,7 +228,7 @@ async def test_a_server_that_freezes_is_unavailable_in_time_and_found_again(stor
 
 @servers_only
 async def test_a_server_that_was_killed_comes_back_with_all_that_it_acknowledged(
-    store: VectorStore, space: Space
+    store: VectorStore, space: Partition
 ) -> None:
     vectors = store.client
     rows = [row(f"row-{n:04d}", n / 1024, 1.0) for n in range(1_200)]

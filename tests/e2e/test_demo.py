@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from standalone.embedded.data_folder import Folder
+from standalone.embedded.data_folder import DataFolder
 from tests.support.stack import LIGHTSTREAM, environment
 from tests.support.waiting import PATIENCE
 
@@ -49,7 +49,7 @@ def test_it_says_how_to_go_on(first: subprocess.CompletedProcess[str]) -> None:
 
 
 def test_it_leaves_nothing_running(first: subprocess.CompletedProcess[str], folder: Path) -> None:
-    assert not Folder(folder).running()
+    assert not DataFolder(folder).is_running()
     mine = [
         pid.name
         for pid in Path("/proc").iterdir()

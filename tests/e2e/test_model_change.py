@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from contracts.graph import VECTOR_KINDS, Space, VectorKind, VectorRow
-from runtime.bus.nats import connected
-from runtime.bus.nats_beside import NatsPointers
-from runtime.embedding import Embeddings
+from contracts.graph import VECTOR_KINDS, Partition, VectorKind, VectorRow
+from runtime.bus.nats.key_values import NatsActiveGenerations
+from runtime.bus.nats.log import connected
+from runtime.projections.embedding import Embeddings
 from runtime.stores.open import open_vectors
 from runtime.stores.vectors.milvus import collections
 from runtime.stores.vectors.port import Vectors
@@ -129,14 +129,14 @@ def make_outdated(stack: Stack) -> None:
 
     async def change() -> None:
         async with connected(stack.settings.nats_url, name="test") as client:
-            generation = (await (await NatsPointers.bind(client.jetstream())).live()).vectors
+            generation = (await (await NatsActiveGenerations.bind(client.jetstream())).live()).vectors
         embeddings = Embeddings(stack.settings)
         async with embeddings.of(generation) as found:
             await rename_rows(found.vectors, generation)
         await embeddings.close()
 
     async def rename_rows(vectors: Vectors, generation: int) -> None:
-        space, rows = Space("default", generation), dict[VectorKind, list[VectorRow]]()
+        space, rows = Partition("default", generation), dict[VectorKind, list[VectorRow]]()
         for kind in VECTOR_KINDS:
             ids = [row.id for row in await vectors.scan(space, kind)]
             rows[kind] = list((await vectors.get(space, kind, ids, vectors=True)).values())

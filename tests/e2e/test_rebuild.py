@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from contracts.graph import PROJECTIONS
-from standalone.embedded.data_folder import Folder
+from standalone.embedded.data_folder import DataFolder
 from tests.support.corpus import documents
 from tests.support.stack import LIGHTSTREAM, Stack, environment, running
 from tests.support.waiting import PATIENCE
@@ -126,7 +126,7 @@ def test_a_rollback_brings_the_old_generation_with_all_that_happened_since(
 
 
 def test_two_rebuilds_at_once_are_refused(stack: Stack, before: dict[str, Any]) -> None:
-    with Folder(stack.folder).rebuilding():
+    with DataFolder(stack.folder).rebuild_lock():
         refused = stack.run("rebuild", "status")
     assert refused.returncode == 1
     assert "under way" in refused.stderr + refused.stdout

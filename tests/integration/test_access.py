@@ -9,7 +9,7 @@ from nats.js import JetStreamContext
 
 from runtime.errors import ConfigurationError, Unavailable
 from standalone.embedded.processes import free_port, listening
-from standalone.operations.target import service as asking
+from standalone.operations.target import query_client as asking
 from tests.support.access import KEY
 from tests.support.nats_server import Reachable, until
 from tests.support.services import logs, page, service

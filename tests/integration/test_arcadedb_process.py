@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.errors import ConfigurationError
 from runtime.stores.graph.neo4j.store import BoltGraph
 from standalone.embedded.processes import Process, free_port, listening
@@ -45,7 +45,7 @@ async def test_it_ends_cleanly_with_connections_open_and_keeps_its_data_under_a_
     server: tuple[Process, BoltGraph], tmp_path: Path
 ) -> None:
     process, graph = server
-    space = Space("kept", 1)
+    space = Partition("kept", 1)
     await graph.prepare()
     await graph.put(space, [entity("a")], [])
     process.signal(signal.SIGTERM)

@@ -18,17 +18,18 @@ from contracts import permissions, subjects
 from contracts.events import EVENTS
 from contracts.ids import sha256
 from contracts.permissions import API, IMPORTED_API, USERS, User, imported
-from contracts.registry import consumer
-from contracts.topology import BUCKETS, DURABLES, STREAMS
+from contracts.registry import service_of
+from contracts.topology import BUCKETS, CONSUMERS, STREAMS
 from runtime.bus import topology
-from runtime.bus.nats import NatsLog, connected
-from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
-from runtime.bus.nats_parked import NatsParked
-from runtime.bus.parked import ParkedEvent
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.log import NatsLog, connected
+from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.parking.port import ParkedEvent
 from runtime.bus.publisher import add_document
 from runtime.errors import ConfigurationError, Unavailable
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
-from tests.support.facts import added, sealed
+from tests.support.events import added, sealed
 from tests.support.nats_server import until
 from tests.support.services import service
 
@@ -42,10 +43,10 @@ DANGEROUS = (
         "CREATE", "UPDATE", "DELETE", "PURGE", "MSG.DELETE", "MSG.GET", "SNAPSHOT", "RESTORE", "PEER.REMOVE",
         "LEADER.STEPDOWN",
     )),
-    *(f"{API}.CONSUMER.{call}.{durable.stream}.{durable.name}" for durable in DURABLES for call in (
+    *(f"{API}.CONSUMER.{call}.{durable.stream}.{durable.name}" for durable in CONSUMERS for call in (
         "CREATE", "DURABLE.CREATE", "DELETE", "PAUSE", "RESET", "UNPIN", "LEADER.STEPDOWN", "MSG.NEXT", "INFO",
     )),
-    *(f"{API}.CONSUMER.CREATE.{d.stream}.{d.name}.{example}" for d in DURABLES for example in d.filters),
+    *(f"{API}.CONSUMER.CREATE.{d.stream}.{d.name}.{example}" for d in CONSUMERS for example in d.filters),
     f"{API}.DIRECT.GET.KB_EVENTS", f"{API}.DIRECT.GET.KB_EVENTS.kb.v1.w.d.DocumentAdded", f"{API}.DIRECT.GET.KB_BLOBS",
     f"{API}.CONSUMER.CREATE.KB_EVENTS", f"{API}.CONSUMER.CREATE.KB_EVENTS.spy.kb.v1.w.d.DocumentAdded",
     f"{API}.CONSUMER.LIST.KB_EVENTS", f"{API}.CONSUMER.NAMES.KB_EVENTS", f"{API}.STREAM.LIST", f"{API}.STREAM.NAMES",
@@ -66,7 +67,7 @@ async def bus(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deploye
             jetstream = client.jetstream()
             assert await topology.apply(jetstream)
             assert await topology.check(jetstream) == []
-            await NatsPointers(await jetstream.key_value("KB_GENERATIONS")).write({}, 0)
+            await NatsActiveGenerations(await jetstream.key_value("KB_GENERATIONS")).write({}, 0)
             for bucket in BUCKETS:
                 await (await jetstream.key_value(bucket.name)).put("seed", b"{}")
             await jetstream.publish("parked.a.a.a", b"{}")
@@ -144,7 +145,7 @@ async def state(bus: DeployedBus) -> dict[str, Any]:
         infos = await client.jetstream().streams_info()
         consumers = await client.jetstream().consumers_info("KB_EVENTS")
     streams = {info.config.name: (info.state.last_seq, info.state.messages, info.config) for info in infos}
-    declared = {durable.name for durable in DURABLES}
+    declared = {durable.name for durable in CONSUMERS}
     readers = {
         info.name: (info.num_pending, info.num_ack_pending, info.config) for info in consumers if info.name in declared
     }
@@ -250,13 +251,13 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     assert [found.is_new for found in one] == [True, False]
     blob = await NatsBlobs(asked).put("text")
     assert await NatsBlobs(read).get(blob) == "text"
-    assert (await (await NatsPointers.bind(read)).live()).graph == 1
-    values, others = await NatsValues.bind(shared), await NatsValues.bind(asked)
+    assert (await (await NatsActiveGenerations.bind(read)).live()).graph == 1
+    values, others = await NatsSharedValues.bind(shared), await NatsSharedValues.bind(asked)
     assert await values.write("model", b"paused", 0)
     assert await others.read("model") == (b"paused", (await values.read("model"))[1])
     assert "model" in await others.keys()
     assert (found := await NatsLog(read).newest("w", "d", "DocumentAdded", exact=False)) and found.sequence == first
-    mine = [durable for durable in DURABLES if consumer(durable) == "chunker"]
+    mine = [durable for durable in CONSUMERS if service_of(durable) == "chunker"]
     assert await topology.check(read, tuple(mine)) == []
     for client in (query, extractor, chunker):
         await client.close()
@@ -309,7 +310,7 @@ async def test_a_service_parks_events_of_its_own_durables_and_takes_them_up_agai
         reason="retried", event_type="DocumentAdded", parked_at=0.0, not_before=0.0,
     )  # fmt: skip
     client = await opened(bus, "chunker")
-    parked = NatsParked(client.jetstream(prefix=IMPORTED_API, timeout=3))
+    parked = NatsParkedEvents(client.jetstream(prefix=IMPORTED_API, timeout=3))
     revision = await parked.put(event)
     claimed = await parked.put(event, revision)
     assert [entry.event for entry in await parked.changes("chunker", 0)][-1:] == [event]

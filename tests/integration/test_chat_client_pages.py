@@ -14,7 +14,7 @@ from runtime.models.scripted import ScriptedChat
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, behind
-from tests.support.facts import entity
+from tests.support.events import entity
 from tests.support.querying import World
 from tests.support.served import served
 

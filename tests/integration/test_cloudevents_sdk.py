@@ -21,7 +21,7 @@ from nats.js import JetStreamContext
 from contracts.events import ChunksCreated
 from contracts.subjects import subject
 from runtime.bus.codec import decode
-from runtime.bus.nats import NatsLog
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Message
 from tests.support.nats_server import Reachable, until
 from tests.support.services import service

@@ -11,14 +11,14 @@ from nats.js import JetStreamContext
 from contracts import subjects
 from contracts.events import Event
 from contracts.graph import Generations
-from contracts.topology import TURNS_BUCKET, durable
-from runtime.bus.edge import Edge, each
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsPointers, NatsValues
-from runtime.bus.nats_lookahead import Lookahead
-from runtime.bus.nats_messages import NatsMessage
-from runtime.bus.overtaking import OvertakingLane
+from contracts.topology import TURNS_BUCKET, declared_consumer
+from runtime.bus.fairness.scheduler import FairScheduler
+from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.lookahead import Lookahead
+from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.port import Delivery
+from runtime.bus.processor import EventProcessor, each
 from runtime.errors import Unavailable
 from tests.support.nats_server import Reachable, until
 from tests.support.trial_service import document, trial_service
@@ -86,15 +86,15 @@ class Recorder:
         return []
 
 
-async def lane(jetstream: JetStreamContext, handler: Recorder) -> OvertakingLane:
+async def lane(jetstream: JetStreamContext, handler: Recorder) -> FairScheduler:
     """A lane on the chunker's consumer, as one replica has it."""
-    declared = durable("chunker")
-    edge = Edge(
-        "chunker", declared, each(handler), NatsLog(jetstream), await NatsPointers.bind(jetstream),
+    declared = declared_consumer("chunker")
+    edge = EventProcessor(
+        "chunker", declared, each(handler), NatsLog(jetstream), await NatsActiveGenerations.bind(jetstream),
         delay=lambda *_: 0.1,
     )  # fmt: skip
     look = Lookahead(jetstream, declared.stream, declared.filters)
-    return OvertakingLane(edge, look, await NatsValues.bind(jetstream, TURNS_BUCKET))
+    return FairScheduler(edge, look, await NatsSharedValues.bind(jetstream, TURNS_BUCKET))
 
 
 async def delivered(jetstream: JetStreamContext, count: int) -> list[NatsMessage]:

@@ -9,13 +9,13 @@ from nats.errors import TimeoutError as NatsTimeout
 from nats.js import JetStreamContext
 
 from contracts import subjects
-from runtime.bus import nats as nats_log
 from runtime.bus import topology
+from runtime.bus.nats import log as nats_log
 from standalone.embedded import bus_watch
-from standalone.embedded.bus_watch import BusWatch, confirms, watched
+from standalone.embedded.bus_watch import BusWatch, bus_confirms, watch_bus
 from standalone.embedded.processes import Process, free_port
 from standalone.embedded.servers.nats import nats_server, url
-from standalone.embedded.supervisor import Book, kept
+from standalone.embedded.supervisor import ChildRecords, supervise
 from tests.support.nats_server import RunningNats, connected, until
 from tests.support.services import page
 from tests.support.small_disk import fill, small_disk
@@ -41,12 +41,12 @@ async def test_a_bus_that_met_a_full_disk_works_again_when_there_is_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bus_watch, "INTERVAL", 0.5)
-    monkeypatch.setattr(bus_watch, "CONFIRMATION", 2.0)
+    monkeypatch.setattr(bus_watch, "TIMEOUT", 2.0)
     with small_disk(tmp_path / "disk", 24) as disk:
         port, said = free_port(), list[str]()
         bus = nats_server(disk / "bus", port=port, sync="default")
         server = RunningNats(bus, port, None, disk / "bus")
-        async with kept([bus], Book(lambda: None, said.append)) as answers:
+        async with supervise([bus], ChildRecords(lambda: None, said.append)) as answers:
             await answers()
             async with connected(server) as client, AsyncExitStack() as stack:
                 jetstream = client.jetstream()
@@ -54,9 +54,9 @@ async def test_a_bus_that_met_a_full_disk_works_again_when_there_is_room(
                 service = await stack.enter_async_context(trial_service(url(port), tmp_path / "service"))
                 await _full(jetstream, disk, service)
                 (disk / "ballast").unlink()
-                assert await confirms(url(port), "trial") is False, "room alone does not help"
+                assert await bus_confirms(url(port), "trial") is False, "room alone does not help"
                 assert "publishes" in await problems(service)
-                async with watched(BusWatch(bus, url(port), {"trial": int(service.env["PORT"])}, said.append)):
+                async with watch_bus(BusWatch(bus, url(port), {"trial": int(service.env["PORT"])}, said.append)):
                     await until(lambda: takes(jetstream, 10), "the log takes events again")
 
                     async def ready() -> bool:
@@ -90,13 +90,13 @@ async def test_an_idle_bus_with_room_is_left_alone(tmp_path: Path) -> None:
         async with connected(RunningNats(bus, port, None, tmp_path / "bus")) as client:
             await topology.apply(client.jetstream())
             watch = BusWatch(bus, url(port), {}, said.append)
-            for _ in range(bus_watch.TRIES + 1):
-                await watch.look()
+            for _ in range(bus_watch.MAX_FAILURES + 1):
+                await watch.check()
             assert (await client.jetstream().stream_info("KB_EVENTS")).state.messages == 0
             assert bus.alive
             assert not said
-            assert await confirms(url(port), "trial") is True
+            assert await bus_confirms(url(port), "trial") is True
     finally:
         with suppress(ProcessLookupError):
             await bus.stop()
-    assert await confirms(url(port), "trial") is None
+    assert await bus_confirms(url(port), "trial") is None

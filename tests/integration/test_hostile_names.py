@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from nats.js import JetStreamContext
 
-from contracts.envelope import seal
+from contracts.envelope import wrap
 from contracts.events import DocumentAdded
 from contracts.ids import event_id
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsBlobs
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.publisher import add_document
 from runtime.errors import InvalidInput
 from tests.support.nats_server import Reachable
@@ -26,7 +26,7 @@ LINES = [HOSTILE, f"doc-{HOSTILE}"]
 async def publish(log: NatsLog, name: str) -> None:
     event = DocumentAdded(document_id=f"doc-{name}", text="x", file_path=name)
     id = event_id(name, "DocumentAdded")
-    await log.publish(seal(event, id=id, source="/anybody", workspace="default", time=datetime.now(UTC)))
+    await log.publish(wrap(event, id=id, source="/anybody", workspace="default", time=datetime.now(UTC)))
 
 
 async def shown(url: str, *options: str) -> str:

@@ -10,20 +10,22 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from standalone.embedded.processes import Process, free_port
-from tests.support.crews import accepted, workers
 from tests.support.nats_server import until
 from tests.support.services import ROOT, logs
+from tests.support.worker_processes import accepted, workers
 
 PROGRAM = """
 import asyncio, os, sys, time
 from pathlib import Path
-from runtime import place, telemetry, workers
+from runtime import telemetry
+from runtime.processes import worker
+from runtime.processes import parent
 
 port, folder = int(sys.argv[1]), Path(sys.argv[2])
-here = place.found()
+here = worker.found()
 if here is None:
     telemetry.configure("query", "INFO")
-    sys.exit(workers.keep("127.0.0.1", port, 2, {"LENT": "to all"}))
+    sys.exit(parent.keep("127.0.0.1", port, 2, {"LENT": "to all"}))
 name = "first" if here.first else "other"
 told = (folder / name).read_text() if (folder / name).exists() else ""
 if told.startswith("exit"):

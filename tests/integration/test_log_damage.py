@@ -10,14 +10,14 @@ from nats.aio.client import Client
 from nats.js import JetStreamContext
 
 from contracts import subjects
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus import topology
-from runtime.bus.log_writes import LogWrites
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsPointers, NatsValues
+from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.write_status import WriteStatus
 from runtime.errors import InvalidInput, LogDamaged, Unavailable
-from runtime.integrity import Integrity
+from runtime.projections.integrity import Integrity
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.port import Rows, Table
 from runtime.stores.documents.sqlite.store import SqliteRows
@@ -46,15 +46,15 @@ class Bus:
 
     async def service(self, stage: str = "query") -> Integrity:
         """What a service that starts now knows; only the query service has the mark outside of the bus."""
-        pointers, values = await NatsPointers.bind(self.jetstream), await self.values()
+        pointers, values = await NatsActiveGenerations.bind(self.jetstream), await self.values()
         keeper = self.rows if stage == "query" else None
-        service = Integrity(stage, self.jetstream, pointers, values, LogWrites(watched=True), keeper=keeper)
+        service = Integrity(stage, self.jetstream, pointers, values, WriteStatus(watched=True), keeper=keeper)
         await service.look()
         return service
 
-    async def values(self) -> NatsValues:
+    async def values(self) -> NatsSharedValues:
         """The bucket of marks, notes and verdicts."""
-        return await NatsValues.bind(self.jetstream, CHECKPOINTS_BUCKET)
+        return await NatsSharedValues.bind(self.jetstream, CHECKPOINTS_BUCKET)
 
     async def end(self) -> int:
         """The last sequence of the log."""
@@ -130,7 +130,7 @@ async def test_a_log_that_grew_again_is_told_by_its_message(bus: Bus) -> None:
 
 async def test_a_document_beyond_the_end_is_noticed_without_any_mark(bus: Bus) -> None:
     await fill(NatsLog(bus.jetstream), 3)
-    await bus.rows.put(Table("documents", Space("w", 1)), {"d": {"version": 9, "status": "processed"}})
+    await bus.rows.put(Table("documents", Partition("w", 1)), {"d": {"version": 9, "status": "processed"}})
     assert "the document store knows sequence 9, and the log ends at 3" in (await bus.service()).writes.refused
 
 
@@ -138,8 +138,8 @@ async def test_a_checkpoint_of_another_log_is_noticed(bus: Bus) -> None:
     await fill(NatsLog(bus.jetstream), 3)
     store = RowCheckpoints(bus.rows, "graph")
     await store.put_checkpoint(1, Checkpoint(2, "2020-01-01T00:00:00+00:00"))
-    pointers = await NatsPointers.bind(bus.jetstream)
-    merger = Integrity("merger", bus.jetstream, pointers, await bus.values(), LogWrites(watched=True))
+    pointers = await NatsActiveGenerations.bind(bus.jetstream)
+    merger = Integrity("merger", bus.jetstream, pointers, await bus.values(), WriteStatus(watched=True))
     merger.watch("graph", {"the document store": store}, ("merger",))
     await merger.look()
     assert "was filled from another log" in merger.writes.refused
@@ -153,7 +153,7 @@ async def test_a_hole_is_noticed(bus: Bus) -> None:
 
 
 async def test_a_write_at_a_taken_sequence_is_not_answered_as_done(bus: Bus) -> None:
-    log = NatsLog(bus.jetstream, LogWrites(watched=True, seen=5))
+    log = NatsLog(bus.jetstream, WriteStatus(watched=True, seen=5))
     log.writes.checked.set()
     with pytest.raises(LogDamaged, match="written at sequence 1, but the log had reached 5"):
         await log.publish(document("a"))
@@ -162,7 +162,7 @@ async def test_a_write_at_a_taken_sequence_is_not_answered_as_done(bus: Bus) -> 
 async def test_nothing_is_written_between_the_return_of_the_bus_and_the_next_look(
     bus: Bus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runtime.bus.nats.PUBLISH_PATIENCE", 0.5)
+    monkeypatch.setattr("runtime.bus.nats.log.PUBLISH_PATIENCE", 0.5)
     service = await bus.service()
     log = NatsLog(bus.jetstream, service.writes)
     await service.writes.away()
@@ -205,13 +205,13 @@ async def test_an_accepted_loss_lets_services_write_again(bus: Bus) -> None:
     await fill(NatsLog(bus.jetstream))
     running = await bus.service()
     with pytest.raises(InvalidInput, match="no loss to accept"):
-        await checkpoints.require_damage(bus.jetstream, bus.rows)
+        await checkpoints.require_loss(bus.jetstream, bus.rows)
     await bus.damaged(cut_the_tail)
     left = await bus.end()
     others = [running, await bus.service("merger")]
-    assert "it ends at sequence" in await checkpoints.require_damage(bus.jetstream, bus.rows)
-    await checkpoints.rewind(bus.jetstream)
-    await checkpoints.accept(bus.jetstream, bus.rows)
+    assert "it ends at sequence" in await checkpoints.require_loss(bus.jetstream, bus.rows)
+    await checkpoints.rewind_consumers(bus.jetstream)
+    await checkpoints.accept_loss(bus.jetstream, bus.rows)
     for service in (*others, await bus.service("chunker")):
         await service.look()
         assert not service.writes.refused

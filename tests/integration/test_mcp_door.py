@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from services.query.api.auth.config import Door
+from services.query.api.auth.config import AuthConfig
 from standalone.mcp.access import CACHE_SIZE, AccessMiddleware
 from standalone.mcp.query_service import CallerClients, connection_pool
 from standalone.mcp.server import HttpOptions, create_app
@@ -105,9 +105,9 @@ async def test_an_address_that_is_none_is_refused(url: str) -> None:
     assert (code, "--url must be" in said, "secret" in said) == (2, True, False)
 
 
-async def judged(door: Door | None, *, strict: bool, **headers: str) -> int:
+async def judged(config: AuthConfig | None, *, strict: bool, **headers: str) -> int:
     """The status code behind the middleware in this process."""
-    async with listening(door) as url, connection_pool() as pool:
+    async with listening(config) as url, connection_pool() as pool:
         app = create_app(CallerClients(pool, lambda: url, {}), HttpOptions("0.0.0.0" if strict else "127.0.0.1", 0))
         assert isinstance(app, AccessMiddleware)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:

@@ -5,10 +5,10 @@ from typing import Any
 
 from nats.js import JetStreamContext
 
-from contracts.topology import durable
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsPointers
-from runtime.bus.nats_parked import NatsParked
+from contracts.topology import declared_consumer
+from runtime.bus.nats.key_values import NatsActiveGenerations
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.graph.memory import MemoryGraph
@@ -16,21 +16,21 @@ from runtime.stores.vectors.memory import MemoryVectors
 from services.merger.settings import MergerSettings
 from standalone.operations.digest import Stores
 from standalone.operations.doctor.bus import _backlog
-from standalone.operations.event_lines import line
-from standalone.operations.parked_events import counted, counted_if_told
+from standalone.operations.event_lines import event_line
+from standalone.operations.parked_events import count_parked, count_parked_or_none
 from standalone.operations.rebuild import Rebuild
-from tests.support.facts import added, sealed
+from tests.support.events import added, sealed
 from tests.support.nats_server import Reachable
 from tests.support.upgraded_service import newer
 
-MANY = durable("query-status").max_ack_pending + 8
+MANY = declared_consumer("query-status").max_ack_pending + 8
 
 
 async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
     rows = SqliteRows(folder / "rows.sqlite")
     await rows.prepare()
     stores = Stores(rows, MemoryGraph(), MemoryVectors("m", 2))
-    pointers, parked = await NatsPointers.bind(jetstream), NatsParked(jetstream)
+    pointers, parked = await NatsActiveGenerations.bind(jetstream), NatsParkedEvents(jetstream)
     rebuild = Rebuild(
         NatsLog(jetstream), pointers, stores, LexicalEmbedder(), ["status"], lambda _: None, MergerSettings(),
         parked=parked,
@@ -55,11 +55,11 @@ async def test_a_rebuild_goes_on_past_newer_events_says_which_it_left_and_parks_
         left = result["newer"][0]
         assert (left["sequence"], left["type"], left["version"]) == (2, "DocumentAdded", 2)
         assert (left["workspace"], left["document"]) == ("Ahead", "d0")
-    (count,) = await counted(jetstream)
+    (count,) = await count_parked(jetstream)
     assert (count.workspace, count.reason, count.events) == ("Ahead", "newer-version", MANY)
     assert (count.durables, count.first, count.version) == (("query-status",), 2, 2)
-    assert await counted_if_told(server.url, "Ahead") == [count]
-    assert await counted_if_told(server.url, "other") == []
+    assert await count_parked_or_none(server.url, "Ahead") == [count]
+    assert await count_parked_or_none(server.url, "other") == []
     (finding,) = [found async for found in _backlog(jetstream, None) if found.level == "fault"]
     assert f"workspace Ahead: {MANY} events of a version newer" in finding.what
     assert "DocumentAdded v2 of d0 at 2" in finding.what
@@ -68,6 +68,6 @@ async def test_a_rebuild_goes_on_past_newer_events_says_which_it_left_and_parks_
 async def test_the_log_shows_a_newer_event_as_one_and_not_as_an_error(jetstream: JetStreamContext) -> None:
     await jetstream.publish(*newer("A document", "default"))
     ((message,),) = [page async for page in NatsLog(jetstream).read()]
-    shown = line(message)
+    shown = event_line(message)
     assert (shown.sequence, shown.type, shown.document) == (1, "DocumentAdded", "A document")
     assert shown.gist.startswith("version 2: newer than this code")

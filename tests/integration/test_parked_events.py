@@ -6,16 +6,16 @@ from pathlib import Path
 from nats.js import JetStreamContext
 
 from contracts import subjects
-from contracts.topology import durable
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_parked import NatsParked
-from tests.support.facts import added, sealed
+from contracts.topology import declared_consumer
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.parked import NatsParkedEvents
+from tests.support.events import added, sealed
 from tests.support.nats_server import Reachable, until
 from tests.support.services import page, service
 from tests.support.trial_service import document, trial_service
 from tests.support.upgraded_service import newer, upgraded
 
-WINDOW = durable("chunker").max_ack_pending
+WINDOW = declared_consumer("chunker").max_ack_pending
 MANY = WINDOW + 20
 """More than a durable delivers without an acknowledgement."""
 
@@ -57,7 +57,7 @@ async def test_newer_events_of_one_workspace_hold_up_no_other_and_are_handled_af
             return status == 200 and f"{MANY} events of a version newer" in str(body.get("notes"))
 
         await until(noted, "a note on the health page")
-        (entry, *_) = await NatsParked(jetstream).changes("chunker", 0, most=1)
+        (entry, *_) = await NatsParkedEvents(jetstream).changes("chunker", 0, most=1)
         assert entry.event is not None
         assert (entry.event.event_type, entry.event.version, entry.event.document) == ("DocumentAdded", 2, "d0")
         assert (entry.event.workspace, entry.event.reason, entry.event.sequence) == ("ahead", "newer-version", 1)

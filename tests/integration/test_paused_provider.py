@@ -10,13 +10,13 @@ from nats.js import JetStreamContext
 
 from contracts import subjects
 from contracts.events import EntitiesExtracted, Event, StageFailed
-from contracts.topology import durable
+from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsValues
-from runtime.models.limits_shared import paused
+from runtime.bus.nats.key_values import NatsSharedValues
+from runtime.bus.nats.log import NatsLog
+from runtime.models.rate_limiters import pause_notices
 from standalone.embedded.processes import Process
-from tests.support.facts import chunked, document, sealed
+from tests.support.events import chunked, document, sealed
 from tests.support.nats_server import Reachable, until
 from tests.support.openai_provider import KEY, Provider, serving
 from tests.support.services import page, service
@@ -65,7 +65,7 @@ async def test_a_provider_that_is_down_pauses_both_and_they_go_on_by_themselves(
 ) -> None:
     provider.down = True
     await publish(jetstream)
-    values = await NatsValues.bind(jetstream)
+    values = await NatsSharedValues.bind(jetstream)
 
     async def both_say_so() -> bool:
         pages = [await page(process, "ready") for process in extractors]
@@ -75,7 +75,7 @@ async def test_a_provider_that_is_down_pauses_both_and_they_go_on_by_themselves(
         )
 
     await until(both_say_so, "notes on the health pages")
-    (note,) = await paused(values)
+    (note,) = await pause_notices(values)
     assert note.startswith("good at 127.0.0.1 is paused since")
     assert "HTTP 500" in note
     assert KEY not in note
@@ -85,7 +85,7 @@ async def test_a_provider_that_is_down_pauses_both_and_they_go_on_by_themselves(
     assert await said(jetstream, StageFailed) == 0
     provider.down, back = False, time.time()
     await until_all_is_extracted(jetstream)
-    assert await paused(values) == []
+    assert await pause_notices(values) == []
     for process in extractors:
         status, body = await page(process, "ready")
         assert (status, body["problems"]) == (200, {})
@@ -95,7 +95,7 @@ async def test_a_provider_that_is_down_pauses_both_and_they_go_on_by_themselves(
     assert provider.most_running <= 3
 
     async def acknowledged() -> bool:
-        return not (await jetstream.consumer_info("KB_EVENTS", durable("extractor").name)).num_ack_pending
+        return not (await jetstream.consumer_info("KB_EVENTS", declared_consumer("extractor").name)).num_ack_pending
 
     await until(acknowledged, "every event acknowledged")
 

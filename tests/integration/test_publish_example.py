@@ -10,7 +10,7 @@ from nats.js import JetStreamContext
 
 from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
-from runtime.bus.nats_beside import NatsBlobs
+from runtime.bus.nats.blobs import NatsBlobs
 from tests.support.nats_server import Reachable
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from faststream import AckPolicy
 from faststream.nats import JStream, NatsBroker, PullSub
 
-from contracts.topology import durable
+from contracts.topology import declared_consumer
 from runtime.bus import topology
 from runtime.bus.port import Message
 from runtime.subscriptions import BATCH_WINDOW, _gathered
@@ -33,7 +33,7 @@ class Recorder:
 
 
 async def test_no_fetched_message_waits_for_its_redelivery(server: Reachable) -> None:
-    declared = durable("merger")
+    declared = declared_consumer("merger")
     assert declared.ack_wait > LATE
     recorder = Recorder()
     broker = NatsBroker(server.url, apply_types=False, logger=None)

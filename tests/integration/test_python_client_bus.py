@@ -9,7 +9,7 @@ from contracts.events import DocumentAdded
 from lightstream.client import publish_document
 from lightstream.errors import InvalidRequest, Misconfigured
 from runtime.bus.codec import decode
-from runtime.bus.nats_beside import NatsBlobs
+from runtime.bus.nats.blobs import NatsBlobs
 from tests.support.nats_server import Reachable
 
 ADA = "Ada Marlow sailed the Kestrel to Port Elm."

@@ -12,7 +12,7 @@ from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
 from services.extractor.domain.guidance import DEFAULT
 from services.extractor.handler import on_chunks_created
-from tests.support.facts import chunked, delivered, document
+from tests.support.events import chunked, delivered, document
 from tests.support.language_model import CHAT_MODEL, KEY, LanguageModel, serving
 
 

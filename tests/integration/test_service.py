@@ -13,11 +13,11 @@ from contracts.ids import sha256
 from contracts.topology import STREAMS
 from runtime.bus import topology
 from runtime.bus.codec import decode
-from runtime.bus.nats import NatsLog
+from runtime.bus.nats.log import NatsLog
 from runtime.stores.documents import schema
 from runtime.stores.documents.sqlite.store import SqliteRows
 from standalone.embedded.processes import free_port
-from tests.support.facts import added, sealed
+from tests.support.events import added, sealed
 from tests.support.mongo import mongo_server, mongo_uri
 from tests.support.nats_server import Reachable, RunningNats, connected, until
 from tests.support.services import logs, page, service, spans

@@ -10,22 +10,22 @@ from nats.js import JetStreamContext
 
 from contracts.events import Event
 from contracts.graph import Generations
-from runtime.bus.edge import each
-from runtime.bus.nats import NatsLog
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Delivery
+from runtime.bus.processor import each
+from runtime.concurrency.key_locks import KeyLocks
 from runtime.errors import Unavailable
-from runtime.locks import KeyLocks
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
 from runtime.models.port import Message
+from runtime.models.rate_limiter import RateLimiter
 from runtime.stores.documents.memory import MemoryRows
 from services.indexer.adapters import CachedEmbeddings
-from standalone.embedded.stack import ready
-from tests.support.edges import Bench, bench
-from tests.support.facts import added, chunked, document, sealed
+from standalone.embedded.stack import check_ready
+from tests.support.events import added, chunked, document, sealed
 from tests.support.nats_server import Reachable, until
 from tests.support.openai_provider import serving
+from tests.support.processors import ProcessorBench, bench
 from tests.support.services import page
 from tests.support.trial_service import document as trial_document
 from tests.support.trial_service import trial_service
@@ -51,7 +51,7 @@ async def test_a_service_whose_handler_is_stuck_is_not_ready_and_says_what_it_is
         assert "1 messages, the first of them DocumentAdded of 'first' in workspace 'trial', number 1" in str(problems)
         # What the doctor tells of each service.
         with pytest.raises(Unavailable, match=r"chunker: its handler has not moved for .* since 20.*'first'"):
-            await ready("chunker", int(service.env["PORT"]))
+            await check_ready("chunker", int(service.env["PORT"]))
         (tmp_path / "hold").unlink()
         await service.ready()
 
@@ -67,7 +67,7 @@ class Watched:
         self.bench = bench(each(handle))
         self.bench.append(sealed(added("stuck")))
 
-    async def said(self, table: Bench | None = None) -> list[str]:
+    async def said(self, table: ProcessorBench | None = None) -> list[str]:
         """What was told while the message was handled."""
         table, told = table or self.bench, list[str]()
         task = asyncio.create_task(table.deliver())
@@ -103,8 +103,8 @@ async def test_a_document_is_not_named_where_everybody_may_read() -> None:
 
 async def test_a_model_that_takes_its_time_and_a_turn_that_is_waited_for_are_no_stall() -> None:
     async with serving() as provider:
-        guard = Guard("slow", Limits(calls=1))
-        chat = provider.chat("hang", guard=guard)
+        guard = RateLimiter("slow", Limits(calls=1))
+        chat = provider.chat("hang", limiter=guard)
 
         async def two_calls() -> None:
             await asyncio.gather(*(chat.complete([Message("user", "?")]) for _ in range(2)))

@@ -21,12 +21,12 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from contracts import subjects
 from contracts.ids import event_id
-from contracts.topology import DAY, DURABLES, STREAMS, durable, stream
+from contracts.topology import CONSUMERS, DAY, STREAMS, declared_consumer, declared_stream
 from runtime import telemetry
-from runtime.bus import nats as bus
 from runtime.bus import topology
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsBlobs
+from runtime.bus.nats import log as bus
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.log import NatsLog
 from runtime.bus.publisher import add_document
 from runtime.errors import Unavailable
 from tests.support.freezing import freeze
@@ -79,7 +79,7 @@ async def test_applying_twice_changes_nothing_and_leaves_nothing_to_complain_of(
 @pytest.mark.parametrize("drift", DURABLE_DRIFTS)
 async def test_a_durable_that_differs_is_noticed_and_put_right(jetstream: JetStreamContext, drift: str) -> None:
     """T9: the server would use it as it is, silently."""
-    config = topology.durable_config(durable("chunker")).evolve(**DURABLE_DRIFTS[drift])
+    config = topology.durable_config(declared_consumer("chunker")).evolve(**DURABLE_DRIFTS[drift])
     await jetstream.add_consumer("KB_EVENTS", config)
     (*_, problem) = await topology.check(jetstream)
     assert problem.startswith("chunker: ")
@@ -90,7 +90,7 @@ async def test_a_durable_that_differs_is_noticed_and_put_right(jetstream: JetStr
 async def test_a_pushed_durable_is_noticed(jetstream: JetStreamContext) -> None:
     """T9 and T14: where a name is taken by a consumer that pushes, pulling from it gives nothing."""
     await jetstream.delete_consumer("KB_EVENTS", "chunker")
-    pushed = topology.durable_config(durable("chunker")).evolve(deliver_subject="somewhere")
+    pushed = topology.durable_config(declared_consumer("chunker")).evolve(deliver_subject="somewhere")
     await jetstream.add_consumer("KB_EVENTS", pushed)
     assert await topology.check(jetstream)
 
@@ -98,7 +98,7 @@ async def test_a_pushed_durable_is_noticed(jetstream: JetStreamContext) -> None:
 @pytest.mark.parametrize("drift", STREAM_DRIFTS)
 async def test_a_stream_that_differs_is_noticed(jetstream: JetStreamContext, drift: str) -> None:
     """T1 and T10: each of these loses events without an error to anyone."""
-    config = topology.stream_config(stream("KB_EVENTS")).evolve(**STREAM_DRIFTS[drift])
+    config = topology.stream_config(declared_stream("KB_EVENTS")).evolve(**STREAM_DRIFTS[drift])
     await jetstream.update_stream(config)
     (*_, problem) = await topology.check(jetstream)
     assert problem.startswith("KB_EVENTS: ")
@@ -107,7 +107,7 @@ async def test_a_stream_that_differs_is_noticed(jetstream: JetStreamContext, dri
 async def test_a_log_that_persists_later_is_noticed(client: Client) -> None:
     """T13: it was made by somebody else, and acknowledges before it writes."""
     context = client.jetstream(timeout=5)
-    other = topology.stream_config(stream("KB_DEAD")).evolve(persist_mode=PersistMode.ASYNC)
+    other = topology.stream_config(declared_stream("KB_DEAD")).evolve(persist_mode=PersistMode.ASYNC)
     await context.add_stream(other)
     problems = await topology.check(context)
     assert [problem for problem in problems if problem.startswith("KB_DEAD: persist_mode")]
@@ -119,9 +119,11 @@ async def test_a_service_refuses_to_start_on_a_difference_and_says_what_to_do(
 ) -> None:
     """T9 and T10: it ends with a code that is not zero, having taken no event."""
     if break_it == "durable":
-        await jetstream.add_consumer("KB_EVENTS", topology.durable_config(durable("chunker")).evolve(ack_wait=5.0))
+        await jetstream.add_consumer(
+            "KB_EVENTS", topology.durable_config(declared_consumer("chunker")).evolve(ack_wait=5.0)
+        )
     elif break_it == "stream":
-        await jetstream.update_stream(topology.stream_config(stream("KB_EVENTS")).evolve(max_age=30 * DAY))
+        await jetstream.update_stream(topology.stream_config(declared_stream("KB_EVENTS")).evolve(max_age=30 * DAY))
     else:
         await jetstream.delete_consumer("KB_EVENTS", "chunker")
     await NatsLog(jetstream).publish(document("a"))
@@ -133,7 +135,7 @@ async def test_a_service_refuses_to_start_on_a_difference_and_says_what_to_do(
 
 async def test_a_full_log_refuses_new_events_and_keeps_every_old_one(jetstream: JetStreamContext) -> None:
     """T11: the publisher is told when to come back."""
-    await jetstream.update_stream(topology.stream_config(stream("KB_EVENTS")).evolve(max_bytes=20_000))
+    await jetstream.update_stream(topology.stream_config(declared_stream("KB_EVENTS")).evolve(max_bytes=20_000))
     stored = 0
     with pytest.raises(Unavailable) as refused:
         for number in range(100):
@@ -156,7 +158,7 @@ async def test_every_declared_stream_writes_to_disk_before_it_acknowledges(jetst
 
 async def test_every_declared_durable_is_pulled_and_acknowledged_one_by_one(jetstream: JetStreamContext) -> None:
     """T14: nothing is pushed, so nothing overflows."""
-    for declared in DURABLES:
+    for declared in CONSUMERS:
         config = (await jetstream.consumer_info(declared.stream, declared.name)).config
         assert config.deliver_subject is None
         assert config.ack_policy == "explicit"

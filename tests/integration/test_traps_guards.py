@@ -16,8 +16,8 @@ from nats.js.api import RawStreamMsg
 from nats.js.errors import NotFoundError
 
 from contracts import subjects
-from contracts.topology import DURABLES, STREAMS
-from runtime.bus.nats import NatsLog
+from contracts.topology import CONSUMERS, STREAMS
+from runtime.bus.nats.log import NatsLog
 from tests.support.nats_server import Reachable, RunningNats, until
 from tests.support.trial_service import document, health, trial_service
 
@@ -51,7 +51,7 @@ async def until_acknowledged(jetstream: JetStreamContext, durable: str) -> None:
 
 async def declared(jetstream: JetStreamContext) -> list[object]:
     streams = [(await jetstream.stream_info(stream.name)).config for stream in STREAMS]
-    durables = [(await jetstream.consumer_info(durable.stream, durable.name)).config for durable in DURABLES]
+    durables = [(await jetstream.consumer_info(durable.stream, durable.name)).config for durable in CONSUMERS]
     return [*streams, *durables]
 
 

@@ -10,15 +10,15 @@ import pytest
 from contracts.events import StageFailed
 from runtime.bus.port import BUG_ATTEMPTS
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
+from runtime.models.rate_limiter import RateLimiter
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks
-from tests.support.edges import Bench, bench
-from tests.support.facts import chunked, document, sealed
+from tests.support.events import chunked, document, sealed
 from tests.support.openai_provider import DIMENSION, Provider, serving
+from tests.support.processors import ProcessorBench, bench
 from tests.support.waiting import PATIENCE
 
 
@@ -29,9 +29,9 @@ async def provider() -> AsyncIterator[Provider]:
 
 
 @asynccontextmanager
-async def indexer(provider: Provider, how: str, guard: Guard) -> AsyncIterator[Bench]:
+async def indexer(provider: Provider, how: str, limiter: RateLimiter) -> AsyncIterator[ProcessorBench]:
     """An indexer of passages that asks this provider, with three documents waiting."""
-    rows, embedder = MemoryRows(), provider.embedder(f"picky:{how}", guard=guard)
+    rows, embedder = MemoryRows(), provider.embedder(f"picky:{how}", limiter=limiter)
     handle = partial(
         on_chunks,
         vectors=MemoryVectors(embedder.model, DIMENSION),
@@ -51,29 +51,29 @@ async def indexer(provider: Provider, how: str, guard: Guard) -> AsyncIterator[B
 async def test_no_document_fails_for_a_provider_that_is_ill_and_all_are_done_when_it_is_well(
     provider: Provider, how: str
 ) -> None:
-    guard, provider.bad = Guard("m", Limits(calls=2)), ""
-    async with indexer(provider, how, guard) as table:
+    limiter, provider.bad = RateLimiter("m", Limits(calls=2)), ""
+    async with indexer(provider, how, limiter) as table:
         for _ in range(BUG_ATTEMPTS + 2):
             await table.deliver()
         assert (table.unacknowledged, table.facts(), table.log.dead) == ([1, 2, 3], [], {})
-        assert "is paused since" in str(await guard.note())
+        assert "is paused since" in str(await limiter.note())
         provider.bad = "\0"
         async with asyncio.timeout(PATIENCE):
             while table.unacknowledged:
                 await asyncio.sleep(0.1)
                 await table.deliver()
-        assert sorted(fact.data.about for fact in table.facts("VectorsIndexed")) == ["bitcoin", "sea", "sky"]
+        assert sorted(fact.data.aggregate_id for fact in table.facts("VectorsIndexed")) == ["bitcoin", "sea", "sky"]
         assert table.facts("StageFailed") == []
 
 
 async def test_only_the_document_of_a_text_that_fails_alone_fails(provider: Provider) -> None:
-    guard, provider.bad = Guard("m", Limits(calls=2)), "bitcoin"
-    async with indexer(provider, "not-json", guard) as table:
+    limiter, provider.bad = RateLimiter("m", Limits(calls=2)), "bitcoin"
+    async with indexer(provider, "not-json", limiter) as table:
         await table.deliver()
         assert table.unacknowledged == []
-        assert sorted(fact.data.about for fact in table.facts("VectorsIndexed")) == ["sea", "sky"]
+        assert sorted(fact.data.aggregate_id for fact in table.facts("VectorsIndexed")) == ["sea", "sky"]
         (failure,) = table.facts("StageFailed")
         assert isinstance(failure.data, StageFailed)
-        assert failure.data.about == "bitcoin"
+        assert failure.data.aggregate_id == "bitcoin"
         assert "not 'about bitcoin'" in failure.data.message
-        assert await guard.note() is None
+        assert await limiter.note() is None

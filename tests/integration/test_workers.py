@@ -14,13 +14,13 @@ import pytest_asyncio
 from runtime.bus import topology
 from standalone.embedded.processes import Process, free_port, listening
 from tests.support.access import KEY
-from tests.support.crews import PROC, alive, answered, workers
 from tests.support.graph_stores import graph_store
 from tests.support.nats_accounts import nats_account
 from tests.support.nats_server import connected, until
 from tests.support.services import logs, page, service
 from tests.support.shared_servers import SharedServers
 from tests.support.vector_stores import vector_store
+from tests.support.worker_processes import PROC, alive, answered, workers
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -1,4 +1,4 @@
-"""Doors for tests, and a client of an application behind one."""
+"""Configurations of access for tests, and clients of an application that has one."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import httpx
 import jwt
 from fastapi import FastAPI
 
-from services.query.api.auth.config import Door, door
+from services.query.api.auth.config import AuthConfig, auth_config
 from services.query.api.auth.credentials import ISSUER
 from services.query.api.auth.settings import AccessSettings
 
@@ -20,13 +20,13 @@ HASHED = "{bcrypt}$2b$04$jBOIa9G9V0IuWmiqLuTNoOywWC2OKkQd0If1rshlpH6qmFOv8gJNy"
 SEVERAL = f"reader:{READER}:w:read,writer:{WRITER}:w+v:write"
 
 
-def behind(**settings: Any) -> Door:
-    """The door of these settings; it listens on this machine unless they say otherwise."""
-    return door(AccessSettings(**settings))
+def behind(**settings: Any) -> AuthConfig:
+    """The configuration of these settings; the server listens on this machine unless they say otherwise."""
+    return auth_config(AccessSettings(**settings))
 
 
-def with_accounts(**settings: Any) -> Door:
-    """A door with two users, ada and bob, of whom bob may only read the workspace w."""
+def with_accounts(**settings: Any) -> AuthConfig:
+    """A configuration with two users, ada and bob, of whom bob may only read the workspace w."""
     given = {"auth_accounts": f"ada:{PASSWORD},bob:{HASHED}", "lightstream_account_rights": "bob:w:read"}
     return behind(**{**given, "token_secret": SECRET, **settings})
 

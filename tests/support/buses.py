@@ -11,13 +11,14 @@ from contracts.events import Event
 from contracts.ids import sha256
 from contracts.values import BlobRef
 from runtime.bus import topology
-from runtime.bus.memory import MemoryBlobs, MemoryLog, MemoryParked, MemoryPointers, MemoryValues
-from runtime.bus.nats import NatsLog
-from runtime.bus.nats_beside import NatsBlobs, NatsPointers, NatsValues
-from runtime.bus.nats_parked import NatsParked
-from runtime.bus.parked import Parked
-from runtime.bus.port import Blobs, GenerationPointers, Log, Values
-from tests.support.facts import added, sealed
+from runtime.bus.memory import MemoryActiveGenerations, MemoryBlobs, MemoryLog, MemoryParkedEvents, MemorySharedValues
+from runtime.bus.nats.blobs import NatsBlobs
+from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
+from runtime.bus.nats.log import NatsLog
+from runtime.bus.nats.parked import NatsParkedEvents
+from runtime.bus.parking.port import ParkedEvents
+from runtime.bus.port import ActiveGenerations, Blobs, Log, SharedValues
+from tests.support.events import added, sealed
 
 
 class Bus(Protocol):
@@ -25,9 +26,9 @@ class Bus(Protocol):
 
     log: Log
     blobs: Blobs
-    pointers: GenerationPointers
-    values: Values
-    parked: Parked
+    pointers: ActiveGenerations
+    values: SharedValues
+    parked: ParkedEvents
 
     async def foreign(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
         """Append what another system publishes."""
@@ -48,9 +49,9 @@ class MemoryBus:
 
     log: MemoryLog
     blobs: MemoryBlobs
-    pointers: MemoryPointers
-    values: MemoryValues
-    parked: MemoryParked
+    pointers: MemoryActiveGenerations
+    values: MemorySharedValues
+    parked: MemoryParkedEvents
 
     async def foreign(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
         self.log.append(subject, data, f"foreign-{len(self.log.messages)}", headers)
@@ -70,9 +71,9 @@ class NatsBus:
     jetstream: JetStreamContext
     log: NatsLog
     blobs: NatsBlobs
-    pointers: NatsPointers
-    values: NatsValues
-    parked: NatsParked
+    pointers: NatsActiveGenerations
+    values: NatsSharedValues
+    parked: NatsParkedEvents
 
     async def foreign(self, subject: str, data: bytes, headers: dict[str, str]) -> None:
         await self.jetstream.publish(subject, data, headers=headers)
@@ -90,13 +91,13 @@ class NatsBus:
 def memory_bus() -> MemoryBus:
     """An empty one."""
     log = MemoryLog()
-    return MemoryBus(log, MemoryBlobs(), MemoryPointers(), MemoryValues(), MemoryParked(log))
+    return MemoryBus(log, MemoryBlobs(), MemoryActiveGenerations(), MemorySharedValues(), MemoryParkedEvents(log))
 
 
 async def bound(jetstream: JetStreamContext) -> NatsBus:
     """The one on this server, whose topology was applied."""
-    pointers, values = await NatsPointers.bind(jetstream), await NatsValues.bind(jetstream)
-    return NatsBus(jetstream, NatsLog(jetstream), NatsBlobs(jetstream), pointers, values, NatsParked(jetstream))
+    pointers, values = await NatsActiveGenerations.bind(jetstream), await NatsSharedValues.bind(jetstream)
+    return NatsBus(jetstream, NatsLog(jetstream), NatsBlobs(jetstream), pointers, values, NatsParkedEvents(jetstream))
 
 
 async def nats_bus(jetstream: JetStreamContext) -> NatsBus:

@@ -11,7 +11,7 @@ from typing import Any
 
 from neo4j import AsyncDriver, AsyncGraphDatabase
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.graph.neo4j.store import BoltGraph
@@ -93,9 +93,9 @@ async def _connected(clients: AsyncExitStack, process: Process | None, address: 
     return GraphStore(client, clients, process, **address)
 
 
-def fresh_space(generation: int = 1) -> Space:
+def fresh_space(generation: int = 1) -> Partition:
     """A space that no other test has used."""
-    return Space(f"test-{uuid.uuid4().hex[:12]}", generation)
+    return Partition(f"test-{uuid.uuid4().hex[:12]}", generation)
 
 
 def entity(name: str, revision: int = 1, **fields: Any) -> Entity:
@@ -125,7 +125,7 @@ def relation(one: str, other: str, revision: int = 1, **fields: Any) -> Relation
     return Relation(*pair(one, other), revision, **{**values, **fields})
 
 
-async def every_entity(graph: Graph, space: Space, limit: int = 1000) -> list[Entity]:
+async def every_entity(graph: Graph, space: Partition, limit: int = 1000) -> list[Entity]:
     """All entities, page by page."""
     found: list[Entity] = []
     while page := await graph.scan_entities(space, found[-1].name if found else "", limit):
@@ -133,7 +133,7 @@ async def every_entity(graph: Graph, space: Space, limit: int = 1000) -> list[En
     return found
 
 
-async def every_relation(graph: Graph, space: Space, limit: int = 1000) -> list[Relation]:
+async def every_relation(graph: Graph, space: Partition, limit: int = 1000) -> list[Relation]:
     """All relations, page by page."""
     found: list[Relation] = []
     while page := await graph.scan_relations(space, found[-1].key if found else ("", ""), limit):

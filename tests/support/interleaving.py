@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Row, Table
 from runtime.stores.graph.memory import MemoryGraph
@@ -60,7 +60,7 @@ class InterleavedGraph(MemoryGraph):
         super().__init__()
         self.dice = dice
 
-    async def put(self, space: Space, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def put(self, space: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
         for _ in range(self.dice.randint(0, 4)):
             await asyncio.sleep(0)
         await super().put(space, entities, relations)

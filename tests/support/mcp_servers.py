@@ -15,10 +15,10 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from contracts.events import DocumentAdded
-from contracts.topology import durable
+from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
-from services.query.api.auth.config import Door
+from services.query.api.auth.config import AuthConfig
 from tests.support.querying import World, library_of_two
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,11 +26,11 @@ LIGHTSTREAM = str(Path(sys.executable).with_name("lightstream"))
 
 
 @asynccontextmanager
-async def listening(door: Door | None = None) -> AsyncGenerator[str]:
+async def listening(config: AuthConfig | None = None) -> AsyncGenerator[str]:
     """The address of a query service with two documents, that takes others in and makes them searchable."""
     world = await library_of_two()
     server = uvicorn.Server(
-        uvicorn.Config(world.app(door), port=0, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
+        uvicorn.Config(world.app(config), port=0, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
     )
     running, working = asyncio.create_task(server.serve()), asyncio.create_task(_work(world))
     try:
@@ -48,7 +48,7 @@ async def listening(door: Door | None = None) -> AsyncGenerator[str]:
 
 async def _work(world: World) -> None:
     """What the other services do with the documents that are added."""
-    consumer = world.consumer(durable("query-status"))
+    consumer = world.consumer(declared_consumer("query-status"))
     while True:
         for message in consumer.fetch(100):
             envelope = decode(message.data, message.subject, message.headers)

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from contracts.events import EntitiesExtracted
-from contracts.graph import Entity, Generations, Relation, Space
+from contracts.graph import Entity, Generations, Partition, Relation
 from runtime.bus.port import Delivery
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
@@ -14,9 +14,9 @@ from services.merger.aggregate_cache import AggregateCache
 from services.merger.domain.descriptions import SummaryLimits
 from services.merger.handler import on_entities_extracted
 from services.merger.port import MergeDependencies
-from tests.support.facts import delivered
+from tests.support.events import delivered
 
-SPACE = Space("w", 1)
+SPACE = Partition("w", 1)
 
 
 def merging(rows: MemoryRows, graph: MemoryGraph, hubs: AggregateCache | None = None) -> MergeDependencies:
@@ -52,15 +52,15 @@ class Merger:
         """Call the handler."""
         return await on_entities_extracted(batch, generations or Generations(), merging=self.merging)
 
-    async def entities(self, space: Space = SPACE) -> dict[str, Entity]:
+    async def entities(self, space: Partition = SPACE) -> dict[str, Entity]:
         """All entities by name."""
         return {entity.name: entity for entity in await self.graph.scan_entities(space)}
 
-    async def relations(self, space: Space = SPACE) -> dict[tuple[str, str], Relation]:
+    async def relations(self, space: Partition = SPACE) -> dict[tuple[str, str], Relation]:
         """All relations by the names of their ends."""
         return {relation.key: relation for relation in await self.graph.scan_relations(space)}
 
-    async def picture(self, space: Space = SPACE) -> dict[Any, dict[str, Any]]:
+    async def picture(self, space: Partition = SPACE) -> dict[Any, dict[str, Any]]:
         """The whole graph without its revisions, which count how often a key was folded."""
         shown: dict[Any, dict[str, Any]] = {}
         things: Iterable[tuple[Any, Entity | Relation]] = [

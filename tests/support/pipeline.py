@@ -13,11 +13,11 @@ import uvicorn
 from fastapi import FastAPI
 
 from contracts.events import Stage
-from contracts.topology import durable
+from contracts.topology import declared_consumer
 from contracts.values import Chunking
-from runtime.bus.edge import Edge, each
 from runtime.bus.memory import MemoryConsumer, MemoryLog
-from runtime.bus.port import ALL_WANTED, DocumentVersions, Handle
+from runtime.bus.port import ALL_WANTED, DocumentVersions, Handler
+from runtime.bus.processor import EventProcessor, each
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.models.open import open_tokenizer
 from runtime.stores.documents.extents import RowExtents
@@ -28,7 +28,7 @@ from services.extractor.handler import on_chunks_created
 from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
-from services.query.status.projection import on_facts
+from services.query.status.projection import on_events
 from standalone.embedded.processes import free_port
 from tests.support.merging import merging
 from tests.support.querying import World
@@ -50,7 +50,7 @@ class Worker:
     """One durable, its edge and its place in the log."""
 
     consumer: MemoryConsumer
-    edge: Edge
+    edge: EventProcessor
 
     async def step(self) -> bool:
         """Handle what waits; whether there was anything."""
@@ -88,8 +88,8 @@ def workers(world: World, versions: DocumentVersions = ALL_WANTED) -> list[Worke
         versions=versions,
     )
     things = partial(on_graph_merged, graph=world.graph, vectors=world.vectors, embeddings=embeddings)
-    status = partial(on_facts, documents=world.documents, passages=world.passages)
-    parts: list[tuple[str, Stage, Handle]] = [
+    status = partial(on_events, documents=world.documents, passages=world.passages)
+    parts: list[tuple[str, Stage, Handler]] = [
         ("chunker", "chunker", each(cut)),
         ("extractor", "extractor", each(extract)),
         ("merger", "merger", partial(on_entities_extracted, merging=merger)),
@@ -100,7 +100,10 @@ def workers(world: World, versions: DocumentVersions = ALL_WANTED) -> list[Worke
         ("query-status", "query", status),
     ]
     return [
-        Worker(world.consumer(durable(name)), Edge(stage, durable(name), handle, world.log, world.pointers))
+        Worker(
+            world.consumer(declared_consumer(name)),
+            EventProcessor(stage, declared_consumer(name), handle, world.log, world.pointers),
+        )
         for name, stage, handle in parts
     ]
 

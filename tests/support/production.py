@@ -15,7 +15,7 @@ from subprocess import PIPE
 from typing import Any
 
 from contracts.events import Stage
-from runtime.bus.nats import connected
+from runtime.bus.nats.log import connected
 from standalone.embedded.processes import Process, free_port
 from standalone.embedded.stack import SERVICES
 from tests.support import neo4j_server

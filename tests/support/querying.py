@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from contracts.graph import Generations
-from runtime.bus.memory import MemoryBlobs, MemoryConsumer, MemoryLog, MemoryPointers
+from runtime.bus.memory import MemoryActiveGenerations, MemoryBlobs, MemoryConsumer, MemoryLog
 from runtime.bus.port import Delivery
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.open import open_tokenizer
@@ -23,7 +23,7 @@ from services.query.adapters.provenance import RowProvenance
 from services.query.adapters.word_embeddings import CachedWordEmbedder
 from services.query.answering.dependencies import QueryDependencies
 from services.query.api.app import create_app
-from services.query.api.auth.config import Door
+from services.query.api.auth.config import AuthConfig
 from services.query.api.context import Context
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
 from services.query.retrieval.caches.cached_graph import CachedGraph
@@ -32,8 +32,8 @@ from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
-from services.query.status.projection import on_facts
-from tests.support.facts import NOON, added, chunked, delivered, document, entity, extracted, relation
+from services.query.status.projection import on_events
+from tests.support.events import NOON, added, chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import merging
 
 LIVE = Generations()
@@ -48,7 +48,7 @@ class World:
     embedder: CountingEmbedder = field(default_factory=lambda: CountingEmbedder(LexicalEmbedder(256)))
     log: MemoryLog = field(default_factory=MemoryLog)
     blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
-    pointers: MemoryPointers = field(default_factory=MemoryPointers)
+    pointers: MemoryActiveGenerations = field(default_factory=MemoryActiveGenerations)
 
     def __post_init__(self) -> None:
         self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)
@@ -57,7 +57,7 @@ class World:
 
     async def project(self, *deliveries: Delivery[Any]) -> None:
         """Let the status projection see these facts."""
-        await on_facts(deliveries, LIVE, documents=self.documents, passages=self.passages)
+        await on_events(deliveries, LIVE, documents=self.documents, passages=self.passages)
 
     async def index(
         self, name: str, *passages: str, says: Any = (), version: int = 1, workspace: str = "w", **fields: Any
@@ -125,9 +125,9 @@ class World:
         )
         return replace(deps, **changes)
 
-    def app(self, door: Door | None = None, **changes: Any) -> FastAPI:
-        """The HTTP API over these stores, open to everybody unless there is a door."""
-        app = create_app(door)
+    def app(self, config: AuthConfig | None = None, **changes: Any) -> FastAPI:
+        """The HTTP API over these stores, open to everybody without a configuration of access."""
+        app = create_app(config)
         parts = {
             "log": self.log, "blobs": self.blobs, "pointers": self.pointers, "documents": self.documents,
             "positions": LogPositions(self.log, self.documents),

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from contracts.subjects import of_document, subject
 from runtime.bus.codec import decode
-from runtime.bus.nats import NatsLog, connected
+from runtime.bus.nats.log import NatsLog, connected
 from runtime.errors import NewerVersion, Poison
 from tests.support.stack import Stack
 

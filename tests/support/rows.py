@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from motor.motor_asyncio import AsyncIOMotorClient
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.mongo.store import MongoRows
 from runtime.stores.documents.port import Row, Rows, Table
@@ -52,7 +52,7 @@ async def document_store(name: str, folder: Path, servers: SharedServers) -> Asy
         yield lambda: SqliteRows(folder / "new" / "rows.sqlite")
     else:
         uri, database = REAL if name == "mongodb" else shared_mongo(servers), f"lightstream_test_{uuid4().hex}"
-        yield lambda: MongoRows(uri, database)
+        yield lambda: MongoRows(uri, database, timeout=60)  # the server has other users, too
         client: Any = AsyncIOMotorClient(uri)
         await client.drop_database(database)
         client.close()
@@ -60,7 +60,7 @@ async def document_store(name: str, folder: Path, servers: SharedServers) -> Asy
 
 def new_table(name: str) -> Table:
     """A table in a space of the test's own."""
-    return Table(name, Space(f"w-{uuid4().hex}", 1))
+    return Table(name, Partition(f"w-{uuid4().hex}", 1))
 
 
 def keys(found: list[tuple[str, Row]]) -> list[str]:

@@ -19,13 +19,14 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from standalone.embedded.processes import Process
 from tests.support import server_host
-from tests.support.crews import alive
+from tests.support.worker_processes import alive
 
 Address = dict[str, Any]
 """Where a server is and what a client must know of it; JSON."""
@@ -71,6 +72,7 @@ class SharedServers:
         process.folder.mkdir(parents=True, exist_ok=True)
         env = {**os.environ, **process.env}
         pid = server_host.start(self.folder / "host", [*process.argv], process.folder, env, process.log)
+        process.child = cast(Any, SimpleNamespace(pid=pid, returncode=None))  # some probes ask for the pid
         # A loop of its own: the one of the test that happens to be first may be running or end before the server.
         errors: list[BaseException] = []
         waiter = threading.Thread(target=_collect, args=(_answers(process, pid), errors))

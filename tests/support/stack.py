@@ -15,14 +15,15 @@ from typing import Any, TypeVar
 
 import httpx
 
-from contracts.topology import DURABLES
+from contracts.topology import CONSUMERS
 from lightstream.client import Lightstream
+from lightstream.documents import Chunking
 from lightstream.errors import Unavailable
-from runtime.bus.nats import connected
+from runtime.bus.nats.log import connected
 from runtime.settings import Settings
-from standalone.embedded.data_folder import Folder, State
-from standalone.embedded.orphans import Identity
-from standalone.operations.target import of_state
+from standalone.embedded.data_folder import DataFolder, StackState
+from standalone.embedded.orphans import ProcessIdentity
+from standalone.operations.target import target_of_stack
 from tests.support.waiting import PATIENCE
 
 LIGHTSTREAM = str(Path(sys.executable).with_name("lightstream"))
@@ -67,15 +68,15 @@ class Stack:
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 
     @property
-    def state(self) -> State:
-        return Folder(self.folder).read()
+    def state(self) -> StackState:
+        return DataFolder(self.folder).read()
 
     @property
     def settings(self) -> Settings:
         """Where its parts are, for a test that talks to them directly."""
-        return of_state(Folder(self.folder), self.state).settings
+        return target_of_stack(DataFolder(self.folder), self.state).settings
 
-    def processes(self) -> set[Identity]:
+    def processes(self) -> set[ProcessIdentity]:
         """All that belong to it at this moment."""
         return {child.identity for child in self.state.children.values()}
 
@@ -96,10 +97,10 @@ class Stack:
             base_url=self.state.api, headers={"X-Workspace": workspace}, timeout=PATIENCE, trust_env=False
         )
 
-    def add(self, texts: Mapping[str, str], workspace: str = "default") -> None:
+    def add(self, texts: Mapping[str, str], workspace: str = "default", chunking: Chunking | None = None) -> None:
         """Publish documents through the API, a hundred a request."""
         with self.service(workspace) as service:
-            add(service, texts)
+            add(service, texts, chunking)
 
     def counts(self, workspace: str = "default") -> dict[str, int]:
         """Documents by status; none while nobody answers."""
@@ -129,12 +130,12 @@ class Stack:
         )
 
 
-def add(service: Lightstream, texts: Mapping[str, str]) -> None:
+def add(service: Lightstream, texts: Mapping[str, str], chunking: Chunking | None = None) -> None:
     """Publish documents through the API, a hundred a request."""
     names = list(texts)
     for start in range(0, len(names), 100):
         part = names[start : start + 100]
-        service.add_texts([texts[name] for name in part], part)
+        service.add_texts([texts[name] for name in part], part, chunking=chunking)
 
 
 def ended(counts: Mapping[str, int], count: int) -> bool:
@@ -176,5 +177,5 @@ async def pending(bus: str) -> dict[str, tuple[int, int]]:
     """Messages that wait, and that were delivered but not acknowledged, by durable of the bus at that address."""
     async with connected(bus, name="test") as client:
         jetstream = client.jetstream()
-        infos = [await jetstream.consumer_info(durable.stream, durable.name) for durable in DURABLES]
+        infos = [await jetstream.consumer_info(durable.stream, durable.name) for durable in CONSUMERS]
         return {info.name: (info.num_pending or 0, info.num_ack_pending or 0) for info in infos}

@@ -11,7 +11,7 @@ from services.merger.domain.descriptions import Group
 from services.merger.handler import on_description_summarized
 from services.merger.port import Summary
 from services.merger.summarize import on_graph_merged
-from tests.support.facts import delivered, document, entity, extracted
+from tests.support.events import delivered, document, entity, extracted
 from tests.support.merging import Merger
 
 

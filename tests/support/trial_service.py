@@ -19,12 +19,12 @@ from typing import Any
 
 import httpx
 
-from contracts.envelope import Envelope, seal
+from contracts.envelope import Envelope, wrap
 from contracts.events import DocumentAdded, DocumentDeleted, Event
 from contracts.graph import Generations
 from runtime import health as health_pages
-from runtime.bus.edge import each
 from runtime.bus.port import Delivery
+from runtime.bus.processor import each
 from runtime.errors import Poison, Unavailable
 from runtime.health import Health
 from runtime.service import Bus, Subscription, run
@@ -40,7 +40,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def document(name: str, *, id: str | None = None, workspace: str = "trial") -> Envelope[Event]:
     """A DocumentAdded event; its id is the name unless another is given."""
     added = DocumentAdded(document_id=name, text="text")
-    return seal(added, id=id or f"event-{name}", source="tests", workspace=workspace, time=datetime.now(UTC))
+    return wrap(added, id=id or f"event-{name}", source="tests", workspace=workspace, time=datetime.now(UTC))
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from contracts.graph import Space, VectorRow
+from contracts.graph import Partition, VectorRow
 from contracts.ids import sha256
 from runtime.errors import ConfigurationError
 from runtime.stores.vectors.memory import MemoryVectors, Tables
@@ -103,9 +103,9 @@ def _server(name: str, folder: Path) -> tuple[Process, Address]:
         missing(str(error))
 
 
-def fresh_space(generation: int = 1) -> Space:
+def fresh_space(generation: int = 1) -> Partition:
     """A space that no other test has used: making collections is slow, so tests share them."""
-    return Space(f"test-{uuid.uuid4().hex[:12]}", generation)
+    return Partition(f"test-{uuid.uuid4().hex[:12]}", generation)
 
 
 def row(id: str, *direction: float, text: str = "some text", **fields: Any) -> VectorRow:
@@ -114,6 +114,6 @@ def row(id: str, *direction: float, text: str = "some text", **fields: Any) -> V
     return VectorRow(id, text, sha256(text), vector=numbers + (0.0,) * (DIMENSION - len(numbers)), **fields)
 
 
-async def ids(vectors: Vectors, space: Space) -> list[str]:
+async def ids(vectors: Vectors, space: Partition) -> list[str]:
     """The ids of all chunks, as a scan gives them."""
     return [found.id for found in await vectors.scan(space, "chunks")]

@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.port import Checkpoint, LogMark
 
-TABLE = Table("checkpoints", Space("lightstream", 0))
+TABLE = Table("checkpoints", Partition("lightstream", 0))
 LOG_KEY = "log"
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from contracts.graph import Extent, Space
+from contracts.graph import DocumentBounds, Partition
 from contracts.ids import sha256
 from runtime.stores.documents.port import Rows, Table
 
@@ -13,17 +13,17 @@ class RowExtents:
     def __init__(self, rows: Rows, table: str) -> None:
         self._rows, self._table = rows, table
 
-    async def put(self, space: Space, extents: Mapping[str, Extent]) -> dict[str, Extent]:
+    async def put(self, space: Partition, extents: Mapping[str, DocumentBounds]) -> dict[str, DocumentBounds]:
         """Write each unless a newer version's stands. Returns what stood there before, where anything did."""
         before = await self.get(space, list(extents))
         rows = {_key(id): {"document_id": id, "version": e.version, "count": e.count} for id, e in extents.items()}
         await self._rows.put_newer(Table(self._table, space), rows, "version")
         return before
 
-    async def get(self, space: Space, documents: Collection[str]) -> dict[str, Extent]:
+    async def get(self, space: Partition, documents: Collection[str]) -> dict[str, DocumentBounds]:
         """Those that are known among `documents`."""
         found = await self._rows.get(Table(self._table, space), [_key(id) for id in documents])
-        return {row["document_id"]: Extent(row["version"], row["count"]) for row in found.values()}
+        return {row["document_id"]: DocumentBounds(row["version"], row["count"]) for row in found.values()}
 
 
 def _key(document: str) -> str:

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.stores.documents import schema
 from runtime.stores.documents.bodies import (
     Where,
@@ -107,7 +107,7 @@ class MemoryRows:
         """One page, by key."""
         return [(key, row) for key, row in self._rows(table) if key > after][: max(limit, 0)]
 
-    async def spaces(self, name: str) -> set[Space]:
+    async def spaces(self, name: str) -> set[Partition]:
         """Every space with a row in that table."""
         indexed(name)
         return {table.space for table, bodies in self._bodies.items() if table.name == name and bodies}

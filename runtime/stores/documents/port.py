@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from contracts.graph import Space
+from contracts.graph import Partition
 
 Row = dict[str, Any]
 """JSON: str, int, float, bool, None, list and dict with string keys. No NaN, no lone surrogates."""
@@ -39,7 +39,7 @@ class Table:
     """One table of INDEXES in one space. Caches, which no rebuild replaces, live in generation 0."""
 
     name: str
-    space: Space
+    space: Partition
 
 
 class Rows(Protocol):
@@ -122,7 +122,7 @@ class Rows(Protocol):
         """Up to `limit` rows with keys greater than `after`, by key in ASCII order."""
         ...
 
-    async def spaces(self, name: str) -> set[Space]:
+    async def spaces(self, name: str) -> set[Partition]:
         """Every space that has a row in the table of that name."""
         ...
 

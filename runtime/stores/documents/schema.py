@@ -4,7 +4,7 @@ One row of the document store speaks for all three stores. It is raised when old
 or collections; what is new and optional does not raise it.
 """
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.errors import ConfigurationError
 from runtime.stores.documents.port import Rows, Table
 
@@ -12,7 +12,7 @@ VERSION = 3
 """2: the lists of the graph are strings of JSON. A graph of version 1 is made anew with `lightstream rebuild graph`.
 3: vectors of entities and relations have other ids. Older ones can be searched until `lightstream rebuild vectors`."""
 
-TABLE = Table("schema", Space("lightstream", 0))
+TABLE = Table("schema", Partition("lightstream", 0))
 KEY = "stores"
 
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from runtime.stores.graph.write_batches import newest_entities, newest_relations, node_of, tie_of
 from runtime.stores.port import Checkpoint
@@ -31,7 +31,7 @@ class MemoryGraph:
     """The port `Graph` in one process's memory. No call awaits anything, so each is atomic."""
 
     def __init__(self) -> None:
-        self._spaces: dict[Space, _Content] = {}
+        self._spaces: dict[Partition, _Content] = {}
         self._checkpoints: dict[int, Checkpoint] = {}
 
     async def prepare(self) -> None:
@@ -43,7 +43,7 @@ class MemoryGraph:
     async def ping(self) -> None:
         pass
 
-    async def put(self, space: Space, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def put(self, space: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
         new_entities, new_relations = newest_entities(entities), newest_relations(relations)
         if not new_entities and not new_relations:
             return
@@ -60,27 +60,27 @@ class MemoryGraph:
                 content.entities.setdefault(name, Entity(name, 0, gone=True))
                 content.incident[name].add(relation.key)
 
-    async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
+    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
         entities = self._content(space).entities
         return {name: entities[name] for name in names if name in entities and not entities[name].gone}
 
-    async def relations(self, space: Space, pairs: Collection[Pair]) -> dict[Pair, Relation]:
+    async def relations(self, space: Partition, pairs: Collection[Pair]) -> dict[Pair, Relation]:
         relations = self._content(space).relations
         return {key: relations[key] for key in pairs if key in relations and not relations[key].gone}
 
-    async def degrees(self, space: Space, names: Collection[str]) -> dict[str, int]:
+    async def degrees(self, space: Partition, names: Collection[str]) -> dict[str, int]:
         content = self._content(space)
         return {name: len(content.of(name)) for name in await self.entities(space, names)}
 
     async def relation_summaries(
-        self, space: Space, names: Collection[str], *, limit: int
+        self, space: Partition, names: Collection[str], *, limit: int
     ) -> dict[str, list[RelationSummary]]:
         """See `Graph`."""
         content = self._content(space)
         found = {name: content.of(name)[: max(limit, 0)] for name in names}
         return {name: [RelationSummary(*one.key, one.weight) for one in some] for name, some in found.items() if some}
 
-    async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
+    async def neighbourhood(self, space: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
         content, asked = self._content(space), await self.entities(space, names)
         nodes = {name: node_of(entity) for name, entity in asked.items()}
         once: dict[Pair, Relation] = {}
@@ -91,27 +91,27 @@ class MemoryGraph:
         ties = [tie_of(relation) for relation in sorted(once.values(), key=_heaviest_first)]
         return Neighbourhood(nodes, ties, await self.degrees(space, names))
 
-    async def scan_names(self, space: Space, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
+    async def scan_names(self, space: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
         return [(entity.name, entity.type) for entity in await self.scan_entities(space, after, limit)]
 
-    async def scan_entities(self, space: Space, after: str = "", limit: int = 1000) -> list[Entity]:
+    async def scan_entities(self, space: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
         entities = self._content(space).entities
         names = (name for name, entity in entities.items() if name > after and not entity.gone)
         return [entities[name] for name in heapq.nsmallest(limit, names)]
 
-    async def scan_relations(self, space: Space, after: Pair = ("", ""), limit: int = 1000) -> list[Relation]:
+    async def scan_relations(self, space: Partition, after: Pair = ("", ""), limit: int = 1000) -> list[Relation]:
         relations = self._content(space).relations
         keys = (key for key, relation in relations.items() if key > after and not relation.gone)
         return [relations[key] for key in heapq.nsmallest(limit, keys)]
 
-    async def hubs(self, space: Space, *, limit: int) -> list[str]:
+    async def hubs(self, space: Partition, *, limit: int) -> list[str]:
         degrees = await self.degrees(space, self._content(space).entities)
         return heapq.nsmallest(max(limit, 0), degrees, key=lambda name: (-degrees[name], name))
 
-    async def drop(self, space: Space) -> None:
+    async def drop(self, space: Partition) -> None:
         self._spaces.pop(space, None)
 
-    async def spaces(self) -> set[Space]:
+    async def spaces(self) -> set[Partition]:
         return set(self._spaces)
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
@@ -128,7 +128,7 @@ class MemoryGraph:
     async def close(self) -> None:
         pass
 
-    def _content(self, space: Space) -> _Content:
+    def _content(self, space: Partition) -> _Content:
         return self._spaces.get(space, _Content())
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.graph import UNKNOWN_TYPE, Entity, Relation, Space
+from contracts.graph import UNKNOWN_TYPE, Entity, Partition, Relation
 from runtime.stores.port import Checkpoint
 
 MOST_SOURCES = 12
@@ -73,27 +73,27 @@ class Graph(Protocol):
         """Return when the store answers a query, else raise `Unavailable`."""
         ...
 
-    async def put(self, space: Space, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def put(self, space: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
         """Write the entities, then the relations. Of two rows with one key the higher revision counts.
 
         A relation's end that does not exist is made as a tombstone of revision 0.
         """
         ...
 
-    async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
+    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
         """Those that exist among `names`."""
         ...
 
-    async def relations(self, space: Space, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
+    async def relations(self, space: Partition, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
         """Those that exist among the sorted `pairs`."""
         ...
 
-    async def degrees(self, space: Space, names: Collection[str]) -> dict[str, int]:
+    async def degrees(self, space: Partition, names: Collection[str]) -> dict[str, int]:
         """The number of relations at each existing entity among `names`."""
         ...
 
     async def relation_summaries(
-        self, space: Space, names: Collection[str], *, limit: int
+        self, space: Partition, names: Collection[str], *, limit: int
     ) -> dict[str, list[RelationSummary]]:
         """The relations at each of these entities, without keywords and chunks: heaviest first, then by names.
 
@@ -101,7 +101,7 @@ class Graph(Protocol):
         """
         ...
 
-    async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
+    async def neighbourhood(self, space: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
         """These entities, the relations at them, at most `limit` per entity (the heaviest), and their ends.
 
         Light: without descriptions, and with `MOST_SOURCES` chunks of each at most. A relation whose other end is gone
@@ -109,11 +109,11 @@ class Graph(Protocol):
         """
         ...
 
-    async def scan_names(self, space: Space, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
+    async def scan_names(self, space: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
         """Name and type of up to `limit` entities, in the order and by the law of `scan_entities`."""
         ...
 
-    async def scan_entities(self, space: Space, after: str = "", limit: int = 1000) -> list[Entity]:
+    async def scan_entities(self, space: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
         """Up to `limit` entities after the name `after`, in an order of the store's own; tombstones left out.
 
         A page is empty only at the end.
@@ -121,23 +121,23 @@ class Graph(Protocol):
         ...
 
     async def scan_relations(
-        self, space: Space, after: tuple[str, str] = ("", ""), limit: int = 1000
+        self, space: Partition, after: tuple[str, str] = ("", ""), limit: int = 1000
     ) -> list[Relation]:
         """Likewise for relations."""
         ...
 
-    async def hubs(self, space: Space, *, limit: int) -> list[str]:
+    async def hubs(self, space: Partition, *, limit: int) -> list[str]:
         """The names of the entities with the most relations, those first that have more, then by name.
 
         It looks at every entity: for people who look at a graph, not for questions.
         """
         ...
 
-    async def drop(self, space: Space) -> None:
+    async def drop(self, space: Partition) -> None:
         """Remove everything of this space, tombstones too."""
         ...
 
-    async def spaces(self) -> set[Space]:
+    async def spaces(self) -> set[Partition]:
         """Every space that holds anything."""
         ...
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from functools import partial
 
-from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Space, VectorKind, VectorRow
+from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Partition, VectorKind, VectorRow
 from runtime.stores.port import Checkpoint
 from runtime.stores.vectors import collection_names
 from runtime.stores.vectors import fields as stored
@@ -12,7 +12,7 @@ from runtime.stores.vectors.checkpoint_rows import CHECKPOINT
 Tables = dict[int, dict[str, dict[tuple[str, VectorKind], dict[str, VectorRow]]]]
 """Generation → the model that filled it → (workspace, kind) → the rows by id."""
 
-_NOBODY = partial(Space, "")
+_NOBODY = partial(Partition, "")
 """The space of a workspace that none can be called."""
 
 
@@ -26,7 +26,7 @@ class MemoryVectors:
     async def prepare(self, generation: int) -> None:
         """See `Vectors`."""
         for kind in VECTOR_KINDS:
-            self._table(Space("", generation), kind, create=True)
+            self._table(Partition("", generation), kind, create=True)
 
     async def missing(self, generation: int) -> list[str]:
         """See `Vectors`."""
@@ -40,14 +40,14 @@ class MemoryVectors:
     async def ping(self) -> None:
         """See `Vectors`. Always answers."""
 
-    async def put(self, space: Space, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
+    async def put(self, space: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
         """See `Vectors`."""
         standing = stored.checked(rows, self.dimension)
         if standing:
             self._table(space, kind, create=True).update({row.id: row for row in standing})
 
     async def get(
-        self, space: Space, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
+        self, space: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
     ) -> dict[str, VectorRow]:
         """See `Vectors`."""
         table = self._table(space, kind) if ids else {}
@@ -56,7 +56,7 @@ class MemoryVectors:
 
     async def search(
         self,
-        space: Space,
+        space: Partition,
         kind: VectorKind,
         vector: Sequence[float],
         *,
@@ -74,27 +74,27 @@ class MemoryVectors:
         return [hit for hit in hits[:top_k] if hit.score > min_score]
 
     async def likeness(
-        self, space: Space, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
+        self, space: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:
         """See `Vectors`."""
         direction = stored.direction(vector, self.dimension, "the question")
         rows = await self.get(space, kind, ids, vectors=True)
         return dict(zip(rows, stored.similarities([row.vector for row in rows.values()], direction), strict=True))
 
-    async def delete(self, space: Space, kind: VectorKind, ids: Collection[str]) -> None:
+    async def delete(self, space: Partition, kind: VectorKind, ids: Collection[str]) -> None:
         """See `Vectors`."""
         table = self._table(space, kind) if ids else {}
         for id in ids:
             table.pop(id, None)
 
-    async def scan(self, space: Space, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+    async def scan(self, space: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
         """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
         stored.behind(space.workspace, after)
         table = self._table(space, kind)
         ids = sorted(id for id in table if id > after)
         return [stored.bare(table[id]) for id in ids[: max(0, limit)]]
 
-    async def count(self, space: Space, kind: VectorKind) -> int:
+    async def count(self, space: Partition, kind: VectorKind) -> int:
         """See `Vectors`."""
         return len(self._table(space, kind))
 
@@ -127,7 +127,7 @@ class MemoryVectors:
     async def close(self) -> None:
         """See `Vectors`. Nothing to let go of."""
 
-    def _table(self, space: Space, kind: VectorKind, *, create: bool = False) -> dict[str, VectorRow]:
+    def _table(self, space: Partition, kind: VectorKind, *, create: bool = False) -> dict[str, VectorRow]:
         """The rows of one kind in a space, by id. Raises ModelChanged when only other models filled the generation."""
         ours = collection_names.made_by(self.model, self.dimension)
         makers = self._tables.get(space.generation, {})

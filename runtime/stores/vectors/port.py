@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from contracts.graph import EmbeddingModel, Hit, Space, VectorKind, VectorRow
+from contracts.graph import EmbeddingModel, Hit, Partition, VectorKind, VectorRow
 from runtime.stores.port import Checkpoint
 
 
@@ -38,19 +38,19 @@ class Vectors(Protocol):
         """Return when the store answers a query, else raise `Unavailable`."""
         ...
 
-    async def put(self, space: Space, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
+    async def put(self, space: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
         """These rows now stand under their ids. Of two rows with one id in one call the later counts."""
         ...
 
     async def get(
-        self, space: Space, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
+        self, space: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
     ) -> dict[str, VectorRow]:
         """Those that exist among `ids`, with their vectors only when asked."""
         ...
 
     async def search(
         self,
-        space: Space,
+        space: Partition,
         kind: VectorKind,
         vector: Sequence[float],
         *,
@@ -65,20 +65,20 @@ class Vectors(Protocol):
         ...
 
     async def likeness(
-        self, space: Space, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
+        self, space: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:
         """The exact cosine similarity of those rows that exist among `ids`."""
         ...
 
-    async def delete(self, space: Space, kind: VectorKind, ids: Collection[str]) -> None:
+    async def delete(self, space: Partition, kind: VectorKind, ids: Collection[str]) -> None:
         """No row stands under these ids any more."""
         ...
 
-    async def scan(self, space: Space, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+    async def scan(self, space: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
         """Up to `limit` rows with ids greater than `after`, by id, without vectors."""
         ...
 
-    async def count(self, space: Space, kind: VectorKind) -> int:
+    async def count(self, space: Partition, kind: VectorKind) -> int:
         """The number of rows."""
         ...
 

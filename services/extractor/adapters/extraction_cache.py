@@ -2,9 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
-from runtime.locks import KeyLocks
+from runtime.concurrency.key_locks import KeyLocks
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.write_behind import WriteBehind
 from services.extractor.domain.extraction import Extraction
@@ -49,7 +49,7 @@ class ExtractionCache:
 
 
 def _table(workspace: str) -> Table:
-    return Table("extractions", Space(workspace, 0))
+    return Table("extractions", Partition(workspace, 0))
 
 
 def _extraction(row: Row) -> Extraction:

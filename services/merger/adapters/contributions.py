@@ -15,7 +15,7 @@ from contracts.contribution_rows import (
     retracted_row,
     row_key,
 )
-from contracts.graph import Extent, Space
+from contracts.graph import DocumentBounds, Partition
 from contracts.values import EditedValues
 from runtime.stores.documents.extents import RowExtents
 from runtime.stores.documents.port import Row, Rows, Table
@@ -34,7 +34,7 @@ class RowContributions:
         self._rows, self._extents = rows, RowExtents(rows, "graph_extents")
 
     async def replace(
-        self, space: Space, contributions: Mapping[str, tuple[int, Sequence[Contribution]]]
+        self, space: Partition, contributions: Mapping[str, tuple[int, Sequence[Contribution]]]
     ) -> dict[str, set[Key]]:
         """See `Contributions.replace`."""
         new = {
@@ -52,7 +52,9 @@ class RowContributions:
                 touched[row["chunk_id"]].add(tuple(row["names"]))
         return touched
 
-    async def apply_bounds(self, space: Space, extents: Mapping[str, Extent]) -> dict[str, set[ContributionKey]]:
+    async def apply_bounds(
+        self, space: Partition, extents: Mapping[str, DocumentBounds]
+    ) -> dict[str, set[ContributionKey]]:
         """See `Contributions.apply_bounds`."""
         before = await self._extents.put(space, extents)
         touched: dict[str, set[ContributionKey]] = {document: set() for document in extents}
@@ -66,7 +68,7 @@ class RowContributions:
                     touched[row["document_id"]].add((tuple(row["names"]), row["chunk_id"]))
         return touched
 
-    async def _retract_stale(self, space: Space, where: Mapping[str, list[str]]) -> list[Row]:
+    async def _retract_stale(self, space: Partition, where: Mapping[str, list[str]]) -> list[Row]:
         """Retract the rows that a newer version of their chunk or document has replaced, and return all of them.
 
         Another replica may write another version at this moment: whoever reads last sees both, and retracts.
@@ -80,26 +82,26 @@ class RowContributions:
             stale: dict[str, Row] = {}
             for key, row in found:
                 extent = extents.get(row["document_id"])
-                ended = extent.version if extent and extent.ends(row["order"], row["version"]) else 0
+                ended = extent.version if extent and extent.is_obsolete_chunk(row["order"], row["version"]) else 0
                 if (version := max(newest[row["chunk_id"]], ended)) > row["version"]:
                     stale[key] = retracted_row(row, version)
             if not stale:
                 return [row for _, row in found]
             await self._rows.put_newer(_contributions(space), stale, "guard")
 
-    async def increment_revisions(self, space: Space, keys: Sequence[Key]) -> dict[Key, int]:
+    async def increment_revisions(self, space: Partition, keys: Sequence[Key]) -> dict[Key, int]:
         """See `Contributions.increment_revisions`."""
         hashes = {key_hash(key): key for key in keys}
         counted = await self._rows.increment(Table("revisions", space), list(hashes))
         return {hashes[hashed]: number for hashed, number in counted.items()}
 
-    async def revisions(self, space: Space, keys: Collection[Key]) -> dict[Key, int]:
+    async def revisions(self, space: Partition, keys: Collection[Key]) -> dict[Key, int]:
         """See `Contributions.revisions`."""
         hashes = {key_hash(key): key for key in keys}
         found = await self._rows.get(Table("revisions", space), list(hashes))
         return {hashes[hashed]: row["n"] for hashed, row in found.items()}
 
-    async def by_key(self, space: Space, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
+    async def by_key(self, space: Partition, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
         """See `Contributions.by_key`."""
         found: dict[Key, list[Contribution]] = defaultdict(list)
         if keys:
@@ -108,7 +110,7 @@ class RowContributions:
                 found[contribution.names].append(contribution)
         return {key: found[key] for key in keys}
 
-    async def of_chunks(self, space: Space, chunks: Mapping[Key, Collection[str]]) -> dict[Key, list[Contribution]]:
+    async def of_chunks(self, space: Partition, chunks: Mapping[Key, Collection[str]]) -> dict[Key, list[Contribution]]:
         """See `Contributions.of_chunks`."""
         lines = {row_key(key, chunk): key for key, some in chunks.items() for chunk in some}
         rows = await self._rows.get(_contributions(space), list(lines)) if lines else {}
@@ -117,25 +119,25 @@ class RowContributions:
             found[lines[line]].append(_contribution(row))
         return found
 
-    async def keys_with_names(self, space: Space, names: Collection[str]) -> set[Key]:
+    async def keys_with_names(self, space: Partition, names: Collection[str]) -> set[Key]:
         """See `Contributions.keys_with_names`."""
         hashes = [key_hash((name,)) for name in names]
         sides = [await self._rows.find(_contributions(space), {side: hashes}) for side in ("left", "right")]
         return {tuple(row["names"]) for side in sides for _, row in side}
 
     async def put_original_keys(
-        self, space: Space, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]
+        self, space: Partition, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]
     ) -> None:
         """See `Contributions.put_original_keys`."""
         rows = {key_hash(key): folded_row(raws, revision) for key, (revision, raws) in folded.items()}
         await self._rows.put_newer(Table(FOLDED_TABLE, space), rows, "guard")
 
-    async def put_edits(self, space: Space, edits: Sequence[Edit]) -> None:
+    async def put_edits(self, space: Partition, edits: Sequence[Edit]) -> None:
         """See `Contributions.put_edits`."""
         rows = {f"{edit.sequence:020d}": {**asdict(edit), "values": edit.values.model_dump()} for edit in edits}
         await self._rows.put(Table("edits", space), rows)
 
-    async def edits(self, space: Space) -> list[Edit]:
+    async def edits(self, space: Partition) -> list[Edit]:
         """See `Contributions.edits`."""
         found: list[Edit] = []
         after = ""
@@ -153,19 +155,19 @@ class RowSummaries:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
-    async def put(self, space: Space, summaries: Mapping[str, tuple[int, str]]) -> None:
+    async def put(self, space: Partition, summaries: Mapping[str, tuple[int, str]]) -> None:
         """See `Summaries.put`."""
         # The greater guard stands, so the place in the log counts downwards.
         rows = {hash: {"text": text, "guard": -place} for hash, (place, text) in summaries.items()}
         await self._rows.put_newer(Table("summaries", space), rows, "guard")
 
-    async def get(self, space: Space, hashes: Collection[str]) -> dict[str, str]:
+    async def get(self, space: Partition, hashes: Collection[str]) -> dict[str, str]:
         """See `Summaries.get`."""
         found = await self._rows.get(Table("summaries", space), hashes)
         return {hash: row["text"] for hash, row in found.items()}
 
 
-def _contributions(space: Space) -> Table:
+def _contributions(space: Partition) -> Table:
     return Table(CONTRIBUTIONS_TABLE, space)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.ids import sha256
 from contracts.values import TokenUsage
 from runtime.errors import Unavailable
@@ -27,7 +27,7 @@ class ModelSummarizer:
 
     async def summarize(self, workspace: str, group: Group) -> Summary:
         """See `Summarizer.summarize`. Texts too long for one call are condensed in parts first."""
-        table = Table("condensed", Space(workspace, 0))
+        table = Table("condensed", Partition(workspace, 0))
         key = sha256("\x1f".join((self.model, self.prompt_version, group.hash)))
         if row := (await self._rows.get(table, [key])).get(key):
             return Summary(row["text"], TokenUsage())

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import structlog
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.ids import sha256
 from runtime.bus.port import Log
 from runtime.errors import Unavailable
@@ -72,7 +72,7 @@ class StoredAnswers:
         self._cache, self._log, self._model = cache, log, model
 
     async def entry_factory(
-        self, question: Question, spaces: Sequence[Space]
+        self, question: Question, spaces: Sequence[Partition]
     ) -> Callable[[Prompt], CachedAnswer] | None:
         """See `AnswerCache.entry_factory`."""
         if question.mode == "bypass" or question.history:

@@ -5,7 +5,7 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
 
-from contracts.graph import Extent, Space
+from contracts.graph import DocumentBounds, Partition
 from contracts.moments import microseconds
 from contracts.subjects import token
 from contracts.text import one_line
@@ -28,18 +28,18 @@ class RowDocuments:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
-    async def get(self, space: Space, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
+    async def get(self, space: Partition, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
         """See `Documents.get`."""
         found = await self._rows.get(_documents(space), [token(id) for id in ids])
         return {row["id"]: (_status(row), row["rev"]) for row in found.values()}
 
-    async def swap(self, space: Space, status: DocumentStatus, revision: int | None) -> bool:
+    async def swap(self, space: Partition, status: DocumentStatus, revision: int | None) -> bool:
         """See `Documents.swap`."""
         row = _row(status, (revision or 0) + 1)
         return await self._rows.swap(_documents(space), token(status.id), revision, row)
 
     async def page(
-        self, space: Space, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
+        self, space: Partition, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
     ) -> Page:
         """See `Documents.page`."""
         table = _documents(space)
@@ -48,12 +48,12 @@ class RowDocuments:
         total = sum((await self._rows.count(table, "status", where)).values())
         return Page([_status(row) for _, row in rows], total)
 
-    async def tracked(self, space: Space, track_id: str) -> list[DocumentStatus]:
+    async def by_track_id(self, space: Partition, track_id: str) -> list[DocumentStatus]:
         """See `Documents.tracked`."""
         found = await self._rows.find(_documents(space), {"track_id": track_id, "status": list(STATUSES)}, order="id")
         return [_status(row) for _, row in found]
 
-    async def within(self, space: Space, scope: Scope) -> set[str]:
+    async def in_scope(self, space: Partition, scope: Scope) -> set[str]:
         """See `Documents.within`."""
         if scope.document_ids:
             found = [status for status, _ in (await self.get(space, scope.document_ids)).values()]
@@ -66,13 +66,13 @@ class RowDocuments:
             after = page[-1][0]
         return admitted
 
-    async def unsettled(self, space: Space) -> int | None:
+    async def oldest_unsettled(self, space: Partition) -> int | None:
         """See `Documents.unsettled`."""
         working = [status for status in STATUSES if status not in SETTLED]
         found = await self._rows.find(_documents(space), {"status": working}, order="version", limit=_OLDEST)
         return min((_status(row).added for _, row in found), default=None)
 
-    async def counts(self, space: Space) -> dict[str, int]:
+    async def counts(self, space: Partition) -> dict[str, int]:
         """See `Documents.counts`."""
         return await self._rows.count(_documents(space), "status", {"status": list(STATUSES)})
 
@@ -83,22 +83,23 @@ class RowPassages:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
-    async def put(self, space: Space, passages: Sequence[Passage]) -> None:
+    async def put(self, space: Partition, passages: Sequence[Passage]) -> None:
         """See `Passages.put`."""
         # Of two versions in one batch the newer stands, whichever came first.
         rows = {token(passage.id): asdict(passage) for passage in sorted(passages, key=lambda passage: passage.version)}
         await self._rows.put_newer(Table("chunks", space), rows, "version")
 
-    async def get(self, space: Space, ids: Collection[str]) -> dict[str, Passage]:
+    async def get(self, space: Partition, ids: Collection[str]) -> dict[str, Passage]:
         """See `Passages.get`."""
         found = await self._rows.get(Table("chunks", space), [token(id) for id in ids])
         return {row["id"]: _passage(row) for row in found.values()}
 
-    async def end(self, space: Space, document_id: str, extent: Extent) -> None:
+    async def remove_obsolete(self, space: Partition, document_id: str, extent: DocumentBounds) -> None:
         """See `Passages.end`."""
         found = await self._rows.find(Table("chunks", space), {"document_id": document_id})
         await self._rows.delete(
-            Table("chunks", space), [key for key, row in found if extent.ends(row["order"], row["version"])]
+            Table("chunks", space),
+            [key for key, row in found if extent.is_obsolete_chunk(row["order"], row["version"])],
         )
 
 
@@ -115,7 +116,7 @@ class RowModelResultCaches:
     async def clear(self, workspace: str) -> None:
         """See `ModelResultCaches.clear`."""
         for name in CLEARED:
-            await self._rows.drop(Table(name, Space(workspace, 0)))
+            await self._rows.drop(Table(name, Partition(workspace, 0)))
 
 
 def _passage(row: Row) -> Passage:
@@ -127,7 +128,7 @@ def _passage(row: Row) -> Passage:
     return Passage(**values)
 
 
-def _documents(space: Space) -> Table:
+def _documents(space: Partition) -> Table:
     return Table("documents", space)
 
 

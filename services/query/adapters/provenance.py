@@ -6,7 +6,7 @@ An entity's node lists at most 200 of its chunks; here are all of them.
 from collections.abc import Collection
 
 from contracts.contribution_rows import CONTRIBUTIONS_TABLE, FOLDED_TABLE, Names, is_active, key_hash, provenance_of
-from contracts.graph import Provenance, Space
+from contracts.graph import Partition, Provenance
 from runtime.stores.documents.port import Rows, Table
 
 LEAST_READ = 100
@@ -24,7 +24,7 @@ class RowProvenance:
         self._rows = rows
 
     async def of(
-        self, space: Space, names: Names, *, after: str = "", limit: int = 100, among: Collection[str] | None = None
+        self, space: Partition, names: Names, *, after: str = "", limit: int = 100, among: Collection[str] | None = None
     ) -> list[Provenance]:
         """Up to `limit` supports behind the place `after`, by place: an order of hashes that never varies.
 
@@ -43,13 +43,13 @@ class RowProvenance:
                     found += await self._of_documents(space, start, raws[start], place, room, among)
         return found
 
-    async def _raws(self, space: Space, names: Names) -> dict[str, int]:
+    async def _raws(self, space: Partition, names: Names) -> dict[str, int]:
         """By hash, the keys that are folded under the names, each with the version until which nothing counts."""
         key = key_hash(names)
         row = (await self._rows.get(Table(FOLDED_TABLE, space), [key])).get(key)
         return {key_hash(raw): until for raw, until in row["raws"]} if row else {key: 0}
 
-    async def _page(self, space: Space, start: str, until: int, after: str, limit: int) -> list[Provenance]:
+    async def _page(self, space: Partition, start: str, until: int, after: str, limit: int) -> list[Provenance]:
         found: list[Provenance] = []
         size = max(limit, LEAST_READ)
         while len(found) < limit:
@@ -62,7 +62,7 @@ class RowProvenance:
         return found[:limit]
 
     async def _of_documents(
-        self, space: Space, start: str, until: int, after: str, limit: int, among: Collection[str]
+        self, space: Partition, start: str, until: int, after: str, limit: int, among: Collection[str]
     ) -> list[Provenance]:
         rows = await self._rows.find(Table(CONTRIBUTIONS_TABLE, space), {"key": start, "document_id": sorted(among)})
         return [provenance_of(place, row) for place, row in rows if place > after and is_active(row, until)][:limit]

@@ -2,8 +2,8 @@
 
 from contextlib import AbstractAsyncContextManager
 
-from contracts.graph import Space
-from runtime.locks import KeyLocks
+from contracts.graph import Partition
+from runtime.concurrency.key_locks import KeyLocks
 from runtime.stores.documents.port import Row, Rows, Table
 
 
@@ -26,4 +26,4 @@ class RowCache:
         return self._locks.hold([f"{workspace} {key}"])
 
     def _of(self, workspace: str) -> Table:
-        return Table(self._table, Space(workspace, 0))
+        return Table(self._table, Partition(workspace, 0))

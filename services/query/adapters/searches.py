@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from contracts.graph import EmbeddingModel
-from runtime.embedding import Embedding, Embeddings
+from runtime.projections.embedding import Embedding, Embeddings
 from runtime.stores.vectors.port import Vectors
 from services.query.adapters.named_models import NamedEmbedder
 from services.query.adapters.word_embeddings import CachedWordEmbedder

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Protocol
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from services.query.context.prompt import Prompt
 from services.query.passage import Passage
 from services.query.question import Question
@@ -51,7 +51,7 @@ class AnswerCache(Protocol):
     """Answers that a model gave before, none of them stale."""
 
     async def entry_factory(
-        self, question: Question, spaces: Sequence[Space]
+        self, question: Question, spaces: Sequence[Partition]
     ) -> Callable[[Prompt], CachedAnswer] | None:
         """To be called before retrieval, which reads these spaces of one workspace: the place of each prompt's answer.
 

@@ -7,18 +7,18 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from runtime.bus.publisher import MAX_TEXT_BYTES
-from services.query.api.errors import answered
+from services.query.api.errors import error_response
 
-MAX_BODY = 2 * MAX_TEXT_BYTES + 1024 * 1024
+MAX_DOCUMENT_BODY = 2 * MAX_TEXT_BYTES + 1024 * 1024
 """Bytes of a request with documents: what JSON escapes takes twice the bytes of UTF-8 as a rule, Chinese included."""
 
-MAX_REQUEST = 1024 * 1024
+MAX_REQUEST_BODY = 1024 * 1024
 """Bytes of any other request: the longest question, with every character escaped, takes three quarters of it."""
 
-MAX_LOGIN = 16 * 1024
+MAX_LOGIN_BODY = 16 * 1024
 """Bytes that somebody may send who has no credentials yet."""
 
-DOCUMENTS = frozenset({"/documents/text", "/documents/texts", "/documents/upload"})
+DOCUMENT_PATHS = frozenset({"/documents/text", "/documents/texts", "/documents/upload"})
 """Paths whose bodies hold documents."""
 
 
@@ -26,18 +26,18 @@ DOCUMENTS = frozenset({"/documents/text", "/documents/texts", "/documents/upload
 class BodyLimits:
     """Bytes of a body: of a login, of documents, and of everything else."""
 
-    login: int = MAX_LOGIN
-    documents: int = MAX_BODY
-    other: int = MAX_REQUEST
+    login: int = MAX_LOGIN_BODY
+    documents: int = MAX_DOCUMENT_BODY
+    other: int = MAX_REQUEST_BODY
 
-    def of(self, path: str) -> tuple[int, str]:
+    def limit_for(self, path: str) -> tuple[int, str]:
         """The limit for that path, and the setting it comes from."""
-        if path in DOCUMENTS:
+        if path in DOCUMENT_PATHS:
             return self.documents, "MAX_DOCUMENT_BODY"
         return (self.login, "MAX_LOGIN_BODY") if path == "/login" else (self.other, "MAX_REQUEST_BODY")
 
 
-class LimitedBody:
+class BodyLimitMiddleware:
     """Refuses a request whose body is too large: at once when it says so, else while it is read."""
 
     def __init__(self, app: ASGIApp, limits: BodyLimits) -> None:
@@ -48,11 +48,11 @@ class LimitedBody:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        most, setting = self._limits.of(scope["path"])
+        most, setting = self._limits.limit_for(scope["path"])
         taken = f"at most {most:,} are taken ({setting})"
         length = Headers(scope=scope).get("content-length", "")
         if length.isdigit() and int(length) > most:
-            refusal = answered(scope["path"], 413, f"the request has {int(length):,} bytes, {taken}")
+            refusal = error_response(scope["path"], 413, f"the request has {int(length):,} bytes, {taken}")
             await refusal(scope, receive, send)
             return
         seen = 0

@@ -1,4 +1,4 @@
-"""What every route is given: what the service was wired with, and the workspace that a request names."""
+"""The dependencies of every route: what the service was wired with, and the workspace of the request."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,10 +8,10 @@ from fastapi import Depends, FastAPI, Header, HTTPException, Request
 
 from contracts.envelope import WORKSPACE_PATTERN
 from contracts.envelope import Header as Attributes
-from runtime.bus.port import Blobs, GenerationPointers, Log
+from runtime.bus.port import ActiveGenerations, Blobs, Log
 from services.query.answering.dependencies import QueryDependencies
 from services.query.ingestion.scanning import Scans
-from services.query.ingestion.uploading import Readers
+from services.query.ingestion.uploading import ReadLimits
 from services.query.settings import QuerySettings
 from services.query.status.port import Documents, Positions
 
@@ -20,30 +20,30 @@ VERSION = "0.1.0"
 
 @dataclass(frozen=True)
 class Context:
-    """What every route works with."""
+    """The stores, ports and settings that routes pass to use cases."""
 
     log: Log
     blobs: Blobs
-    pointers: GenerationPointers
+    pointers: ActiveGenerations
     documents: Documents
     positions: Positions
     deps: QueryDependencies
     settings: QuerySettings
 
     @cached_property
-    def readers(self) -> Readers:
-        """What bounds the reading of files."""
-        return Readers(self.settings.max_upload_size)
+    def read_limits(self) -> ReadLimits:
+        """Return the bounds for reading files, shared by all requests."""
+        return ReadLimits(self.settings.max_upload_size)
 
     @cached_property
     def scans(self) -> Scans:
-        """The scans of this process."""
-        return Scans(self.settings.input_dir, self.readers)
+        """Return the scans of this process."""
+        return Scans(self.settings.input_dir, self.read_limits)
 
 
 # Coroutines, though they wait for nothing: FastAPI gives a plain function to another thread, which costs a millisecond.
 async def context(request: Request) -> Context:
-    """What the service was wired with; 503 until it is."""
+    """Return what the service was wired with. Raises a 503 until it is."""
     found: Context | None = getattr(request.app.state, "context", None)
     if found is None:
         raise HTTPException(503, "the service is starting; see /health/ready", {"Retry-After": "2"})
@@ -51,28 +51,28 @@ async def context(request: Request) -> Context:
 
 
 def brand(app: FastAPI) -> tuple[str | None, str | None]:
-    """What pages call this deployment and say about it; None before the service is wired, or where nothing is set."""
+    """Return the title and description of this deployment; None where not set, or before the service is wired."""
     found: Context | None = getattr(app.state, "context", None)
     return (found.settings.webui_title or None, found.settings.webui_description or None) if found else (None, None)
 
 
-def _named(header: str) -> Any:
-    # Told only: what it says is checked where all of it is known, the usual workspace included.
-    told = {"pattern": f"^$|{WORKSPACE_PATTERN}", "examples": ["default"]}
-    return Header(alias=header, description="the workspace", json_schema_extra=told)
+def _workspace_header(header: str) -> Any:
+    # Documentation only: the value is checked in `tenant`, where the default workspace is known.
+    schema = {"pattern": f"^$|{WORKSPACE_PATTERN}", "examples": ["default"]}
+    return Header(alias=header, description="the workspace", json_schema_extra=schema)
 
 
 async def workspace(
     request: Request,
-    _lightrag_workspace: Annotated[str | None, _named("lightrag-workspace")] = None,
-    _x_workspace: Annotated[str | None, _named("x-workspace")] = None,
+    _lightrag_workspace: Annotated[str | None, _workspace_header("lightrag-workspace")] = None,
+    _x_workspace: Annotated[str | None, _workspace_header("x-workspace")] = None,
 ) -> str:
-    """The tenant a request means; the gate has read its headers and knows that its credentials are for it."""
-    return tenant(request)
+    """Return the workspace of a request; AuthMiddleware has read its headers and checked the permissions."""
+    return checked_workspace(request)
 
 
-def tenant(request: Request) -> str:
-    """The workspace that the gate let the request into. Raises HTTPException for a name that none can have."""
+def checked_workspace(request: Request) -> str:
+    """Return the workspace that AuthMiddleware permitted. Raises HTTPException for a name that none can have."""
     name: str = request.state.workspace
     try:
         Attributes(id="-", source="-", type="-", workspace=name)

@@ -14,10 +14,10 @@ from runtime.errors import InvalidInput, ModelChanged, ModelRefused, NotServing,
 
 logger = structlog.get_logger(__name__)
 
-OLLAMA, OPENAI = "/api/", "/v1/"
+OLLAMA_PREFIX, OPENAI_PREFIX = "/api/", "/v1/"
 """Below these paths the protocols of Ollama and of OpenAI are spoken, errors included."""
 
-MEANING = {
+OPENAI_ERRORS = {
     401: ("invalid_request_error", "invalid_api_key"),
     403: ("permission_error", "not_permitted"),
     404: ("invalid_request_error", "not_found"),
@@ -29,37 +29,37 @@ MEANING = {
 """Type and code of OpenAI's errors, by status; any other is `invalid_request_error` without a code."""
 
 
-def answered(path: str, status: int, detail: Any, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def error_response(path: str, status: int, detail: Any, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """An error as the clients of that path expect it. `detail`: a sentence, or the faults of a request's fields."""
-    if not path.startswith((OLLAMA, OPENAI)):
+    if not path.startswith((OLLAMA_PREFIX, OPENAI_PREFIX)):
         return JSONResponse({"detail": detail}, status, headers)
     # Neither protocol knows 422.
     status = 400 if status == 422 else status
-    message = detail if isinstance(detail, str) else "; ".join(map(_fault, detail))
+    message = detail if isinstance(detail, str) else "; ".join(map(_field_error, detail))
     return JSONResponse(
-        {"error": message if path.startswith(OLLAMA) else openai_error(status, message)}, status, headers
+        {"error": message if path.startswith(OLLAMA_PREFIX) else openai_error(status, message)}, status, headers
     )
 
 
 def openai_error(status: int, message: str, code: str | None = None) -> dict[str, Any]:
     """What stands under `error`."""
-    kind, usual = MEANING.get(status, ("invalid_request_error", None))
+    kind, usual = OPENAI_ERRORS.get(status, ("invalid_request_error", None))
     return {"message": message, "type": kind, "param": None, "code": code or usual}
 
 
-def documented(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+def protocol_errors(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
     """How the description of the API tells the errors of a protocol, which all are like the model."""
     # With 4XX among them FastAPI does not promise its own 422.
     codes = {str(code): HTTPStatus(code).phrase for code in (400, 401, 403, 404, 413, 429, 500, 502, 503)}
     return {code: {"model": model, "description": said} for code, said in {**codes, "4XX": "Refused"}.items()}
 
 
-def _fault(fault: Mapping[str, Any]) -> str:
+def _field_error(fault: Mapping[str, Any]) -> str:
     place = ".".join(str(part) for part in fault["loc"] if part != "body")
     return f"{place}: {fault['msg']}" if place else str(fault["msg"])
 
 
-REFUSED = {
+MODEL_REFUSALS = {
     "content": (422, "refuses to answer this: ask in other words"),
     "length": (422, "takes no request of this length: ask for less, such as with a lower max_total_tokens"),
     "request": (502, "refused the request: whoever runs this service finds the reason in its log"),
@@ -67,7 +67,7 @@ REFUSED = {
 """What is told of a model that never takes a request, with the HTTP status."""
 
 
-def told(error: Exception, path: str) -> tuple[int, str]:
+def describe_error(error: Exception, path: str) -> tuple[int, str]:
     """The HTTP status of an error and the sentence for it."""
     if isinstance(error, InvalidInput):
         return 422, str(error)
@@ -75,7 +75,7 @@ def told(error: Exception, path: str) -> tuple[int, str]:
     if isinstance(error, Poison) and error.model:
         logger.warning("a model refused", error_id=id, path=path, model=error.model, error=str(error))
         unusable = (502, "answered what cannot be used")
-        status, said = REFUSED[error.reason] if isinstance(error, ModelRefused) else unusable
+        status, said = MODEL_REFUSALS[error.reason] if isinstance(error, ModelRefused) else unusable
         return status, f"the {error.model} {said} (error_id: {id})"
     if not isinstance(error, Retryable):
         logger.error("internal error", error_id=id, path=path, exc_info=error)
@@ -83,10 +83,10 @@ def told(error: Exception, path: str) -> tuple[int, str]:
     logger.warning("unavailable", error_id=id, path=path, error=f"{type(error).__name__}: {error}")
     if isinstance(error, ModelChanged | NotServing):
         return 503, f"{error} (error_id: {id})"
-    return 503, f"{_silent(error)} (error_id: {id})"
+    return 503, f"{_unavailable(error)} (error_id: {id})"
 
 
-def _silent(error: Retryable) -> str:
+def _unavailable(error: Retryable) -> str:
     if not error.model:
         return "a part of the system does not answer now; try again"
     if isinstance(error, RateLimited):

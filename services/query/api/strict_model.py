@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 
-class Strict(BaseModel):
+class StrictModel(BaseModel):
     """A value has the type that is described and is not turned into it: `"1"` is no number, `0` is not false.
 
     Fields that are not known are ignored, as LightRAG's clients rely on.
@@ -20,5 +20,5 @@ def _text(value: object) -> object:
     return value
 
 
-Moment = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_text)]
+Timestamp = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_text)]
 """A date and time; JSON has no type for it."""

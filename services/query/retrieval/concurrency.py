@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
+from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import Unavailable
-from runtime.fair import FairSemaphore
 
 MAX_CONCURRENT = 16
 """More keep the stores no busier; each would take longer until all of them are over the stores' time limits."""

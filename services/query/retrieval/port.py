@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from contracts.graph import Entity, Provenance, Relation, Space
+from contracts.graph import Entity, Partition, Provenance, Relation
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from services.query.passage import Passage
@@ -15,7 +15,7 @@ from services.query.spaces import Spaces
 class CacheInvalidation(Protocol):
     """Of what may be remembered of the projections, by `GraphReader` and `ChunkSimilarities`."""
 
-    async def refresh(self, *spaces: Space) -> None:
+    async def refresh(self, *spaces: Partition) -> None:
         """From now on show nothing older than what the log says of these spaces at this moment."""
         ...
 
@@ -23,7 +23,7 @@ class CacheInvalidation(Protocol):
 class ChunkSimilarities(Protocol):
     """How like passages are to a question. Their vectors may be remembered."""
 
-    async def similarities(self, space: Space, chunks: Collection[str], asked: Vector) -> dict[str, float]:
+    async def similarities(self, space: Partition, chunks: Collection[str], asked: Vector) -> dict[str, float]:
         """The cosine similarity of those of these chunks that have a vector; no call where there are none."""
         ...
 
@@ -31,21 +31,21 @@ class ChunkSimilarities(Protocol):
 class GraphReader(Protocol):
     """What questions read of the graph store. It may be remembered."""
 
-    async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
+    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
         """See `Graph.entities`."""
         ...
 
-    async def relations(self, space: Space, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
+    async def relations(self, space: Partition, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
         """See `Graph.relations`."""
         ...
 
     async def relation_summaries(
-        self, space: Space, names: Collection[str], *, limit: int
+        self, space: Partition, names: Collection[str], *, limit: int
     ) -> dict[str, list[RelationSummary]]:
         """See `Graph.relation_summaries`."""
         ...
 
-    async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
+    async def neighbourhood(self, space: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
         """See `Graph.neighbourhood`."""
         ...
 
@@ -55,7 +55,7 @@ class ProvenanceReader(Protocol):
 
     async def of(
         self,
-        space: Space,
+        space: Partition,
         names: Sequence[str],
         *,
         after: str = "",

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import TextIO
 
 from runtime.errors import ConfigurationError
-from standalone.embedded.damage import forget_lengths, graph_cut_short, note_lengths
+from standalone.embedded.damage import find_truncated_graph_file, remove_lengths, write_lengths
 from standalone.embedded.processes import Process
 
 DATABASE = "neo4j"
@@ -74,7 +74,7 @@ def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
     """Serve until SIGTERM or SIGINT, then end the process."""
     _check(password)
     root.mkdir(parents=True, exist_ok=True)
-    lock = _taken(root)
+    lock = _lock_and_check(root)
     _end_with_parent()
     # It keeps the password of its first start; without this file it takes the one that the environment names.
     (root / "config" / "server-users.jsonl").unlink(missing_ok=True)
@@ -107,7 +107,7 @@ def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:
     while not stopping.wait(0.5):
         pass
     server.stop()
-    note_lengths(root.parent)
+    write_lengths(root.parent)
     lock.close()
     sys.stdout.flush()
     os._exit(0)  # with a Bolt connection open the Java machine would never let the process end
@@ -118,12 +118,12 @@ def _check(password: str) -> None:
         raise ConfigurationError(f"{PASSWORD_VARIABLE} must have at least {SHORTEST_PASSWORD} characters")
 
 
-def _taken(root: Path) -> TextIO:
+def _lock_and_check(root: Path) -> TextIO:
     """Hold the folder, whose files are whole. Raises ConfigurationError when it is held by another, or they are not."""
     lock = _lock(root)
-    if why := graph_cut_short(root.parent):
+    if why := find_truncated_graph_file(root.parent):
         raise ConfigurationError(f"the data are damaged and are not opened: {why}")
-    forget_lengths(root.parent)
+    remove_lengths(root.parent)
     return lock
 
 

@@ -36,7 +36,7 @@ def milvus_lite(folder: Path, *, port: int) -> Process:
     folder = folder.resolve()
 
     async def probe() -> None:
-        if _holder(folder) != process.pid:
+        if _serving_pid(folder) != process.pid:
             raise Unavailable(f"nobody serves {folder} yet")
         # The server process imports this module too, and needs no driver.
         from runtime.stores.vectors.milvus.store import MilvusVectors  # noqa: PLC0415
@@ -73,7 +73,7 @@ def run(folder: Path, port: int) -> NoReturn:
     _lock(folder)
     if listening(port):
         raise ConfigurationError(f"port {port} is taken by another program; stop it, or choose another port")
-    _mark(folder)
+    _write_pid(folder)
     _end_with_parent()
     libraries = {"LD_LIBRARY_PATH": str(binary.parent), "DYLD_LIBRARY_PATH": str(binary.parent)}
     argv = [str(binary), str(folder / DATABASE), f"{HOST}:{port}", "ERROR"]
@@ -91,12 +91,12 @@ def _lock(folder: Path) -> None:
     os.set_inheritable(descriptor, True)
 
 
-def _mark(folder: Path) -> None:
+def _write_pid(folder: Path) -> None:
     """Leave our pid, which the server keeps, for the probe: whatever answers on the port from now on is ours."""
     (folder / LOCK).write_text(str(os.getpid()))
 
 
-def _holder(folder: Path) -> int:
+def _serving_pid(folder: Path) -> int:
     """The pid that last took the folder and found its port free, 0 if none did."""
     try:
         return int((folder / LOCK).read_text() or 0)

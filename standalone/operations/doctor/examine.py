@@ -4,30 +4,30 @@ from collections.abc import AsyncIterator, Iterator
 
 from runtime.errors import ConfigurationError, ServiceError
 from standalone.embedded import damage, orphans
-from standalone.embedded.data_folder import Folder, State
+from standalone.embedded.data_folder import DataFolder, StackState
 from standalone.embedded.stack import SERVICES, bus_url, health
 from standalone.operations import stores
-from standalone.operations.doctor.bus import PARKED, TRIED_AGAIN, bus
+from standalone.operations.doctor.bus import PARKED_NOTE, REDELIVERY_NOTE, examine_bus
 from standalone.operations.doctor.findings import Finding
-from standalone.operations.doctor.machine import machine
-from standalone.operations.target import Target, service
+from standalone.operations.doctor.machine import examine_machine
+from standalone.operations.target import Target, query_client
 
 NOT_READY = "wait a moment; if it stays so, read its log"
 
 
-async def examine(folder: Folder, workspace: str) -> AsyncIterator[Finding]:
+async def examine(folder: DataFolder, workspace: str) -> AsyncIterator[Finding]:
     """Everything there is to say, the machine first. Never raises for what it finds."""
-    for finding in machine(folder.path):
+    for finding in examine_machine(folder.path):
         yield finding
     try:
         state = folder.read()
     except ConfigurationError as error:
         yield Finding("fault", str(error), "stop what still runs by its pid, then remove the file")
         return
-    for finding in _damaged(folder, state):
+    for finding in _damaged_stores(folder, state):
         yield finding
-    if not folder.running():
-        for finding in _resting(folder, state):
+    if not folder.is_running():
+        for finding in _stopped_stack(folder, state):
             yield finding
         return
     for finding in _processes(folder, state):
@@ -37,14 +37,14 @@ async def examine(folder: Folder, workspace: str) -> AsyncIterator[Finding]:
         yield finding
     async for finding in _documents(state.api, workspace):
         yield finding
-    async for finding in bus(bus_url(state), "the supervisor starts it again; read its log", notes):
+    async for finding in examine_bus(bus_url(state), "the supervisor starts it again; read its log", notes):
         yield finding
 
 
 async def examine_deployment(deployment: Target, workspace: str) -> AsyncIterator[Finding]:
     """Everything there is to say of servers and services that run elsewhere. Never raises for what it finds."""
     yield Finding("note", f"this is {deployment.name}", "for the stack of a data folder give --data, or unset NATS_URL")
-    async for finding in bus(deployment.settings.nats_url, "see its log, and whether NATS_URL is right", None):
+    async for finding in examine_bus(deployment.settings.nats_url, "see its log, and whether NATS_URL is right", None):
         yield finding
     try:
         for problem in await stores.check(deployment.settings):
@@ -56,28 +56,32 @@ async def examine_deployment(deployment: Target, workspace: str) -> AsyncIterato
         yield finding
 
 
-def _damaged(folder: Folder, state: State) -> Iterator[Finding]:
+def _damaged_stores(folder: DataFolder, state: StackState) -> Iterator[Finding]:
     """Stores that cannot open their data."""
     known = {"graph": "arcadedb", "vectors": "milvus-lite"}
-    for store in damage.REBUILT:
+    for store in damage.PROJECTION_OF_STORE:
         child = state.children.get(known.get(store, ""))
-        why = damage.told(folder, store, damage.fault(folder.path, store)) or (child.fault if child else "")
+        why = damage.describe_damage(folder, store, damage.find_damage(folder.path, store)) or (
+            child.fault if child else ""
+        )
         if why:
             yield Finding("fault", why, "the log has everything, and no language model is paid again")
 
 
-def _resting(folder: Folder, state: State) -> Iterator[Finding]:
-    left = [name for name, child in state.children.items() if orphans.belongs(child.identity, folder.path)]
+def _stopped_stack(folder: DataFolder, state: StackState) -> Iterator[Finding]:
+    left = [name for name, child in state.children.items() if orphans.runs_in(child.identity, folder.path)]
     if left:
         yield Finding("fault", f"the supervisor was killed and left running: {', '.join(left)}",
-                      f"`lightstream down{folder.option}` ends them")  # fmt: skip
+                      f"`lightstream down{folder.command_option}` ends them")  # fmt: skip
     elif state.phase == "failed":
         yield Finding("fault", f"the last start failed: {state.failure}", "amend that and start again")
     else:
-        yield Finding("note", f"no stack is running in {folder.path}", f"`lightstream up --detach{folder.option}`")
+        yield Finding(
+            "note", f"no stack is running in {folder.path}", f"`lightstream up --detach{folder.command_option}`"
+        )
 
 
-def _processes(folder: Folder, state: State) -> Iterator[Finding]:
+def _processes(folder: DataFolder, state: StackState) -> Iterator[Finding]:
     logs = {path.stem: path for path in folder.path.glob("*/*.log")}
     for name, child in state.children.items():
         log = f"its log is {logs.get(name, folder.path)}"
@@ -88,7 +92,7 @@ def _processes(folder: Folder, state: State) -> Iterator[Finding]:
     yield Finding("well", f"the stack is {state.phase}, {len(state.children)} processes, API {state.api}")
 
 
-async def _services(state: State, notes: dict[str, str]) -> AsyncIterator[Finding]:
+async def _services(state: StackState, notes: dict[str, str]) -> AsyncIterator[Finding]:
     """Whether each service is ready; `notes` takes what their health pages tell beside that."""
     for name in SERVICES:
         try:
@@ -108,13 +112,13 @@ async def _services(state: State, notes: dict[str, str]) -> AsyncIterator[Findin
             yield Finding("fault", found["vectors"], "`lightstream rebuild vectors`")
         for part, note in found.items():
             # Why events come again is told with their number, and a paused provider by the bus.
-            if ": " in part and not part.endswith((TRIED_AGAIN, PARKED)):
+            if ": " in part and not part.endswith((REDELIVERY_NOTE, PARKED_NOTE)):
                 yield Finding("note", f"{part}: {note}")
 
 
 async def _documents(base: str, workspace: str) -> AsyncIterator[Finding]:
     try:
-        async with service(base, workspace) as client:
+        async with query_client(base, workspace) as client:
             numbers = await client.status_counts()
     except ConfigurationError as error:
         yield Finding("fault", str(error), "docs/authentication.md explains keys and their rights")

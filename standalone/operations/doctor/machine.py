@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from runtime.errors import ConfigurationError
-from standalone.embedded.permissions import PARTS
+from standalone.embedded.permissions import STACK_FOLDERS
 from standalone.embedded.servers import milvus_lite, nats
-from standalone.embedded.stack import models
+from standalone.embedded.stack import configured_models
 from standalone.operations.doctor.findings import Finding
 
 PACKAGES = (
@@ -22,14 +22,14 @@ NEEDS_MEMORY = "a stack needs about 1.5 GB: end other programs"
 NEEDS_MODEL = "set OPENAI_API_KEY, or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY, and start the stack again"
 
 MiB, GiB = 1024**2, 1024**3
-NO_ROOM = 256 * MiB
+MIN_FREE_BYTES = 256 * MiB
 """Bytes below which servers soon fail to write: journals and a start take about so much."""
 
 LOW_MEMORY = 1024 * MiB
 """Bytes below which a stack may not start or not go on."""
 
 
-def machine(folder: Path) -> Iterator[Finding]:
+def examine_machine(folder: Path) -> Iterator[Finding]:
     """What is missing of all that, the worst first."""
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     for program in (nats.executable, milvus_lite.executable):
@@ -41,34 +41,34 @@ def machine(folder: Path) -> Iterator[Finding]:
     there = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(there, os.W_OK):
         yield Finding("fault", f"{there} cannot be written", "choose another folder with --data")
-    yield room(shutil.disk_usage(there).free, held(folder), folder)
+    yield disk_space(shutil.disk_usage(there).free, size_of_stores(folder), folder)
     memory = _available_memory()
     if memory is not None and memory < LOW_MEMORY:
         yield Finding("fault", f"{memory / MiB:.0f} MB of memory are free", NEEDS_MEMORY)
-    asked = models()
+    asked = configured_models()
     if asked["language"]:
         yield Finding("well", f"a stack started now uses the language model {asked['language']}")
     else:
         yield Finding("note", "no language model is set: offline extraction, answers quote the documents", NEEDS_MODEL)
 
 
-def room(free: int, held: int, folder: Path) -> Finding:
+def disk_space(free: int, held: int, folder: Path) -> Finding:
     """Whether so many free bytes are enough for a stack that holds so many, wherever it lies.
 
     A fault only where its servers can hardly write; a note where there is less room than a rebuild takes.
     """
     what = f"{_shown(free)} are free where {folder} lies"
-    if free < NO_ROOM:
+    if free < MIN_FREE_BYTES:
         return Finding("fault", what, "make room: the bus refuses documents on a full disk, and other stores fail")
-    if free < held + NO_ROOM:
+    if free < held + MIN_FREE_BYTES:
         todo = f"a rebuild of all needs up to {_shown(held)} more for a while, beside what is there"
         return Finding("note", what, todo)
     return Finding("well", what)
 
 
-def held(folder: Path) -> int:
+def size_of_stores(folder: Path) -> int:
     """Bytes of everything in the data folder's stores."""
-    return sum(_size(path) for part in PARTS for path in (folder / part).rglob("*"))
+    return sum(_size(path) for part in STACK_FOLDERS for path in (folder / part).rglob("*"))
 
 
 def _size(path: Path) -> int:

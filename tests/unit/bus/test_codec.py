@@ -11,7 +11,7 @@ from contracts import subjects
 from contracts.events import EVENTS, DocumentAdded, Event, GraphEdited
 from runtime.bus.codec import decode, encode
 from runtime.errors import NewerVersion, Poison, Undecodable
-from tests.support.facts import added, chunked, document, extracted, failed, indexed, merged, sealed
+from tests.support.events import added, chunked, document, extracted, failed, indexed, merged, sealed
 
 SAMPLES: list[Event] = [
     added("d", "text", metadata={"n": 1, "f": 0.5, "s": "", "b": True}),
@@ -37,7 +37,7 @@ class Grown(DocumentAdded):
 
 
 def where(event: Event, workspace: str = "w") -> str:
-    return subjects.subject(workspace, event.about, event.type_name())
+    return subjects.subject(workspace, event.aggregate_id, event.type_name())
 
 
 @pytest.mark.parametrize("event", SAMPLES, ids=[event.type_name() for event in SAMPLES])
@@ -87,7 +87,7 @@ def test_what_any_cloudevents_library_writes_is_enough() -> None:
         "data": {"document_id": "d", "text": "text"},
     }
     envelope = decode(orjson.dumps(raw), "kb.v1.w.d.DocumentAdded")
-    assert (envelope.time, envelope.correlation, envelope.data.about) == (None, "1", "d")
+    assert (envelope.time, envelope.correlation, envelope.data.aggregate_id) == (None, "1", "d")
 
 
 def old(version: int, body: dict[str, Any]) -> bytes:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime.bus.fair_queue import FairQueue, Turn
+from runtime.bus.fairness.queue import FairQueue, Turn
 
 EVENTS = "kb.v1.*.*.DocumentAdded"
 

@@ -10,15 +10,15 @@ import pytest
 
 from contracts.events import Event, StageFailed
 from contracts.graph import Generations
-from runtime.bus.edge import each
-from runtime.bus.memory import MemoryParked
-from runtime.bus.parked import Entry, ParkedEvent
-from runtime.bus.parked_reader import ParkedReader
-from runtime.bus.parking import PER_SECOND, RETRIES, Parking
+from runtime.bus.memory import MemoryParkedEvents
+from runtime.bus.parking.policy import PER_SECOND, RETRIES, ParkingPolicy
+from runtime.bus.parking.port import ParkedEvent, ParkedRecord
+from runtime.bus.parking.reader import ParkedReader
 from runtime.bus.port import BUG_ATTEMPTS, Delivery
+from runtime.bus.processor import each
 from runtime.errors import Unavailable
-from tests.support.edges import Bench, bench
-from tests.support.facts import added, chunked, document, sealed
+from tests.support.events import added, chunked, document, sealed
+from tests.support.processors import ProcessorBench, bench
 
 WINDOW = 64
 
@@ -31,27 +31,27 @@ class Trouble:
         self.tried = Counter[str]()
 
     async def __call__(self, delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
-        about = delivery.event.about
+        about = delivery.event.aggregate_id
         self.tried[about] += 1
         if about.startswith(self.bad or "\0"):
             raise self.error
         return [chunked(document(about), "text")]
 
 
-def parking(handle: Any, **fields: Any) -> tuple[Bench, MemoryParked]:
+def parking(handle: Any, **fields: Any) -> tuple[ProcessorBench, MemoryParkedEvents]:
     table = bench(each(handle), max_ack_pending=WINDOW, **fields)
-    parked = MemoryParked(table.log)
-    table.edge.parking = Parking(table.edge.durable, parked)
+    parked = MemoryParkedEvents(table.log)
+    table.edge.parking = ParkingPolicy(table.edge.durable, parked)
     return table, parked
 
 
-def newer(table: Bench, about: str = "n") -> None:
+def newer(table: ProcessorBench, about: str = "n") -> None:
     data = {"specversion": "1.0", "id": about, "source": "s", "type": "lightstream.DocumentAdded.v2", "workspace": "w",
             "subject": about, "data": {}}  # fmt: skip
     table.raw(json.dumps(data).encode(), f"kb.v1.w.{about}.DocumentAdded", about)
 
 
-def records(parked: MemoryParked) -> list[ParkedEvent]:
+def records(parked: MemoryParkedEvents) -> list[ParkedEvent]:
     return [event for _, event in parked.records.values()]
 
 
@@ -68,11 +68,11 @@ async def test_an_event_of_a_newer_version_is_parked_at_once_and_says_what_it_is
 
 
 async def test_what_cannot_be_parked_comes_again_in_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def silent(self: MemoryParked, event: ParkedEvent, revision: int = 0) -> int:
+    async def silent(self: MemoryParkedEvents, event: ParkedEvent, revision: int = 0) -> int:
         raise Unavailable("the list does not answer")
 
     table, _ = parking(Trouble())
-    monkeypatch.setattr(MemoryParked, "put", silent)
+    monkeypatch.setattr(MemoryParkedEvents, "put", silent)
     newer(table)
     await table.deliver()
     assert table.unacknowledged == [1]
@@ -146,7 +146,7 @@ class Looking(ParkedReader):
         await asyncio.gather(*self._tasks)
 
 
-async def due(table: Bench, parked: MemoryParked, *abouts: str, workspace: str = "w") -> None:
+async def due(table: ProcessorBench, parked: MemoryParkedEvents, *abouts: str, workspace: str = "w") -> None:
     """Park these events, to be tried now."""
     for about in abouts:
         table.append(sealed(added(about), id=about, workspace=workspace))
@@ -165,7 +165,7 @@ async def test_what_is_due_is_handled_as_if_it_were_delivered_and_leaves_the_lis
     reader = Looking(table.edge, parked)
     for _ in range(2):  # one first, for nobody knows whether the trouble is over
         await reader.step()
-    assert {fact.data.about for fact in table.facts("ChunksCreated")} == {"a", "b", "c"}
+    assert {fact.data.aggregate_id for fact in table.facts("ChunksCreated")} == {"a", "b", "c"}
     assert parked.records == {}
     await reader.step()
     assert await reader.note() is None
@@ -212,7 +212,7 @@ async def test_a_newer_event_is_taken_up_when_the_code_knows_its_version_and_not
     def knows(event_type: str, version: int) -> bool:
         return version <= 2
 
-    monkeypatch.setattr("runtime.bus.parked_reader.knows", knows)
+    monkeypatch.setattr("runtime.bus.parking.reader.knows", knows)
     upgraded = Looking(table.edge, parked)
     await upgraded.look()
     assert [entry.sequence for entry in upgraded._due(next(iter(upgraded._workspaces.values())), 1.0)] == [1]
@@ -227,8 +227,8 @@ async def test_an_event_that_was_erased_leaves_the_list() -> None:
 
 
 async def test_a_claim_is_renewed_while_the_event_is_worked_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.bus.parking.LEASE", 0.06)
-    seen: list[Entry] = []
+    monkeypatch.setattr("runtime.bus.parking.policy.LEASE", 0.06)
+    seen: list[ParkedRecord] = []
 
     async def slow(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
         while len(seen) < 3:
@@ -237,7 +237,7 @@ async def test_a_claim_is_renewed_while_the_event_is_worked_on(monkeypatch: pyte
         return []
 
     table, parked = parking(slow, ack_wait=0.06)
-    monkeypatch.setattr("runtime.bus.parked_reader.LEASE", 0.06)
+    monkeypatch.setattr("runtime.bus.parking.reader.LEASE", 0.06)
     await due(table, parked, "a")
     async with asyncio.timeout(10):
         await Looking(table.edge, parked).step()

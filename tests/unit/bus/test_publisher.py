@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts import subjects
-from contracts.envelope import seal
+from contracts.envelope import wrap
 from contracts.events import DocumentAdded, DocumentDeleted, GraphEdited
 from contracts.ids import document_id, md5
 from contracts.text import INLINE_LIMIT
@@ -75,7 +75,7 @@ async def test_a_text_that_comes_back_after_another_one_is_a_new_version(shelf: 
 
 async def test_after_its_deletion_the_same_text_is_new(shelf: Shelf) -> None:
     await shelf.add("text", id="d")
-    deletion = seal(
+    deletion = wrap(
         DocumentDeleted(document_id="d"), id="deletion", source="tests", workspace="w", time=datetime.now(UTC)
     )
     await shelf.log.publish(deletion)

@@ -11,7 +11,7 @@ from runtime.bus.memory import MemoryBlobs
 from runtime.errors import Poison
 from services.chunker.handler import on_document_added
 from tests.support.chunking import Letters
-from tests.support.facts import delivered
+from tests.support.events import delivered
 
 MILL = {"name": "Tide mill", "type": "building", "description": "Driven by the tide."}
 TIE = {

@@ -16,7 +16,7 @@ from services.chunker.domain.parts import HELD_BACK
 from services.chunker.handler import on_document_added
 from services.chunker.settings import ChunkerSettings
 from tests.support.chunking import Letters
-from tests.support.facts import added, delivered, document
+from tests.support.events import added, delivered, document
 
 
 async def cut(event: DocumentAdded, sequence: int = 7, **knobs: Any) -> list[ChunksCreated]:

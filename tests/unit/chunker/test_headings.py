@@ -1,10 +1,12 @@
 """Which headings are in force where a chunk begins."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from contracts.values import Chunking
 from services.chunker.domain import document
@@ -102,3 +104,45 @@ def test_chunks_carry_their_headings_and_keep_their_text(how: dict[str, str]) ->
         assert chunk.headings == outline.at(chunk.start or 0)
     found = {chunk.headings for chunk in chunks}
     assert {(), ("Mill",), ("Mill", "Flood"), ("Quay",)} <= found
+
+
+ROOT = Path(__file__).parents[3]
+COMMONMARK = MarkdownIt("commonmark").enable("table")
+
+
+def headings_by_markdown_it(text: str) -> list[tuple[int, tuple[str, ...]]]:
+    """The same as `headings`, by a library that reads the whole text at once."""
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    found: list[tuple[int, tuple[str, ...]]] = []
+    inside: list[tuple[int, str]] = []
+    tokens = COMMONMARK.parse(text)
+    for token, inline in pairwise(tokens):
+        if token.type == "heading_open" and token.level == 0 and token.map:
+            level = int(token.tag[1:])
+            inside = [heading for heading in inside if heading[0] < level]
+            inside += [(level, title)] if (title := inline.content.strip()) else []
+            found.append((starts[token.map[0]], tuple(title for _, title in inside)))
+    return found
+
+
+def headings(text: str) -> list[tuple[int, tuple[str, ...]]]:
+    """Where each heading begins, with the headings that are in force there."""
+    outline = Outline()
+    list(outline.read([text]))
+    places = [offset for offset in range(len(text)) if offset == 0 or text[offset - 1] == "\n"]
+    found = [(place, outline.at(place)) for place in places]
+    return [new for old, new in pairwise([(0, ()), *found]) if new[1] != old[1]]
+
+
+def test_our_own_pages_have_the_headings_that_markdown_it_finds() -> None:
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]:
+        text = page.read_text("utf-8")
+        assert headings(text) == headings_by_markdown_it(text), page.name
+
+
+def test_front_matter_of_several_lines_is_no_heading_although_commonmark_reads_one() -> None:
+    text = "---\ntitle: A page\nauthor: Ada\n---\n\n# One\n"
+    assert headings(text) == [(35, ("One",))]
+    assert headings_by_markdown_it(text)[0] == (4, ("title: A page\nauthor: Ada",))

@@ -12,7 +12,7 @@ from runtime.models.open import open_tokenizer
 from runtime.models.port import Tokenizer
 from services.chunker.domain import document as domain
 from services.chunker.domain.parts import split_into_parts
-from tests.support.facts import chunk, document, sealed
+from tests.support.events import chunk, document, sealed
 
 EVENT_LIMIT = 256 * 1024
 """Bytes an event stays under."""

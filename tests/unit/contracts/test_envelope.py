@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from contracts.envelope import Header, parse_type, seal, type_attribute
+from contracts.envelope import Header, parse_type, type_attribute, wrap
 from contracts.events import EVENTS, DocumentDeleted, GraphEdited
 
 NOW = datetime(2026, 3, 14, 8, 12, 31, tzinfo=UTC)
@@ -75,7 +75,7 @@ def test_a_time_needs_its_zone() -> None:
 
 
 def test_a_sealed_event_says_what_it_is_about_and_where_its_schema_is() -> None:
-    envelope = seal(DocumentDeleted(document_id="doc-1"), id="1", source="/s", workspace="harbour", time=NOW)
+    envelope = wrap(DocumentDeleted(document_id="doc-1"), id="1", source="/s", workspace="harbour", time=NOW)
     assert envelope.subject == "doc-1"
     assert envelope.type == "lightstream.DocumentDeleted.v1"
     assert envelope.dataschema == "urn:lightstream:schema:DocumentDeleted.v1"
@@ -85,5 +85,5 @@ def test_a_sealed_event_says_what_it_is_about_and_where_its_schema_is() -> None:
 
 def test_what_an_event_began_is_named_by_all_that_follow() -> None:
     event = GraphEdited(operation="delete_entity", names=("Tide Mill",))
-    envelope = seal(event, id="3", source="/s", workspace="harbour", time=NOW, causation="2", correlation="1")
+    envelope = wrap(event, id="3", source="/s", workspace="harbour", time=NOW, causation="2", correlation="1")
     assert (envelope.causationid, envelope.correlation, envelope.subject) == ("2", "1", "_graph")

@@ -7,8 +7,8 @@ from nats.js.api import DiscardPolicy
 
 from contracts import subjects
 from contracts.events import EVENTS
-from contracts.registry import SERVICES, consumer, consumers, delivered
-from contracts.topology import DURABLES, STREAMS, Durable, Stream, durable, stream
+from contracts.registry import SERVICES, consumers_of, consuming_services, service_of
+from contracts.topology import CONSUMERS, STREAMS, Consumer, Stream, declared_consumer, declared_stream
 from runtime.bus.topology import stream_config
 
 
@@ -21,7 +21,7 @@ def covers(pattern: str, subject: str) -> bool:
 
 
 def test_no_name_is_given_twice() -> None:
-    names = Counter([stream.name for stream in STREAMS] + [durable.name for durable in DURABLES])
+    names = Counter([stream.name for stream in STREAMS] + [durable.name for durable in CONSUMERS])
     assert [name for name, count in names.items() if count > 1] == []
 
 
@@ -34,15 +34,15 @@ def test_every_event_is_kept_by_the_log_and_by_no_other_stream(event_type: str) 
 @pytest.mark.parametrize("event_type", sorted(EVENTS))
 def test_every_event_is_delivered_to_those_who_hear_it(event_type: str) -> None:
     subject = subjects.subject("harbour", "doc-1", event_type)
-    covering = [d for d in DURABLES if any(covers(pattern, subject) for pattern in d.filters)]
-    assert list(delivered(event_type)) == covering
-    assert {consumer(d) for d in covering} == set(consumers(event_type))
-    assert "query" in consumers(event_type), "a status must see every fact"
+    covering = [d for d in CONSUMERS if any(covers(pattern, subject) for pattern in d.filters)]
+    assert list(consumers_of(event_type)) == covering
+    assert {service_of(d) for d in covering} == set(consuming_services(event_type))
+    assert "query" in consuming_services(event_type), "a status must see every fact"
 
 
-@pytest.mark.parametrize("declared", DURABLES, ids=lambda d: d.name)
-def test_a_durable_belongs_to_a_service_and_waits_for_events_that_exist(declared: Durable) -> None:
-    assert consumer(declared) in SERVICES
+@pytest.mark.parametrize("declared", CONSUMERS, ids=lambda d: d.name)
+def test_a_durable_belongs_to_a_service_and_waits_for_events_that_exist(declared: Consumer) -> None:
+    assert service_of(declared) in SERVICES
     assert any(d.name == declared.stream for d in STREAMS)
     if declared.stream == "KB_EVENTS":
         types = {pattern.rpartition(".")[2] for pattern in declared.filters}
@@ -50,23 +50,23 @@ def test_a_durable_belongs_to_a_service_and_waits_for_events_that_exist(declared
 
 
 def test_an_event_nobody_asks_for_reaches_only_those_who_hear_everything() -> None:
-    assert {pattern for declared in delivered("DocumentLost") for pattern in declared.filters} == {subjects.ALL}
+    assert {pattern for declared in consumers_of("DocumentLost") for pattern in declared.filters} == {subjects.ALL}
 
 
-@pytest.mark.parametrize("declared", DURABLES, ids=lambda d: d.name)
-def test_a_batch_fits_into_what_may_be_unacknowledged(declared: Durable) -> None:
+@pytest.mark.parametrize("declared", CONSUMERS, ids=lambda d: d.name)
+def test_a_batch_fits_into_what_may_be_unacknowledged(declared: Consumer) -> None:
     assert 1 <= declared.batch <= declared.max_ack_pending
 
 
 def test_the_log_never_evicts() -> None:
-    log = stream("KB_EVENTS")
+    log = declared_stream("KB_EVENTS")
     assert (log.work_queue, log.max_age, log.deny_delete) == (False, 0.0, True)
     assert stream_config(log).discard == DiscardPolicy.NEW
     assert log.duplicate_window == 24 * 3600
 
 
 def test_blobs_are_immutable() -> None:
-    blobs = stream("KB_BLOBS")
+    blobs = declared_stream("KB_BLOBS")
     assert (blobs.max_msgs_per_subject, blobs.discard_new_per_subject) == (1, True)
 
 
@@ -82,11 +82,11 @@ def test_patterns_of_two_streams_never_meet() -> None:
 
 def test_what_is_not_declared_is_not_found() -> None:
     with pytest.raises(KeyError):
-        stream("KB_LOST")
+        declared_stream("KB_LOST")
     with pytest.raises(KeyError):
-        durable("nobody")
+        declared_consumer("nobody")
 
 
 def test_a_stream_and_a_durable_say_what_they_are_for() -> None:
-    declared: list[Stream | Durable] = [*STREAMS, *DURABLES]
+    declared: list[Stream | Consumer] = [*STREAMS, *CONSUMERS]
     assert all(one.why for one in declared)

@@ -35,7 +35,7 @@ def parts() -> dict[str, Any]:
     return {
         **{path: json.loads(text) for path, text in documents().items()},
         **{f"stream {stream.name}": stream_config(stream).as_dict() for stream in topology.STREAMS},
-        **{f"consumer {one.stream}/{one.name}": durable_config(one).as_dict() for one in topology.DURABLES},
+        **{f"consumer {one.stream}/{one.name}": durable_config(one).as_dict() for one in topology.CONSUMERS},
         **{f"bucket {bucket.name}": [bucket.history, bucket.ttl] for bucket in topology.BUCKETS},
         "users.conf": [line for line in configuration().splitlines() if not line.strip().startswith("#")],
     }

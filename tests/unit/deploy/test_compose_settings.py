@@ -49,7 +49,13 @@ def read_by(service: str) -> set[str]:
     }
     groups = [f"the {service}", "the query service" if service == "query" else ""]
     groups += ["access to the API"] if service == "query" else []
-    own = {v for of in groups if of in configuration.ALL for vs in of_group(configuration.ALL[of]).values() for v in vs}
+    own = {
+        v
+        for of in groups
+        if of in configuration.SETTINGS
+        for vs in of_group(configuration.SETTINGS[of]).values()
+        for v in vs
+    }
     return read | own
 
 
@@ -111,16 +117,18 @@ def test_the_check_comes_before_everything_and_sees_what_env_says_and_nothing_el
     ],
 )
 def test_a_slip_in_a_name_is_told(name: str, meant: str) -> None:
-    assert compose.dropped({**PLAIN, name: "x"}).mistakes == {name: meant}
+    assert compose.dropped_variables({**PLAIN, name: "x"}).mistakes == {name: meant}
 
 
 def test_what_is_nobody_s_business_is_told_and_stops_nothing() -> None:
-    found = compose.dropped({**PLAIN, "OF_MY_BACKUP": "x", "COMPOSE_PROFILES": "tools", "NATS_SERVICES_PASSWORD": "x"})
-    assert found == compose.Dropped({}, ["NATS_SERVICES_PASSWORD", "OF_MY_BACKUP"])
+    found = compose.dropped_variables(
+        {**PLAIN, "OF_MY_BACKUP": "x", "COMPOSE_PROFILES": "tools", "NATS_SERVICES_PASSWORD": "x"}
+    )
+    assert found == compose.DroppedVariables({}, ["NATS_SERVICES_PASSWORD", "OF_MY_BACKUP"])
 
 
 def test_where_the_api_listens_has_names_of_its_own() -> None:
-    found = compose.dropped({**PLAIN, "HOST": "10.0.0.1", "PORT": "80"})
+    found = compose.dropped_variables({**PLAIN, "HOST": "10.0.0.1", "PORT": "80"})
     assert found.mistakes == {"HOST": "API_ADDRESS", "PORT": "API_PORT"}
 
 
@@ -129,7 +137,7 @@ def test_what_make_env_writes_and_every_setting_passes(tmp_path: Path) -> None:
     lines = [line.removeprefix("#") for line in (tmp_path / ".env").read_text("utf-8").splitlines()]
     offered = {line.partition("=")[0]: "1" for line in lines if re.match(r"[A-Z_]+=", line)}
     everything = dict.fromkeys(configuration.known_names() - set(compose.SET_BY_COMPOSE), "1")
-    assert compose.dropped({**PLAIN, **offered, **everything}) == compose.Dropped({}, [])
+    assert compose.dropped_variables({**PLAIN, **offered, **everything}) == compose.DroppedVariables({}, [])
 
 
 def test_the_command_ends_with_code_1_and_names_the_variable() -> None:

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from contracts import permissions, subjects
-from contracts.registry import PRODUCERS, consumer
-from contracts.topology import DURABLES
+from contracts.registry import PRODUCERS, service_of
+from contracts.topology import CONSUMERS
 from services.extractor.settings import ExtractorSettings
 from services.indexer.settings import IndexerSettings
 from services.query.settings import QuerySettings
@@ -250,13 +250,13 @@ def test_a_service_may_say_its_events_and_take_from_its_durables_and_may_change_
         assert subjects.PROBE in allowed
         assert said == {event for event, producers in PRODUCERS.items() if name in producers}
         taken = {subject.rpartition(".")[2] for subject in allowed if ".CONSUMER.INFO." in subject}
-        assert taken == {durable.name for durable in DURABLES if consumer(durable) == name}
+        assert taken == {durable.name for durable in CONSUMERS if service_of(durable) == name}
         forbidden = r"\.(STREAM\.CREATE|UPDATE|DELETE|PURGE|RESET|PAUSE|SNAPSHOT|RESTORE)\.|GENERATIONS\.pointers"
         assert not [subject for subject in allowed if re.search(forbidden, subject)]
         made = {subject.partition(".*.")[2] for subject in allowed if ".CONSUMER.CREATE." in subject}
-        assert made == {wanted for durable in DURABLES if consumer(durable) == name for wanted in durable.filters}
+        assert made == {wanted for durable in CONSUMERS if service_of(durable) == name for wanted in durable.filters}
         denied = set(users[name].denied)
-        assert {f"$JS.API.CONSUMER.CREATE.{durable.stream}.{durable.name}.>" for durable in DURABLES} <= denied
+        assert {f"$JS.API.CONSUMER.CREATE.{durable.stream}.{durable.name}.>" for durable in CONSUMERS} <= denied
 
 
 def pin_images(folder: Path, *arguments: str, digest: str) -> subprocess.CompletedProcess[str]:

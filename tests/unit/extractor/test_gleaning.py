@@ -19,7 +19,7 @@ from services.extractor.domain.guidance import DELIMITER as D
 from services.extractor.domain.prompt import continue_prompt, system_prompt, user_prompt
 from services.extractor.domain.round_failures import MAX_FAILURES
 from services.extractor.handler import cache_key, on_chunks_created
-from tests.support.facts import chunk, chunked, delivered, document
+from tests.support.events import chunk, chunked, delivered, document
 
 TEXT = "Zoe knows Yan."
 FIRST = Completion(

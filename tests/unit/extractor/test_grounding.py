@@ -4,7 +4,7 @@ import pytest
 
 from services.extractor.domain.extraction import Extraction
 from services.extractor.domain.grounding import mark_grounded
-from tests.support.facts import entity, relation
+from tests.support.events import entity, relation
 
 
 def is_grounded(name: str, passage: str) -> bool:

@@ -21,7 +21,7 @@ from services.extractor.domain.guidance import DELIMITER as D
 from services.extractor.domain.guidance import ExtractionConfig
 from services.extractor.handler import cache_key, on_chunks_created
 from services.extractor.replay import on_entities_extracted
-from tests.support.facts import chunk, chunked, delivered, document, reference
+from tests.support.events import chunk, chunked, delivered, document, reference
 
 ONCE = ExtractionConfig(gleaning=0)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted, Event, VectorsIndexed
-from contracts.graph import Entity, Extent, Generations, Relation, Space, VectorKind
+from contracts.graph import DocumentBounds, Entity, Generations, Partition, Relation, VectorKind
 from runtime.bus.port import Delivery
 from runtime.errors import Retryable
 from runtime.models.lexical import LexicalEmbedder
@@ -17,10 +17,10 @@ from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import MAX_ROUNDS, index_graph, on_chunks, on_graph_merged
-from tests.support.facts import chunked, delivered, document, entity, extracted, relation
+from tests.support.events import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 
-SPACE = Space("w", 1)
+SPACE = Partition("w", 1)
 
 
 class Bench:
@@ -54,7 +54,7 @@ class Bench:
     async def index(self, names: set[str], pairs: set[tuple[str, str]]) -> set[str]:
         return await index_graph("w", names, pairs, Generations(), self.merger.graph, self.vectors, self.embeddings)
 
-    async def texts(self, kind: VectorKind, space: Space = SPACE) -> set[str]:
+    async def texts(self, kind: VectorKind, space: Partition = SPACE) -> set[str]:
         return {row.text for row in await self.vectors.scan(space, kind)}
 
 
@@ -130,8 +130,8 @@ async def test_workspaces_never_mix() -> None:
     bench = Bench()
     await bench.chunks(chunked(document(), "one"), workspace="one")
     await bench.chunks(chunked(document(), "two"), workspace="two")
-    assert await bench.texts("chunks", Space("one", 1)) == {"one"}
-    assert await bench.texts("chunks", Space("two", 1)) == {"two"}
+    assert await bench.texts("chunks", Partition("one", 1)) == {"one"}
+    assert await bench.texts("chunks", Partition("two", 1)) == {"two"}
 
 
 async def test_the_same_text_is_paid_once_per_workspace() -> None:
@@ -149,7 +149,7 @@ class Moving(MemoryGraph):
         super().__init__()
         self._change, self._left = change, times
 
-    async def entities(self, space: Space, names: Any) -> dict[str, Entity]:
+    async def entities(self, space: Partition, names: Any) -> dict[str, Entity]:
         found = await super().entities(space, names)
         if self._left:
             self._left -= 1
@@ -239,6 +239,6 @@ async def test_a_shorter_version_leaves_nothing_behind_its_end(together: bool, n
 async def test_a_removal_that_was_interrupted_is_made_up_for() -> None:
     bench = Bench()
     await bench.chunks(chunked(document("d", 1), "one", "two"))
-    await bench.extents.put(SPACE, {"d": Extent(9, 1)})  # and there it was killed
+    await bench.extents.put(SPACE, {"d": DocumentBounds(9, 1)})  # and there it was killed
     await bench.chunks(chunked(document("d", 9), "one"))
     assert await bench.vectors.count(SPACE, "chunks") == 1

@@ -5,7 +5,7 @@ import re
 from contracts.graph import Entity, Relation
 from contracts.ids import entity_vector_id, relation_vector_id, sha256
 from services.indexer.domain.vector_rows import MAX_EMBEDDED, chunk_row, entity_row, relation_row
-from tests.support.facts import chunk, document
+from tests.support.events import chunk, document
 
 
 def test_a_chunk_is_embedded_as_it_is() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contracts.events import DocumentDeleted, EntitiesExtracted
-from contracts.graph import Generations, Space
+from contracts.graph import Generations, Partition
 from runtime.errors import Unavailable
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Row, Table
@@ -15,10 +15,10 @@ from services.merger.domain.contributions import contributions
 from services.merger.domain.descriptions import SummaryLimits
 from services.merger.domain.incremental_aggregate import EMPTY, OVERHEAD, IncrementalAggregate
 from services.merger.handler import on_entities_extracted, on_extents
-from tests.support.facts import chunked, delivered, document, entity, extracted, relation
+from tests.support.events import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 
-SPACE = Space("w", 1)
+SPACE = Partition("w", 1)
 KEY = ("A",)
 
 
@@ -137,7 +137,9 @@ async def test_generations_and_workspaces_have_hubs_of_their_own() -> None:
     await on_entities_extracted(events, Generations(graph=2), merging=merger.merging)
     await merger.merge(*(says(number) for number in range(35)), workspace="other")
     await merger.merge(says(5000))
-    supports = [(await merger.entities(space))["A"].support for space in (SPACE, Space("w", 2), Space("other", 1))]
+    supports = [
+        (await merger.entities(space))["A"].support for space in (SPACE, Partition("w", 2), Partition("other", 1))
+    ]
     assert supports == [61, 40, 35]
 
 

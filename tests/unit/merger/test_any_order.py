@@ -13,7 +13,7 @@ from contracts.graph import Generations
 from contracts.values import EditedValues
 from runtime.bus.port import Delivery
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
-from tests.support.facts import NOON, chunked, delivered, document, entity, extracted, relation
+from tests.support.events import NOON, chunked, delivered, document, entity, extracted, relation
 from tests.support.interleaving import Interleaved, InterleavedGraph
 from tests.support.merging import Merger
 

@@ -9,7 +9,7 @@ from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted, 
 from contracts.graph import Generations
 from contracts.values import EditedValues
 from services.merger.handler import MAX_KEYS_PER_EVENT, on_entities_extracted, on_extents, on_graph_edited
-from tests.support.facts import chunked, delivered, document, entity, extracted, relation
+from tests.support.events import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 
 HANDLERS: dict[type, Any] = {

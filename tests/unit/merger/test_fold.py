@@ -23,7 +23,7 @@ from services.merger.domain.fold import (
     fold,
     fragments,
 )
-from tests.support.facts import NOON, document, entity, extracted, relation
+from tests.support.events import NOON, document, entity, extracted, relation
 
 
 def said(*events: EntitiesExtracted) -> list[Contribution]:

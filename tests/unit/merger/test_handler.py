@@ -11,13 +11,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from contracts.events import EntitiesExtracted
-from contracts.graph import UNKNOWN_TYPE, Generations, Space
+from contracts.graph import UNKNOWN_TYPE, Generations, Partition
 from contracts.values import EntityRevision
 from runtime.errors import Unavailable
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Row, Table
 from runtime.stores.graph.memory import MemoryGraph
-from tests.support.facts import delivered, document, entity, extracted, reference, relation
+from tests.support.events import delivered, document, entity, extracted, reference, relation
 from tests.support.merging import Merger
 
 
@@ -128,7 +128,7 @@ async def test_what_was_taken_back_leaves_a_tombstone_that_late_writers_cannot_u
     await merger.merge(extracted(document("d", 1), 0, [entity("A")]))
     before = (await merger.entities())["A"]
     await merger.merge(extracted(document("d", 2), 0, [entity("B")]))
-    await merger.graph.put(Space("w", 1), [before], [])
+    await merger.graph.put(Partition("w", 1), [before], [])
     assert set(await merger.entities()) == {"B"}
 
 
@@ -181,7 +181,7 @@ async def test_workspaces_and_generations_never_mix() -> None:
     event = extracted(document(), 0, [entity("A")])
     await merger.handle([delivered(event, 1, workspace="one"), delivered(event, 2, workspace="two")])
     await merger.handle([delivered(event, 1, workspace="one")], Generations(graph=2))
-    for space in (Space("one", 1), Space("two", 1), Space("one", 2)):
+    for space in (Partition("one", 1), Partition("two", 1), Partition("one", 2)):
         assert (await merger.entities(space))["A"].support == 1
 
 

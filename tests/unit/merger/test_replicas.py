@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from services.merger.adapters.contributions import RowContributions
 from services.merger.domain.contributions import Contribution
 from tests.support.interleaving import Interleaved
 
-SPACE = Space("w", 1)
+SPACE = Partition("w", 1)
 KEYS = [("A",), ("B",), ("C",)]
 
 

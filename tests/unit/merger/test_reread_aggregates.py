@@ -5,7 +5,7 @@ from collections.abc import Collection
 import pytest
 
 from contracts.events import DescriptionSummarized
-from contracts.graph import Generations, Space
+from contracts.graph import Generations, Partition
 from runtime.errors import Retryable
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Row, Table
@@ -16,7 +16,7 @@ from services.merger.domain.incremental_aggregate import IncrementalAggregate
 from services.merger.handler import on_entities_extracted
 from services.merger.port import MergeDependencies
 from services.merger.refold import MAX_READS
-from tests.support.facts import delivered
+from tests.support.events import delivered
 from tests.support.merging import SPACE, Merger
 from tests.support.summarizing import Desk, says
 
@@ -100,7 +100,7 @@ async def test_replicas_that_take_turns_read_each_others_hub(count: int) -> None
 @pytest.mark.parametrize("count", [100, 400])
 async def test_a_rebuild_reads_the_summaries_of_the_log(count: int, summaries_first: bool) -> None:
     desk, rows = await hub_settled(count)
-    live, anew = await desk.merger.picture(), Space("w", 2)
+    live, anew = await desk.merger.picture(), Partition("w", 2)
     rebuilt = Desk(Merger(rows, desk.merger.graph, AggregateCache()))
     generations = Generations(graph=2)
     events = [delivered(says(number), number + 1) for number in range(count)]
@@ -119,7 +119,7 @@ class Restless(RowSummaries):
 
     hub: IncrementalAggregate | None = None
 
-    async def get(self, space: Space, hashes: Collection[str]) -> dict[str, str]:
+    async def get(self, space: Partition, hashes: Collection[str]) -> dict[str, str]:
         if self.hub:
             self.hub.revision += 1
         return await super().get(space, hashes)

@@ -14,7 +14,7 @@ from runtime.stores.documents.memory import MemoryRows
 from services.merger.adapters.summarizer import ModelSummarizer
 from services.merger.domain.descriptions import Group, SummaryLimits, depth_of, describe, estimated_tokens
 from services.merger.summarize import on_graph_merged
-from tests.support.facts import delivered, document, entity, extracted
+from tests.support.events import delivered, document, entity, extracted
 from tests.support.summarizing import Desk
 
 KEY = ("A",)

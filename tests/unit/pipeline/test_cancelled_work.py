@@ -6,11 +6,11 @@ import httpx
 
 from contracts.events import ChunksCreated, DocumentCancelled, EntitiesExtracted
 from contracts.graph import Generations
-from runtime.bus.versions import LogVersions
+from runtime.bus.document_versions import LogVersions
 from standalone.operations.digest import Stores, digest
-from standalone.operations.event_lines import line
+from standalone.operations.event_lines import event_line
 from tests.support.access import client
-from tests.support.facts import added, sealed
+from tests.support.events import added, sealed
 from tests.support.pipeline import FollowedLog, workers
 from tests.support.querying import World
 
@@ -84,7 +84,7 @@ async def test_a_document_that_was_through_before_the_stop_came_is_processed() -
         assert (await api.post("/documents/cancel_pipeline")).json()["doc_ids"] == ["a"]
         await stage.settle()
         assert await _states(api) == {"a": ("processed", None)}
-        gists = [line(one).gist async for page in stage.world.log.read() for one in page]
+        gists = [event_line(one).gist async for page in stage.world.log.read() for one in page]
         assert "work on it is stopped by anyone" in gists
 
 

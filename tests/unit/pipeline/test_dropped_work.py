@@ -5,11 +5,11 @@ from typing import Any
 
 from contracts.events import DocumentDeleted, EntitiesExtracted, VectorsIndexed
 from contracts.graph import PROJECTIONS, Generations
+from runtime.bus.document_versions import LogVersions
 from runtime.bus.memory import MemoryLog
 from runtime.bus.port import ALL_WANTED, DocumentVersions
-from runtime.bus.versions import LogVersions
 from standalone.operations.digest import Stores, digest
-from tests.support.facts import added, sealed
+from tests.support.events import added, sealed
 from tests.support.pipeline import Worker, workers
 from tests.support.querying import World
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from services.query.api.auth.permissions import Grant, accounts, keys, listed, need
-from services.query.api.auth.rate_limits import Buckets, Lockout, Once
+from services.query.api.auth.permissions import Permissions, matches_any, parse_accounts, parse_keys, required_right
+from services.query.api.auth.rate_limits import Cooldown, Lockout, TokenBuckets
 
 SECRET = "k0123456789abcdef"
 
@@ -31,7 +31,7 @@ SECRET = "k0123456789abcdef"
     ],
 )
 def test_everything_that_is_not_known_to_read_needs_the_right_to_write(method: str, path: str, right: str) -> None:
-    assert need(method, path) == right
+    assert required_right(method, path) == right
 
 
 @pytest.mark.parametrize(
@@ -47,14 +47,14 @@ def test_everything_that_is_not_known_to_read_needs_the_right_to_write(method: s
     ],
 )
 def test_a_pattern_is_a_path_or_the_beginning_of_one(path: str, patterns: tuple[str, ...], found: bool) -> None:
-    assert listed(path, patterns) == found
+    assert matches_any(path, patterns) == found
 
 
 def test_keys_are_bound_to_workspaces_and_to_reading_or_writing() -> None:
-    found = keys(f"reader:{SECRET}:a+b:read, ci:{SECRET}x:*, all:{SECRET}y")
-    assert found["reader"] == (SECRET, Grant(frozenset({"a", "b"}), "read"))
-    assert found["ci"] == (f"{SECRET}x", Grant())
-    assert found["all"] == (f"{SECRET}y", Grant())
+    found = parse_keys(f"reader:{SECRET}:a+b:read, ci:{SECRET}x:*, all:{SECRET}y")
+    assert found["reader"] == (SECRET, Permissions(frozenset({"a", "b"}), "read"))
+    assert found["ci"] == (f"{SECRET}x", Permissions())
+    assert found["all"] == (f"{SECRET}y", Permissions())
 
 
 @pytest.mark.parametrize(
@@ -64,14 +64,17 @@ def test_keys_are_bound_to_workspaces_and_to_reading_or_writing() -> None:
 )  # fmt: skip
 def test_a_key_that_cannot_be_meant_is_refused_without_being_named(text: str) -> None:
     with pytest.raises(ValueError, match=r".") as raised:
-        keys(text)
+        parse_keys(text)
     assert SECRET not in str(raised.value)
     assert "tooshort" not in str(raised.value)
 
 
 def test_accounts_may_everything_unless_they_are_bound() -> None:
-    found = accounts("ada:pass:word, bob:{bcrypt}$2b$x", "bob:w:read")
-    assert found == {"ada": ("pass:word", Grant()), "bob": ("{bcrypt}$2b$x", Grant(frozenset({"w"}), "read"))}
+    found = parse_accounts("ada:pass:word, bob:{bcrypt}$2b$x", "bob:w:read")
+    assert found == {
+        "ada": ("pass:word", Permissions()),
+        "bob": ("{bcrypt}$2b$x", Permissions(frozenset({"w"}), "read")),
+    }
 
 
 @pytest.mark.parametrize(
@@ -81,28 +84,28 @@ def test_accounts_may_everything_unless_they_are_bound() -> None:
 )  # fmt: skip
 def test_an_account_that_cannot_be_meant_is_refused_without_its_password(text: str, bound: str) -> None:
     with pytest.raises(ValueError, match=r".") as raised:
-        accounts(text, bound)
+        parse_accounts(text, bound)
     assert "hunter22" not in str(raised.value)
 
 
 def test_a_request_without_a_workspace_means_the_usual_one_or_the_only_one_there_is() -> None:
-    assert Grant().workspace("", "default") == "default"
-    assert Grant(frozenset({"a"})).workspace("", "default") == "a"
-    assert Grant(frozenset({"a", "b"})).workspace("", "default") is None
-    assert Grant(frozenset({"a", "default"})).workspace("", "default") == "default"
-    assert Grant(frozenset({"a"})).workspace("b", "default") is None
-    assert Grant(frozenset({"a"})).workspace("A", "default") is None
+    assert Permissions().resolve_workspace("", "default") == "default"
+    assert Permissions(frozenset({"a"})).resolve_workspace("", "default") == "a"
+    assert Permissions(frozenset({"a", "b"})).resolve_workspace("", "default") is None
+    assert Permissions(frozenset({"a", "default"})).resolve_workspace("", "default") == "default"
+    assert Permissions(frozenset({"a"})).resolve_workspace("b", "default") is None
+    assert Permissions(frozenset({"a"})).resolve_workspace("A", "default") is None
 
 
 def test_a_bucket_gives_what_it_holds_and_fills_again_with_time() -> None:
-    buckets = Buckets(60)
+    buckets = TokenBuckets(60)
     assert [buckets.take("a", 0.0) for _ in range(60)] == [0.0] * 60
     assert buckets.take("a", 0.0) == pytest.approx(1.0)
     assert buckets.take("b", 0.0) == 0.0
     assert buckets.take("a", 1.0) == 0.0
     assert buckets.take("a", 1.0) > 0
     assert buckets.take("a", 0.5) > 0, "a clock that goes back gives nothing"
-    assert Buckets(0).take("a", 0.0) == 0.0
+    assert TokenBuckets(0).take("a", 0.0) == 0.0
 
 
 def test_failures_lock_out_until_the_first_of_them_is_old() -> None:
@@ -117,7 +120,7 @@ def test_failures_lock_out_until_the_first_of_them_is_old() -> None:
 
 
 def test_what_is_remembered_is_bounded_and_the_oldest_goes_first() -> None:
-    buckets, lockout, once = Buckets(1, most=3), Lockout(1, 100, most=3), Once(60, most=3)
+    buckets, lockout, once = TokenBuckets(1, most=3), Lockout(1, 100, most=3), Cooldown(60, most=3)
     for name in "abcd":
         assert buckets.take(name, 0.0) == 0.0
         assert lockout.begin(name, 0.0) == 0.0

@@ -12,13 +12,13 @@ from fastapi import FastAPI
 
 from contracts.envelope import Envelope
 from contracts.events import DocumentAdded, Event
-from contracts.topology import durable
+from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
 from runtime.errors import Poison, Unavailable
 from services.query.api.app import create_app
-from services.query.api.auth.config import Door
-from services.query.api.body_limits import MAX_BODY, MAX_LOGIN, MAX_REQUEST, BodyLimits
+from services.query.api.auth.config import AuthConfig
+from services.query.api.body_limits import MAX_DOCUMENT_BODY, MAX_LOGIN_BODY, MAX_REQUEST_BODY, BodyLimits
 from services.query.settings import QuerySettings
 from tests.support.querying import World, library_of_two
 
@@ -43,7 +43,7 @@ async def api(world: World) -> AsyncIterator[httpx.AsyncClient]:
 
 async def projected(world: World) -> None:
     """What the projection makes of everything in the log."""
-    for message in world.consumer(durable("query-status")).fetch(1000):
+    for message in world.consumer(declared_consumer("query-status")).fetch(1000):
         envelope: Envelope[Event] = decode(message.data, message.subject)
         await world.project(Delivery(envelope, message.sequence, 1, message.published_at))
 
@@ -276,9 +276,9 @@ async def test_pages_learn_what_the_deployment_is_called(world: World) -> None:
 
 
 async def test_a_request_that_is_too_large_is_refused_before_it_is_read(api: httpx.AsyncClient) -> None:
-    answer = await api.post("/documents/text", content=b"{}", headers={"content-length": str(MAX_BODY + 1)})
+    answer = await api.post("/documents/text", content=b"{}", headers={"content-length": str(MAX_DOCUMENT_BODY + 1)})
     assert answer.status_code == 413
-    assert f"{MAX_BODY:,}" in answer.json()["detail"]
+    assert f"{MAX_DOCUMENT_BODY:,}" in answer.json()["detail"]
 
 
 async def test_a_request_that_does_not_say_its_size_is_refused_once_it_is_too_large(
@@ -288,7 +288,7 @@ async def test_a_request_that_does_not_say_its_size_is_refused_once_it_is_too_la
         for _ in range(100):
             yield b" " * 100
 
-    async with client(world.app(Door(bodies=BodyLimits(documents=1000)))) as api:
+    async with client(world.app(AuthConfig(body_limits=BodyLimits(documents=1000)))) as api:
         answer = await api.post("/documents/text", content=endless(), headers={"content-type": "application/json"})
     assert answer.status_code == 413
 
@@ -296,16 +296,16 @@ async def test_a_request_that_does_not_say_its_size_is_refused_once_it_is_too_la
 @pytest.mark.parametrize(
     ("path", "most"),
     [
-        ("/login", MAX_LOGIN),
-        ("/query", MAX_REQUEST),
-        ("/query/stream", MAX_REQUEST),
-        ("/api/chat", MAX_REQUEST),
-        ("/v1/chat/completions", MAX_REQUEST),
-        ("/graph/entity/create", MAX_REQUEST),
-        ("/documents/paginated", MAX_REQUEST),
-        ("/documents/texts", MAX_BODY),
-        ("/documents/upload", MAX_BODY),
-        ("/documents/text/", MAX_REQUEST),
+        ("/login", MAX_LOGIN_BODY),
+        ("/query", MAX_REQUEST_BODY),
+        ("/query/stream", MAX_REQUEST_BODY),
+        ("/api/chat", MAX_REQUEST_BODY),
+        ("/v1/chat/completions", MAX_REQUEST_BODY),
+        ("/graph/entity/create", MAX_REQUEST_BODY),
+        ("/documents/paginated", MAX_REQUEST_BODY),
+        ("/documents/texts", MAX_DOCUMENT_BODY),
+        ("/documents/upload", MAX_DOCUMENT_BODY),
+        ("/documents/text/", MAX_REQUEST_BODY),
     ],
 )
 async def test_each_route_has_a_limit_of_its_own(api: httpx.AsyncClient, path: str, most: int) -> None:

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from structlog.testing import capture_logs
 
 from runtime.errors import Unavailable
-from services.query.api.auth.permissions import need
+from services.query.api.auth.permissions import required_right
 from tests.support.access import (
     KEY,
     READER,
@@ -105,8 +105,8 @@ async def test_s01_a_token_that_is_not_ours_is_refused_on_every_route_in_the_sam
 
 
 async def test_s01_every_route_asks_a_stranger_who_he_is() -> None:
-    for door in (with_accounts(), behind(lightrag_api_key=KEY), behind(lightstream_api_keys=SEVERAL)):
-        app = World().app(door)
+    for config in (with_accounts(), behind(lightrag_api_key=KEY), behind(lightstream_api_keys=SEVERAL)):
+        app = World().app(config)
         routes = described(app)
         assert len(routes) > 10
         async with client(app) as api:
@@ -171,7 +171,7 @@ async def test_s06_who_may_read_changes_nothing_on_any_route(world: World) -> No
     app = world.app(behind(lightstream_api_keys=SEVERAL))
     async with keyed(app, READER) as api:
         for method, path in described(app):
-            if need(method, path) == "write":
+            if required_right(method, path) == "write":
                 answer = await api.request(method, path, json={})
                 assert (answer.status_code, answer.json()["detail"]) == (403, "these credentials may read only")
         for method in ("PUT", "PATCH", "DELETE", "POST"):
@@ -347,10 +347,10 @@ async def test_questions_are_limited_more_than_other_requests(world: World) -> N
 
 
 def test_limits_hold_on_loopback_only_when_they_are_set() -> None:
-    assert behind().requests.per_minute == behind().queries.per_minute == 0
-    assert behind(rate_limit_per_minute=9).requests.per_minute == 9
+    assert behind().request_limit.per_minute == behind().query_limit.per_minute == 0
+    assert behind(rate_limit_per_minute=9).request_limit.per_minute == 9
     published = behind(host="0.0.0.0", lightrag_api_key=KEY)
-    assert (published.requests.per_minute, published.queries.per_minute) == (1200, 240)
+    assert (published.request_limit.per_minute, published.query_limit.per_minute) == (1200, 240)
 
 
 @pytest.mark.parametrize("size", [70_000, 1_000_000])

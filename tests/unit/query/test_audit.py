@@ -105,12 +105,12 @@ async def everything(api: httpx.AsyncClient) -> str:
 
 
 async def test_secrets_reach_no_log_no_error_and_no_event(world: World) -> None:
-    door = with_accounts(lightrag_api_key=KEY)
+    config = with_accounts(lightrag_api_key=KEY)
     with capture_logs() as lines:
-        async with client(world.app(door)) as api:
+        async with client(world.app(config)) as api:
             said = await everything(api)
             token = (await api.post("/login", data={"username": "ada", "password": "correct horse"})).json()
-        async with bearing(world.app(door), token["access_token"]) as api:
+        async with bearing(world.app(config), token["access_token"]) as api:
             await api.post("/documents/text", json=TEXT)
     written = json.dumps(lines, default=str) + said + "".join(str(message) for message in world.log.messages)
     assert audits(lines)

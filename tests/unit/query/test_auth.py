@@ -149,9 +149,9 @@ async def test_too_many_failures_lock_out_that_user_at_that_address_only(world: 
 
 
 async def test_a_success_forgets_the_failures(world: World) -> None:
-    door = with_accounts()
-    door.lockout = Lockout(3, 300)
-    app = world.app(door)
+    config = with_accounts()
+    config.lockout = Lockout(3, 300)
+    app = world.app(config)
     for _ in range(3):
         async with client(app) as api:
             for _ in range(2):
@@ -171,9 +171,9 @@ async def test_an_old_token_ends_with_its_user_its_password_and_the_secret(world
 
 
 async def test_a_token_is_renewed_once_a_minute_in_the_second_half_of_its_life(world: World) -> None:
-    door = with_accounts()
-    app, now = world.app(door), int(time.time())
-    account = door.accounts.get("ada")
+    config = with_accounts()
+    app, now = world.app(config), int(time.time())
+    account = config.accounts.get("ada")
     assert account
     old = forged(iat=now - 7000, exp=now + 200, metadata={"mark": account.mark})
     async with bearing(app, old) as api:
@@ -186,10 +186,10 @@ async def test_a_token_is_renewed_once_a_minute_in_the_second_half_of_its_life(w
 
 
 async def test_no_token_is_renewed_when_that_is_switched_off(world: World) -> None:
-    door, now = with_accounts(token_auto_renew=False), int(time.time())
-    account = door.accounts.get("ada")
+    config, now = with_accounts(token_auto_renew=False), int(time.time())
+    account = config.accounts.get("ada")
     assert account
-    async with bearing(world.app(door), forged(iat=now - 7000, exp=now + 9, metadata={"mark": account.mark})) as api:
+    async with bearing(world.app(config), forged(iat=now - 7000, exp=now + 9, metadata={"mark": account.mark})) as api:
         answer = await api.get(COUNTS)
     assert (answer.status_code, "X-New-Token" in answer.headers) == (200, False)
 
@@ -284,13 +284,13 @@ async def test_paths_are_opened_by_hand_for_the_usual_workspace_only(world: Worl
 def test_without_credentials_nobody_else_is_listened_to(host: str) -> None:
     with pytest.raises(ConfigurationError, match=r"LIGHTRAG_API_KEY.*HOST=127\.0\.0\.1.*LIGHTSTREAM_ALLOW_OPEN"):
         behind(host=host)
-    assert behind(host=host, lightstream_allow_open=True).open
-    assert not behind(host=host, lightrag_api_key=KEY).open
+    assert behind(host=host, lightstream_allow_open=True).is_open
+    assert not behind(host=host, lightrag_api_key=KEY).is_open
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "[::1]", "localhost", "LOCALHOST"])
 def test_this_machine_alone_may_be_open(host: str) -> None:
-    assert behind(host=host).open
+    assert behind(host=host).is_open
 
 
 @pytest.mark.parametrize(
@@ -313,6 +313,6 @@ def test_credentials_of_no_use_keep_it_from_starting_and_are_not_repeated(settin
 
 
 def test_no_secret_is_held_as_it_was_given() -> None:
-    door = with_accounts(lightrag_api_key=KEY, lightstream_api_keys=SEVERAL)
-    held = repr(vars(door.keys)) + repr(vars(door.accounts))
+    config = with_accounts(lightrag_api_key=KEY, lightstream_api_keys=SEVERAL)
+    held = repr(vars(config.keys)) + repr(vars(config.accounts))
     assert [secret for secret in (KEY, READER, WRITER, PASSWORD) if secret in held] == []

@@ -6,17 +6,17 @@ from hypothesis import strategies as st
 
 from services.query.api.compat.conversation import (
     MODES,
-    Wish,
-    cited,
+    ParsedMessage,
+    cited_ids,
     is_task,
-    joined,
-    kept,
-    listed,
-    parted,
-    wish,
+    join_instructions,
+    parse_message,
+    recent_turns,
+    reference_section,
+    split_instructions,
 )
-from services.query.api.compat.openai_model_names import Model, model, models, offered
-from services.query.api.questions.models import LONGEST_TURN, MOST_TURNS
+from services.query.api.compat.openai_model_names import Model, available_models, models_of, parse_model
+from services.query.api.questions.models import MAX_TURN_LENGTH, MAX_TURNS
 from services.query.question import Turn
 
 TWO = {"curie.txt": "1", "baker.txt": "2"}
@@ -27,46 +27,46 @@ turns = st.builds(Turn, st.sampled_from(["system", "user", "assistant"]), st.tex
 @pytest.mark.parametrize(
     ("message", "found"),
     [
-        ("Who?", Wish("Who?")),
-        ("/local Who?", Wish("Who?", "local")),
-        ("/global Who?", Wish("Who?", "global")),
-        ("/naive Who?", Wish("Who?", "naive")),
-        ("/hybrid Who?", Wish("Who?", "hybrid")),
-        ("/mix Who?", Wish("Who?", "mix")),
-        ("/bypass Who?", Wish("Who?", "bypass")),
-        ("/walk Who?", Wish("Who?", "walk")),
-        ("/auto Who?", Wish("Who?", "auto")),
-        ("/context Who?", Wish("Who?", "mix", context=True)),
-        ("/localcontext Who?", Wish("Who?", "local", context=True)),
-        ("/globalcontext Who?", Wish("Who?", "global", context=True)),
-        ("/hybridcontext Who?", Wish("Who?", "hybrid", context=True)),
-        ("/naivecontext Who?", Wish("Who?", "naive", context=True)),
-        ("/mixcontext Who?", Wish("Who?", "mix", context=True)),
-        ("/local[use a table] Who?", Wish("Who?", "local", instructions="use a table")),
-        ("/mix[use a table]Who?", Wish("Who?", "mix", instructions="use a table")),
-        ("/context[x] Who?", Wish("Who?", "mix", context=True, instructions="x")),
-        ("/[use a table] Who?", Wish("Who?", "mix", instructions="use a table")),
-        ("/[one\nline] Who?", Wish("Who?", "mix", instructions="one\nline")),
-        ("/local[] Who?", Wish("Who?", "local")),
-        ("/local   Who?", Wish("Who?", "local")),
-        ("/local\nWho?", Wish("Who?", "local")),
-        ("/local", Wish("", "local")),
-        ("/local /global Who?", Wish("/global Who?", "local")),
-        ("/bypasscontext Who?", Wish("/bypasscontext Who?")),
-        ("/locale is set", Wish("/locale is set")),
-        ("/contextual Who?", Wish("/contextual Who?")),
-        ("/Local Who?", Wish("/Local Who?")),
-        (" /local Who?", Wish(" /local Who?")),
-        ("/local[open Who?", Wish("/local[open Who?")),
-        ("/fast[x] Who?", Wish("/fast[x] Who?")),
-        ("/ Who?", Wish("/ Who?")),
-        ("/", Wish("/")),
-        ("", Wish("")),
-        ("What does /local do?", Wish("What does /local do?")),
+        ("Who?", ParsedMessage("Who?")),
+        ("/local Who?", ParsedMessage("Who?", "local")),
+        ("/global Who?", ParsedMessage("Who?", "global")),
+        ("/naive Who?", ParsedMessage("Who?", "naive")),
+        ("/hybrid Who?", ParsedMessage("Who?", "hybrid")),
+        ("/mix Who?", ParsedMessage("Who?", "mix")),
+        ("/bypass Who?", ParsedMessage("Who?", "bypass")),
+        ("/walk Who?", ParsedMessage("Who?", "walk")),
+        ("/auto Who?", ParsedMessage("Who?", "auto")),
+        ("/context Who?", ParsedMessage("Who?", "mix", context=True)),
+        ("/localcontext Who?", ParsedMessage("Who?", "local", context=True)),
+        ("/globalcontext Who?", ParsedMessage("Who?", "global", context=True)),
+        ("/hybridcontext Who?", ParsedMessage("Who?", "hybrid", context=True)),
+        ("/naivecontext Who?", ParsedMessage("Who?", "naive", context=True)),
+        ("/mixcontext Who?", ParsedMessage("Who?", "mix", context=True)),
+        ("/local[use a table] Who?", ParsedMessage("Who?", "local", instructions="use a table")),
+        ("/mix[use a table]Who?", ParsedMessage("Who?", "mix", instructions="use a table")),
+        ("/context[x] Who?", ParsedMessage("Who?", "mix", context=True, instructions="x")),
+        ("/[use a table] Who?", ParsedMessage("Who?", "mix", instructions="use a table")),
+        ("/[one\nline] Who?", ParsedMessage("Who?", "mix", instructions="one\nline")),
+        ("/local[] Who?", ParsedMessage("Who?", "local")),
+        ("/local   Who?", ParsedMessage("Who?", "local")),
+        ("/local\nWho?", ParsedMessage("Who?", "local")),
+        ("/local", ParsedMessage("", "local")),
+        ("/local /global Who?", ParsedMessage("/global Who?", "local")),
+        ("/bypasscontext Who?", ParsedMessage("/bypasscontext Who?")),
+        ("/locale is set", ParsedMessage("/locale is set")),
+        ("/contextual Who?", ParsedMessage("/contextual Who?")),
+        ("/Local Who?", ParsedMessage("/Local Who?")),
+        (" /local Who?", ParsedMessage(" /local Who?")),
+        ("/local[open Who?", ParsedMessage("/local[open Who?")),
+        ("/fast[x] Who?", ParsedMessage("/fast[x] Who?")),
+        ("/ Who?", ParsedMessage("/ Who?")),
+        ("/", ParsedMessage("/")),
+        ("", ParsedMessage("")),
+        ("What does /local do?", ParsedMessage("What does /local do?")),
     ],
 )
-def test_a_prefix_says_how_to_answer_and_everything_else_is_the_question(message: str, found: Wish) -> None:
-    assert wish(message) == found
+def test_a_prefix_says_how_to_answer_and_everything_else_is_the_question(message: str, found: ParsedMessage) -> None:
+    assert parse_message(message) == found
 
 
 @given(
@@ -78,14 +78,14 @@ def test_a_prefix_says_how_to_answer_and_everything_else_is_the_question(message
 def test_every_prefix_is_read_back(mode: str, context: bool, instructions: str | None, query: str) -> None:
     context = context and mode != "bypass"
     bracket = "" if instructions is None else f"[{instructions}]"
-    found = wish(f"/{mode}{'context' if context else ''}{bracket} {query}")
+    found = parse_message(f"/{mode}{'context' if context else ''}{bracket} {query}")
     if not query.startswith("[") or bracket:
-        assert found == Wish(query, MODES[mode], context, (instructions or "").strip())
+        assert found == ParsedMessage(query, MODES[mode], context, (instructions or "").strip())
 
 
 @given(st.text(max_size=60))
 def test_nothing_of_a_question_is_lost(message: str) -> None:
-    found = wish(message)
+    found = parse_message(message)
     assert message.endswith(found.query)
     assert found.query == message or message.startswith("/")
 
@@ -107,26 +107,29 @@ def test_tasks_of_open_webui_are_told_from_questions(message: str, expected: boo
 
 def test_what_the_system_says_first_is_instructions() -> None:
     system, user, late = Turn("system", "Be brief."), Turn("user", "Who?"), Turn("system", "Now long.")
-    assert parted([system, Turn("system", " "), system, user, late]) == ("Be brief.\n\nBe brief.", [user, late])
-    assert parted([user]) == ("", [user])
-    assert parted([]) == ("", [])
-    assert joined(["", "a", "b"]) == "a\n\nb"
+    assert split_instructions([system, Turn("system", " "), system, user, late]) == (
+        "Be brief.\n\nBe brief.",
+        [user, late],
+    )
+    assert split_instructions([user]) == ("", [user])
+    assert split_instructions([]) == ("", [])
+    assert join_instructions(["", "a", "b"]) == "a\n\nb"
 
 
 def test_the_newest_turns_are_kept_and_none_is_left_out_between_them() -> None:
     said = [Turn("user", "a" * 10), Turn("assistant", "b" * 10), Turn("user", "c")]
-    assert kept(said, 100) == tuple(said)
-    assert kept(said, 20) == tuple(said[1:])
-    assert kept(said, 5) == (said[2],)
-    assert kept(said, 0) == kept([], 100) == ()
-    long = [Turn("user", "a"), Turn("user", "x" * (LONGEST_TURN + 1)), Turn("user", "c")]
-    assert kept(long, 10**9) == (long[2],)
-    assert len(kept([Turn("user", "a")] * 1000, 10**9)) == MOST_TURNS
+    assert recent_turns(said, 100) == tuple(said)
+    assert recent_turns(said, 20) == tuple(said[1:])
+    assert recent_turns(said, 5) == (said[2],)
+    assert recent_turns(said, 0) == recent_turns([], 100) == ()
+    long = [Turn("user", "a"), Turn("user", "x" * (MAX_TURN_LENGTH + 1)), Turn("user", "c")]
+    assert recent_turns(long, 10**9) == (long[2],)
+    assert len(recent_turns([Turn("user", "a")] * 1000, 10**9)) == MAX_TURNS
 
 
 @given(st.lists(turns, max_size=12), st.integers(-5, 200))
 def test_what_is_kept_fits_and_is_the_end_of_what_was_said(said: list[Turn], room: int) -> None:
-    found = kept(said, room)
+    found = recent_turns(said, room)
     assert sum(len(turn.content) for turn in found) <= max(room, 0)
     with_text = [turn for turn in said if turn.content]
     assert list(found) == with_text[len(with_text) - len(found) :]
@@ -145,22 +148,22 @@ def test_what_is_kept_fits_and_is_the_end_of_what_was_said(said: list[Turn], roo
     ],
 )
 def test_the_files_that_are_cited_stand_below_an_answer(text: str, references: dict[str, str], below: str) -> None:
-    assert listed(text, references) == below
+    assert reference_section(text, references) == below
 
 
 def test_what_stands_in_brackets_is_a_citation_as_it_is_in_answers() -> None:
-    assert cited("a [1] b [^2], [3;4 5] and [7–9]", "123456789") == {*"12345789"}
-    assert cited("in [1898], [x1], [] and 6", "12345689") == frozenset()
-    assert cited("[1-999] " * 10_000, "12") == {"1", "2"}
+    assert cited_ids("a [1] b [^2], [3;4 5] and [7–9]", "123456789") == {*"12345789"}
+    assert cited_ids("in [1898], [x1], [] and 6", "12345689") == frozenset()
+    assert cited_ids("[1-999] " * 10_000, "12") == {"1", "2"}
 
 
 @given(st.text(max_size=60), st.dictionaries(st.text(min_size=1, max_size=9), st.sampled_from([*"123"]), max_size=3))
 def test_a_list_that_we_made_is_taken_out_of_what_was_said_before(text: str, references: dict[str, str]) -> None:
-    below = listed(text, references)
-    found = kept([Turn("assistant", text + below)], 10**6)
-    assert found == kept([Turn("assistant", text)], 10**6)
+    below = reference_section(text, references)
+    found = recent_turns([Turn("assistant", text + below)], 10**6)
+    assert found == recent_turns([Turn("assistant", text)], 10**6)
     mine = Turn("user", text + below)
-    assert kept([mine], 10**6) == ((mine,) if mine.content else ())
+    assert recent_turns([mine], 10**6) == ((mine,) if mine.content else ())
 
 
 @pytest.mark.parametrize(
@@ -181,13 +184,13 @@ def test_a_list_that_we_made_is_taken_out_of_what_was_said_before(text: str, ref
     ],
 )
 def test_the_name_of_a_model_says_mode_and_workspace(id: str, found: Model | None) -> None:
-    assert model(id) == found
+    assert parse_model(id) == found
 
 
 def test_every_model_that_is_offered_is_known_by_its_name() -> None:
-    found = models(["", "a", "b.c"])
+    found = models_of(["", "a", "b.c"])
     assert len(found) == 3 * len(MODES)
-    assert [model(one.id) for one in found] == found
+    assert [parse_model(one.id) for one in found] == found
 
 
 @pytest.mark.parametrize(
@@ -203,5 +206,5 @@ def test_every_model_that_is_offered_is_known_by_its_name() -> None:
 def test_models_are_offered_for_the_workspaces_of_the_credentials(
     bound: set[str], usual: str | None, workspaces: list[str]
 ) -> None:
-    found = offered(frozenset(bound), usual)
-    assert found == models(workspaces)
+    found = available_models(frozenset(bound), usual)
+    assert found == models_of(workspaces)

@@ -6,7 +6,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from services.query.api.app import create_app
-from services.query.api.reference.examples import ANSWERS
+from services.query.api.reference.examples import EXAMPLES
 
 DOCUMENT = create_app().openapi()
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
@@ -54,7 +54,7 @@ def test_every_route_has_examples_that_fit_and_tells_its_errors(route: str, told
 
 
 def test_no_example_is_of_a_route_that_is_not_there() -> None:
-    assert [route for route in ANSWERS if route not in dict(ROUTES)] == []
+    assert [route for route in EXAMPLES if route not in dict(ROUTES)] == []
 
 
 def test_the_description_is_made_once() -> None:
@@ -84,7 +84,7 @@ def pointed(answer: Any, said: Any) -> list[Any]:
 @pytest.mark.parametrize(("route", "name", "link"), links(), ids=[f"{route} {name}" for route, name, _ in links()])
 def test_every_link_leads_from_the_example_answer_to_a_route(route: str, name: str, link: dict[str, Any]) -> None:
     assert link["operationId"] in {told["operationId"] for _, told in ROUTES}
-    found = pointed(ANSWERS[route], [link.get("parameters", {}), link.get("requestBody", {})])
+    found = pointed(EXAMPLES[route], [link.get("parameters", {}), link.get("requestBody", {})])
     assert found
     assert all(isinstance(value, str) and value for value in found)
 

@@ -11,13 +11,13 @@ import pytest
 import pytest_asyncio
 
 from contracts.events import DocumentAdded, DocumentDeleted, Event
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.values import Chunking
 from runtime.bus.codec import decode
 from runtime.errors import Unavailable
 from runtime.stores.documents.port import Table
 from services.query.settings import QuerySettings
-from tests.support.facts import added, delivered, document, failed
+from tests.support.events import added, delivered, document, failed
 from tests.support.querying import World, library_of_two
 from tests.unit.query.test_api import client, projected
 
@@ -190,14 +190,14 @@ async def test_caches_of_what_a_model_said_are_cleared_and_embeddings_stay(
 ) -> None:
     for workspace in ("w", "other"):
         for name in ("extractions", "keywords", "answers", "embeddings"):
-            await world.rows.put(Table(name, Space(workspace, 0)), {"key": {"value": 1}})
+            await world.rows.put(Table(name, Partition(workspace, 0)), {"key": {"value": 1}})
     answer = await api.post("/documents/clear_cache", json={})
     assert answer.json() == {"status": "success", "message": "Successfully cleared all cache"}
     left = {
         (workspace, name)
         for workspace in ("w", "other")
         for name in ("extractions", "keywords", "answers", "embeddings")
-        if await world.rows.get(Table(name, Space(workspace, 0)), ["key"])
+        if await world.rows.get(Table(name, Partition(workspace, 0)), ["key"])
     }
     others = {("other", name) for name in ("extractions", "keywords", "answers", "embeddings")}
     assert left == {("w", "embeddings")} | others

@@ -12,27 +12,27 @@ import pytest_asyncio
 
 from contracts.envelope import Envelope
 from contracts.events import GraphEdited
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
 from contracts.moments import microseconds
-from contracts.topology import durable
+from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
 from services.merger.handler import on_graph_edited
-from services.query.graph.browsing import likeness
+from services.query.graph.browsing import match_score
 from services.query.settings import QuerySettings
-from tests.support.facts import entity, relation
+from tests.support.events import entity, relation
 from tests.support.merging import merging
 from tests.support.querying import LIVE, World, library_of_two
 from tests.unit.query.test_api import client
 
-HERE = Space("w", 1)
+HERE = Partition("w", 1)
 
 
 @asynccontextmanager
 async def merger(world: World) -> AsyncIterator[None]:
     """The merger takes edits as they come."""
-    consumer = world.consumer(durable("merger-edits"))
+    consumer = world.consumer(declared_consumer("merger-edits"))
 
     async def work() -> None:
         while True:
@@ -91,7 +91,7 @@ async def test_names_are_listed_found_and_ranked(api: httpx.AsyncClient) -> None
     [("elm", "elm", 1000), ("elm", "elmhaven", 500), ("elm", "port elm", 142), ("elm", "helm", 96), ("elm", "oak", 0)],
 )
 def test_a_name_is_the_liker_the_nearer_its_beginning_the_text_stands(wanted: str, name: str, score: int) -> None:
-    assert likeness(wanted, name) == score
+    assert match_score(wanted, name) == score
 
 
 async def test_a_part_of_the_graph_has_nodes_and_edges_in_lightrag_s_shape(api: httpx.AsyncClient) -> None:
@@ -117,7 +117,9 @@ async def test_a_part_of_the_graph_is_bounded_nearest_and_most_related_first(wor
     ends = [("hub", f"spoke {n}") for n in range(9)] + [("spoke 7", f"leaf {n}") for n in range(3)] + [("spoke 5", "x")]
     ends += [("spoke 1", "spoke 2")]
     rows = [Relation(*pair(*end), 1, weight=1.0) for end in ends]
-    await world.graph.put(Space("hubs", 1), [Entity(name, 1) for name in {name for end in ends for name in end}], rows)
+    await world.graph.put(
+        Partition("hubs", 1), [Entity(name, 1) for name in {name for end in ends for name in end}], rows
+    )
     async with client(world.app(settings=QuerySettings(workspace="hubs", max_graph_nodes=5))) as api:
         part = (await api.get("/graphs", params={"label": "hub", "max_nodes": 900})).json()
         assert [node["id"] for node in part["nodes"]] == ["hub", "spoke 7", "spoke 1", "spoke 2", "spoke 5"]

@@ -47,13 +47,13 @@ async def test_the_right_password_still_opens(user: str) -> None:
 
 async def test_a_token_is_renewed_until_its_login_is_too_long_ago() -> None:
     world = await library_of_two()
-    door = with_accounts(token_expire_hours=10, token_renew_max_hours=24)
-    app, now = world.app(door), time.time()
-    account = door.accounts.get("ada")
+    config = with_accounts(token_expire_hours=10, token_renew_max_hours=24)
+    app, now = world.app(config), time.time()
+    account = config.accounts.get("ada")
     assert account is not None
 
     def token(login: float, issued: float, ends: float) -> str:
-        made = jwt.decode(door.tokens.make("ada", "user", account.mark, login), options={"verify_signature": False})
+        made = jwt.decode(config.tokens.issue("ada", "user", account.mark, login), options={"verify_signature": False})
         return jwt.encode({**made, "iat": int(issued), "exp": int(ends)}, SECRET, "HS256")
 
     # A login of 20 hours ago: what is renewed ends with the 24th hour, and says so in the new token.
@@ -73,6 +73,6 @@ async def test_a_token_is_renewed_until_its_login_is_too_long_ago() -> None:
 
 def test_a_login_never_holds_longer_than_it_may_be_renewed() -> None:
     tokens = Tokens(SECRET, hours=48, max_hours=12)
-    read = tokens.read(tokens.make("ada", "user"))
+    read = tokens.read(tokens.issue("ada", "user"))
     assert read is not None
-    assert read.ends - read.issued == 12 * HOUR
+    assert read.expires_at - read.issued_at == 12 * HOUR

@@ -10,9 +10,9 @@ from fastapi import FastAPI
 from runtime.bus.memory import MemoryBlobs
 from services.query import wiring as open_module
 from services.query.api.app import create_app
-from services.query.api.auth.config import Door
+from services.query.api.auth.config import AuthConfig
 from services.query.api.body_limits import BodyLimits
-from services.query.api.errors import answered
+from services.query.api.errors import error_response
 from services.query.wiring import cached_token_counter
 from tests.support.access import KEY, WRITER, behind, client, keyed
 from tests.support.querying import World, library_of_two
@@ -78,7 +78,9 @@ async def test_a_stream_is_the_usual_answer_of_chat_and_not_of_generate(world: W
     ],
 )
 def test_an_error_has_the_shape_of_its_protocol(status: int, kind: str, code: str | None) -> None:
-    shapes = {path: answered(path, status, "It is so.", {"Retry-After": "2"}) for path in ("/query", "/api/x", "/v1/x")}
+    shapes = {
+        path: error_response(path, status, "It is so.", {"Retry-After": "2"}) for path in ("/query", "/api/x", "/v1/x")
+    }
     assert {answer.status_code for answer in shapes.values()} == {status}
     assert {answer.headers["retry-after"] for answer in shapes.values()} == {"2"}
     bodies = [httpx.Response(200, content=bytes(answer.body)).json() for answer in shapes.values()]
@@ -120,7 +122,7 @@ async def test_a_starting_service_a_bug_and_a_long_body_are_told_in_the_protocol
         async with client(world.app(positions=MemoryBlobs())) as api:
             answer = await api.post(path, json=body)
             assert (answer.status_code, "error_id" in shaped(path, answer)) == (500, True)
-        async with client(world.app(Door(bodies=BodyLimits(other=10)))) as api:
+        async with client(world.app(AuthConfig(body_limits=BodyLimits(other=10)))) as api:
             answer = await api.post(path, json=body)
             assert (answer.status_code, "are taken" in shaped(path, answer)) == (413, True)
 
@@ -162,7 +164,7 @@ def test_tokens_of_a_text_are_counted_once_and_one_of_long_ago_is_forgotten(monk
         seen.append(text)
         return len(text)
 
-    monkeypatch.setattr(open_module, "COUNTED", 2)
+    monkeypatch.setattr(open_module, "MAX_COUNTED", 2)
     counted = cached_token_counter(count)
     for text in ("a line", "x" * 5000, "a line", "\ud800 lone", "x" * 5000, "a line"):
         assert counted(text) == len(text)

@@ -12,13 +12,13 @@ from fastapi import FastAPI
 
 from runtime.errors import ConfigurationError
 from services.query.api.app import create_app
-from services.query.api.compat.lightrag_web_page import PLACE
+from services.query.api.compat.lightrag_web_page import CONFIG_PLACEHOLDER
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, PASSWORD, behind, client, with_accounts
 from tests.support.querying import World
 
 SECRET = "the silver mine"
-ENTRY = "<html><title>{name}</title>" + PLACE.decode() + '<script src="./assets/app-1.js"></script></html>'
+ENTRY = "<html><title>{name}</title>" + CONFIG_PLACEHOLDER.decode() + '<script src="./assets/app-1.js"></script></html>'
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def served(folder: Path, *, accounts: bool = False, **settings: Any) -> FastAPI:
-    door = with_accounts(webui_dir=str(folder)) if accounts else behind(webui_dir=str(folder))
-    return World().app(door, settings=QuerySettings(workspace="w", **settings))
+    config = with_accounts(webui_dir=str(folder)) if accounts else behind(webui_dir=str(folder))
+    return World().app(config, settings=QuerySettings(workspace="w", **settings))
 
 
 async def raw(app: FastAPI, path: str, method: str = "GET") -> tuple[int, dict[str, str], str]:

@@ -12,7 +12,7 @@ from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
 from pymongo import ASCENDING, DESCENDING, ReplaceOne, UpdateOne
 from pymongo.errors import DuplicateKeyError, PyMongoError
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.batching import batched
 from runtime.errors import ConfigurationError, InvalidInput
 from runtime.stores.documents import schema
@@ -179,10 +179,10 @@ class MongoRows:
             cursor = self._of(table).find(_range(table, after), sort=[("_id", ASCENDING)], limit=limit)
             return _rows(table, await cursor.to_list(None))
 
-    async def spaces(self, name: str) -> set[Space]:
+    async def spaces(self, name: str) -> set[Partition]:
         """Every space with a row, found by leaps through the index of `_id`: one short query each."""
         indexed(name)
-        found: set[Space] = set()
+        found: set[Partition] = set()
         least = ""
         while True:
             async with answered(self._limit):
@@ -192,7 +192,7 @@ class MongoRows:
             if first is None:
                 return found
             workspace, _, generation = first["space"].rpartition("/")
-            found.add(Space(workspace, int(generation)))
+            found.add(Partition(workspace, int(generation)))
             least = _end(first["space"])
 
     async def drop(self, table: Table) -> None:

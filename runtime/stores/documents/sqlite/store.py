@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.batching import batched
 from runtime.stores.documents import schema
 from runtime.stores.documents.bodies import (
@@ -140,15 +140,15 @@ class SqliteRows:
         sql = f"SELECT key, body FROM {table.name} WHERE {_HERE} AND key > ? ORDER BY key LIMIT ?"
         return list(_rows(await self._file.read(sql, (*_here(table), after, max(limit, 0)))))
 
-    async def spaces(self, name: str) -> set[Space]:
+    async def spaces(self, name: str) -> set[Partition]:
         """Every space with a row, found by leaps through the primary key: one short query each."""
         indexed(name)
         sql = f"SELECT workspace, generation FROM {name} WHERE (workspace, generation) > (?, ?) ORDER BY 1, 2 LIMIT 1"
-        found: set[Space] = set()
+        found: set[Partition] = set()
         last: Parameters = ("", _SMALLEST)
         while rows := await self._file.read(sql, last):
             last = rows[0]
-            found.add(Space(*last))
+            found.add(Partition(*last))
         return found
 
     async def drop(self, table: Table) -> None:

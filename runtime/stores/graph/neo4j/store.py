@@ -15,7 +15,8 @@ from neo4j.exceptions import (
 )
 from neo4j.exceptions import ConfigurationError as DriverConfigurationError
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
+from runtime.concurrency.isolated import within
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.retries import Backoff
 from runtime.stores.graph.neo4j import cypher, cypher_checkpoints
@@ -32,7 +33,6 @@ from runtime.stores.graph.write_batches import (
     sorted_ties,
 )
 from runtime.stores.port import Checkpoint
-from runtime.within import within
 
 T = TypeVar("T")
 Records = list[dict[str, Any]]
@@ -91,14 +91,14 @@ class BoltGraph:
     async def ping(self) -> None:
         await self._query(cypher.PING)
 
-    async def put(self, space: Space, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def put(self, space: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
         new_entities, new_relations = newest_entities(entities), newest_relations(relations)
         for some in batches(new_entities, size_of_entity):
             await self._query(cypher.PUT_ENTITIES, **_key(space), rows=[cypher.entity_row(entity) for entity in some])
         for some in batches(new_relations, size_of_relation):
             await self._put_relations(space, some)
 
-    async def _put_relations(self, space: Space, relations: list[Relation]) -> None:
+    async def _put_relations(self, space: Partition, relations: list[Relation]) -> None:
         rows = [cypher.relation_row(relation) for relation in relations]
 
         async def work(transaction: AsyncTransaction) -> None:
@@ -115,11 +115,11 @@ class BoltGraph:
 
         await self._transact(work)
 
-    async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
+    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
         records = await self._by_name(cypher.ENTITIES, space, names)
         return {record["name"]: cypher.read_entity(record) for record in records}
 
-    async def relations(self, space: Space, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
+    async def relations(self, space: Partition, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
         wanted = sorted({pair for pair in pairs if all(map(can_be_stored, pair))})
         found: dict[tuple[str, str], Relation] = {}
         for some in batches(wanted, lambda pair: len(pair[0].encode()) + len(pair[1].encode())):
@@ -128,7 +128,7 @@ class BoltGraph:
                 found[relation.key] = relation
         return found
 
-    async def _relations_between(self, space: Space, pairs: list[tuple[str, str]]) -> Records:
+    async def _relations_between(self, space: Partition, pairs: list[tuple[str, str]]) -> Records:
         rows = [{"source": source, "target": target} for source, target in pairs]
 
         async def work(transaction: AsyncTransaction) -> Records:
@@ -141,12 +141,12 @@ class BoltGraph:
 
         return await self._transact(work)
 
-    async def degrees(self, space: Space, names: Collection[str]) -> dict[str, int]:
+    async def degrees(self, space: Partition, names: Collection[str]) -> dict[str, int]:
         records = await self._by_name(cypher.DEGREES, space, names)
         return {record["name"]: record["degree"] for record in records}
 
     async def relation_summaries(
-        self, space: Space, names: Collection[str], *, limit: int
+        self, space: Partition, names: Collection[str], *, limit: int
     ) -> dict[str, list[RelationSummary]]:
         if limit < 1:
             return {}
@@ -154,7 +154,7 @@ class BoltGraph:
         lists = {r["name"]: zip(r["sources"], r["targets"], r["weights"], strict=True) for r in records}
         return {name: sorted_ties(RelationSummary(*values) for values in some) for name, some in lists.items()}
 
-    async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
+    async def neighbourhood(self, space: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
         asked = await self._by_name(cypher.NODES, space, names)
         degrees = {record["name"]: record["degree"] for record in asked}
         tied = await self._by_name(cypher.TIED, space, degrees, limit=limit) if limit > 0 else []
@@ -164,18 +164,18 @@ class BoltGraph:
         ties = sorted(once.values(), key=lambda tie: (-tie.weight, tie.source, tie.target))
         return Neighbourhood(nodes, ties, degrees)
 
-    async def scan_names(self, space: Space, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
+    async def scan_names(self, space: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
         place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}
         records = await self._query(cypher.SCAN_NAMES, **_key(space), **place, limit=max(limit, 0))
         return [(record["name"], record["type"]) for record in records]
 
-    async def scan_entities(self, space: Space, after: str = "", limit: int = 1000) -> list[Entity]:
+    async def scan_entities(self, space: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
         place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}
         records = await self._query(cypher.SCAN_ENTITIES, **_key(space), **place, limit=max(limit, 0))
         return [cypher.read_entity(record) for record in records]
 
     async def scan_relations(
-        self, space: Space, after: tuple[str, str] = ("", ""), limit: int = 1000
+        self, space: Partition, after: tuple[str, str] = ("", ""), limit: int = 1000
     ) -> list[Relation]:
         source, target = after
         place = {"page": cypher.page_of(source) if source else 0, "last_page": cypher.PAGES - 1}
@@ -184,19 +184,19 @@ class BoltGraph:
         )
         return [cypher.read_relation(record) for record in records]
 
-    async def hubs(self, space: Space, *, limit: int) -> list[str]:
+    async def hubs(self, space: Partition, *, limit: int) -> list[str]:
         records = await self._query(cypher.HUBS, **_key(space), last_page=cypher.PAGES - 1, limit=max(limit, 0))
         return [record["name"] for record in records]
 
-    async def drop(self, space: Space) -> None:
+    async def drop(self, space: Partition) -> None:
         for statement in (cypher.DROP_RELATIONS, cypher.DROP_ENTITIES):
             place = {"page": 0, "last_page": cypher.PAGES - 1, "limit": DROPPED_AT_ONCE}
             while (gone := (await self._query(statement, **_key(space), **place))[0])["deleted"]:
                 place["page"] = gone["page"]
 
-    async def spaces(self) -> set[Space]:
+    async def spaces(self) -> set[Partition]:
         records = await self._query(cypher.SPACES)
-        return {Space(record["workspace"], record["generation"]) for record in records}
+        return {Partition(record["workspace"], record["generation"]) for record in records}
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
         found = await self._query(cypher_checkpoints.CHECKPOINT, generation=generation)
@@ -213,7 +213,7 @@ class BoltGraph:
         with contextlib.suppress(TimeoutError, DriverError, Neo4jError):
             await within(self._timeout, self._driver.close())
 
-    async def _by_name(self, statement: str, space: Space, names: Collection[str], **parameters: Any) -> Records:
+    async def _by_name(self, statement: str, space: Partition, names: Collection[str], **parameters: Any) -> Records:
         """The records of a statement over `$names`, asked in batches. A name that cannot be stored is not there."""
         wanted = sorted(filter(can_be_stored, set(names)))
         records: Records = []
@@ -279,7 +279,7 @@ def _tries(error: DriverError | Neo4jError) -> int:
     return UNKNOWN_TRIES if isinstance(error, Neo4jError) and error.code == UNKNOWN else 1
 
 
-def _key(space: Space) -> dict[str, Any]:
+def _key(space: Partition) -> dict[str, Any]:
     return {"workspace": space.workspace, "generation": space.generation}
 
 
@@ -290,7 +290,7 @@ async def _run(transaction: AsyncTransaction, statement: str, **parameters: Any)
 
 
 async def _sizes_of_ends(
-    transaction: AsyncTransaction, space: Space, rows: Sequence[Mapping[str, Any]]
+    transaction: AsyncTransaction, space: Partition, rows: Sequence[Mapping[str, Any]]
 ) -> dict[str, int]:
     """How many relations, tombstones too, each end has that exists."""
     names = sorted({name for row in rows for name in (row["source"], row["target"])})

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Space, VectorKind, VectorRow
+from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Partition, VectorKind, VectorRow
 from runtime.errors import Unavailable
 from runtime.stores.port import Checkpoint
 from runtime.stores.vectors import checkpoint_rows
@@ -61,7 +61,7 @@ class MilvusVectors:
         """See `Vectors`."""
         await self._collections.names()
 
-    async def put(self, space: Space, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
+    async def put(self, space: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
         """See `Vectors`. At most 500 rows and 16 MiB go in one call, so a put that fails may have written a part."""
         batches = await asyncio.to_thread(self._batches, space, rows)  # 30 microseconds a row
         for _ in range(PUTS):
@@ -75,7 +75,7 @@ class MilvusVectors:
         raise Unavailable(f"several clients kept writing the same {kind} of {space.workspace}")
 
     async def get(
-        self, space: Space, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
+        self, space: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
     ) -> dict[str, VectorRow]:
         """See `Vectors`."""
         wanted = [*stored.STORED, "vector"] if vectors else [*stored.STORED]
@@ -88,7 +88,7 @@ class MilvusVectors:
 
     async def search(
         self,
-        space: Space,
+        space: Partition,
         kind: VectorKind,
         vector: Sequence[float],
         *,
@@ -115,7 +115,7 @@ class MilvusVectors:
             limit = min(4 * limit, MOST_HITS)
 
     async def likeness(
-        self, space: Space, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
+        self, space: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:
         """See `Vectors`. The server compares; of what it passes over, as an index may, the vectors are fetched."""
         direction = stored.direction(vector, self.dimension, "the question")
@@ -128,7 +128,7 @@ class MilvusVectors:
             zip(left, stored.similarities([row.vector for row in left.values()], direction), strict=True)
         )
 
-    async def delete(self, space: Space, kind: VectorKind, ids: Collection[str]) -> None:
+    async def delete(self, space: Partition, kind: VectorKind, ids: Collection[str]) -> None:
         """See `Vectors`."""
         conditions = list(stored.pages(space.workspace, ids))
         for condition in conditions:
@@ -136,7 +136,7 @@ class MilvusVectors:
         if conditions:
             await self._settle(space, kind)
 
-    async def scan(self, space: Space, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+    async def scan(self, space: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
         """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
         found: list[VectorRow] = []
         while len(found) < limit:
@@ -149,7 +149,7 @@ class MilvusVectors:
             after = found[-1].id
         return found
 
-    async def count(self, space: Space, kind: VectorKind) -> int:
+    async def count(self, space: Partition, kind: VectorKind) -> int:
         """See `Vectors`."""
         answer = await self._query(space, kind, stored.belongs(space.workspace), ["count(*)"])
         return int(answer[0]["count(*)"]) if answer else 0
@@ -170,7 +170,7 @@ class MilvusVectors:
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
         """See `Vectors`. The least of the three collections."""
-        space, wanted = Space("", generation), [*checkpoint_rows.READ]
+        space, wanted = Partition("", generation), [*checkpoint_rows.READ]
         found = await asyncio.gather(*(self._query(space, kind, checkpoint_rows.ALL, wanted) for kind in VECTOR_KINDS))
         of_each = [checkpoint_rows.greatest(rows) for rows in found]
         there = [checkpoint for checkpoint in of_each if checkpoint]
@@ -178,7 +178,7 @@ class MilvusVectors:
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
         """See `Vectors`."""
-        space, row = Space("", generation), checkpoint_rows.to_fields(checkpoint, self.dimension)
+        space, row = Partition("", generation), checkpoint_rows.to_fields(checkpoint, self.dimension)
         for kind in VECTOR_KINDS:
             await self._upsert(space, kind, [row])
             await self._delete(space, kind, checkpoint_rows.before(checkpoint))
@@ -188,11 +188,11 @@ class MilvusVectors:
         """See `Vectors`."""
         await self._collections.close()
 
-    def _batches(self, space: Space, rows: Sequence[VectorRow]) -> list[list[stored.Fields]]:
+    def _batches(self, space: Partition, rows: Sequence[VectorRow]) -> list[list[stored.Fields]]:
         standing = stored.checked(rows, self.dimension)
         return list(stored.batches(stored.to_fields(space.workspace, row) for row in standing))
 
-    async def _doubled(self, space: Space, kind: VectorKind, batch: list[stored.Fields]) -> bool:
+    async def _doubled(self, space: Partition, kind: VectorKind, batch: list[stored.Fields]) -> bool:
         """Whether an id of the batch has two rows.
 
         Milvus Lite deletes and inserts in two steps, so that of two upserts of one key at once both may insert. Each
@@ -201,25 +201,25 @@ class MilvusVectors:
         answer = await self._query(space, kind, stored.among(fields["key"] for fields in batch), ["count(*)"])
         return bool(answer) and int(answer[0]["count(*)"]) > len(batch)
 
-    async def _upsert(self, space: Space, kind: VectorKind, batch: list[stored.Fields]) -> None:
+    async def _upsert(self, space: Partition, kind: VectorKind, batch: list[stored.Fields]) -> None:
         async def upsert(client: Any, name: str) -> None:
             await client.upsert(name, batch, timeout=self._timeout)
 
         await self._collections.use(space.generation, kind, upsert, create=True, write=True)
 
-    async def _delete(self, space: Space, kind: VectorKind, condition: str) -> None:
+    async def _delete(self, space: Partition, kind: VectorKind, condition: str) -> None:
         async def delete(client: Any, name: str) -> None:
             await client.delete(name, filter=condition, timeout=self._timeout)
 
         await self._collections.use(space.generation, kind, delete, write=True)
 
-    async def _settle(self, space: Space, kind: VectorKind) -> None:
+    async def _settle(self, space: Partition, kind: VectorKind) -> None:
         """Return when every reader finds what was written so far."""
         nothing = stored.same("key", "-")
         await self._query(space, kind, nothing, ["key"], limit=1, consistency_level="Strong")
 
     async def _query(
-        self, space: Space, kind: VectorKind, condition: str, wanted: list[str], **options: Any
+        self, space: Partition, kind: VectorKind, condition: str, wanted: list[str], **options: Any
     ) -> list[stored.Fields]:
         """What the server keeps of the rows for which the condition holds; nothing without a collection."""
         options = {"consistency_level": "Bounded", "timeout": self._timeout, **options}
@@ -231,7 +231,7 @@ class MilvusVectors:
 
     async def _nearest(
         self,
-        space: Space,
+        space: Partition,
         kind: VectorKind,
         vector: list[float],
         limit: int,

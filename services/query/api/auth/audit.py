@@ -1,23 +1,24 @@
-"""An audit line for each request that changes something or asks to sign in."""
+"""The audit log: one line for each request that changes something or tries to log in."""
 
 import structlog
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from runtime.telemetry import receiving
-from services.query.api.auth.middleware import address
-from services.query.api.auth.permissions import SIGNED_IN, need
+from services.query.api.auth.middleware import client_address
+from services.query.api.auth.permissions import LOGIN_PATH, required_right
 
 logger = structlog.get_logger(__name__)
 
-SHOWN = 200
+MAX_PATH_LENGTH = 200
 """Characters of a path in an audit line."""
 
 
-class Audit:
-    """One line for every request that changes something or asks to sign in, also when it was refused.
+class AuditMiddleware:
+    """Logs every request that changes something or tries to log in, also when it was denied.
 
-    The line has who (never a key), what, workspace, address, trace and outcome. The trace goes on into the events.
+    A line has the principal's name (never a key), method and path, workspace, address, trace id and status code. The
+    same trace id is in the events that the request publishes.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -25,12 +26,14 @@ class Audit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI 3."""
-        if scope["type"] != "http" or (need(scope["method"], scope["path"]) == "read" and scope["path"] != SIGNED_IN):
+        if scope["type"] != "http" or (
+            required_right(scope["method"], scope["path"]) == "read" and scope["path"] != LOGIN_PATH
+        ):
             await self._app(scope, receive, send)
             return
         outcome = 500
 
-        async def noted(message: Message) -> None:
+        async def send_noting_status(message: Message) -> None:
             nonlocal outcome
             if message["type"] == "http.response.start":
                 outcome = message["status"]
@@ -38,15 +41,15 @@ class Audit:
 
         with receiving(f"{scope['method']} request", Headers(scope=scope).get("traceparent")) as trace:
             try:
-                await self._app(scope, receive, noted)
+                await self._app(scope, receive, send_noting_status)
             finally:
                 state = scope.get("state", {})
                 logger.info(
                     "audit",
-                    who=state["caller"].name if "caller" in state else "nobody",
-                    what=f"{scope['method']} {scope['path'][:SHOWN]}",
+                    who=state["principal"].name if "principal" in state else "nobody",
+                    what=f"{scope['method']} {scope['path'][:MAX_PATH_LENGTH]}",
                     workspace=state.get("workspace", ""),
-                    address=address(scope),
+                    address=client_address(scope),
                     trace=trace,
                     outcome=outcome,
                 )

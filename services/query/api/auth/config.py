@@ -1,4 +1,4 @@
-"""The door: everything that decides who comes in, made of the settings once, before anything listens."""
+"""The configuration of access, built once from the settings before the server listens."""
 
 import secrets
 from dataclasses import dataclass, field
@@ -6,62 +6,65 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from runtime.errors import ConfigurationError
-from services.query.api.auth.credentials import SHORTEST_SECRET, Accounts, Keys, Tokens
-from services.query.api.auth.permissions import SHORTEST_KEY, Caller, accounts, keys, paths
-from services.query.api.auth.rate_limits import Buckets, Lockout, Once
+from services.query.api.auth.credentials import MIN_SECRET_LENGTH, Accounts, ApiKeys, Tokens
+from services.query.api.auth.permissions import MIN_KEY_LENGTH, Principal, parse_accounts, parse_keys, split_list
+from services.query.api.auth.rate_limits import Cooldown, Lockout, TokenBuckets
 from services.query.api.auth.settings import AccessSettings
 from services.query.api.body_limits import BodyLimits
 
-WAY_OUT = (
+CREDENTIALS_HINT = (
     "set LIGHTRAG_API_KEY, LIGHTSTREAM_API_KEYS or AUTH_ACCOUNTS, or HOST=127.0.0.1; only where something in front "
     "asks for credentials, LIGHTSTREAM_ALLOW_OPEN=true"
 )
 
-RENEWED_EVERY = 60.0
-"""Seconds between two renewals for one user, however many requests there are."""
+RENEWAL_INTERVAL = 60.0
+"""Seconds between two renewed tokens for one user, however many requests there are."""
 
 
-def _random() -> Tokens:
+def _random_tokens() -> Tokens:
     return Tokens(secrets.token_urlsafe(32))
 
 
 @dataclass
-class Door:
-    """Who comes in. As it is made here: everybody. `local`: it listens on this machine only."""
+class AuthConfig:
+    """Who may call the API; the defaults allow everyone. `loopback`: the server listens on this machine only."""
 
-    keys: Keys = field(default_factory=lambda: Keys([]))
+    keys: ApiKeys = field(default_factory=lambda: ApiKeys([]))
     accounts: Accounts = field(default_factory=lambda: Accounts({}, ""))
-    tokens: Tokens = field(default_factory=_random)
+    tokens: Tokens = field(default_factory=_random_tokens)
     renew_below: float = 0.0
-    renewed: Once = field(default_factory=lambda: Once(RENEWED_EVERY))
+    renewals: Cooldown = field(default_factory=lambda: Cooldown(RENEWAL_INTERVAL))
     lockout: Lockout = field(default_factory=lambda: Lockout(5, 300))
     whitelist: tuple[str, ...] = ("/health",)
-    origins: tuple[str, ...] = ()
-    requests: Buckets = field(default_factory=lambda: Buckets(0))
-    queries: Buckets = field(default_factory=lambda: Buckets(0))
+    cors_origins: tuple[str, ...] = ()
+    request_limit: TokenBuckets = field(default_factory=lambda: TokenBuckets(0))
+    query_limit: TokenBuckets = field(default_factory=lambda: TokenBuckets(0))
     docs: bool = True
-    page: Path | None = None
-    local: bool = False
-    bodies: BodyLimits = field(default_factory=BodyLimits)
+    web_page: Path | None = None
+    loopback: bool = False
+    body_limits: BodyLimits = field(default_factory=BodyLimits)
 
     @property
-    def open(self) -> bool:
-        """Whether nobody is asked who they are."""
+    def is_open(self) -> bool:
+        """Return whether no credentials are configured, so that none are asked for."""
         return not (self.keys or self.accounts)
 
 
-def door(settings: AccessSettings) -> Door:
-    """The door these settings ask for. Raises ConfigurationError, without any secret in it, when they are not safe."""
-    local = is_local(settings.host)
-    if not local and not settings.has_credentials and not settings.lightstream_allow_open:
-        raise ConfigurationError(f"HOST={settings.host} would let everybody in: {WAY_OUT}")
+def auth_config(settings: AccessSettings) -> AuthConfig:
+    """Build the configuration from the settings.
+
+    Raises ConfigurationError, without any secret in its message, when the settings are not safe.
+    """
+    loopback = is_loopback(settings.host)
+    if not loopback and not settings.has_credentials and not settings.lightstream_allow_open:
+        raise ConfigurationError(f"HOST={settings.host} would let everybody in: {CREDENTIALS_HINT}")
     secret = settings.token_secret.get_secret_value()
-    if settings.auth_accounts.get_secret_value() and len(secret) < SHORTEST_SECRET:
-        raise ConfigurationError(f"AUTH_ACCOUNTS needs a TOKEN_SECRET of at least {SHORTEST_SECRET} characters")
-    known = _accounts(settings, secret)
-    return Door(
-        keys=_keys(settings, local),
-        accounts=known,
+    if settings.auth_accounts.get_secret_value() and len(secret) < MIN_SECRET_LENGTH:
+        raise ConfigurationError(f"AUTH_ACCOUNTS needs a TOKEN_SECRET of at least {MIN_SECRET_LENGTH} characters")
+    user_accounts = _accounts(settings, secret)
+    return AuthConfig(
+        keys=_keys(settings, loopback),
+        accounts=user_accounts,
         tokens=Tokens(
             secret or secrets.token_urlsafe(32),
             settings.token_expire_hours,
@@ -70,54 +73,54 @@ def door(settings: AccessSettings) -> Door:
         ),
         renew_below=settings.token_renew_threshold if settings.token_auto_renew else 0.0,
         lockout=Lockout(settings.login_max_failed_attempts, settings.login_lockout_window_seconds),
-        whitelist=paths(settings.whitelist_paths),
-        origins=paths(settings.cors_origins),
-        requests=_buckets(settings, "rate_limit_per_minute"),
-        queries=_buckets(settings, "rate_limit_queries_per_minute"),
+        whitelist=split_list(settings.whitelist_paths),
+        cors_origins=split_list(settings.cors_origins),
+        request_limit=_rate_limit(settings, "rate_limit_per_minute"),
+        query_limit=_rate_limit(settings, "rate_limit_queries_per_minute"),
         docs=settings.enable_api_docs,
-        page=_page(settings.webui_dir),
-        local=local,
-        bodies=BodyLimits(settings.max_login_body, settings.max_document_body, settings.max_request_body),
+        web_page=_web_page(settings.webui_dir),
+        loopback=loopback,
+        body_limits=BodyLimits(settings.max_login_body, settings.max_document_body, settings.max_request_body),
     )
 
 
-def is_local(host: str) -> bool:
-    """Whether the address or name is this machine's own."""
+def is_loopback(host: str) -> bool:
+    """Return whether the address or name is this machine's own."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host.lower() == "localhost"
 
 
-def _page(folder: str) -> Path | None:
+def _web_page(folder: str) -> Path | None:
     if folder and not (Path(folder) / "index.html").is_file():
         raise ConfigurationError(f"WEBUI_DIR={folder} has no index.html: name the folder of a built web page")
     return Path(folder).resolve() if folder else None
 
 
-def _buckets(settings: AccessSettings, name: str) -> Buckets:
+def _rate_limit(settings: AccessSettings, name: str) -> TokenBuckets:
     # On this machine's own address the default does not apply: there a client is its owner's, and may be a fast one.
-    applies = name in settings.model_fields_set or not is_local(settings.host)
-    return Buckets(getattr(settings, name) if applies else 0)
+    applies = name in settings.model_fields_set or not is_loopback(settings.host)
+    return TokenBuckets(getattr(settings, name) if applies else 0)
 
 
-def _keys(settings: AccessSettings, local: bool) -> Keys:
+def _keys(settings: AccessSettings, local: bool) -> ApiKeys:
     one = settings.lightrag_api_key.get_secret_value()
-    if one and not local and len(one) < SHORTEST_KEY:
-        raise ConfigurationError(f"LIGHTRAG_API_KEY has fewer than {SHORTEST_KEY} characters and can be guessed")
+    if one and not local and len(one) < MIN_KEY_LENGTH:
+        raise ConfigurationError(f"LIGHTRAG_API_KEY has fewer than {MIN_KEY_LENGTH} characters and can be guessed")
     try:
-        several = keys(settings.lightstream_api_keys.get_secret_value())
+        several = parse_keys(settings.lightstream_api_keys.get_secret_value())
     except ValueError as error:
         raise ConfigurationError(f"LIGHTSTREAM_API_KEYS: {error}") from None
-    named = [(key, Caller(f"key:{name}", grant)) for name, (key, grant) in several.items()]
+    named = [(key, Principal(f"key:{name}", grant)) for name, (key, grant) in several.items()]
     if len({one, *(key for key, _ in named)}) <= len(named):
         raise ConfigurationError("LIGHTSTREAM_API_KEYS: two entries, or one and LIGHTRAG_API_KEY, have the same key")
-    return Keys([*named, *([(one, Caller("key:lightrag"))] if one else [])])
+    return ApiKeys([*named, *([(one, Principal("key:lightrag"))] if one else [])])
 
 
 def _accounts(settings: AccessSettings, secret: str) -> Accounts:
     try:
-        known = accounts(settings.auth_accounts.get_secret_value(), settings.lightstream_account_rights)
+        known = parse_accounts(settings.auth_accounts.get_secret_value(), settings.lightstream_account_rights)
         return Accounts(known, secret)
     except ValueError as error:
         raise ConfigurationError(f"AUTH_ACCOUNTS or LIGHTSTREAM_ACCOUNT_RIGHTS: {error}") from None

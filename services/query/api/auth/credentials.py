@@ -1,4 +1,4 @@
-"""Keys, passwords and tokens: kept as hashes, compared in constant time."""
+"""API keys, passwords and tokens: keys and passwords are held as hashes and compared in constant time."""
 
 import asyncio
 import hashlib
@@ -12,39 +12,39 @@ from typing import Any, Literal
 import bcrypt
 import jwt
 
-from services.query.api.auth.permissions import Caller, Grant
+from services.query.api.auth.permissions import Permissions, Principal
 
 Role = Literal["user", "guest"]
 
 ALGORITHM = "HS256"
 ISSUER = "lightstream"
-SHORTEST_SECRET = 32
-"""Characters of a secret that signs tokens: what HMAC with SHA-256 asks for."""
+MIN_SECRET_LENGTH = 32
+"""Characters of a secret that signs tokens, as HMAC with SHA-256 asks for."""
 
-HASHED = "{bcrypt}"
-COST = 10
-"""Rounds, as a power of two, for passwords that were given as they are."""
+BCRYPT_PREFIX = "{bcrypt}"
+DEFAULT_COST = 10
+"""The bcrypt cost, a power of two of rounds, of passwords that the settings hold in plain text."""
 
-AT_ONCE = 2
-"""Passwords compared side by side: each costs a processor a tenth of a second or more."""
+PARALLEL_COMPARISONS = 2
+"""Passwords that are compared at the same time; each comparison takes a core a tenth of a second or more."""
 
-LONGEST_READ = 72
-"""Bytes of a password that bcrypt reads."""
+BCRYPT_MAX_BYTES = 72
+"""Bytes of a password that bcrypt reads; it ignores or rejects the rest."""
 
 _BCRYPT = re.compile(r"\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}")
 
 
-class Keys:
-    """API keys, of which only SHA-256 hashes are held: keys are long and random, so nothing slower is needed."""
+class ApiKeys:
+    """API keys, held as SHA-256 hashes: keys are long and random, so no slower hash is needed."""
 
-    def __init__(self, keys: Iterable[tuple[str, Caller]]) -> None:
+    def __init__(self, keys: Iterable[tuple[str, Principal]]) -> None:
         self._keys = [(_digest(key), caller) for key, caller in keys]
 
     def __bool__(self) -> bool:
         return bool(self._keys)
 
-    def find(self, key: str) -> Caller | None:
-        """Whose key it is. All are compared, so that the time says nothing about them."""
+    def find(self, key: str) -> Principal | None:
+        """Return the principal of the key, None for an unknown key. Compares all keys, in constant time."""
         digest, found = _digest(key), None
         for known, caller in self._keys:
             if hmac.compare_digest(known, digest):
@@ -54,12 +54,12 @@ class Keys:
 
 @dataclass(frozen=True)
 class Account:
-    """A user. `mark` changes with the password: tokens carry it, so that an old token ends with an old password.
+    """A user. `mark` changes with the password and is in every token, so a new password ends the old tokens.
 
-    `password` is a bcrypt hash of `cost` rounds, as a power of two.
+    `password` is a bcrypt hash of that `cost`; `plain` says that the settings hold the password in plain text.
     """
 
-    caller: Caller
+    principal: Principal
     password: bytes
     plain: bool
     mark: str
@@ -67,16 +67,19 @@ class Account:
 
 
 class Accounts:
-    """Users and their passwords, of which only bcrypt hashes are held. Raises ValueError without any password in it."""
+    """Users and the bcrypt hashes of their passwords.
 
-    def __init__(self, users: Mapping[str, tuple[str, Grant]], secret: str) -> None:
-        costs = {name: _cost(name, given) for name, (given, _) in users.items() if given.startswith(HASHED)}
-        own = max([COST, *costs.values()])
+    Raises ValueError for a hash that is none; its message never holds a password.
+    """
+
+    def __init__(self, users: Mapping[str, tuple[str, Permissions]], secret: str) -> None:
+        costs = {name: _cost(name, given) for name, (given, _) in users.items() if given.startswith(BCRYPT_PREFIX)}
+        own = max([DEFAULT_COST, *costs.values()])
         salt = bcrypt.gensalt(own)
         self._users = {
             name: Account(
-                Caller(f"user:{name}", grant),
-                given.removeprefix(HASHED).encode() if name in costs else bcrypt.hashpw(_short(given), salt),
+                Principal(f"user:{name}", grant),
+                given.removeprefix(BCRYPT_PREFIX).encode() if name in costs else bcrypt.hashpw(_prehash(given), salt),
                 name not in costs,
                 hmac.digest(secret.encode(), f"{name}\0{given}".encode(), "sha256").hex()[:16],
                 costs.get(name, own),
@@ -86,29 +89,29 @@ class Accounts:
         self._dummies = {
             cost: bcrypt.hashpw(b"-", bcrypt.gensalt(cost)) for cost in {user.cost for user in self._users.values()}
         }
-        """A hash of each cost that a user's has: every attempt costs one comparison of each, whoever is named."""
-        self._turn = asyncio.Semaphore(AT_ONCE)
+        """A hash of each cost in use: every attempt costs one comparison of each, whichever user it names."""
+        self._slots = asyncio.Semaphore(PARALLEL_COMPARISONS)
 
     def __bool__(self) -> bool:
         return bool(self._users)
 
     def get(self, name: str) -> Account | None:
-        """The user of that name."""
+        """Return the user of that name, None for an unknown one."""
         return self._users.get(name)
 
-    async def verified(self, name: str, password: str) -> Account | None:
-        """The user, when it is the password.
+    async def verify(self, name: str, password: str) -> Account | None:
+        """Return the user when the password is right, else None.
 
-        It takes as long for a user who does not exist, and for every user however costly the own hash is.
+        Takes the same time for every name, whether the user exists and whatever the cost of the hash.
         """
         account = self._users.get(name)
-        async with self._turn:
-            right = await asyncio.to_thread(self._compared, account, password)
+        async with self._slots:
+            right = await asyncio.to_thread(self._compare, account, password)
         return account if right else None
 
-    def _compared(self, account: Account | None, password: str) -> bool:
+    def _compare(self, account: Account | None, password: str) -> bool:
         raw = bool(account and not account.plain)
-        given = password.encode("utf-8", "surrogatepass") if raw else _short(password)
+        given = password.encode("utf-8", "surrogatepass") if raw else _prehash(password)
         right = False
         for cost, dummy in self._dummies.items():
             own = account is not None and account.cost == cost
@@ -119,56 +122,59 @@ class Accounts:
 
 @dataclass(frozen=True)
 class Token:
-    """What a token says that was signed here and has not ended. Times in seconds since 1970.
+    """The claims of a valid token. Times in seconds since 1970.
 
-    `login`: when its user gave a password; a renewed token keeps it.
+    `login_at`: when the user gave a password; a renewed token keeps it.
     """
 
     name: str
     role: Role
     mark: str
-    issued: float
-    ends: float
-    login: float
+    issued_at: float
+    expires_at: float
+    login_at: float
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """Makes and reads JSON Web Tokens, in the shape LightRAG's web interface reads."""
+    """Issues and reads JSON Web Tokens, with the claims that LightRAG's web interface expects."""
 
     secret: str
     hours: float = 48
     guest_hours: float = 24
     max_hours: float = 168
-    """Hours after the login for which its token and those that renew it hold."""
+    """Hours after a login up to which its token and the renewed ones are valid."""
 
-    def make(self, name: str, role: Role, mark: str = "", login: float | None = None) -> str:
-        """A signed token. `login` is that of the token it renews; without one it is now."""
+    def issue(self, name: str, role: Role, mark: str = "", login: float | None = None) -> str:
+        """Return a signed token. `login`: the time of the login, for a renewed token; None means now."""
         now = int(time.time())
         since = now if login is None else int(login)
         claims: dict[str, Any] = {
             "sub": name,
             "iat": now,
             "auth_time": since,
-            "exp": self._end(role, now, since),
+            "exp": self._expiry(role, now, since),
             "iss": ISSUER,
             "role": role,
             "metadata": {"auth_mode": "enabled" if role == "user" else "disabled", "mark": mark},
         }
         return jwt.encode(claims, self.secret, ALGORITHM)
 
-    def renewed(self, token: Token) -> str:
-        """A token that holds longer for the same login; empty where none could."""
-        if self._end(token.role, int(time.time()), int(token.login)) <= token.ends:
+    def renew(self, token: Token) -> str:
+        """Return a token for the same login that expires later; "" when it cannot be prolonged."""
+        if self._expiry(token.role, int(time.time()), int(token.login_at)) <= token.expires_at:
             return ""
-        return self.make(token.name, token.role, token.mark, token.login)
+        return self.issue(token.name, token.role, token.mark, token.login_at)
 
-    def _end(self, role: Role, now: int, login: int) -> int:
+    def _expiry(self, role: Role, now: int, login: int) -> int:
         life = int(3600 * (self.hours if role == "user" else self.guest_hours))
         return min(now + life, login + int(3600 * self.max_hours)) if role == "user" else now + life
 
     def read(self, token: str) -> Token | None:
-        """What it says; None for anything but a token of ours that holds now. What its header asks for is not done."""
+        """Return the claims of a token, None unless it was issued here and is valid now.
+
+        The algorithm that its header names is ignored.
+        """
         try:
             found = jwt.decode(
                 token,
@@ -179,7 +185,7 @@ class Tokens:
             )
             mark = str(found["metadata"]["mark"])
             role: Role = "user" if found["role"] == "user" else "guest"
-            # A token of an older version does not tell its login: it counts from when it was issued.
+            # A token of an older version has no login time: that of its issue stands for it.
             issued, ends = float(found["iat"]), float(found["exp"])
             login = float(found.get("auth_time", issued))
         except (jwt.InvalidTokenError, KeyError, TypeError, ValueError):
@@ -194,18 +200,18 @@ def _digest(key: str) -> bytes:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 
-def _short(password: str) -> bytes:
+def _prehash(password: str) -> bytes:
     # bcrypt reads 72 bytes and refuses NUL: what was given as it is, is hashed to 64 hexadecimal digits first.
     return hashlib.sha256(password.encode("utf-8", "surrogatepass")).hexdigest().encode()
 
 
 def _cost(name: str, given: str) -> int:
-    if not (found := _BCRYPT.fullmatch(given.removeprefix(HASHED))):
-        raise ValueError(f"the password of {name} begins with {HASHED} but no bcrypt hash follows")
+    if not (found := _BCRYPT.fullmatch(given.removeprefix(BCRYPT_PREFIX))):
+        raise ValueError(f"the password of {name} begins with {BCRYPT_PREFIX} but no bcrypt hash follows")
     return int(found.group(1))
 
 
 def _matches(password: bytes, known: bytes) -> bool:
-    # What bcrypt cannot read never matches; a stand-in is compared all the same, for a quick refusal would tell.
-    readable = len(password) <= LONGEST_READ and b"\0" not in password
+    # What bcrypt cannot read never matches; another text is compared all the same, as a quick answer would tell.
+    readable = len(password) <= BCRYPT_MAX_BYTES and b"\0" not in password
     return bcrypt.checkpw(password if readable else b"-", known) and readable

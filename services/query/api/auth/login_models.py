@@ -1,4 +1,4 @@
-"""What `/login` and `/auth-status` answer, in LightRAG's shapes."""
+"""Answers of `/login`, `/auth-status` and `/auth/verify`, in LightRAG's shapes."""
 
 from typing import Literal
 
@@ -15,7 +15,7 @@ class _About(BaseModel):
 
 
 class LoggedIn(_About):
-    """A token for a user, or a guest's where there are no accounts."""
+    """A user's token, or a guest's where there are no accounts."""
 
     access_token: str
     token_type: Literal["bearer"]
@@ -23,7 +23,7 @@ class LoggedIn(_About):
 
 
 class AuthStatus(_About):
-    """Whether one has to log in; where not, with a guest's token, which opens nothing."""
+    """Whether a login is needed; if not, with a guest's token, which permits nothing."""
 
     auth_configured: bool
     access_token: str | None = None
@@ -32,6 +32,6 @@ class AuthStatus(_About):
 
 
 class Verified(BaseModel):
-    """The credentials hold."""
+    """The credentials are valid."""
 
     status: Literal["ok"] = "ok"

@@ -1,7 +1,7 @@
-"""The gate before every route: who asks, in which workspace, with which right, and how often.
+"""Authentication, authorization and rate limits in front of every route.
 
-It stands before the routes and not in them, so that a new route is closed without anybody having thought of it, and no
-body is read of a request that is refused.
+A middleware and not a dependency of each route: a new route is closed without a line of its own, and no body of a
+denied request is read.
 """
 
 import time
@@ -15,51 +15,68 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from runtime.retries import format_retry_after
-from services.query.api.auth.config import Door, is_local
+from services.query.api.auth.config import AuthConfig, is_loopback
 from services.query.api.auth.credentials import Token
-from services.query.api.auth.permissions import ANYONE, READING_BELOW, UNSEEN, Caller, Grant, listed, need
-from services.query.api.errors import OPENAI, answered
+from services.query.api.auth.permissions import (
+    ANONYMOUS,
+    READING_POST_PREFIXES,
+    SAFE_METHODS,
+    Permissions,
+    Principal,
+    matches_any,
+    required_right,
+)
+from services.query.api.errors import OPENAI_PREFIX, error_response
 
-PROBES = ("/health/live", "/health/ready")
-"""For supervisors, who have no credentials; they say which part does not answer and nothing of what it holds."""
+PROBE_PATHS = ("/health/live", "/health/ready")
+"""Probes of an orchestrator, which has no credentials; they name a part that does not answer, never its data."""
 
-ALWAYS = (*PROBES, "/login", "/auth-status")
-DOCS = ("/docs", "/docs/*", "/redoc", "/openapi.json")
+PUBLIC_PATHS = (*PROBE_PATHS, "/login", "/auth-status")
+"""Paths that are always served without credentials."""
 
-NOT_RENEWED = ("/health", "/documents/paginated", "/documents/pipeline_status")
-"""What the web interface polls: it would be renewed for ever by a forgotten tab."""
+DOCS_PATHS = ("/docs", "/docs/*", "/redoc", "/openapi.json")
+"""Paths of the API reference, served without credentials where ENABLE_API_DOCS is set."""
+
+POLLED_PATHS = ("/health", "/documents/paginated", "/documents/pipeline_status")
+"""Paths that the web interface polls, which renew no token: a forgotten tab would stay logged in for ever."""
 
 WORKSPACE_HEADERS = ("lightrag-workspace", "x-workspace")
-USUAL = "default"
+"""Headers that name the workspace of a request; both may be sent when they agree."""
+
+DEFAULT_WORKSPACE = "default"
+"""The workspace of requests that name none, until the service is wired and its setting is known."""
 
 
 @dataclass
-class Refused(Exception):
-    """The answer to a request that is not let through."""
+class AuthError(Exception):
+    """A request is denied; carries the status code, the sentence and the headers of the answer."""
 
     status: int
     detail: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def response(self, path: str) -> JSONResponse:
-        """As JSON, for the clients of that path."""
+        """Return the error in the form that clients of the path expect."""
         challenge = {"WWW-Authenticate": "Bearer"} if self.status == 401 else {}
-        return answered(path, self.status, self.detail, {**self.headers, **challenge})
+        return error_response(path, self.status, self.detail, {**self.headers, **challenge})
 
 
-def too_often(seconds: float, detail: str) -> Refused:
-    """429 with the seconds to wait."""
-    return Refused(429, detail, {"Retry-After": format_retry_after(seconds)})
+def too_many_requests(seconds: float, detail: str) -> AuthError:
+    """Return a 429 whose Retry-After header holds the seconds, rounded up."""
+    return AuthError(429, detail, {"Retry-After": format_retry_after(seconds)})
 
 
-class Gate:
-    """Lets a request through with `state.caller` and `state.workspace`, or answers it itself."""
+class AuthMiddleware:
+    """Pass a permitted request on with `state.principal` and `state.workspace` set, and answer every other one.
 
-    def __init__(self, app: ASGIApp, door: Door, public: tuple[str, ...] = ()) -> None:
-        self._app, self._door = app, door
-        shown = (*ALWAYS, *public)
-        self._shown = (*shown, *(DOCS if door.docs else ()), *door.whitelist)
-        self._unbound = (*shown, *DOCS)
+    `public`: further paths that need neither credentials nor a workspace.
+    """
+
+    def __init__(self, app: ASGIApp, config: AuthConfig, public: tuple[str, ...] = ()) -> None:
+        self._app, self._config = app, config
+        public_paths = (*PUBLIC_PATHS, *public)
+        self._public_paths = (*public_paths, *(DOCS_PATHS if config.docs else ()), *config.whitelist)
+        self._paths_without_workspace = (*public_paths, *DOCS_PATHS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI 3. A websocket is closed: there is no route for one."""
@@ -69,86 +86,94 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        renewed = ""
+        new_token = ""
         try:
-            renewed = self._admit(scope, Headers(scope=scope))
-        except Refused as refused:
-            await refused.response(scope["path"])(scope, receive, send)
+            new_token = self._authorize(scope, Headers(scope=scope))
+        except AuthError as error:
+            await error.response(scope["path"])(scope, receive, send)
             return
 
-        async def renewing(message: Message) -> None:
+        async def send_with_token(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message)["X-New-Token"] = renewed
+                MutableHeaders(scope=message)["X-New-Token"] = new_token
             await send(message)
 
-        await self._app(scope, receive, renewing if renewed else send)
+        await self._app(scope, receive, send_with_token if new_token else send)
 
-    def _admit(self, scope: Scope, headers: Headers) -> str:
-        """Note who asks and for which workspace; gives a new token when it is time for one. Raises Refused."""
+    def _authorize(self, scope: Scope, headers: Headers) -> str:
+        """Set the principal and the workspace of a request, and return a new token when one is due, else "".
+
+        Raises AuthError for a request that is denied.
+        """
         path, method = scope["path"], scope["method"]
-        state = scope.setdefault("state", {})
-        state["caller"], state["workspace"] = Caller("nobody", signed_in=False), ""
-        if path in PROBES:
+        state, default = scope.setdefault("state", {}), default_workspace(scope)
+        state["principal"], state["workspace"] = Principal("nobody", signed_in=False), ""
+        if path in PROBE_PATHS:
             return ""
-        if self._door.open:
-            _local_only(method, headers, self._door)
-        caller, token, refusal = self._asker(headers)
-        state["caller"] = caller = caller or Caller("nobody", Grant(frozenset({usual(scope)})), signed_in=False)
-        self._count(caller, address(scope), method, path)
-        if refusal and not listed(path, self._shown):
-            raise refusal
-        if not listed(path, self._unbound):
-            named = _named(headers)
-            # Below /v1/ the model may name it, inside the body: see `entered`.
-            later = path.startswith(OPENAI) and not named and caller.grant.workspace("", usual(scope)) is None
-            state["workspace"] = "" if later else _workspace(caller, named, usual(scope), refusal)
-            if not caller.grant.allows(need(method, path)):
-                raise Refused(403, "these credentials may read only")
-        return self._renewal(token) if token and path not in NOT_RENEWED else ""
+        if self._config.is_open:
+            _refuse_foreign_origins(method, headers, self._config)
+        principal, token, denial = self._authenticate(headers)
+        state["principal"] = principal = principal or Principal(
+            "nobody", Permissions(frozenset({default})), signed_in=False
+        )
+        self._limit_rate(principal, client_address(scope), method, path)
+        if denial and not matches_any(path, self._public_paths):
+            raise denial
+        if not matches_any(path, self._paths_without_workspace):
+            requested = _requested_workspace(headers)
+            permissions = principal.permissions
+            # Below /v1/ the model in the body may name the workspace: see `authorized_workspace`.
+            later = (
+                path.startswith(OPENAI_PREFIX) and not requested and permissions.resolve_workspace("", default) is None
+            )
+            state["workspace"] = "" if later else _permitted_workspace(principal, requested, default, denial)
+            if not permissions.allows(required_right(method, path)):
+                raise AuthError(403, "these credentials may read only")
+        return self._renewed_token(token) if token and path not in POLLED_PATHS else ""
 
-    def _asker(self, headers: Headers) -> tuple[Caller | None, Token | None, Refused | None]:
-        """Who asks, the token that says so, and why nobody is known otherwise. LightRAG's order and answers."""
-        door = self._door
-        if door.open:
-            return ANYONE, None, None
-        key, bearer = _one(headers, "x-api-key"), _bearer(headers)
+    def _authenticate(self, headers: Headers) -> tuple[Principal | None, Token | None, AuthError | None]:
+        """Return the principal and the token it was read from, or why there is none, in LightRAG's order and words."""
+        config = self._config
+        if config.is_open:
+            return ANONYMOUS, None, None
+        key, bearer = _single_header(headers, "x-api-key"), _bearer_token(headers)
         # Clients of OpenAI's API have no other place for a key.
-        if found := door.keys.find(bearer) if bearer else None:
+        if found := config.keys.find(bearer) if bearer else None:
             return found, None, None
         if bearer:
-            token = door.tokens.read(bearer)
-            account = door.accounts.get(token.name) if token and token.role == "user" else None
+            token = config.tokens.read(bearer)
+            account = config.accounts.get(token.name) if token and token.role == "user" else None
             if account and token and account.mark == token.mark:
-                return account.caller, token, None
+                return account.principal, token, None
             # A guest's token opens nothing; where there are no accounts, the web interface sends it beside the key.
-            if door.accounts or token is None or token.role != "guest":
-                return None, None, Refused(401, "Invalid token")
-        if found := door.keys.find(key) if key else None:
+            if config.accounts or token is None or token.role != "guest":
+                return None, None, AuthError(401, "Invalid token")
+        if found := config.keys.find(key) if key else None:
             return found, None, None
-        if door.accounts:
-            return None, None, Refused(401, "No credentials provided. Please login.")
-        return None, None, Refused(403, "Invalid API Key" if key else "API Key required")
+        if config.accounts:
+            return None, None, AuthError(401, "No credentials provided. Please login.")
+        return None, None, AuthError(403, "Invalid API Key" if key else "API Key required")
 
-    def _count(self, caller: Caller, address: str, method: str, path: str) -> None:
-        who = caller.name if caller.signed_in and caller is not ANYONE else f"address:{address}"
+    def _limit_rate(self, principal: Principal, address: str, method: str, path: str) -> None:
+        who = principal.name if principal.signed_in and principal is not ANONYMOUS else f"address:{address}"
         now = time.monotonic()
-        wait = self._door.requests.take(who, now)
-        if not wait and method == "POST" and path.startswith(READING_BELOW):
-            wait = self._door.queries.take(who, now)
+        wait = self._config.request_limit.take(who, now)
+        if not wait and method == "POST" and path.startswith(READING_POST_PREFIXES):
+            wait = self._config.query_limit.take(who, now)
         if wait:
-            raise too_often(wait, "too many requests; try again later")
+            raise too_many_requests(wait, "too many requests; try again later")
 
-    def _renewal(self, token: Token) -> str:
-        account = self._door.accounts.get(token.name)
-        left = token.ends - time.time()
-        if account is None or left >= self._door.renew_below * (token.ends - token.issued):
+    def _renewed_token(self, token: Token) -> str:
+        account = self._config.accounts.get(token.name)
+        left = token.expires_at - time.time()
+        if account is None or left >= self._config.renew_below * (token.expires_at - token.issued_at):
             return ""
-        due = self._door.renewed.take(token.name, time.monotonic())
-        return self._door.tokens.renewed(token) if due else ""
+        due = self._config.renewals.take(token.name, time.monotonic())
+        return self._config.tokens.renew(token) if due else ""
 
 
-def address(scope: Scope) -> str:
-    """Where a request comes from: the address, of IPv6 the network of 64 bits, for one caller may have all of it."""
+def client_address(scope: Scope) -> str:
+    """Return the IP address of the client; of IPv6 its /64 network, all of which one client may have."""
     host = (scope.get("client") or ("", 0))[0]
     try:
         found = ip_address(host)
@@ -159,70 +184,71 @@ def address(scope: Scope) -> str:
     return str(found.ipv4_mapped) if found.ipv4_mapped else f"{IPv6Address(int(found) >> 64 << 64)}/64"
 
 
-def _bearer(headers: Headers) -> str:
-    scheme, _, value = _one(headers, "authorization").partition(" ")
+def _bearer_token(headers: Headers) -> str:
+    scheme, _, value = _single_header(headers, "authorization").partition(" ")
     return value.strip() if scheme.lower() == "bearer" else ""
 
 
-def _one(headers: Headers, name: str) -> str:
-    """The header's value. Raises Refused when it stands there twice: a proxy may have read the other one."""
+def _single_header(headers: Headers, name: str) -> str:
+    """Return the header's value. Raises AuthError when it is given twice: a proxy may have read the other one."""
     found = headers.getlist(name)
     if len(found) > 1:
-        raise Refused(400, f"the header {name} must not be given twice")
+        raise AuthError(400, f"the header {name} must not be given twice")
     return found[0].strip() if found else ""
 
 
-def _named(headers: Headers) -> str:
-    named = {value for name in WORKSPACE_HEADERS if (value := _one(headers, name))}
+def _requested_workspace(headers: Headers) -> str:
+    named = {value for name in WORKSPACE_HEADERS if (value := _single_header(headers, name))}
     if len(named) > 1:
-        raise Refused(400, "the request names two workspaces")
+        raise AuthError(400, "the request names two workspaces")
     return next(iter(named), "")
 
 
-def entered(scope: Scope, named: str = "") -> str:
-    """The workspace of a request whose model may name it, for whom the gate has let in without asking for one.
+def authorized_workspace(scope: Scope, named: str = "") -> str:
+    """Return the workspace of a request below /v1/, whose model may name it in the body; `named` is that one.
 
-    Raises Refused when its headers name another one, or the credentials are not for it.
+    Raises AuthError when the headers name another one, or when the credentials do not cover it.
     """
-    state, outside = scope["state"], _named(Headers(scope=scope))
-    if named and outside and named != outside:
-        raise Refused(400, "the request names two workspaces")
-    return _workspace(state["caller"], named or outside, usual(scope), None)
+    state, in_headers = scope["state"], _requested_workspace(Headers(scope=scope))
+    if named and in_headers and named != in_headers:
+        raise AuthError(400, "the request names two workspaces")
+    return _permitted_workspace(state["principal"], named or in_headers, default_workspace(scope), None)
 
 
-def _workspace(caller: Caller, named: str, usual: str, refusal: Refused | None) -> str:
+def _permitted_workspace(principal: Principal, named: str, default: str, denial: AuthError | None) -> str:
     # 403 for every workspace that is not the caller's, there or not: no store is asked, so nothing can tell.
-    found = caller.grant.workspace(named, usual)
+    found = principal.permissions.resolve_workspace(named, default)
     if found is None:
-        raise refusal or Refused(403, "these credentials are not for this workspace")
+        raise denial or AuthError(403, "these credentials are not for this workspace")
     return found
 
 
-def usual(scope: Scope) -> str:
-    """The workspace of requests that name none."""
+def default_workspace(scope: Scope) -> str:
+    """Return the workspace of requests that name none."""
     context = getattr(scope["app"].state, "context", None)
-    return context.settings.workspace if context else USUAL
+    return context.settings.workspace if context else DEFAULT_WORKSPACE
 
 
-def _local_only(method: str, headers: Headers, door: Door) -> None:
-    """Without credentials a web page that somebody opens here must not be able to use the API. Raises Refused.
+def _refuse_foreign_origins(method: str, headers: Headers, config: AuthConfig) -> None:
+    """Raise AuthError when a server without credentials is called by a web page of another origin.
 
-    A browser sends forms and plain text anywhere without asking; and a page can have its own name lead to this machine.
+    A browser sends forms and plain text anywhere without asking, and the host name of a page may resolve to this
+    machine.
     """
     host = headers.get("host", "")
-    if door.local and not is_local(_name(host)):
-        raise Refused(403, "without credentials this server answers to localhost only; set LIGHTRAG_API_KEY")
+    if config.loopback and not is_loopback(_hostname(host)):
+        raise AuthError(403, "without credentials this server answers to localhost only; set LIGHTRAG_API_KEY")
     origin = headers.get("origin")
-    if method in UNSEEN or origin is None or origin in door.origins or "*" in door.origins:
+    if method in SAFE_METHODS or origin is None or origin in config.cors_origins or "*" in config.cors_origins:
         return
-    # Where a browser says it, that counts: a proxy may have changed the name of the host, a page cannot forge either.
+    # Sec-Fetch-Site comes first: a proxy may have changed the host name, and a page can forge neither of the two.
     site = headers.get("sec-fetch-site") or ("same-origin" if origin.partition("://")[2] == host else "cross-site")
     if site != "same-origin":
-        raise Refused(403, "web pages of other origins may not call; see CORS_ORIGINS")
+        raise AuthError(403, "web pages of other origins may not call; see CORS_ORIGINS")
 
 
-def _name(host: str) -> str:
-    """The name or address in a Host header; empty for what is none."""
+def _hostname(host: str) -> str:
+    """Return the name or address in a Host header, "" when there is none."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:

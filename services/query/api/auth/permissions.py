@@ -1,4 +1,4 @@
-"""Who may do what: names of credentials, the workspaces they are bound to, and what a request needs."""
+"""Principals, their permissions, and the right that a request needs. Pure functions over the settings' texts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -6,118 +6,126 @@ from typing import Literal
 
 Right = Literal["read", "write"]
 
-EVERY = "*"
-"""In the place of workspaces: any of them, those too that nobody has named yet."""
+ALL_WORKSPACES = "*"
+"""Stands for every workspace, also for those that do not exist yet."""
 
-SHORTEST_KEY = 16
-"""Characters of a key; what is shorter can be guessed."""
+MIN_KEY_LENGTH = 16
+"""Characters that an API key must have; a shorter one can be guessed."""
 
-READING = frozenset({"POST /documents/paginated"})
-READING_BELOW = ("/query", "/api/", "/v1/chat/", "/v1/embeddings", "/v1/search")
-"""What is read although it is posted. Every other POST changes something until it is named here: who forgets it keeps
-readers out, never lets them in."""
+READING_POSTS = frozenset({"POST /documents/paginated"})
+"""POST routes that only read."""
 
-UNSEEN = ("GET", "HEAD", "OPTIONS")
+READING_POST_PREFIXES = ("/query", "/api/", "/v1/chat/", "/v1/embeddings", "/v1/search")
+"""Prefixes of POST routes that only read. Any other POST needs the right to write: one forgotten here locks readers
+out instead of letting them in."""
 
-SIGNED_IN = "/login"
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+"""HTTP methods that change nothing (RFC 9110)."""
+
+LOGIN_PATH = "/login"
+"""The route that takes a password, which needs no right."""
 
 
 @dataclass(frozen=True)
-class Grant:
-    """What a credential may: in these workspaces, reading only or changing too."""
+class Permissions:
+    """The workspaces of a credential, and whether it may only read them or write too."""
 
-    workspaces: frozenset[str] = frozenset({EVERY})
+    workspaces: frozenset[str] = frozenset({ALL_WORKSPACES})
     right: Right = "write"
 
     def covers(self, workspace: str) -> bool:
-        """Whether the workspace is among them."""
-        return EVERY in self.workspaces or workspace in self.workspaces
+        """Return whether the workspace is among them."""
+        return ALL_WORKSPACES in self.workspaces or workspace in self.workspaces
 
     def allows(self, right: Right) -> bool:
-        """Whether the right is in it."""
+        """Return whether the right is granted; the right to write includes that to read."""
         return right == "read" or self.right == "write"
 
-    def workspace(self, named: str, usual: str) -> str | None:
-        """The workspace a request means, None when it may not. One that names none means the usual one, or the only
-        one that its credential is bound to.
+    def resolve_workspace(self, named: str, default: str) -> str | None:
+        """Return the workspace of a request, None when it is not permitted.
+
+        A request that names none gets the default one, or the only one that its credential is bound to.
         """
-        if not named and not self.covers(usual) and len(self.workspaces) == 1:
+        if not named and not self.covers(default) and len(self.workspaces) == 1:
             return next(iter(self.workspaces))
-        wanted = named or usual
+        wanted = named or default
         return wanted if self.covers(wanted) else None
 
 
 @dataclass(frozen=True)
-class Caller:
-    """Who asks. `name` is safe to log: `key:<name>`, `user:<name>`, `anyone` or `nobody`."""
+class Principal:
+    """Who sent a request. `name` is safe to log: `key:<name>`, `user:<name>`, `anyone` or `nobody`."""
 
     name: str
-    grant: Grant = Grant()
+    permissions: Permissions = Permissions()
     signed_in: bool = True
 
-    def named(self, name: str) -> "Caller":
-        """The same under another name."""
+    def renamed(self, name: str) -> "Principal":
+        """Return the same principal under another name."""
         return replace(self, name=name)
 
 
-ANYONE = Caller("anyone")
-"""Who asks a server that has no credentials."""
+ANONYMOUS = Principal("anyone")
+"""Every client of a server that has no credentials configured."""
 
 
-def need(method: str, path: str) -> Right:
-    """The right a request needs."""
-    reads = method in UNSEEN or path == SIGNED_IN or f"{method} {path}" in READING
-    return "read" if reads or (method == "POST" and path.startswith(READING_BELOW)) else "write"
+def required_right(method: str, path: str) -> Right:
+    """Return the right that a request needs."""
+    reads = method in SAFE_METHODS or path == LOGIN_PATH or f"{method} {path}" in READING_POSTS
+    return "read" if reads or (method == "POST" and path.startswith(READING_POST_PREFIXES)) else "write"
 
 
-def listed(path: str, patterns: Iterable[str]) -> bool:
-    """Whether one of the patterns is the path, or its beginning where the pattern ends with `/*`."""
+def matches_any(path: str, patterns: Iterable[str]) -> bool:
+    """Return whether a pattern equals the path, or is a prefix of it where the pattern ends with `/*`."""
     return any(
         path == pattern or (pattern.endswith("/*") and path.startswith(pattern.removesuffix("*")))
         for pattern in patterns
     )
 
 
-def paths(text: str) -> tuple[str, ...]:
-    """Patterns of a list with commas."""
+def split_list(text: str) -> tuple[str, ...]:
+    """Return the entries of a comma-separated list, without blanks."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def keys(text: str) -> dict[str, tuple[str, Grant]]:
-    """Name → key and grant, of `name:key:workspaces:right, …`. Raises ValueError, which never holds a key."""
-    found: dict[str, tuple[str, Grant]] = {}
-    for number, entry in enumerate(paths(text), 1):
+def parse_keys(text: str) -> dict[str, tuple[str, Permissions]]:
+    """Return key and permissions by name, read from `name:key:workspaces:right, …`.
+
+    Raises ValueError, whose message never holds a key.
+    """
+    found: dict[str, tuple[str, Permissions]] = {}
+    for number, entry in enumerate(split_list(text), 1):
         name, key, *rest = entry.split(":")
         if not name or len(entry.split(":")) > 4 or name in found:
             raise ValueError(f"entry {number} must be name:key:workspaces:right, each name once")
-        if len(key) < SHORTEST_KEY:
-            raise ValueError(f"the key of {name} has fewer than {SHORTEST_KEY} characters")
-        found[name] = (key, _grant(name, rest))
+        if len(key) < MIN_KEY_LENGTH:
+            raise ValueError(f"the key of {name} has fewer than {MIN_KEY_LENGTH} characters")
+        found[name] = (key, _permissions(name, rest))
     return found
 
 
-def accounts(text: str, bound: str) -> dict[str, tuple[str, Grant]]:
-    """User → password (or `{bcrypt}…`) and grant, of `user:password, …` and `user:workspaces:right, …`.
+def parse_accounts(text: str, rights: str) -> dict[str, tuple[str, Permissions]]:
+    """Return password (or `{bcrypt}…`) and permissions by user, read from `user:password, …`.
 
-    Raises ValueError, which never holds a password.
+    `rights` narrows some of them: `user:workspaces:right, …`. Raises ValueError, whose message never holds a password.
     """
-    found: dict[str, tuple[str, Grant]] = {}
-    for number, entry in enumerate(paths(text), 1):
+    found: dict[str, tuple[str, Permissions]] = {}
+    for number, entry in enumerate(split_list(text), 1):
         name, separator, password = entry.partition(":")
         if not (name and separator and password) or name in found:
             raise ValueError(f"entry {number} must be user:password, each user once")
-        found[name] = (password, Grant())
-    for entry in paths(bound):
+        found[name] = (password, Permissions())
+    for entry in split_list(rights):
         name, *rest = entry.split(":")
         if name not in found or not rest or len(rest) > 2:
             raise ValueError(f"{name} must be a user with user:workspaces:right")
-        found[name] = (found[name][0], _grant(name, rest))
+        found[name] = (found[name][0], _permissions(name, rest))
     return found
 
 
-def _grant(name: str, rest: list[str]) -> Grant:
-    workspaces = frozenset(part for part in (rest[0] if rest else EVERY).split("+") if part)
+def _permissions(name: str, rest: list[str]) -> Permissions:
+    workspaces = frozenset(part for part in (rest[0] if rest else ALL_WORKSPACES).split("+") if part)
     right = rest[1] if len(rest) > 1 else "write"
     if not workspaces or right not in ("read", "write"):
         raise ValueError(f"{name} must be bound to workspaces (joined by +, or *) and to read or write")
-    return Grant(workspaces, "write" if right == "write" else "read")
+    return Permissions(workspaces, "write" if right == "write" else "read")

@@ -1,4 +1,4 @@
-"""The knobs of access: who may come in, how often, from which pages, and what is shown to strangers.
+"""The settings of access: credentials, rate limits, allowed origins and what is public.
 
 They are apart from the other settings so that no route holds a secret.
 """
@@ -8,11 +8,14 @@ from typing import Literal
 from pydantic import Field, SecretStr
 
 from runtime.settings import Settings
-from services.query.api.body_limits import MAX_BODY, MAX_LOGIN, MAX_REQUEST
+from services.query.api.body_limits import MAX_DOCUMENT_BODY, MAX_LOGIN_BODY, MAX_REQUEST_BODY
 
 
 class AccessSettings(Settings):
-    """LightRAG's names and defaults where it has the knob, except that `/api/*` is closed and no page is let in."""
+    """Settings of access, with LightRAG's names and defaults where it has them.
+
+    Unlike there, `/api/*` needs credentials and no other origin is allowed.
+    """
 
     lightrag_api_key: SecretStr = Field(default=SecretStr(""), description="one key that may do everything")
     lightstream_api_keys: SecretStr = Field(
@@ -42,17 +45,21 @@ class AccessSettings(Settings):
     rate_limit_queries_per_minute: int = Field(
         default=240, ge=0, description="questions among them; 0: no limit; on loopback only if set"
     )
-    max_login_body: int = Field(default=MAX_LOGIN, ge=256, description="bytes of a request to /login; else 413")
+    max_login_body: int = Field(default=MAX_LOGIN_BODY, ge=256, description="bytes of a request to /login; else 413")
     max_request_body: int = Field(
-        default=MAX_REQUEST, ge=1024, description="bytes of a question, an edit and all that has no limit of its own"
+        default=MAX_REQUEST_BODY,
+        ge=1024,
+        description="bytes of a question, an edit and all that has no limit of its own",
     )
-    max_document_body: int = Field(default=MAX_BODY, ge=1024, description="bytes of a request that adds documents")
+    max_document_body: int = Field(
+        default=MAX_DOCUMENT_BODY, ge=1024, description="bytes of a request that adds documents"
+    )
     enable_api_docs: bool = Field(default=True, description="show /docs and /openapi.json")
     webui_dir: str = Field(default="", description="the folder of a web page that is served at /webui; empty: none")
 
     @property
     def has_credentials(self) -> bool:
-        """Whether anybody is asked who they are."""
+        """Return whether any credentials are configured."""
         return any(
             secret.get_secret_value()
             for secret in (self.lightrag_api_key, self.lightstream_api_keys, self.auth_accounts)
@@ -60,7 +67,7 @@ class AccessSettings(Settings):
 
     @property
     def contradictions(self) -> list[str]:
-        """What was set and has no effect, or another one than it seems to have."""
+        """Return a sentence for each setting that has no effect, or another one than it seems to have."""
         found: list[str] = []
         accounts = bool(self.auth_accounts.get_secret_value())
         if self.token_secret.get_secret_value() and not self.has_credentials:

@@ -11,37 +11,44 @@ from pydantic import ValidationError
 
 from contracts.text import encodable
 from services.query.answering.ask import Answer, ask
-from services.query.api.compat.conversation import Wish, is_task, joined, kept, listed, parted
+from services.query.api.compat.conversation import (
+    ParsedMessage,
+    is_task,
+    join_instructions,
+    recent_turns,
+    reference_section,
+    split_instructions,
+)
 from services.query.api.context import Context
-from services.query.api.questions.models import MAX_TEXT, HistoryMessage, QueryRequest, references_of
-from services.query.api.questions.routes import POSITION, asked, standing, wanted_of
-from services.query.api.questions.streaming import Ndjson
-from services.query.errors import NotTaken
+from services.query.api.questions.models import MAX_MODEL_INPUT, HistoryMessage, QueryRequest, references_of
+from services.query.api.questions.routes import POSITION_HEADER, spaces_at_position, to_question, wanted_output
+from services.query.api.questions.streaming import NdjsonResponse
+from services.query.errors import BadRequest
 from services.query.question import Turn
 from services.query.retrieval.dependencies import TokenCounter
 
 
 @dataclass
-class Meter:
+class AnswerUsage:
     """What an answer takes: tokens, as our tokenizer counts what was sent and said, and nanoseconds."""
 
     count: TokenCounter
     prompt_tokens: int
-    began: int = field(default_factory=time.monotonic_ns)
-    first: int = 0
+    started_at: int = field(default_factory=time.monotonic_ns)
+    first_piece_at: int = 0
     """When the first piece came."""
-    said: list[str] = field(default_factory=list[str])
+    pieces: list[str] = field(default_factory=list[str])
 
-    def note(self, piece: str) -> str:
+    def record(self, piece: str) -> str:
         """Give the piece on."""
-        self.first = self.first or time.monotonic_ns()
-        self.said.append(piece)
+        self.first_piece_at = self.first_piece_at or time.monotonic_ns()
+        self.pieces.append(piece)
         return piece
 
     @property
     def answer_tokens(self) -> int:
         """Of everything that was said up to now."""
-        return self.count("".join(self.said))
+        return self.count("".join(self.pieces))
 
 
 @dataclass(frozen=True)
@@ -50,52 +57,56 @@ class Reply:
 
     pieces: AsyncGenerator[str]
     references: list[dict[str, Any]]
-    meter: Meter
+    usage: AnswerUsage
 
-    async def whole(self) -> str:
+    async def text(self) -> str:
         """All pieces in one."""
         async with aclosing(self.pieces):
             return "".join([piece async for piece in self.pieces])
 
 
-def last(turns: Sequence[Turn]) -> str:
-    """What the user says now. Raises NotTaken."""
+def last_user_message(turns: Sequence[Turn]) -> str:
+    """What the user says now. Raises BadRequest."""
     if not turns or turns[-1].role != "user":
-        raise NotTaken("the last message must be the user's")
+        raise BadRequest("the last message must be the user's")
     return turns[-1].content
 
 
-def question(wish: Wish, before: Sequence[Turn], system: str = "", *, bare: bool = False) -> QueryRequest:
+def to_request(message: ParsedMessage, before: Sequence[Turn], system: str = "", *, bare: bool = False) -> QueryRequest:
     """The wish at the end of a conversation, as a request. What the system says is for the answering model.
 
-    `bare`: without USER_PROMPT_PREFIX. Raises NotTaken for what `/query` would refuse.
+    `bare`: without USER_PROMPT_PREFIX. Raises BadRequest for what `/query` would refuse.
     """
-    instructions, turns = parted(before)
-    task = is_task(wish.query)
-    told = joined((system, instructions, wish.instructions))
-    history = kept(turns, MAX_TEXT - len(wish.query) - len(told))
+    instructions, turns = split_instructions(before)
+    task = is_task(message.query)
+    user_prompt = join_instructions((system, instructions, message.instructions))
+    history = recent_turns(turns, MAX_MODEL_INPUT - len(message.query) - len(user_prompt))
     try:
         return QueryRequest(
-            query=wish.query,
-            mode="bypass" if task else wish.mode,
-            only_need_context=wish.context and not task,
-            user_prompt=told or None,
+            query=message.query,
+            mode="bypass" if task else message.mode,
+            only_need_context=message.context and not task,
+            user_prompt=user_prompt or None,
             disable_user_prompt_prefix=bare or task,
             conversation_history=[HistoryMessage(role=turn.role, content=turn.content) for turn in history],
         )
     except ValidationError as error:
-        raise NotTaken(
+        raise BadRequest(
             encodable("; ".join(fault["msg"].removeprefix("Value error, ") for fault in error.errors()))
         ) from None
 
 
-async def reply(request: QueryRequest, ctx: Context, workspace: str, response: Response, *, streamed: bool) -> Reply:
+async def answer_request(
+    request: QueryRequest, ctx: Context, workspace: str, response: Response, *, streamed: bool
+) -> Reply:
     """The answer, on the one road from question to answer."""
     count = ctx.deps.count_tokens
     sent = [request.query, request.user_prompt or "", *(said.content for said in request.conversation_history or ())]
-    meter = Meter(count, sum(map(count, sent)))
-    spaces = await standing(request, ctx, workspace, response)
-    answer = await ask(asked(request, ctx.settings), spaces, ctx.deps, wanted=wanted_of(request), streamed=streamed)
+    meter = AnswerUsage(count, sum(map(count, sent)))
+    spaces = await spaces_at_position(request, ctx, workspace, response)
+    answer = await ask(
+        to_question(request, ctx.settings), spaces, ctx.deps, output=wanted_output(request), streamed=streamed
+    )
     shown = references_of(request, answer) or []
     return Reply(
         _pieces(request, answer, meter),
@@ -104,21 +115,21 @@ async def reply(request: QueryRequest, ctx: Context, workspace: str, response: R
     )
 
 
-async def _pieces(request: QueryRequest, answer: Answer, meter: Meter) -> AsyncGenerator[str]:
+async def _pieces(request: QueryRequest, answer: Answer, meter: AnswerUsage) -> AsyncGenerator[str]:
     """The text as it is written, and below it the files it cites."""
     if answer.pieces is None:
-        yield meter.note(answer.text)
+        yield meter.record(answer.text)
     else:
         async with aclosing(answer.pieces):
             async for piece in answer.pieces:
-                yield meter.note(piece)
+                yield meter.record(piece)
     # A context ends with its references already.
-    below = "" if request.only_need_context else listed("".join(meter.said), answer.found.references)
+    below = "" if request.only_need_context else reference_section("".join(meter.pieces), answer.found.references)
     if below:
-        yield meter.note(below)
+        yield meter.record(below)
 
 
-def placed(stream: Ndjson, response: Response) -> Ndjson:
+def with_position(stream: NdjsonResponse, response: Response) -> NdjsonResponse:
     """The stream, whose headers say where in the log the answer stands."""
-    stream.headers[POSITION] = response.headers[POSITION]
+    stream.headers[POSITION_HEADER] = response.headers[POSITION_HEADER]
     return stream

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from contracts.graph import Space
-from services.query.api.auth.permissions import Caller
+from contracts.graph import Partition
+from services.query.api.auth.permissions import Principal
 from services.query.api.compat.lightrag_pipeline_models import (
     Cancelled,
     PipelineStatus,
@@ -19,14 +19,14 @@ from services.query.api.compat.lightrag_pipeline_models import (
 )
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.documents.models import Done
-from services.query.api.reference.responses import answering
-from services.query.errors import NotOffered, NotTaken
+from services.query.api.reference.responses import error_responses
+from services.query.errors import BadRequest, NotSupported
 from services.query.ingestion.removing import cancel
 from services.query.status.document_status import working
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
-SHOWN = 1000
+MAX_IDS = 1000
 """Ids that are named of documents that are stopped."""
 
 
@@ -52,9 +52,9 @@ async def pipeline_status(ctx: Ctx, workspace: Workspace) -> PipelineStatus:
 @router.post("/cancel_pipeline")
 async def cancel_pipeline(request: Request, ctx: Ctx, workspace: Workspace) -> Cancelled:
     """Stop the work on every document that is not through, and scans of this process. What was done by then stays."""
-    caller: Caller = request.state.caller
+    principal: Principal = request.state.principal
     scans = ctx.scans.cancel(workspace)
-    ids = await cancel(ctx.log, ctx.documents, await _space(ctx, workspace), caller.name)
+    ids = await cancel(ctx.log, ctx.documents, await _space(ctx, workspace), principal.name)
     if not ids and not scans:
         return Cancelled(status="not_busy", message="Nothing is being worked on.")
     scanned = f"{scans} scans and " if scans else ""
@@ -62,14 +62,14 @@ async def cancel_pipeline(request: Request, ctx: Ctx, workspace: Workspace) -> C
         f"Work on {scanned}{len(ids)} documents is stopped; what was done of them stays. "
         "POST /documents/reprocess_failed takes them up again, DELETE /documents/delete_document removes them."
     )
-    return Cancelled(status="cancellation_requested", message=message, doc_ids=ids[:SHOWN])
+    return Cancelled(status="cancellation_requested", message=message, doc_ids=ids[:MAX_IDS])
 
 
-@router.post("/recovery/force_reset", responses=answering(400))
+@router.post("/recovery/force_reset", responses=error_responses(400))
 async def force_reset(body: ResetRequest) -> Reset:
     """LightRAG's way out of a pipeline that died. Here whatever was interrupted goes on by itself."""
     if not body.confirm:
-        raise NotTaken("confirm must be true")
+        raise BadRequest("confirm must be true")
     return Reset(message="Nothing needs a reset: whatever was interrupted is taken up again by itself.")
 
 
@@ -81,14 +81,14 @@ async def source_conflicts(
     return SourceConflicts()
 
 
-@router.post("/source_conflicts/repair", responses=answering(501))
+@router.post("/source_conflicts/repair", responses=error_responses(501))
 async def repair_source_conflicts(body: RepairRequest) -> Done:
     """501: there is nothing to repair."""
-    raise NotOffered(
+    raise NotSupported(
         "a name is claimed by one document only, so there is no conflict to repair; DELETE /documents/delete_document "
         "removes a document that is not wanted"
     )
 
 
-async def _space(ctx: Context, workspace: str) -> Space:
-    return Space(workspace, (await ctx.pointers.live()).status)
+async def _space(ctx: Context, workspace: str) -> Partition:
+    return Partition(workspace, (await ctx.pointers.live()).status)

@@ -4,8 +4,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from services.query.api.documents.models import Said
-from services.query.api.strict_model import Strict
+from services.query.api.documents.models import EncodableText
+from services.query.api.strict_model import StrictModel
 
 
 class PipelineStatus(BaseModel):
@@ -39,7 +39,7 @@ class Cancelled(BaseModel):
     doc_ids: list[str] = Field(default=[], description="documents on which work is stopped, the first 1,000 of them")
 
 
-class ResetRequest(Strict):
+class ResetRequest(StrictModel):
     """`confirm` must be true, as in LightRAG."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"confirm": True}]})
@@ -62,11 +62,13 @@ class SourceConflicts(BaseModel):
     next_cursor: str | None = None
 
 
-class RepairRequest(Strict):
+class RepairRequest(StrictModel):
     """Which document keeps a name."""
 
-    canonical_source_key: Said = Field(min_length=1, max_length=4096, examples=["port.md"])
-    primary_doc_id: Said = Field(min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"])
+    canonical_source_key: EncodableText = Field(min_length=1, max_length=4096, examples=["port.md"])
+    primary_doc_id: EncodableText = Field(
+        min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"]
+    )
     expected_candidate_count: int | None = None
-    expected_candidate_fingerprint: Said | None = None
+    expected_candidate_fingerprint: EncodableText | None = None
     dry_run: bool = True

@@ -22,10 +22,10 @@ from services.query.api.context import brand
 ENTRIES = {"/webui": "index.html", "/workspace": "workspace.html"}
 """The two pages of one folder: for those who keep the documents, and for those who only ask."""
 
-OPEN = ("/", "/ui/customization", *ENTRIES, *(f"{path}/*" for path in ENTRIES))
+PUBLIC_PATHS = ("/", "/ui/customization", *ENTRIES, *(f"{path}/*" for path in ENTRIES))
 """What a browser loads before anybody has logged in."""
 
-PLACE = b"<!-- __LIGHTRAG_RUNTIME_CONFIG__ -->"
+CONFIG_PLACEHOLDER = b"<!-- __LIGHTRAG_RUNTIME_CONFIG__ -->"
 """Where an entry file waits for what the server tells it."""
 
 POLICY = (
@@ -36,10 +36,10 @@ POLICY = (
 """Scripts come from here only, besides the one that this server writes, named by its hash. The graph is laid out in
 workers made of blobs; pictures in answers are not fetched from elsewhere, for that would tell others what was asked."""
 
-FOR_EVER = "public, max-age=31536000, immutable"
+IMMUTABLE = "public, max-age=31536000, immutable"
 """The names in `assets/` hold a hash of what is in them."""
 
-TYPES = {".js": "text/javascript", ".css": "text/css"}
+MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 """What a browser must be told exactly, whatever this machine's table of media types says."""
 
 
@@ -47,18 +47,18 @@ def add_page(app: FastAPI, folder: Path) -> None:
     """Serve each entry that the folder has; an entry without its last slash leads to the one with it."""
     for path, entry in ENTRIES.items():
         if (folder / entry).is_file():
-            app.add_api_route(path, _leading(f"{path}/"), include_in_schema=False)
-            app.mount(path, Page(folder, path, entry))
+            app.add_api_route(path, _redirect_to(f"{path}/"), include_in_schema=False)
+            app.mount(path, WebPage(folder, path, entry))
 
 
-def _leading(to: str) -> Callable[[], Awaitable[RedirectResponse]]:
+def _redirect_to(to: str) -> Callable[[], Awaitable[RedirectResponse]]:
     async def lead() -> RedirectResponse:
         return RedirectResponse(to, 307)
 
     return lead
 
 
-class Page(StaticFiles):
+class WebPage(StaticFiles):
     """The files of a folder below `path`; `path` itself is the entry file, and the other entries are not there."""
 
     def __init__(self, folder: Path, path: str, entry: str) -> None:
@@ -73,8 +73,8 @@ class Page(StaticFiles):
         response = await super().get_response(self._entry if path == "." else path, scope)
         if isinstance(response, FileResponse) and path in (".", self._entry):
             return _entry(Path(response.path), self._path, brand(scope["app"])[0])
-        response.headers["Cache-Control"] = FOR_EVER if path.startswith(f"assets{os.sep}") else "no-cache"
-        if kind := TYPES.get(Path(path).suffix):
+        response.headers["Cache-Control"] = IMMUTABLE if path.startswith(f"assets{os.sep}") else "no-cache"
+        if kind := MEDIA_TYPES.get(Path(path).suffix):
             response.headers["Content-Type"] = f"{kind}; charset=utf-8"
         return response
 
@@ -85,5 +85,5 @@ def _entry(file: Path, path: str, title: str | None) -> HTMLResponse:
     # What JSON leaves as it is and HTML would read: the end of a script.
     script = f"window.__LIGHTRAG_CONFIG__ = {json.dumps(told)};".replace("<", "\\u003c").encode()
     digest = base64.b64encode(hashlib.sha256(script).digest()).decode()
-    page = file.read_bytes().replace(PLACE, b"<script>" + script + b"</script>")
+    page = file.read_bytes().replace(CONFIG_PLACEHOLDER, b"<script>" + script + b"</script>")
     return HTMLResponse(page, headers={"Content-Security-Policy": POLICY.format(script=f"'sha256-{digest}'")})

@@ -12,11 +12,11 @@ from fastapi.routing import APIRoute
 from starlette.datastructures import MutableHeaders
 
 from contracts.text import encodable
-from services.query.api.compat.chat import Reply, last, placed, question, reply
-from services.query.api.compat.conversation import Wish, wish
+from services.query.api.compat.chat import Reply, answer_request, last_user_message, to_request, with_position
+from services.query.api.compat.conversation import ParsedMessage, parse_message
 from services.query.api.compat.ollama_models import (
-    CHATTED,
-    GENERATED,
+    CHAT_EXAMPLE,
+    GENERATE_EXAMPLE,
     PROTOCOL,
     ChatRequest,
     GenerateRequest,
@@ -25,16 +25,16 @@ from services.query.api.compat.ollama_models import (
     tags,
 )
 from services.query.api.context import Context, Ctx, Workspace
-from services.query.api.errors import documented
-from services.query.api.questions.streaming import Lines, Ndjson, guarded
-from services.query.errors import NotThere
+from services.query.api.errors import protocol_errors
+from services.query.api.questions.streaming import Lines, NdjsonResponse, with_error_line
+from services.query.errors import NotFound
 
 Handle = Callable[[Request], Coroutine[Any, Any, Response]]
-Part = Callable[[str], dict[str, Any]]
+PartFields = Callable[[str], dict[str, Any]]
 """A piece of an answer, in the field of its route."""
 
 
-class AnyType(APIRoute):
+class JsonBodyRoute(APIRoute):
     """A route whose body is JSON whatever its client calls it: some send application/octet-stream."""
 
     def get_route_handler(self) -> Handle:
@@ -48,90 +48,90 @@ class AnyType(APIRoute):
         return handler
 
 
-router = APIRouter(prefix="/api", tags=["ollama"], route_class=AnyType, responses=documented(OllamaProblem))
+router = APIRouter(prefix="/api", tags=["ollama"], route_class=JsonBodyRoute, responses=protocol_errors(OllamaProblem))
 
 
-def shown(example: dict[str, Any], streamed: bool = False) -> dict[int | str, dict[str, Any]]:
+def example_response(example: dict[str, Any], streamed: bool = False) -> dict[int | str, dict[str, Any]]:
     """How the description of the API shows the answers of a route."""
     more = {"application/x-ndjson": {"example": json.dumps(example) + "\n"}} if streamed else {}
     return {200: {"content": {"application/json": {"example": example}, **more}}}
 
 
-@router.get("/version", responses=shown({"version": PROTOCOL}))
+@router.get("/version", responses=example_response({"version": PROTOCOL}))
 async def version() -> dict[str, str]:
     """The version of the protocol."""
     return {"version": PROTOCOL}
 
 
-@router.get("/tags", responses=shown(tags("lightrag", "latest")))
+@router.get("/tags", responses=example_response(tags("lightrag", "latest")))
 async def models(ctx: Ctx) -> dict[str, Any]:
     """The models that there are: one."""
-    return tags(*_names(ctx))
+    return tags(*_model_name(ctx))
 
 
-@router.get("/ps", responses=shown(running("lightrag", "latest")))
+@router.get("/ps", responses=example_response(running("lightrag", "latest")))
 async def loaded(ctx: Ctx) -> dict[str, Any]:
     """The models that are loaded: the same one."""
-    return running(*_names(ctx))
+    return running(*_model_name(ctx))
 
 
-@router.post("/chat", response_model=None, responses=shown(CHATTED, streamed=True))
+@router.post("/chat", response_model=None, responses=example_response(CHAT_EXAMPLE, streamed=True))
 async def chat(body: ChatRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response) -> Any:
     """Answer the last message from the documents. It may begin with a mode: `/local`, `/bypass`, `/context`."""
-    _known(body.model, ctx)
+    _check_model(body.model, ctx)
     turns = body.turns
-    asking = question(wish(last(turns)), turns[:-1], body.system or "")
-    said = await reply(asking, ctx, workspace, response, streamed=body.stream is not False)
+    asking = to_request(parse_message(last_user_message(turns)), turns[:-1], body.system or "")
+    said = await answer_request(asking, ctx, workspace, response, streamed=body.stream is not False)
     if body.stream is False:
-        return _end(body.model, said, _message(await said.whole()))
-    return placed(Ndjson(_lines(body.model, said, _message, request.url.path)), response)
+        return _last_line(body.model, said, _message(await said.text()))
+    return with_position(NdjsonResponse(_lines(body.model, said, _message, request.url.path)), response)
 
 
-@router.post("/generate", response_model=None, responses=shown(GENERATED, streamed=True))
+@router.post("/generate", response_model=None, responses=example_response(GENERATE_EXAMPLE, streamed=True))
 async def generate(body: GenerateRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response) -> Any:
     """Give the prompt to the language model as it stands, without any retrieval."""
-    _known(body.model, ctx)
-    asking = question(Wish(body.prompt, "bypass"), (), body.system or "", bare=True)
-    said = await reply(asking, ctx, workspace, response, streamed=bool(body.stream))
+    _check_model(body.model, ctx)
+    asking = to_request(ParsedMessage(body.prompt, "bypass"), (), body.system or "", bare=True)
+    said = await answer_request(asking, ctx, workspace, response, streamed=bool(body.stream))
     if not body.stream:
-        return _end(body.model, said, {**_response(await said.whole()), "context": []})
-    return placed(Ndjson(_lines(body.model, said, _response, request.url.path)), response)
+        return _last_line(body.model, said, {**_response(await said.text()), "context": []})
+    return with_position(NdjsonResponse(_lines(body.model, said, _response, request.url.path)), response)
 
 
-def _lines(model: str, said: Reply, part: Part, path: str) -> Lines:
+def _lines(model: str, said: Reply, part: PartFields, path: str) -> Lines:
     """A line for each piece, and one that says how it went. After an error too: clients wait for it."""
 
     async def lines() -> Lines:
         async with aclosing(said.pieces):
             async for piece in said.pieces:
                 yield _line(model, done=False, **part(piece))
-        yield json.dumps(_end(model, said, part(""))) + "\n"
+        yield json.dumps(_last_line(model, said, part(""))) + "\n"
 
     def failed(_: int, detail: str) -> str:
         told = _line(model, **part(f"\n\nError: {detail}"), error=detail, done=False)
-        return told + json.dumps(_end(model, said, part(""))) + "\n"
+        return told + json.dumps(_last_line(model, said, part(""))) + "\n"
 
-    return guarded(lines(), path, failed)
+    return with_error_line(lines(), path, failed)
 
 
 def _line(model: str, **fields: Any) -> str:
     return json.dumps({"model": model, "created_at": _now(), **fields}) + "\n"
 
 
-def _end(model: str, said: Reply, part: dict[str, Any]) -> dict[str, Any]:
+def _last_line(model: str, said: Reply, part: dict[str, Any]) -> dict[str, Any]:
     """The last line of an answer, or the only one. Durations in nanoseconds."""
-    meter, now = said.meter, time.monotonic_ns()
-    first = meter.first or now
+    meter, now = said.usage, time.monotonic_ns()
+    first = meter.first_piece_at or now
     return {
         "model": model,
         "created_at": _now(),
         **part,
         "done": True,
         "done_reason": "stop",
-        "total_duration": now - meter.began,
+        "total_duration": now - meter.started_at,
         "load_duration": 0,
         "prompt_eval_count": meter.prompt_tokens,
-        "prompt_eval_duration": first - meter.began,
+        "prompt_eval_duration": first - meter.started_at,
         "eval_count": meter.answer_tokens,
         "eval_duration": now - first,
         "references": said.references,
@@ -150,12 +150,12 @@ def _now() -> str:
     return datetime.now(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _names(ctx: Context) -> tuple[str, str]:
+def _model_name(ctx: Context) -> tuple[str, str]:
     return ctx.settings.ollama_emulating_model_name, ctx.settings.ollama_emulating_model_tag
 
 
-def _known(model: str, ctx: Context) -> None:
-    """Raises NotThere for a model that is not the one there is."""
-    name, tag = _names(ctx)
+def _check_model(model: str, ctx: Context) -> None:
+    """Raises NotFound for a model that is not the one there is."""
+    name, tag = _model_name(ctx)
     if model not in (name, f"{name}:{tag}"):
-        raise NotThere(f"model '{encodable(model)}' not found")
+        raise NotFound(f"model '{encodable(model)}' not found")

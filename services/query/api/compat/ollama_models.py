@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from services.query.api.strict_model import Strict
+from services.query.api.strict_model import StrictModel
 from services.query.question import Turn
 
 SIZE = 7_365_960_935
@@ -14,7 +14,7 @@ PROTOCOL = "0.9.3"
 """The version of Ollama whose protocol this is. LightRAG's numbers, which clients only show."""
 
 
-class Message(Strict):
+class Message(StrictModel):
     """What somebody said."""
 
     role: Literal["system", "user", "assistant"]
@@ -22,7 +22,7 @@ class Message(Strict):
     images: list[str] | None = Field(default=None, max_length=0, description="not read, and refused")
 
 
-class ChatRequest(Strict):
+class ChatRequest(StrictModel):
     """A conversation."""
 
     model_config = ConfigDict(
@@ -49,7 +49,7 @@ class ChatRequest(Strict):
         return [Turn(message.role, message.content) for message in self.messages]
 
 
-class GenerateRequest(Strict):
+class GenerateRequest(StrictModel):
     """A prompt for the language model, without any retrieval."""
 
     model_config = ConfigDict(
@@ -106,7 +106,7 @@ STATISTICS = {
     "eval_count": 14,
     "eval_duration": 307_000_000,
 }
-CHATTED: dict[str, Any] = {
+CHAT_EXAMPLE: dict[str, Any] = {
     "model": "lightrag:latest",
     "created_at": "2026-01-15T09:30:00Z",
     "message": {
@@ -119,7 +119,7 @@ CHATTED: dict[str, Any] = {
     **STATISTICS,
     "references": [{"reference_id": "1", "file_path": "harbour.md"}],
 }
-GENERATED: dict[str, Any] = {
+GENERATE_EXAMPLE: dict[str, Any] = {
     "model": "lightrag:latest",
     "created_at": "2026-01-15T09:30:00Z",
     "response": "Rotterdam, Antwerp and Hamburg.",

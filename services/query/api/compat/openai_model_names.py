@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from services.query.api.auth.permissions import EVERY
+from services.query.api.auth.permissions import ALL_WORKSPACES
 from services.query.api.compat.conversation import MODES
 from services.query.question import Mode
 
@@ -23,7 +23,7 @@ class Model:
         return f"{NAME}:{self.mode}" + (f"@{self.workspace}" if self.workspace else "")
 
 
-def model(id: str) -> Model | None:
+def parse_model(id: str) -> Model | None:
     """The model of that name; None when there is none. Without a mode it is `mix`."""
     name, at, workspace = id.partition("@")
     name, colon, mode = name.partition(":")
@@ -33,15 +33,15 @@ def model(id: str) -> Model | None:
     return Model(found, workspace) if found else None
 
 
-def models(workspaces: Iterable[str]) -> list[Model]:
+def models_of(workspaces: Iterable[str]) -> list[Model]:
     """Every mode in each of the workspaces."""
     return [Model(mode, workspace) for workspace in workspaces for mode in MODES.values()]
 
 
-def offered(bound: frozenset[str], usual: str | None) -> list[Model]:
+def available_models(bound: frozenset[str], default: str | None) -> list[Model]:
     """The models for credentials that are bound to these workspaces.
 
     `usual`: what a request without a workspace means to them, None when they must always name one.
     """
-    several = sorted(bound - {EVERY}) if len(bound) > 1 or usual is None else []
-    return models([*([] if usual is None else [""]), *several])
+    several = sorted(bound - {ALL_WORKSPACES}) if len(bound) > 1 or default is None else []
+    return models_of([*([] if default is None else [""]), *several])

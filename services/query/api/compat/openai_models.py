@@ -4,21 +4,21 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from services.query.api.strict_model import Strict
+from services.query.api.strict_model import StrictModel
 from services.query.question import Turn
 
 CREATED = 1_705_276_800
 """Seconds of the epoch; the field is required of a model, and ours have no date."""
 
 
-class TextPart(Strict):
+class TextPart(StrictModel):
     """A text as one part of a message. Other parts are not read, and refused."""
 
     type: Literal["text"]
     text: str
 
 
-class ChatMessage(Strict):
+class ChatMessage(StrictModel):
     """What somebody said."""
 
     role: Literal["system", "developer", "user", "assistant"]
@@ -31,13 +31,13 @@ class ChatMessage(Strict):
         return Turn("system" if self.role == "developer" else self.role, text)
 
 
-class StreamOptions(Strict):
+class StreamOptions(StrictModel):
     """What a stream holds beside the answer."""
 
     include_usage: bool | None = None
 
 
-class ChatCompletionRequest(Strict):
+class ChatCompletionRequest(StrictModel):
     """A conversation. `model` says how it is answered, and may say from which workspace."""
 
     model_config = ConfigDict(
@@ -90,12 +90,12 @@ def usage(prompt: int, answer: int) -> dict[str, int]:
     return {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}
 
 
-def described(id: str) -> dict[str, Any]:
+def model_object(id: str) -> dict[str, Any]:
     """A model, as the list of them has it."""
     return {"id": id, "object": "model", "created": CREATED, "owned_by": "lightstream"}
 
 
-COMPLETED: dict[str, Any] = {
+COMPLETION_EXAMPLE: dict[str, Any] = {
     "id": "chatcmpl-6f1f0b8be1f14e1d9c1f",
     "object": "chat.completion",
     "created": 1_768_469_400,

@@ -34,7 +34,7 @@ class InsertResponse(BaseModel):
     documents: list[Placed] = Field(default=[], description="in the order of the request")
     warnings: list[str] = Field(default=[], description="what may be wrong with the text, as an encoding in doubt")
 
-    def warning(self, warnings: Sequence[str]) -> "InsertResponse":
+    def with_warnings(self, warnings: Sequence[str]) -> "InsertResponse":
         """The same answer, with these warnings."""
         said = "".join(f" Warning: {one}." for one in warnings)
         return self.model_copy(update={"message": self.message + said, "warnings": list(warnings)})

@@ -6,18 +6,18 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field,
 
 from contracts.text import encodable, one_line, sanitize
 from contracts.values import Chunking
-from services.query.api.strict_model import Strict
+from services.query.api.strict_model import StrictModel
 from services.query.status.document_status import STATUSES, STEPS, DocumentStatus
 
-Said = Annotated[str, AfterValidator(encodable)]
+EncodableText = Annotated[str, AfterValidator(encodable)]
 """A text without lone surrogates, which JSON can carry and UTF-8 cannot."""
 
 
-MOST_AT_ONCE = 1000
+MAX_PER_REQUEST = 1000
 """Texts, or ids, of one request; more go into further ones."""
 
 
-class ChunkingParams(Strict):
+class ChunkingParams(StrictModel):
     """How large the chunks are; what is null is the service's setting. LightRAG's names, and ours."""
 
     model_config = ConfigDict(extra="forbid")
@@ -26,11 +26,11 @@ class ChunkingParams(Strict):
     chunk_overlap_token_size: int | None = Field(
         default=None, ge=0, validation_alias=AliasChoices("chunk_overlap_token_size", "overlap")
     )
-    split_by_character: Said | None = Field(default=None, min_length=1, max_length=64)
+    split_by_character: EncodableText | None = Field(default=None, min_length=1, max_length=64)
     split_by_character_only: bool = False
 
 
-class ChunkingOption(Strict):
+class ChunkingOption(StrictModel):
     """How the documents of this request are cut."""
 
     model_config = ConfigDict(
@@ -59,11 +59,11 @@ class ChunkingOption(Strict):
         )
 
 
-class InsertText(Strict):
+class InsertText(StrictModel):
     """One text to add."""
 
-    text: Said = Field(min_length=1, examples=["Port Elm has a lighthouse."])
-    file_source: Said = Field(default="", max_length=4096, examples=["port.md"])
+    text: EncodableText = Field(min_length=1, examples=["Port Elm has a lighthouse."])
+    file_source: EncodableText = Field(default="", max_length=4096, examples=["port.md"])
     chunking: ChunkingOption | None = None
 
     @field_validator("text")
@@ -74,11 +74,11 @@ class InsertText(Strict):
         return text
 
 
-class InsertTexts(Strict):
+class InsertTexts(StrictModel):
     """Several texts to add."""
 
-    texts: list[Said] = Field(min_length=1, max_length=MOST_AT_ONCE, examples=[["First.", "Second."]])
-    file_sources: list[Said] = Field(default=[], examples=[["a.md", "b.md"]])
+    texts: list[EncodableText] = Field(min_length=1, max_length=MAX_PER_REQUEST, examples=[["First.", "Second."]])
+    file_sources: list[EncodableText] = Field(default=[], examples=[["a.md", "b.md"]])
     chunking: ChunkingOption | None = None
 
     @model_validator(mode="after")
@@ -92,7 +92,7 @@ class InsertTexts(Strict):
         return self
 
 
-class PaginatedRequest(Strict):
+class PaginatedRequest(StrictModel):
     """Which page of the list of documents."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"page": 1, "page_size": 50, "status_filter": "failed"}]})
@@ -125,7 +125,7 @@ class Document(BaseModel):
     @classmethod
     def of(cls, status: DocumentStatus) -> "Document":
         """What the projection knows."""
-        failures = status.standing_failures
+        failures = status.open_failures
         return cls(
             id=status.id,
             content_summary=status.summary,
@@ -185,11 +185,11 @@ def all_counts(counts: dict[str, int]) -> dict[str, int]:
     return {**{status: counts.get(status, 0) for status in STATUSES}, "all": sum(counts.values())}
 
 
-class DeleteRequest(Strict):
+class DeleteRequest(StrictModel):
     """Which documents leave. The two flags are LightRAG's: no files are kept here, and caches are cleared apart."""
 
-    doc_ids: list[Said] = Field(
-        min_length=1, max_length=MOST_AT_ONCE, examples=[["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"]]
+    doc_ids: list[EncodableText] = Field(
+        min_length=1, max_length=MAX_PER_REQUEST, examples=[["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"]]
     )
     delete_file: bool = False
     delete_llm_cache: bool = False

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query, Request
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.ids import UNKNOWN_SOURCE
 from runtime.bus.publisher import Added
 from runtime.parsing.kinds import KINDS
@@ -29,19 +29,19 @@ from services.query.api.documents.models import (
     TrackStatus,
     all_counts,
 )
-from services.query.api.documents.multipart import received
-from services.query.api.reference.links import ADDED, LISTED, SCANNED, TRACKED
-from services.query.api.reference.responses import answering
-from services.query.errors import NotThere
-from services.query.ingestion.adding import Shelf, Text, Track, add_texts
+from services.query.api.documents.multipart import receive_file
+from services.query.api.reference.links import DOCUMENT_LIST, DOCUMENTS_ADDED, SCAN_STARTED, TRACKED_DOCUMENTS
+from services.query.api.reference.responses import error_responses
+from services.query.errors import NotFound
+from services.query.ingestion.adding import DocumentPublisher, IngestRequest, NewDocument, publish_documents
 from services.query.ingestion.removing import delete, delete_all, reprocess
 from services.query.ingestion.scanning import AlreadyRunning
-from services.query.ingestion.uploading import Wishes, upload
+from services.query.ingestion.uploading import UploadOptions, upload
 from services.query.status.document_status import STATUSES
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
-Key = Annotated[
+IdempotencyKey = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key", min_length=1, max_length=256, description="requests with this key are one, for a day"
@@ -50,7 +50,7 @@ Key = Annotated[
 
 TrackId = Annotated[str, Path(examples=["insert_20261121_120718_e19508f8"])]
 
-FORM: dict[str, Any] = {
+UPLOAD_FORM: dict[str, Any] = {
     "requestBody": {
         "required": True,
         "content": {
@@ -73,72 +73,76 @@ FORM: dict[str, Any] = {
 """FastAPI would read the whole form before the route could bound it."""
 
 
-@router.post("/upload", openapi_extra=FORM, responses={**ADDED, **answering(409)})
+@router.post("/upload", openapi_extra=UPLOAD_FORM, responses={**DOCUMENTS_ADDED, **error_responses(409)})
 async def upload_file(
     request: Request,
     ctx: Ctx,
     workspace: Workspace,
-    key: Key = None,
+    key: IdempotencyKey = None,
     replace: Annotated[bool, Query(description="another text under a name that is there is its new version")] = False,
 ) -> InsertResponse:
     """Add a file. The answer comes once it is read and the log has its text durably."""
-    shelf = Shelf(ctx.log, ctx.blobs, workspace)
-    async with received(request, ctx.readers.refuse_larger) as file:
-        added, track, warning = await upload(shelf, file, Wishes(key, replace), ctx.readers)
-    return (await _answered(ctx, workspace, [added], track)).warning([warning] if warning else [])
+    publisher = DocumentPublisher(ctx.log, ctx.blobs, workspace)
+    async with receive_file(request, ctx.read_limits.refuse_larger) as file:
+        added, ingest, warning = await upload(publisher, file, UploadOptions(key, replace), ctx.read_limits)
+    return (await _insert_response(ctx, workspace, [added], ingest)).with_warnings([warning] if warning else [])
 
 
-@router.post("/text", responses=ADDED)
-async def add_text(body: InsertText, ctx: Ctx, workspace: Workspace, key: Key = None) -> InsertResponse:
+@router.post("/text", responses=DOCUMENTS_ADDED)
+async def add_text(body: InsertText, ctx: Ctx, workspace: Workspace, key: IdempotencyKey = None) -> InsertResponse:
     """Add one text. The answer comes once the log has it durably."""
-    track = Track.of("insert", key, body.model_dump_json())
-    return await _added(ctx, workspace, track, [body.text], [body.file_source], body.chunking)
+    ingest = IngestRequest.of("insert", key, body.model_dump_json())
+    return await _add(ctx, workspace, ingest, [body.text], [body.file_source], body.chunking)
 
 
-@router.post("/texts", responses=ADDED)
-async def texts(body: InsertTexts, ctx: Ctx, workspace: Workspace, key: Key = None) -> InsertResponse:
+@router.post("/texts", responses=DOCUMENTS_ADDED)
+async def texts(body: InsertTexts, ctx: Ctx, workspace: Workspace, key: IdempotencyKey = None) -> InsertResponse:
     """Add several texts. The answer comes once the log has them all durably."""
-    track = Track.of("insert", key, body.model_dump_json())
-    return await _added(ctx, workspace, track, body.texts, body.file_sources, body.chunking)
+    ingest = IngestRequest.of("insert", key, body.model_dump_json())
+    return await _add(ctx, workspace, ingest, body.texts, body.file_sources, body.chunking)
 
 
-async def _added(
+async def _add(
     ctx: Context,
     workspace: str,
-    track: Track,
+    ingest: IngestRequest,
     texts: Sequence[str],
     sources: Sequence[str],
     chunking: ChunkingOption | None,
 ) -> InsertResponse:
     wanted = chunking.chunking() if chunking else None
     named = zip(texts, sources or [UNKNOWN_SOURCE] * len(texts), strict=True)
-    added = await add_texts(
-        Shelf(ctx.log, ctx.blobs, workspace), track, [Text(text, name, chunking=wanted) for text, name in named]
+    added = await publish_documents(
+        DocumentPublisher(ctx.log, ctx.blobs, workspace),
+        ingest,
+        [NewDocument(text, name, chunking=wanted) for text, name in named],
     )
-    return await _answered(ctx, workspace, added, track)
+    return await _insert_response(ctx, workspace, added, ingest)
 
 
-async def _answered(ctx: Context, workspace: str, added: Sequence[Added], track: Track) -> InsertResponse:
+async def _insert_response(
+    ctx: Context, workspace: str, added: Sequence[Added], ingest: IngestRequest
+) -> InsertResponse:
     there = [one.document_id for one in added if not one.is_new]
     found = await ctx.documents.get(await _space(ctx, workspace), there) if there else {}
-    return InsertResponse.of(added, track.id, {id: state.status for id, (state, _) in found.items()})
+    return InsertResponse.of(added, ingest.id, {id: state.status for id, (state, _) in found.items()})
 
 
-@router.post("/scan", responses={**SCANNED, **answering(404, 501)})
+@router.post("/scan", responses={**SCAN_STARTED, **error_responses(404, 501)})
 async def scan(ctx: Ctx, workspace: Workspace) -> Started:
     """Add every file of the workspace's folder in INPUT_DIR, in the background. 501 where that is not set.
 
     While a scan of the workspace is running there is no second one: the answer then has the track id of the first.
     """
     try:
-        begun = ctx.scans.start(Shelf(ctx.log, ctx.blobs, workspace))
+        begun = ctx.scans.start(DocumentPublisher(ctx.log, ctx.blobs, workspace))
     except AlreadyRunning as running:
         message = "A scan of this workspace is running already; nothing was begun."
         return Started(status="scanning_skipped_pipeline_busy", message=message, track_id=running.track_id)
     return Started(status="scanning_started", message="The folder is being read.", track_id=begun.track_id)
 
 
-@router.get("/scan/status/{track_id}", operation_id="scan_status", responses=answering(404))
+@router.get("/scan/status/{track_id}", operation_id="scan_status", responses=error_responses(404))
 async def scan_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> ScanStatus:
     """How far a scan of this process is."""
     found = ctx.scans.get(workspace, track_id)
@@ -195,14 +199,14 @@ async def reprocess_failed(ctx: Ctx, workspace: Workspace) -> Started:
     return Started(status="reprocessing_started", message=f"{found} documents are tried again.")
 
 
-@router.get("/track_status/{track_id}", operation_id="track_status", responses=TRACKED)
+@router.get("/track_status/{track_id}", operation_id="track_status", responses=TRACKED_DOCUMENTS)
 async def track_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> TrackStatus:
     """The documents of one request, or the one document of that id. An unknown id has none.
 
     A scan that this process knows has those too that it found unchanged.
     """
     space = await _space(ctx, workspace)
-    found = await ctx.documents.tracked(space, track_id)
+    found = await ctx.documents.by_track_id(space, track_id)
     others = {track_id, *ctx.scans.unchanged(workspace, track_id)} - {status.id for status in found}
     if not found or len(others) > 1:
         states = await ctx.documents.get(space, sorted(others))
@@ -215,7 +219,7 @@ async def track_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> Tra
     )
 
 
-@router.get("/by_id", responses=answering(404))
+@router.get("/by_id", responses=error_responses(404))
 async def by_id(
     ctx: Ctx,
     workspace: Workspace,
@@ -225,11 +229,11 @@ async def by_id(
     found = await ctx.documents.get(await _space(ctx, workspace), [doc_id])
     state = found[doc_id][0] if doc_id in found else None
     if state is None or state.status not in STATUSES:
-        raise NotThere("there is no document of that id")
+        raise NotFound("there is no document of that id")
     return Document.of(state)
 
 
-@router.post("/paginated", responses=LISTED)
+@router.post("/paginated", responses=DOCUMENT_LIST)
 async def paginated(body: PaginatedRequest, ctx: Ctx, workspace: Workspace) -> PaginatedResponse:
     """A page of the list of documents."""
     space = await _space(ctx, workspace)
@@ -263,5 +267,5 @@ async def status_counts(ctx: Ctx, workspace: Workspace) -> StatusCounts:
     return StatusCounts(status_counts=all_counts(await ctx.documents.counts(await _space(ctx, workspace))))
 
 
-async def _space(ctx: Context, workspace: str) -> Space:
-    return Space(workspace, (await ctx.pointers.live("status")).status)
+async def _space(ctx: Context, workspace: str) -> Partition:
+    return Partition(workspace, (await ctx.pointers.live("status")).status)

@@ -9,10 +9,10 @@ from contracts.ids import SEPARATOR
 from contracts.text import encodable, one_line, sanitize
 from contracts.values import EditedValues
 from runtime.bus.codec import explain
-from services.query.api.strict_model import Strict
-from services.query.errors import NotTaken
-from services.query.graph.browsing import Part
-from services.query.graph.editing import Edited, Renaming
+from services.query.api.strict_model import StrictModel
+from services.query.errors import BadRequest
+from services.query.graph.browsing import GraphPart
+from services.query.graph.editing import EditResult, RenameOptions
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -20,7 +20,7 @@ Name = Annotated[str, AfterValidator(encodable), Field(min_length=1, max_length=
 Prose = Annotated[str, AfterValidator(sanitize)]
 
 
-class _Values(Strict):
+class _Values(StrictModel):
     """What is said of a thing. What follows from documents (source_id, file_path) cannot be said."""
 
     model_config = ConfigDict(extra="forbid")
@@ -54,38 +54,38 @@ class RelationValues(_Values):
         )
 
 
-def taken(model: type[M], data: dict[str, Any], *, ignored: tuple[str, ...] = ()) -> M:
-    """The values of a request. Raises `NotTaken` for a name that is not known, and for a value that cannot be."""
+def parse_values(model: type[M], data: dict[str, Any], *, ignored: tuple[str, ...] = ()) -> M:
+    """The values of a request. Raises `BadRequest` for a name that is not known, and for a value that cannot be."""
     try:
         return model.model_validate({name: value for name, value in data.items() if name not in ignored})
     except ValidationError as error:
         known = ", ".join(model.model_fields)
-        raise NotTaken(f"{encodable(explain(error))} (known: {known})") from None
+        raise BadRequest(f"{encodable(explain(error))} (known: {known})") from None
 
 
-def _said(model: type[BaseModel], *ignored: str) -> WithJsonSchema:
+def _json_schema(model: type[BaseModel], *ignored: str) -> WithJsonSchema:
     """Tells of what `taken` looks at later, so that a name that is not known is a 400 as in LightRAG."""
     schema = model.model_json_schema()
     return WithJsonSchema({**schema, "properties": {**schema["properties"], **{name: {} for name in ignored}}})
 
 
-MANUAL = ("source_id", "file_path")
+IGNORED_FIELDS = ("source_id", "file_path")
 """What LightRAG's clients send with a new thing; here it follows from documents."""
 
-NewEntity = Annotated[dict[str, Any], _said(EntityValues, *MANUAL, "entity_name")]
-EntityChange = Annotated[dict[str, Any], _said(EntityValues)]
-NewRelation = Annotated[dict[str, Any], _said(RelationValues, *MANUAL)]
-RelationChange = Annotated[dict[str, Any], _said(RelationValues)]
+NewEntity = Annotated[dict[str, Any], _json_schema(EntityValues, *IGNORED_FIELDS, "entity_name")]
+EntityChange = Annotated[dict[str, Any], _json_schema(EntityValues)]
+NewRelation = Annotated[dict[str, Any], _json_schema(RelationValues, *IGNORED_FIELDS)]
+RelationChange = Annotated[dict[str, Any], _json_schema(RelationValues)]
 
 
-class EntityCreateRequest(Strict):
+class EntityCreateRequest(StrictModel):
     """An entity to make. `source_id` and `file_path` may be given as in LightRAG, and are not kept."""
 
     entity_name: Name = Field(examples=["Ada Marlow"])
     entity_data: NewEntity = Field(examples=[{"description": "Captain of the harbour.", "entity_type": "person"}])
 
 
-class EntityUpdateRequest(Strict):
+class EntityUpdateRequest(StrictModel):
     """What is to be said of an entity, or what it is to be called."""
 
     entity_name: Name = Field(examples=["Port Elm"])
@@ -93,25 +93,25 @@ class EntityUpdateRequest(Strict):
     allow_rename: bool = False
     allow_merge: bool = False
 
-    def renaming(self, values: EntityValues) -> Renaming:
+    def rename_options(self, values: EntityValues) -> RenameOptions:
         """The other name, and what is allowed for it."""
-        return Renaming(values.entity_name, self.allow_rename, self.allow_merge)
+        return RenameOptions(values.entity_name, self.allow_rename, self.allow_merge)
 
 
-class EntitiesMergeRequest(Strict):
+class EntitiesMergeRequest(StrictModel):
     """Several entities that are one."""
 
     entities_to_change: list[Name] = Field(min_length=1, max_length=1000, examples=[["A. Marlow", "Captain Marlow"]])
     entity_to_change_into: Name = Field(examples=["Ada Marlow"])
 
 
-class EntityDeleteRequest(Strict):
+class EntityDeleteRequest(StrictModel):
     """An entity to hide."""
 
     entity_name: Name = Field(examples=["Ada Marlow"])
 
 
-class RelationCreateRequest(Strict):
+class RelationCreateRequest(StrictModel):
     """A relation to make between two entities that there are."""
 
     source_entity: Name = Field(examples=["Ada Marlow"])
@@ -119,7 +119,7 @@ class RelationCreateRequest(Strict):
     relation_data: NewRelation = Field(examples=[{"description": "She leads its office.", "keywords": "work,lead"}])
 
 
-class RelationUpdateRequest(Strict):
+class RelationUpdateRequest(StrictModel):
     """What is to be said of a relation."""
 
     source_id: Name = Field(examples=["Ada Marlow"])
@@ -127,7 +127,7 @@ class RelationUpdateRequest(Strict):
     updated_data: RelationChange = Field(examples=[{"description": "She led its office until 1931.", "weight": 2.0}])
 
 
-class RelationDeleteRequest(Strict):
+class RelationDeleteRequest(StrictModel):
     """A relation to hide."""
 
     source_entity: Name = Field(examples=["Ada Marlow"])
@@ -142,17 +142,17 @@ class Subgraph(BaseModel):
     is_truncated: bool
 
     @classmethod
-    def of(cls, part: Part) -> "Subgraph":
+    def of(cls, part: GraphPart) -> "Subgraph":
         """A part of the graph in LightRAG's shape."""
         return cls(
-            nodes=[{"id": e.name, "labels": [e.name], "properties": node(e)} for e in part.entities],
+            nodes=[{"id": e.name, "labels": [e.name], "properties": entity_properties(e)} for e in part.entities],
             edges=[
                 {
                     "id": f"{r.source}-{r.target}",
                     "type": "DIRECTED",
                     "source": r.source,
                     "target": r.target,
-                    "properties": edge(r),
+                    "properties": relation_properties(r),
                 }
                 for r in part.relations
             ],
@@ -190,18 +190,18 @@ class DeletionResponse(BaseModel):
     file_path: str | None = None
 
 
-PENDING = "The log has it, as {}; the graph does not show it yet, because it works on something else."
+PENDING_MESSAGE = "The log has it, as {}; the graph does not show it yet, because it works on something else."
 
 
-def answered(edited: Edited[Entity] | Edited[Relation], message: str) -> EditResponse:
+def edit_response(edited: EditResult[Entity] | EditResult[Relation], message: str) -> EditResponse:
     """What is answered to an edit."""
-    thing = edited.thing
+    thing = edited.result
     names = edited.key
     named = {"entity_name": names[0]} if len(names) == 1 else {"src_entity": names[0], "tgt_entity": names[1]}
-    shown = node(thing) if isinstance(thing, Entity) else edge(thing) if thing else None
+    shown = entity_properties(thing) if isinstance(thing, Entity) else relation_properties(thing) if thing else None
     return EditResponse(
         status="success" if thing else "pending",
-        message=message if thing else PENDING.format(edited.sequence),
+        message=message if thing else PENDING_MESSAGE.format(edited.sequence),
         data={
             **named,
             "source_id": shown["source_id"] if shown else "",
@@ -211,32 +211,32 @@ def answered(edited: Edited[Entity] | Edited[Relation], message: str) -> EditRes
     )
 
 
-def summarized(edited: Edited[Entity], before: str) -> dict[str, Any]:
+def operation_summary(edited: EditResult[Entity], before: str) -> dict[str, Any]:
     """What became of the entity's name."""
     return {
         "merged": edited.merged,
         "merge_status": "success" if edited.merged else "not_attempted",
         "merge_error": None,
-        "operation_status": "success" if edited.thing else "pending",
+        "operation_status": "success" if edited.result else "pending",
         "target_entity": before,
         "final_entity": edited.key[0],
         "renamed": edited.renamed,
     }
 
 
-def deleted(edited: Edited[bool], message: str) -> DeletionResponse:
+def deletion_response(edited: EditResult[bool], message: str) -> DeletionResponse:
     """What is answered to a deletion."""
-    if edited.thing:
+    if edited.result:
         return DeletionResponse(status="success", message=message, status_code=200)
-    return DeletionResponse(status="pending", message=PENDING.format(edited.sequence), status_code=202)
+    return DeletionResponse(status="pending", message=PENDING_MESSAGE.format(edited.sequence), status_code=202)
 
 
-def node(entity: Entity) -> dict[str, Any]:
+def entity_properties(entity: Entity) -> dict[str, Any]:
     """The properties of an entity."""
     return {"entity_id": entity.name, "entity_type": entity.type, **_common(entity)}
 
 
-def edge(relation: Relation) -> dict[str, Any]:
+def relation_properties(relation: Relation) -> dict[str, Any]:
     """The properties of a relation."""
     return {"weight": relation.weight, "keywords": ",".join(relation.keywords), **_common(relation)}
 

@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from contracts.graph import Space
-from services.query.api.auth.permissions import Caller
+from contracts.graph import Partition
+from services.query.api.auth.permissions import Principal
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.graph.models import (
-    MANUAL,
+    IGNORED_FIELDS,
     DeletionResponse,
     EditResponse,
     EntitiesMergeRequest,
@@ -24,32 +24,32 @@ from services.query.api.graph.models import (
     RelationUpdateRequest,
     RelationValues,
     Subgraph,
-    answered,
-    deleted,
-    summarized,
-    taken,
+    deletion_response,
+    edit_response,
+    operation_summary,
+    parse_values,
 )
-from services.query.api.reference.links import ENTITY, NAMES, RELATION
-from services.query.api.reference.responses import Responses, answering
+from services.query.api.reference.links import ENTITY, ENTITY_NAMES, RELATION
+from services.query.api.reference.responses import Responses, error_responses
 from services.query.graph import browsing, editing
-from services.query.graph.editing import Desk, Edited
+from services.query.graph.editing import EditResult, GraphEditor
 
 router = APIRouter(tags=["graph"])
 
 
-async def desk(request: Request, ctx: Ctx, workspace: Workspace) -> Desk:
+async def graph_editor(request: Request, ctx: Ctx, workspace: Workspace) -> GraphEditor:
     """Where the caller edits the graph of the workspace."""
-    caller: Caller = request.state.caller
-    return Desk(ctx.log, ctx.deps.graph, ctx.pointers, workspace, ctx.settings.edit_timeout, caller.name)
+    principal: Principal = request.state.principal
+    return GraphEditor(ctx.log, ctx.deps.graph, ctx.pointers, workspace, ctx.settings.edit_timeout, principal.name)
 
 
-Editing = Annotated[Desk, Depends(desk)]
+Editor = Annotated[GraphEditor, Depends(graph_editor)]
 
-LATER: Responses = {202: {"description": "the log has it; the graph does not show it yet"}}
-CHANGING: Responses = {**LATER, **answering(404)}
+ACCEPTED: Responses = {202: {"description": "the log has it; the graph does not show it yet"}}
+CHANGE_RESPONSES: Responses = {**ACCEPTED, **error_responses(404)}
 
 
-@router.get("/graph/label/list", responses=NAMES)
+@router.get("/graph/label/list", responses=ENTITY_NAMES)
 async def labels(ctx: Ctx, workspace: Workspace) -> list[str]:
     """The names of all entities, sorted."""
     return await browsing.names(ctx.deps.graph, await _space(ctx, workspace))
@@ -84,7 +84,7 @@ async def graphs(
 ) -> Subgraph:
     """The entities around a name and the relations between them; MAX_GRAPH_NODES bounds it."""
     most = min(max_nodes, ctx.settings.max_graph_nodes)
-    part = await browsing.around(ctx.deps.graph, await _space(ctx, workspace), label, max_depth, most)
+    part = await browsing.neighbourhood(ctx.deps.graph, await _space(ctx, workspace), label, max_depth, most)
     return Subgraph.of(part)
 
 
@@ -94,71 +94,71 @@ async def exists(ctx: Ctx, workspace: Workspace, name: Annotated[Name, Query(exa
     return Exists(exists=bool(await ctx.deps.graph.entities(await _space(ctx, workspace), [name])))
 
 
-@router.post("/graph/entity/create", responses={**LATER, **ENTITY})
-async def create_entity(body: EntityCreateRequest, desk: Editing, response: Response) -> EditResponse:
+@router.post("/graph/entity/create", responses={**ACCEPTED, **ENTITY})
+async def create_entity(body: EntityCreateRequest, editor: Editor, response: Response) -> EditResponse:
     """Make an entity."""
-    values = taken(EntityValues, body.entity_data, ignored=(*MANUAL, "entity_name")).values()
-    edited = await editing.create_entity(desk, body.entity_name, values)
-    return answered(_coded(edited, response), f"Entity '{edited.key[0]}' created successfully")
+    values = parse_values(EntityValues, body.entity_data, ignored=(*IGNORED_FIELDS, "entity_name")).values()
+    edited = await editing.create_entity(editor, body.entity_name, values)
+    return edit_response(_with_status(edited, response), f"Entity '{edited.key[0]}' created successfully")
 
 
-@router.post("/graph/entity/edit", operation_id="edit_entity", responses={**CHANGING, **ENTITY})
-async def edit_entity(body: EntityUpdateRequest, desk: Editing, response: Response) -> EntityUpdateResponse:
+@router.post("/graph/entity/edit", operation_id="edit_entity", responses={**CHANGE_RESPONSES, **ENTITY})
+async def edit_entity(body: EntityUpdateRequest, editor: Editor, response: Response) -> EntityUpdateResponse:
     """Say something else of an entity, or call it something else."""
-    values = taken(EntityValues, body.updated_data)
-    edited = await editing.edit_entity(desk, body.entity_name, values.values(), body.renaming(values))
-    said = answered(
-        _coded(edited, response), "Entity merged successfully" if edited.merged else "Entity updated successfully"
+    values = parse_values(EntityValues, body.updated_data)
+    edited = await editing.edit_entity(editor, body.entity_name, values.values(), body.rename_options(values))
+    said = edit_response(
+        _with_status(edited, response), "Entity merged successfully" if edited.merged else "Entity updated successfully"
     )
-    return EntityUpdateResponse(**said.model_dump(), operation_summary=summarized(edited, body.entity_name))
+    return EntityUpdateResponse(**said.model_dump(), operation_summary=operation_summary(edited, body.entity_name))
 
 
-@router.post("/graph/entities/merge", operation_id="merge_entities", responses={**CHANGING, **ENTITY})
-async def merge_entities(body: EntitiesMergeRequest, desk: Editing, response: Response) -> EditResponse:
+@router.post("/graph/entities/merge", operation_id="merge_entities", responses={**CHANGE_RESPONSES, **ENTITY})
+async def merge_entities(body: EntitiesMergeRequest, editor: Editor, response: Response) -> EditResponse:
     """Make several entities one."""
-    edited = await editing.merge_entities(desk, body.entities_to_change, body.entity_to_change_into)
+    edited = await editing.merge_entities(editor, body.entities_to_change, body.entity_to_change_into)
     message = f"Successfully merged {len(body.entities_to_change)} entities into '{edited.key[0]}'"
-    return answered(_coded(edited, response), message)
+    return edit_response(_with_status(edited, response), message)
 
 
-@router.delete("/graph/entity/delete", operation_id="delete_entity", responses=CHANGING)
-async def delete_entity(body: EntityDeleteRequest, desk: Editing, response: Response) -> DeletionResponse:
+@router.delete("/graph/entity/delete", operation_id="delete_entity", responses=CHANGE_RESPONSES)
+async def delete_entity(body: EntityDeleteRequest, editor: Editor, response: Response) -> DeletionResponse:
     """Hide an entity and its relations, until a later document speaks of it."""
-    edited = await editing.delete_entity(desk, body.entity_name)
+    edited = await editing.delete_entity(editor, body.entity_name)
     message = f"Entity Delete: remove '{body.entity_name}' and its {edited.relations} relations"
-    return deleted(_coded(edited, response), message)
+    return deletion_response(_with_status(edited, response), message)
 
 
-@router.post("/graph/relation/create", operation_id="create_relation", responses={**CHANGING, **RELATION})
-async def create_relation(body: RelationCreateRequest, desk: Editing, response: Response) -> EditResponse:
+@router.post("/graph/relation/create", operation_id="create_relation", responses={**CHANGE_RESPONSES, **RELATION})
+async def create_relation(body: RelationCreateRequest, editor: Editor, response: Response) -> EditResponse:
     """Make a relation between two entities."""
-    values = taken(RelationValues, body.relation_data, ignored=MANUAL).values()
-    edited = await editing.create_relation(desk, body.source_entity, body.target_entity, values)
+    values = parse_values(RelationValues, body.relation_data, ignored=IGNORED_FIELDS).values()
+    edited = await editing.create_relation(editor, body.source_entity, body.target_entity, values)
     message = f"Relation created successfully between '{body.source_entity}' and '{body.target_entity}'"
-    return answered(_coded(edited, response), message)
+    return edit_response(_with_status(edited, response), message)
 
 
-@router.post("/graph/relation/edit", operation_id="edit_relation", responses={**CHANGING, **RELATION})
-async def edit_relation(body: RelationUpdateRequest, desk: Editing, response: Response) -> EditResponse:
+@router.post("/graph/relation/edit", operation_id="edit_relation", responses={**CHANGE_RESPONSES, **RELATION})
+async def edit_relation(body: RelationUpdateRequest, editor: Editor, response: Response) -> EditResponse:
     """Say something else of a relation."""
-    values = taken(RelationValues, body.updated_data).values()
-    edited = await editing.edit_relation(desk, body.source_id, body.target_id, values)
-    return answered(_coded(edited, response), "Relation updated successfully")
+    values = parse_values(RelationValues, body.updated_data).values()
+    edited = await editing.edit_relation(editor, body.source_id, body.target_id, values)
+    return edit_response(_with_status(edited, response), "Relation updated successfully")
 
 
-@router.delete("/graph/relation/delete", operation_id="delete_relation", responses=CHANGING)
-async def delete_relation(body: RelationDeleteRequest, desk: Editing, response: Response) -> DeletionResponse:
+@router.delete("/graph/relation/delete", operation_id="delete_relation", responses=CHANGE_RESPONSES)
+async def delete_relation(body: RelationDeleteRequest, editor: Editor, response: Response) -> DeletionResponse:
     """Hide a relation, until a later document speaks of it."""
-    edited = await editing.delete_relation(desk, body.source_entity, body.target_entity)
+    edited = await editing.delete_relation(editor, body.source_entity, body.target_entity)
     message = f"Relation Delete: remove the relation between '{body.source_entity}' and '{body.target_entity}'"
-    return deleted(_coded(edited, response), message)
+    return deletion_response(_with_status(edited, response), message)
 
 
-def _coded(edited: Edited[Any], response: Response) -> Edited[Any]:
+def _with_status(edited: EditResult[Any], response: Response) -> EditResult[Any]:
     """202 for what the graph does not show yet."""
-    response.status_code = 200 if edited.thing else 202
+    response.status_code = 200 if edited.result else 202
     return edited
 
 
-async def _space(ctx: Context, workspace: str) -> Space:
-    return Space(workspace, (await ctx.pointers.live("graph")).graph)
+async def _space(ctx: Context, workspace: str) -> Partition:
+    return Partition(workspace, (await ctx.pointers.live("graph")).graph)

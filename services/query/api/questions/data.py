@@ -10,8 +10,8 @@ from contracts.ids import SEPARATOR
 from contracts.text import one_line
 from services.query.api.context import Ctx, Workspace
 from services.query.api.questions.models import QueryRequest
-from services.query.api.questions.routes import STANDING, asked, standing
-from services.query.api.reference.responses import SAID, Problem, Responses
+from services.query.api.questions.routes import QUERY_RESPONSES, spaces_at_position, to_question
+from services.query.api.reference.responses import DESCRIPTIONS, Problem, Responses
 from services.query.passage import Passage
 from services.query.question import Question
 from services.query.retrieval.results import RetrievalResult
@@ -31,18 +31,18 @@ class QueryData(BaseModel):
     metadata: dict[str, Any] = Field(description="query_mode, keywords, processing_info")
 
 
-REFUSED: Responses = {**STANDING, 400: {"model": QueryData | Problem, "description": SAID[400]}}
+DATA_RESPONSES: Responses = {**QUERY_RESPONSES, 400: {"model": QueryData | Problem, "description": DESCRIPTIONS[400]}}
 
 
-@router.post(PATH, tags=["query"], responses=REFUSED)
+@router.post(PATH, tags=["query"], responses=DATA_RESPONSES)
 async def query_data(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryData:
     """What the documents hold about a question: entities, relationships, passages and their files."""
-    question = asked(body, ctx.settings)
-    found = await retrieve(question, await standing(body, ctx, workspace, response), ctx.deps)
-    return nothing(question) if not found and question.mode != "bypass" else everything(question, found)
+    question = to_question(body, ctx.settings)
+    found = await retrieve(question, await spaces_at_position(body, ctx, workspace, response), ctx.deps)
+    return no_results(question) if not found and question.mode != "bypass" else found_data(question, found)
 
 
-def everything(question: Question, found: RetrievalResult) -> QueryData:
+def found_data(question: Question, found: RetrievalResult) -> QueryData:
     """All of it."""
     return QueryData(
         status="success",
@@ -61,7 +61,7 @@ def everything(question: Question, found: RetrievalResult) -> QueryData:
     )
 
 
-def nothing(question: Question) -> QueryData:
+def no_results(question: Question) -> QueryData:
     """Nothing was found; clients look at `failure_reason`."""
     naive = question.mode == "naive"
     return QueryData(
@@ -72,13 +72,13 @@ def nothing(question: Question) -> QueryData:
     )
 
 
-def refused(message: str) -> dict[str, Any]:
+def failure_body(message: str) -> dict[str, Any]:
     """The body of the answer to a request that is not valid."""
     return {"status": "failure", "message": message, "data": {}, "metadata": {}}
 
 
 def _entity(entity: Entity) -> dict[str, Any]:
-    return {"entity_name": entity.name, "entity_type": entity.type, **_common(entity)}
+    return {"entity_name": entity.name, "entity_type": entity.type, **_common_fields(entity)}
 
 
 def _relation(relation: Relation) -> dict[str, Any]:
@@ -87,11 +87,11 @@ def _relation(relation: Relation) -> dict[str, Any]:
         "tgt_id": relation.target,
         "keywords": ",".join(relation.keywords),
         "weight": relation.weight,
-        **_common(relation),
+        **_common_fields(relation),
     }
 
 
-def _common(thing: Entity | Relation) -> dict[str, Any]:
+def _common_fields(thing: Entity | Relation) -> dict[str, Any]:
     return {
         "description": thing.description,
         "source_id": SEPARATOR.join(thing.source_ids),

@@ -18,22 +18,22 @@ from pydantic import (
 
 from contracts.text import encodable, sanitize
 from services.query.answering.ask import Answer
-from services.query.api.strict_model import Moment, Strict
+from services.query.api.strict_model import StrictModel, Timestamp
 from services.query.passage import Passage
 from services.query.question import Mode
 from services.query.status.scope import Scope
 
-MAX_TEXT = 131_072
+MAX_MODEL_INPUT = 131_072
 """Characters of what a language model gets to read of one request."""
 
-MOST_TURNS = 128
+MAX_TURNS = 128
 """Turns of a conversation's history in one request."""
 
-LONGEST_TURN = 32_768
+MAX_TURN_LENGTH = 32_768
 """Characters of one turn."""
 
 
-def weight(query: str) -> int:
+def query_length(query: str) -> int:
     """Characters of a query, a CJK one counting two."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in query)
 
@@ -46,14 +46,14 @@ Keyword = Annotated[str, BeforeValidator(_encodable), Field(max_length=512)]
 """Half a surrogate pair in it is no reason to refuse a question."""
 
 
-class HistoryMessage(Strict):
+class HistoryMessage(StrictModel):
     """What was said before."""
 
     role: Literal["system", "user", "assistant"]
-    content: str = Field(max_length=LONGEST_TURN)
+    content: str = Field(max_length=MAX_TURN_LENGTH)
 
 
-class Filter(Strict):
+class Filter(StrictModel):
     """Which documents a question is about: all that is given must hold."""
 
     model_config = ConfigDict(extra="forbid")
@@ -64,8 +64,8 @@ class Filter(Strict):
     )
     metadata: dict[str, StrictBool | StrictInt | StrictFloat | StrictStr] = Field(default={}, max_length=32)
     file_path_prefix: str = Field(default="", max_length=4096)
-    added_from: Moment | None = None
-    added_before: Moment | None = None
+    added_from: Timestamp | None = None
+    added_before: Timestamp | None = None
 
     def scope(self) -> Scope:
         """The same, for retrieval."""
@@ -79,7 +79,7 @@ class Filter(Strict):
         )
 
 
-class QueryRequest(Strict):
+class QueryRequest(StrictModel):
     """A question. What is null has the server's default."""
 
     query: str = Field(max_length=65536, examples=["What does the merger do?"])
@@ -95,7 +95,7 @@ class QueryRequest(Strict):
     hl_keywords: list[Keyword] = Field(default=[], max_length=64)
     ll_keywords: list[Keyword] = Field(default=[], max_length=64)
     conversation_history: list[HistoryMessage] | None = Field(
-        default=None, max_length=MOST_TURNS, description="for the answering model only; it is not searched by"
+        default=None, max_length=MAX_TURNS, description="for the answering model only; it is not searched by"
     )
     user_prompt: str | None = Field(default=None, max_length=65_536, description="instructions for the answering model")
     disable_user_prompt_prefix: bool | None = None
@@ -121,16 +121,16 @@ class QueryRequest(Strict):
     def _long_enough(self) -> Self:
         if self.mode == "bypass" and not self.query:
             raise ValueError("the query is empty")
-        if self.mode != "bypass" and weight(self.query) < 3:
+        if self.mode != "bypass" and query_length(self.query) < 3:
             raise ValueError("the query is too short: at least 3 characters, or 2 Chinese, Japanese or Korean ones")
         return self
 
     @model_validator(mode="after")
     def _short_enough(self) -> Self:
         said = [message.content for message in self.conversation_history or ()]
-        if (length := sum(map(len, [self.query, self.user_prompt or "", *said]))) > MAX_TEXT:
+        if (length := sum(map(len, [self.query, self.user_prompt or "", *said]))) > MAX_MODEL_INPUT:
             raise ValueError(
-                f"query, user_prompt and conversation_history have {length:,} characters, over {MAX_TEXT:,}"
+                f"query, user_prompt and conversation_history have {length:,} characters, over {MAX_MODEL_INPUT:,}"
             )
         return self
 
@@ -171,13 +171,13 @@ def references_of(request: QueryRequest, answer: Answer) -> list[Reference] | No
             reference_id=id,
             file_path=path,
             content=[passage.content for passage in read.get(id, ())] if request.include_chunk_content else None,
-            chunks=[_place(passage) for passage in read.get(id, ())] if located else None,
+            chunks=[_location(passage) for passage in read.get(id, ())] if located else None,
         )
         for path, id in answer.found.references.items()
     ]
 
 
-def _place(passage: Passage) -> Place:
+def _location(passage: Passage) -> Place:
     return Place(
         chunk_id=passage.id,
         document_id=passage.document_id,

@@ -9,8 +9,8 @@ from runtime.models.call_scope import set_call_scope
 from services.query.answering.ask import Answer, ask
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.questions.models import QueryRequest, QueryResponse, references_of
-from services.query.api.questions.streaming import Ndjson, answer_lines
-from services.query.api.reference.responses import Responses, answering
+from services.query.api.questions.streaming import NdjsonResponse, answer_lines
+from services.query.api.reference.responses import Responses, error_responses
 from services.query.question import RESPONSE_TYPE, Keywords, Output, Question, Turn
 from services.query.retrieval.dependencies import ProgressCallback
 from services.query.settings import QuerySettings
@@ -18,36 +18,38 @@ from services.query.spaces import Spaces
 
 router = APIRouter()
 
-POSITION = "X-Log-Position"
+POSITION_HEADER = "X-Log-Position"
 """Every answer names the time, in microseconds since 1970, up to which all documents are in it."""
 
 
-UP_TO = {"description": "up to when, in microseconds since 1970", "schema": {"type": "integer", "minimum": 0}}
-STANDING: Responses = {**answering(502), 200: {"headers": {POSITION: UP_TO}}}
-LINES = {"application/x-ndjson": {"example": '{"response": "Ada Marsh leads it. [1]", "llm_generated": false}\n'}}
+POSITION_SCHEMA = {"description": "up to when, in microseconds since 1970", "schema": {"type": "integer", "minimum": 0}}
+QUERY_RESPONSES: Responses = {**error_responses(502), 200: {"headers": {POSITION_HEADER: POSITION_SCHEMA}}}
+STREAM_EXAMPLE = {
+    "application/x-ndjson": {"example": '{"response": "Ada Marsh leads it. [1]", "llm_generated": false}\n'}
+}
 
 
-async def standing(body: QueryRequest, ctx: Context, workspace: str, response: Response) -> Spaces:
+async def spaces_at_position(body: QueryRequest, ctx: Context, workspace: str, response: Response) -> Spaces:
     """Where to look, once the position that was asked for is reached; the answer's header says which one is."""
     set_call_scope(workspace)
     spaces = Spaces.of(workspace, await ctx.pointers.live())
     if body.min_position is None:
         position = await ctx.positions.of(spaces.status)
     else:
-        position = await ctx.positions.reach(spaces.status, body.min_position, ctx.settings.min_position_timeout)
+        position = await ctx.positions.wait_for(spaces.status, body.min_position, ctx.settings.min_position_timeout)
         if position < body.min_position:
             reached = f"position {position} is reached, {body.min_position} was asked for; try again"
-            raise HTTPException(503, reached, {"Retry-After": "1", POSITION: str(position)})
-    response.headers[POSITION] = str(position)
+            raise HTTPException(503, reached, {"Retry-After": "1", POSITION_HEADER: str(position)})
+    response.headers[POSITION_HEADER] = str(position)
     return spaces
 
 
-@router.post("/query", tags=["query"], operation_id="query", responses=STANDING)
+@router.post("/query", tags=["query"], operation_id="query", responses=QUERY_RESPONSES)
 async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryResponse:
     """Answer a question from the documents."""
     started = time.monotonic()
-    spaces = await standing(body, ctx, workspace, response)
-    answer = await ask(asked(body, ctx.settings), spaces, ctx.deps, wanted=wanted_of(body))
+    spaces = await spaces_at_position(body, ctx, workspace, response)
+    answer = await ask(to_question(body, ctx.settings), spaces, ctx.deps, output=wanted_output(body))
     return QueryResponse(
         response=answer.text,
         references=references_of(body, answer),
@@ -60,33 +62,33 @@ async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Re
     "/query/stream",
     tags=["query"],
     status_code=200,
-    response_class=Ndjson,
-    responses={**STANDING, 200: {**STANDING[200], "content": LINES}},
+    response_class=NdjsonResponse,
+    responses={**QUERY_RESPONSES, 200: {**QUERY_RESPONSES[200], "content": STREAM_EXAMPLE}},
 )
 async def query_stream(
     body: QueryRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response
-) -> Ndjson:
+) -> NdjsonResponse:
     """Answer a question from the documents, in lines of JSON while the answer is being written."""
-    spaces = await standing(body, ctx, workspace, response)
-    question, wanted = asked(body, ctx.settings), wanted_of(body)
+    spaces = await spaces_at_position(body, ctx, workspace, response)
+    question, wanted = to_question(body, ctx.settings), wanted_output(body)
 
     async def asking(tell: ProgressCallback) -> Answer:
         deps = replace(ctx.deps, on_progress=tell)
-        return await ask(question, spaces, deps, wanted=wanted, streamed=body.stream is not False)
+        return await ask(question, spaces, deps, output=wanted, streamed=body.stream is not False)
 
-    lines = Ndjson(await answer_lines(body, asking, request.url.path))
-    lines.headers[POSITION] = response.headers[POSITION]
+    lines = NdjsonResponse(await answer_lines(body, asking, request.url.path))
+    lines.headers[POSITION_HEADER] = response.headers[POSITION_HEADER]
     return lines
 
 
-def wanted_of(body: QueryRequest) -> Output:
+def wanted_output(body: QueryRequest) -> Output:
     """Whether it is for the answer, or for what a model would be given."""
     if body.only_need_prompt:
         return "prompt"
     return "context" if body.only_need_context else "answer"
 
 
-def asked(body: QueryRequest, settings: QuerySettings) -> Question:
+def to_question(body: QueryRequest, settings: QuerySettings) -> Question:
     """The request with the server's own values where it names none."""
     limits = {
         name: getattr(body, name) or getattr(settings, name)

@@ -56,7 +56,7 @@ _ABOUT = {
 }
 _SCAN = "scan_20261121_120718_e19508f8"
 
-ANSWERS: dict[str, Any] = {
+EXAMPLES: dict[str, Any] = {
     "POST /query": {
         "response": "Ada Marlow leads the Harbour Office. [1]",
         "references": [{"reference_id": "1", "file_path": "port.md", "content": None}],
@@ -202,7 +202,7 @@ ANSWERS: dict[str, Any] = {
 
 def with_examples(document: dict[str, Any]) -> dict[str, Any]:
     """The description with these answers in it."""
-    for route, answer in ANSWERS.items():
+    for route, answer in EXAMPLES.items():
         method, path = route.split(" ")
         told = document["paths"].get(path, {}).get(method.lower())
         if told:

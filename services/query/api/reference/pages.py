@@ -8,13 +8,13 @@ from fastapi.responses import FileResponse, HTMLResponse, Response
 
 router = APIRouter(include_in_schema=False)
 
-POLICY = (
+SWAGGER_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """Swagger UI styles its parts inline; scripts come from here only."""
 
-PAGE = """<!DOCTYPE html>
+SWAGGER_PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -30,15 +30,15 @@ PAGE = """<!DOCTYPE html>
 """
 
 # No validator, which would send the schema elsewhere; keys stay in the page's memory.
-START = """SwaggerUIBundle({
+SWAGGER_SCRIPT = """SwaggerUIBundle({
   url: "openapi.json", dom_id: "#page", deepLinking: true, validatorUrl: null, persistAuthorization: false
 });
 """
 
-READING_POLICY = f"{POLICY}; worker-src blob:"
+REDOC_POLICY = f"{SWAGGER_POLICY}; worker-src blob:"
 """ReDoc searches in a worker that it makes itself."""
 
-READING_PAGE = """<!DOCTYPE html>
+REDOC_PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -61,19 +61,19 @@ FILES = {
 @router.get("/docs")
 async def docs() -> HTMLResponse:
     """The page."""
-    return HTMLResponse(PAGE, headers={"Content-Security-Policy": POLICY})
+    return HTMLResponse(SWAGGER_PAGE, headers={"Content-Security-Policy": SWAGGER_POLICY})
 
 
 @router.get("/redoc")
 async def redoc() -> HTMLResponse:
     """The page to read."""
-    return HTMLResponse(READING_PAGE, headers={"Content-Security-Policy": READING_POLICY})
+    return HTMLResponse(REDOC_PAGE, headers={"Content-Security-Policy": REDOC_POLICY})
 
 
 @router.get("/docs/start.js")
 async def start() -> Response:
     """What fills it. A file of its own, so that no script inside a page needs to be allowed."""
-    return Response(START, media_type="text/javascript")
+    return Response(SWAGGER_SCRIPT, media_type="text/javascript")
 
 
 @router.get("/docs/{name}")

@@ -23,7 +23,7 @@ class Problem(BaseModel):
     detail: str | list[Fault] = Field(description="a list for the fields of a request")
 
 
-SAID: dict[Code, str] = {
+DESCRIPTIONS: dict[Code, str] = {
     400: "a header is given twice, or the body, a name or a change is of a kind that is not taken",
     401: "credentials are missing or wrong",
     403: "these credentials are not for this",
@@ -38,7 +38,7 @@ SAID: dict[Code, str] = {
     503: "a part of the system or a model does not answer now, or the log is full",
 }
 
-USUAL: tuple[Code, ...] = (400, 401, 403, 413, 422, 429, 500, 503)
+COMMON_CODES: tuple[Code, ...] = (400, 401, 403, 413, 422, 429, 500, 503)
 """What any route may answer, because of what stands in front of it."""
 
 RETRY_AFTER = {
@@ -46,19 +46,19 @@ RETRY_AFTER = {
 }
 CHALLENGE = {"WWW-Authenticate": {"description": "`Bearer`", "schema": {"type": "string"}}}
 
-ANYBODY: dict[str, Any] = {"security": [{}]}
+PUBLIC_ROUTE: dict[str, Any] = {"security": [{}]}
 """`openapi_extra` of a route that answers without credentials, too."""
 
 Responses = dict[int | str, dict[str, Any]]
 
 
-def answering(*codes: Code) -> Responses:
+def error_responses(*codes: Code) -> Responses:
     """These codes with their meaning, for `responses` of routes."""
     headers = {401: CHALLENGE, 429: RETRY_AFTER, 503: RETRY_AFTER}
     return {
         code: {
             "model": Problem,
-            "description": SAID[code],
+            "description": DESCRIPTIONS[code],
             **({"headers": headers[code]} if code in headers else {}),
         }
         for code in codes

@@ -5,14 +5,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request
 from fastapi.responses import RedirectResponse
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.errors import Retryable
-from services.query.api.auth.config import Door
+from services.query.api.auth.config import AuthConfig
 from services.query.api.context import VERSION, Context, Ctx, Workspace
 from services.query.api.documents.models import Done
-from services.query.api.reference.responses import ANYBODY, answering
+from services.query.api.reference.responses import PUBLIC_ROUTE, error_responses
 from services.query.api.system.models import Customization, Health
-from services.query.errors import NotOffered
+from services.query.errors import NotSupported
 from services.query.status.document_status import working
 
 router = APIRouter(tags=["system"])
@@ -23,21 +23,21 @@ AssetPart = Annotated[str, Path(max_length=256, examples=["logo"])]
 @router.get("/", include_in_schema=False)
 async def root(request: Request) -> RedirectResponse:
     """The web page of this service, else the page about its API."""
-    return RedirectResponse("/webui/" if request.app.state.door.page else "/docs", 307)
+    return RedirectResponse("/webui/" if request.app.state.auth.web_page else "/docs", 307)
 
 
-@router.get("/health", response_model=Health, response_model_exclude_unset=True, openapi_extra=ANYBODY)
+@router.get("/health", response_model=Health, response_model_exclude_unset=True, openapi_extra=PUBLIC_ROUTE)
 async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, Any]:
     """Whether the service answers, and what it works with; a stranger hears the first only. Nothing of it is secret."""
-    door: Door = request.app.state.door
+    config: AuthConfig = request.app.state.auth
     live = await ctx.pointers.live("status")
-    counts = await ctx.documents.counts(Space(workspace, live.status))
-    shown = public(door, counts)
-    if not request.state.caller.signed_in:
+    counts = await ctx.documents.counts(Partition(workspace, live.status))
+    shown = public_fields(config, counts)
+    if not request.state.principal.signed_in:
         return shown
     return {
         **shown,
-        **pages(ctx, door, shown["pipeline_busy"]),
+        **web_page_fields(ctx, config, shown["pipeline_busy"]),
         "workspace": workspace,
         "configuration": configuration(ctx, workspace, await embedding_model(ctx, live.vectors)),
     }
@@ -53,29 +53,29 @@ async def customization(ctx: Ctx) -> dict[str, Any]:
     }
 
 
-@router.get("/ui/customization/assets/{asset_hash}/{asset_id}", responses=answering(501))
+@router.get("/ui/customization/assets/{asset_hash}/{asset_id}", responses=error_responses(501))
 async def customization_asset(asset_hash: AssetPart, asset_id: AssetPart) -> Done:
     """501: pages are not customized with files."""
-    raise NotOffered("pages have no files of their own here; WEBUI_TITLE and WEBUI_DESCRIPTION set what they show")
+    raise NotSupported("pages have no files of their own here; WEBUI_TITLE and WEBUI_DESCRIPTION set what they show")
 
 
-def public(door: Door, counts: dict[str, int]) -> dict[str, Any]:
+def public_fields(config: AuthConfig, counts: dict[str, int]) -> dict[str, Any]:
     """What anybody may know."""
     return {
         "status": "healthy",
-        "auth_mode": "enabled" if door.accounts else "disabled",
+        "auth_mode": "enabled" if config.accounts else "disabled",
         "core_version": VERSION,
         "api_version": VERSION,
         "pipeline_busy": working(counts) > 0,
     }
 
 
-def pages(ctx: Context, door: Door, busy: bool) -> dict[str, Any]:
+def web_page_fields(ctx: Context, config: AuthConfig, busy: bool) -> dict[str, Any]:
     """What LightRAG's pages ask for beside it, in LightRAG's shape."""
     return {
-        "webui_available": door.page is not None,
-        "workspace_available": door.page is not None and (door.page / "workspace.html").is_file(),
-        "api_docs_available": door.docs,
+        "webui_available": config.web_page is not None,
+        "workspace_available": config.web_page is not None and (config.web_page / "workspace.html").is_file(),
+        "api_docs_available": config.docs,
         "webui_title": ctx.settings.webui_title,
         "webui_description": ctx.settings.webui_description,
         "ai_content_notice_enabled": False,

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from contracts.events import GraphMerged
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from runtime.stores.graph.port import Graph, Neighbourhood, RelationSummary
 from services.query.retrieval.caches.invalidation import ProjectionCache
 
@@ -17,16 +17,16 @@ class CachedGraph:
         self._limits: set[int] = set()
         kept.subscribe(GraphMerged.type_name(), self._changed_keys)
 
-    async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
+    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
         """See `Graph.entities`."""
         return await self._cache.get_or_read(space, ("entity",), names, lambda new: self._graph.entities(space, new))
 
-    async def relations(self, space: Space, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
+    async def relations(self, space: Partition, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
         """See `Graph.relations`."""
         return await self._cache.get_or_read(space, ("relation",), pairs, lambda new: self._graph.relations(space, new))
 
     async def relation_summaries(
-        self, space: Space, names: Collection[str], *, limit: int
+        self, space: Partition, names: Collection[str], *, limit: int
     ) -> dict[str, list[RelationSummary]]:
         """See `Graph.relation_summaries`."""
         self._limits.add(limit)
@@ -34,7 +34,7 @@ class CachedGraph:
             space, ("ties", limit), names, lambda new: self._graph.relation_summaries(space, new, limit=limit)
         )
 
-    async def neighbourhood(self, space: Space, names: Collection[str], *, limit: int) -> Neighbourhood:
+    async def neighbourhood(self, space: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
         """See `Graph.neighbourhood`. Nothing of it is kept."""
         return await self._graph.neighbourhood(space, names, limit=limit)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contracts.events import VectorsIndexed
-from contracts.graph import Space
+from contracts.graph import Partition
 from contracts.ids import chunk_place, chunk_vector_id
 from runtime.models.port import Vector
 from runtime.stores.vectors.fields import direction, similarities
@@ -31,10 +31,10 @@ class CachedVectors:
 
     def __init__(self, vectors: Vectors, kept: ProjectionCache) -> None:
         self._vectors, self._cache = vectors, kept
-        self._seen: defaultdict[Space, set[str]] = defaultdict(set)
+        self._seen: defaultdict[Partition, set[str]] = defaultdict(set)
         kept.subscribe(VectorsIndexed.type_name(), _changed_keys)
 
-    async def similarities(self, space: Space, chunks: Collection[str], asked: Vector) -> dict[str, float]:
+    async def similarities(self, space: Partition, chunks: Collection[str], asked: Vector) -> dict[str, float]:
         """See `ChunkSimilarities.similarities`."""
         ids = {chunk_vector_id(*place): chunk for chunk in sorted(chunks) if (place := chunk_place(chunk))}
         often, seldom = self._sorted(space, ids)
@@ -42,7 +42,7 @@ class CachedVectors:
         scores = similarities(list(known.values()), direction(asked, self._vectors.dimension, "the question"))
         return {ids[id]: score for id, score in (compared | dict(zip(known, scores, strict=True))).items()}
 
-    def _sorted(self, space: Space, ids: Collection[str]) -> tuple[list[str], list[str]]:
+    def _sorted(self, space: Partition, ids: Collection[str]) -> tuple[list[str], list[str]]:
         """Those whose vectors are kept, or were compared once since they were; and the others."""
         if not self._cache.is_current(space):
             return [], list(ids)
@@ -56,10 +56,10 @@ class CachedVectors:
         seen.update(seldom)
         return often, seldom
 
-    async def _compared(self, space: Space, ids: Sequence[str], asked: Vector) -> dict[str, float]:
+    async def _compared(self, space: Partition, ids: Sequence[str], asked: Vector) -> dict[str, float]:
         return await self._vectors.likeness(space, "chunks", asked, ids) if ids else {}
 
-    async def _known(self, space: Space, ids: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+    async def _known(self, space: Partition, ids: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
         async def read(new: Collection[str]) -> dict[str, NDArray[np.float32]]:
             rows = await self._vectors.get(space, "chunks", new, vectors=True)
             return {id: np.array(row.vector, np.float32) for id, row in rows.items()}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from contracts import subjects
 from contracts.events import Event
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from runtime.bus.codec import decode
 from runtime.bus.port import Log
 from runtime.errors import Poison, Retryable
@@ -63,7 +63,7 @@ class ProjectionCache:
 
     def __init__(self, log: Log, most: int) -> None:
         self._log = log
-        self._states: LRUCache[Space, _PartitionState] = LRUCache(MAX_PARTITIONS)
+        self._states: LRUCache[Partition, _PartitionState] = LRUCache(MAX_PARTITIONS)
         self._entries: LRUCache[Hashable, Any] = LRUCache(most, getsizeof=_size)
         self._changed_by: dict[str, ChangedKeys] = {}
 
@@ -71,23 +71,27 @@ class ProjectionCache:
         """From now on events of this type overtake what they name."""
         self._changed_by[type_name] = overtaken
 
-    def is_current(self, space: Space) -> bool:
+    def is_current(self, space: Partition) -> bool:
         """Whether what is read of this space now may be kept."""
         mark = self._states.get(space)
         return bool(self._entries.maxsize and mark and mark.position >= 0)
 
-    def cached_keys(self, space: Space, kind: Kind, keys: Iterable[K]) -> set[K]:
+    def cached_keys(self, space: Partition, kind: Kind, keys: Iterable[K]) -> set[K]:
         """Those under which it is known what stands."""
         mark = self._states.get(space)
         return {key for key in keys if (mark.epoch, *kind, key) in self._entries} if mark else set()
 
-    async def refresh(self, *spaces: Space) -> None:
+    async def refresh(self, *spaces: Partition) -> None:
         """See `Freshness.refresh`. Questions that wait at the same time share one look at the log."""
         if self._entries.maxsize:
             await asyncio.gather(*(self._refresh(space) for space in dict.fromkeys(spaces)))
 
     async def get_or_read(
-        self, space: Space, kind: Kind, keys: Collection[K], read: Callable[[Collection[K]], Awaitable[Mapping[K, V]]]
+        self,
+        space: Partition,
+        kind: Kind,
+        keys: Collection[K],
+        read: Callable[[Collection[K]], Awaitable[Mapping[K, V]]],
     ) -> dict[K, V]:
         """What is kept, and what is read now; that nothing stands under a key is kept too."""
         mark = self._states.get(space)
@@ -108,7 +112,7 @@ class ProjectionCache:
                 self._store({(*shelf, key): known[key] for key in new})
         return {key: thing for key in keys if (thing := known[key]) is not None}
 
-    async def _refresh(self, space: Space) -> None:
+    async def _refresh(self, space: Partition) -> None:
         mark = self._states.setdefault(space, _PartitionState())
         mark.tickets += 1
         ticket = mark.tickets
@@ -123,7 +127,7 @@ class ProjectionCache:
                 self._states.pop(space, None)
             mark.served = newest
 
-    async def _catch_up(self, space: Space, mark: _PartitionState) -> None:
+    async def _catch_up(self, space: Partition, mark: _PartitionState) -> None:
         # Most often nothing has happened at all, which is one question that a server answers from its index.
         quiet = mark.position >= 0 and not await self._log.following(
             mark.position, subjects.of_workspace(space.workspace)
@@ -136,7 +140,7 @@ class ProjectionCache:
             mark.epoch = next(_epochs)
         mark.position = upto
 
-    async def _invalidate(self, space: Space, mark: _PartitionState, type_name: str) -> bool:
+    async def _invalidate(self, space: Partition, mark: _PartitionState, type_name: str) -> bool:
         """Forget what these events name; False when there are too many."""
         after, subject = mark.position, subjects.of_type_in(space.workspace, type_name)
         for _ in range(MAX_EVENTS):

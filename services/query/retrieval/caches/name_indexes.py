@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from contracts.graph import Space
+from contracts.graph import Partition
 from runtime.errors import Unavailable
 from runtime.stores.graph.port import Graph
 from services.query.retrieval.linking import NameIndex
@@ -51,7 +51,7 @@ class NameIndexes:
 
     def __init__(self, graph: Graph, documents: Documents, clock: Callable[[], float] = time.monotonic) -> None:
         self._graph, self._documents, self._clock = graph, documents, clock
-        self._kept: OrderedDict[tuple[Space, Space], _Kept] = OrderedDict()
+        self._kept: OrderedDict[tuple[Partition, Partition], _Kept] = OrderedDict()
 
     async def of(self, spaces: Spaces) -> NameIndex:
         """See `Names.of`. Only the first question of a workspace waits however long it takes."""
@@ -97,7 +97,7 @@ class NameIndexes:
             kept.took = kept.built - began
             kept.building = None
 
-    async def _read(self, space: Space) -> NameIndex:
+    async def _read(self, space: Partition) -> NameIndex:
         index, after, seen = NameIndex(), "", 0
         while page := await self._graph.scan_names(space, after, PAGE):
             seen += len(page)

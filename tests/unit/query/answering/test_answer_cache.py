@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from contracts.events import DocumentDeleted
-from contracts.graph import Generations, Space
+from contracts.graph import Generations, Partition
 from runtime.errors import Unavailable
 from runtime.models.port import Message
 from runtime.models.scripted import ScriptedChat
@@ -20,7 +20,7 @@ from services.query.answering.dependencies import QueryDependencies
 from services.query.context.prompt import Prompt
 from services.query.question import Question, Turn
 from services.query.spaces import Spaces
-from tests.support.facts import sealed
+from tests.support.events import sealed
 from tests.support.querying import LIVE, World, library_of_two
 
 W = Spaces.of("w", LIVE)
@@ -183,7 +183,7 @@ async def test_one_row_is_kept_for_each_question() -> None:
         await said(QUESTION, model.deps(world))
         await world.log.publish(sealed(DocumentDeleted(document_id="d"), id=f"{number}"))
     assert len(model.chat.calls) == 3
-    assert len(await world.rows.scan(Table("answers", Space("w", 0)))) == 1
+    assert len(await world.rows.scan(Table("answers", Partition("w", 0)))) == 1
 
 
 WORDS = '{"high_level_keywords": ["physics"], "low_level_keywords": ["Radium"]}'

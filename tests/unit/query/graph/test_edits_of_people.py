@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 
 import jwt
 
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from runtime.stores.graph.memory import MemoryGraph, Pair
-from standalone.operations.event_lines import line
+from standalone.operations.event_lines import event_line
 from tests.support.access import KEY, bearing, client, keyed, with_accounts
 from tests.support.querying import World, library_of_two
 from tests.unit.query.test_graph_api import merger
@@ -21,7 +21,7 @@ class RelationsComeLater(MemoryGraph):
         super().__init__()
         self.written, self.read = set[str](), asyncio.Event()
 
-    async def put(self, space: Space, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def put(self, space: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
         await super().put(space, entities, [])
         self.written = {entity.name for entity in entities if not entity.gone}
         if self.written:
@@ -29,13 +29,13 @@ class RelationsComeLater(MemoryGraph):
             await self.read.wait()
         await super().put(space, [], relations)
 
-    async def entities(self, space: Space, names: Collection[str]) -> dict[str, Entity]:
+    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
         found = await super().entities(space, names)
         if self.written & found.keys():
             self.read.set()
         return found
 
-    async def relations(self, space: Space, pairs: Collection[Pair]) -> dict[Pair, Relation]:
+    async def relations(self, space: Partition, pairs: Collection[Pair]) -> dict[Pair, Relation]:
         found = await super().relations(space, pairs)
         if self.written & {name for pair in pairs for name in pair}:
             self.read.set()
@@ -48,8 +48,8 @@ ELM = {"entity_name": "Port Elm", "entity_data": {"description": "A port.", "ent
 async def test_an_edit_names_the_user_or_the_key_it_came_from() -> None:
     world = await library_of_two()
     app = world.app(with_accounts(lightrag_api_key=KEY))
-    account = app.state.door.accounts.get("ada")
-    token = app.state.door.tokens.make("ada", "user", account.mark)
+    account = app.state.auth.accounts.get("ada")
+    token = app.state.auth.tokens.issue("ada", "user", account.mark)
     assert jwt.decode(token, options={"verify_signature": False})["sub"] == "ada"
     async with merger(world):
         async with bearing(app, token) as api:
@@ -58,7 +58,7 @@ async def test_an_edit_names_the_user_or_the_key_it_came_from() -> None:
             given = {"entities_to_change": ["Baker"], "entity_to_change_into": "Port Elm"}
             assert (await api.post("/graph/entities/merge", json=given)).status_code == 200
     made = [message async for page in world.log.read() for message in page if message.subject.endswith("GraphEdited")]
-    assert [line(message).gist for message in made] == [
+    assert [event_line(message).gist for message in made] == [
         "create entity 'Port Elm' by user:ada",
         "merge entities 'Baker' into 'Port Elm' by key:lightrag",
     ]

@@ -11,7 +11,7 @@ import pytest_asyncio
 from runtime.bus.publisher import add_document
 from services.query.settings import QuerySettings
 from tests.support.access import client
-from tests.support.facts import delivered, document, failed
+from tests.support.events import delivered, document, failed
 from tests.support.querying import World
 from tests.unit.query.ingestion.test_uploads import send
 from tests.unit.query.test_documents_api import ended, projected

@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from runtime.stores.graph.port import MOST_SOURCES
 from services.query.question import Mode
-from tests.support.facts import entity, relation
+from tests.support.events import entity, relation
 from tests.support.querying import World
 
 QUESTION = "What does Marie Curie know of radium?"

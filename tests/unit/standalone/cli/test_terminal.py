@@ -7,9 +7,9 @@ import pytest
 
 from runtime.errors import InvalidInput
 from standalone.cli import common, terminal
-from standalone.cli.documents import report
-from standalone.operations.documents import Refused
-from standalone.operations.publishing import Doubt, Outcome
+from standalone.cli.documents import show_outcome
+from standalone.operations.documents import RefusedDocument
+from standalone.operations.publishing import AddOutcome, TextWarning
 
 HOSTILE = "a\x1b[31m\x07\x9b2J\u202e\udfff\r\tb\nforged"
 ROOT = Path(common.__file__).parent
@@ -30,7 +30,7 @@ def test_json_reads_as_the_same_value() -> None:
 def test_answers_errors_and_reports_are_harmless(capsys: pytest.CaptureFixture[str]) -> None:
     common.echo(HOSTILE)
     common.note(HOSTILE, label="error:", colour="red")
-    report(Outcome(refused=[Refused(HOSTILE, HOSTILE)], warnings=[Doubt(HOSTILE, HOSTILE)]), 0)
+    show_outcome(AddOutcome(refused=[RefusedDocument(HOSTILE, HOSTILE)], warnings=[TextWarning(HOSTILE, HOSTILE)]), 0)
     with pytest.raises(BaseException, match="2"), common.errors(as_json=False):
         raise InvalidInput(HOSTILE)
     out, err = capsys.readouterr()

@@ -10,9 +10,9 @@ import pytest
 from runtime.errors import ModelChanged, Unavailable
 from runtime.retries import Backoff
 from standalone.embedded import damage
-from standalone.embedded.data_folder import Folder
+from standalone.embedded.data_folder import DataFolder
 from standalone.operations import retries
-from standalone.operations.retries import patiently
+from standalone.operations.retries import retry_outages
 
 
 def database(file: Path) -> None:
@@ -26,25 +26,25 @@ def database(file: Path) -> None:
 
 @pytest.mark.parametrize("store", ["documents", "vectors"])
 def test_a_file_that_is_shorter_than_it_says_is_damaged(tmp_path: Path, store: str) -> None:
-    assert damage.fault(tmp_path, store) == ""
+    assert damage.find_damage(tmp_path, store) == ""
     file = tmp_path / store / damage.FILES[store]
     database(file)
-    assert damage.fault(tmp_path, store) == ""
+    assert damage.find_damage(tmp_path, store) == ""
     os.truncate(file, file.stat().st_size // 2)
-    assert "bytes" in damage.fault(tmp_path, store)
-    told = damage.told(Folder.at(tmp_path), store, damage.fault(tmp_path, store))
-    assert f"lightstream rebuild {damage.REBUILT[store]} --fresh --data {tmp_path}" in told
+    assert "bytes" in damage.find_damage(tmp_path, store)
+    told = damage.describe_damage(DataFolder.at(tmp_path), store, damage.find_damage(tmp_path, store))
+    assert f"lightstream rebuild {damage.PROJECTION_OF_STORE[store]} --fresh --data {tmp_path}" in told
     file.with_name(f"{file.name}-wal").write_bytes(b"what is to be brought into order first")
-    assert damage.fault(tmp_path, store) == ""
+    assert damage.find_damage(tmp_path, store) == ""
 
 
 def test_what_is_no_database_is_damaged_and_what_is_empty_is_not(tmp_path: Path) -> None:
     file = tmp_path / "vectors" / "vectors.db"
     file.parent.mkdir()
     file.touch()
-    assert damage.fault(tmp_path, "vectors") == ""
+    assert damage.find_damage(tmp_path, "vectors") == ""
     file.write_bytes(bytes(5000))
-    assert "not a database" in damage.fault(tmp_path, "vectors")
+    assert "not a database" in damage.find_damage(tmp_path, "vectors")
 
 
 def test_a_graph_is_held_against_the_lengths_of_its_last_stop(tmp_path: Path) -> None:
@@ -53,15 +53,15 @@ def test_a_graph_is_held_against_the_lengths_of_its_last_stop(tmp_path: Path) ->
     files.mkdir(parents=True)
     bucket, journal = files / "Ent_0.1.65536.v0.bucket", files / "txlog_0.wal"
     bucket.write_bytes(bytes(131072))
-    damage.note_lengths(graph)
-    assert damage.fault(tmp_path, "graph") == ""
+    damage.write_lengths(graph)
+    assert damage.find_damage(tmp_path, "graph") == ""
     os.truncate(bucket, 65536)
-    assert damage.fault(tmp_path, "graph") == "Ent_0.1.65536.v0.bucket has 65536 of its 131072 bytes"
+    assert damage.find_damage(tmp_path, "graph") == "Ent_0.1.65536.v0.bucket has 65536 of its 131072 bytes"
     journal.touch()
-    assert damage.fault(tmp_path, "graph") == ""
+    assert damage.find_damage(tmp_path, "graph") == ""
     journal.unlink()
-    damage.forget_lengths(graph)
-    assert damage.fault(tmp_path, "graph") == ""
+    damage.remove_lengths(graph)
+    assert damage.find_damage(tmp_path, "graph") == ""
 
 
 def test_what_a_server_said_before_its_last_start_is_history(tmp_path: Path) -> None:
@@ -70,9 +70,9 @@ def test_what_a_server_said_before_its_last_start_is_history(tmp_path: Path) -> 
     complaint = "SEVER [LocalBucket] Error on loading record #1:8 (error: … the record is corrupted …)"
     start = "INFO [ArcadeDBServer] ArcadeDB Server v1 is starting up..."
     log.write_text(f"{start}\n{complaint}\n")
-    assert "the record is corrupted" in damage.fault(tmp_path, "graph")
+    assert "the record is corrupted" in damage.find_damage(tmp_path, "graph")
     log.write_text(f"{start}\n{complaint}\n{start}\n")
-    assert damage.fault(tmp_path, "graph") == ""
+    assert damage.find_damage(tmp_path, "graph") == ""
 
 
 async def test_work_goes_on_as_long_as_something_gets_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,10 +86,10 @@ async def test_work_goes_on_as_long_as_something_gets_on(monkeypatch: pytest.Mon
             raise Unavailable("away", retry_after=0.01)
         return "done"
 
-    assert await patiently(work, progress=lambda: tries, seconds=0.005) == "done"
+    assert await retry_outages(work, progress=lambda: tries, seconds=0.005) == "done"
     tries = -100
     with pytest.raises(Unavailable):
-        await patiently(work, seconds=0.005)
+        await retry_outages(work, seconds=0.005)
     assert tries < -90
 
 
@@ -98,4 +98,4 @@ async def test_another_model_is_nothing_to_wait_for() -> None:
         raise ModelChanged("another")
 
     with pytest.raises(ModelChanged):
-        await patiently(work)
+        await retry_outages(work)

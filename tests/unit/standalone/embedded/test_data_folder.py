@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 
 from runtime.errors import ConfigurationError
-from standalone.embedded.data_folder import STATE, Busy, Child, Folder, NoStack, State, new_password
-from standalone.embedded.orphans import Identity
+from standalone.embedded.data_folder import STATE_FILE, Busy, Child, DataFolder, NoStack, StackState, new_password
+from standalone.embedded.orphans import ProcessIdentity
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
-    folder = Folder.at(tmp_path)
-    state = State(
+    folder = DataFolder.at(tmp_path)
+    state = StackState(
         ports={"api": 1234},
         password=new_password(),
         bus_password=new_password(),
         phase="ready",
-        supervisor=Identity(7, 8),
-        children={"merger": Child(Identity(1, 2), True, 3)},
+        supervisor=ProcessIdentity(7, 8),
+        children={"merger": Child(ProcessIdentity(1, 2), True, 3)},
         models={"language": "", "embedding": "minilm"},
     )
     folder.write(state)
@@ -29,10 +29,10 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 
 
 def test_the_record_is_for_its_owner_only_also_when_it_was_not_before(tmp_path: Path) -> None:
-    folder = Folder.at(tmp_path)
-    (tmp_path / f"{STATE}.new").touch(mode=0o644)
-    folder.write(State(password="secret", bus_password="secret"))
-    assert stat.S_IMODE((tmp_path / STATE).stat().st_mode) == 0o600
+    folder = DataFolder.at(tmp_path)
+    (tmp_path / f"{STATE_FILE}.new").touch(mode=0o644)
+    folder.write(StackState(password="secret", bus_password="secret"))
+    assert stat.S_IMODE((tmp_path / STATE_FILE).stat().st_mode) == 0o600
     assert "secret" not in repr(folder.read())
 
 
@@ -47,7 +47,7 @@ def test_a_folder_of_older_code_is_closed_to_others_and_what_is_not_ours_is_left
     for path in (data, data / "bus", data / "bus" / "jetstream", data / "notes"):
         path.chmod(0o755)
 
-    with Folder.at(data).locked():
+    with DataFolder.at(data).lock():
         pass
 
     def mode(path: Path) -> int:
@@ -59,51 +59,51 @@ def test_a_folder_of_older_code_is_closed_to_others_and_what_is_not_ours_is_left
 
 
 def test_a_folder_that_is_not_there_is_an_empty_state(tmp_path: Path) -> None:
-    folder = Folder.at(tmp_path / "none")
-    assert folder.read() == State()
-    assert not folder.running()
+    folder = DataFolder.at(tmp_path / "none")
+    assert folder.read() == StackState()
+    assert not folder.is_running()
     with pytest.raises(NoStack, match="lightstream up --detach --data"):
-        folder.ready()
+        folder.ready_state()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"children": {"x": {}}}', '{"children": {}, "colour": "red"}'])
 def test_a_damaged_record_is_named(tmp_path: Path, text: str) -> None:
-    (tmp_path / STATE).write_text(text)
+    (tmp_path / STATE_FILE).write_text(text)
     with pytest.raises(ConfigurationError, match=r"stack\.json is damaged"):
-        Folder.at(tmp_path).read()
+        DataFolder.at(tmp_path).read()
 
 
 def test_only_one_stack_has_the_folder(tmp_path: Path) -> None:
-    first, second = Folder.at(tmp_path / "data"), Folder.at(tmp_path / "data")
-    with first.locked():
-        assert second.running()
-        with pytest.raises(Busy, match="lightstream down --data"), second.locked():
+    first, second = DataFolder.at(tmp_path / "data"), DataFolder.at(tmp_path / "data")
+    with first.lock():
+        assert second.is_running()
+        with pytest.raises(Busy, match="lightstream down --data"), second.lock():
             pytest.fail("two stacks in one folder")
-    assert not second.running()
-    with second.locked():
-        assert first.running()
+    assert not second.is_running()
+    with second.lock():
+        assert first.is_running()
 
 
 def test_the_lock_ends_with_the_process_that_had_it(tmp_path: Path) -> None:
     script = (
-        "import sys, time; from pathlib import Path; from standalone.embedded.data_folder import Folder\n"
-        "with Folder(Path(sys.argv[1])).locked():\n    print('locked', flush=True); time.sleep(60)"
+        "import sys, time; from pathlib import Path; from standalone.embedded.data_folder import DataFolder\n"
+        "with DataFolder(Path(sys.argv[1])).lock():\n    print('locked', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == b"locked\n"
-        assert Folder.at(tmp_path).running()
+        assert DataFolder.at(tmp_path).is_running()
         child.kill()
         child.wait(10)
-    assert not Folder.at(tmp_path).running()
+    assert not DataFolder.at(tmp_path).is_running()
 
 
 @pytest.mark.parametrize("phase", ["starting", "stopping"])
 def test_a_stack_that_is_not_ready_says_so(tmp_path: Path, phase: str) -> None:
-    folder = Folder.at(tmp_path)
-    folder.write(State(phase=phase))  # type: ignore[arg-type]
-    with folder.locked(), pytest.raises(NoStack, match=phase):
-        folder.ready()
+    folder = DataFolder.at(tmp_path)
+    folder.write(StackState(phase=phase))  # type: ignore[arg-type]
+    with folder.lock(), pytest.raises(NoStack, match=phase):
+        folder.ready_state()
 
 
 def test_passwords_differ_and_are_long() -> None:

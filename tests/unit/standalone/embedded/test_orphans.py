@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from standalone.embedded import orphans
-from standalone.embedded.data_folder import Child, Folder, State
-from standalone.embedded.orphans import Identity, belongs
-from standalone.embedded.stack import sweep
+from standalone.embedded.data_folder import Child, DataFolder, StackState
+from standalone.embedded.orphans import ProcessIdentity, runs_in
+from standalone.embedded.stack import end_orphans
 
 Start = Callable[..., subprocess.Popen[bytes]]
 
@@ -42,20 +42,20 @@ def start() -> Iterator[Start]:
 
 def test_a_process_lives_until_it_has_ended(start: Start, tmp_path: Path) -> None:
     child = start(tmp_path)
-    identity = Identity.of(child.pid)
+    identity = ProcessIdentity.of(child.pid)
     assert identity.alive
     child.kill()
-    assert orphans.wait([identity], 5.0), "a process nobody has waited for counts as ended"
+    assert orphans.wait_for_exit([identity], 5.0), "a process nobody has waited for counts as ended"
     child.wait()
     assert not identity.alive
-    assert not Identity.of(child.pid).alive
+    assert not ProcessIdentity.of(child.pid).alive
 
 
 def test_a_later_process_with_the_same_pid_is_another(start: Start, tmp_path: Path) -> None:
     child = start(tmp_path)
-    earlier = Identity(child.pid, Identity.of(child.pid).started - 1)
+    earlier = ProcessIdentity(child.pid, ProcessIdentity.of(child.pid).started - 1)
     assert not earlier.alive
-    assert not belongs(earlier, tmp_path)
+    assert not runs_in(earlier, tmp_path)
 
 
 def test_what_a_killed_supervisor_left_is_ended_and_nothing_else(start: Start, tmp_path: Path) -> None:
@@ -63,15 +63,15 @@ def test_what_a_killed_supervisor_left_is_ended_and_nothing_else(start: Start, t
     (tmp_path / "data-of-another").mkdir()
     ours, strangers = start(tmp_path / "data" / "bus"), start(tmp_path / "data-of-another")
     reused = start(tmp_path / "data" / "bus")
-    state = State(
+    state = StackState(
         children={
-            "ours": Child(Identity.of(ours.pid)),
-            "stranger": Child(Identity.of(strangers.pid)),
-            "pid used again": Child(Identity(reused.pid, 1)),
-            "gone": Child(Identity(2**22 - 1, 5)),
+            "ours": Child(ProcessIdentity.of(ours.pid)),
+            "stranger": Child(ProcessIdentity.of(strangers.pid)),
+            "pid used again": Child(ProcessIdentity(reused.pid, 1)),
+            "gone": Child(ProcessIdentity(2**22 - 1, 5)),
         }
     )
-    assert sweep(Folder.at(tmp_path / "data"), state) == 1
+    assert end_orphans(DataFolder.at(tmp_path / "data"), state) == 1
     assert ours.wait(5) == -15
     assert strangers.poll() is None
     assert reused.poll() is None
@@ -81,7 +81,7 @@ def test_what_a_killed_supervisor_left_is_ended_and_nothing_else(start: Start, t
 def test_a_process_that_ignores_the_signal_is_killed_after_the_grace(start: Start, tmp_path: Path) -> None:
     child = start(tmp_path, DEAF)
     since = time.monotonic()
-    orphans.end([Identity.of(child.pid)], grace=0.3)
+    orphans.terminate([ProcessIdentity.of(child.pid)], grace=0.3)
     assert child.wait(5) == -9
     assert 0.3 <= time.monotonic() - since < 5
 
@@ -91,4 +91,4 @@ def test_without_proc_no_process_is_taken_for_ours(
 ) -> None:
     child = start(tmp_path)
     monkeypatch.setattr(orphans, "PROC", tmp_path / "none")
-    assert not belongs(Identity.of(child.pid), tmp_path)
+    assert not runs_in(ProcessIdentity.of(child.pid), tmp_path)

@@ -22,28 +22,32 @@ def taken() -> Iterator[int]:
 
 
 def test_wanted_ports_are_kept_while_they_are_free() -> None:
-    with ports.chosen({}) as wanted:
+    with ports.claim_ports({}) as wanted:
         pass
-    with ports.chosen(wanted) as found:
+    with ports.claim_ports(wanted) as found:
         assert found == wanted
 
 
 def test_a_taken_port_is_replaced_by_a_free_one(taken: int) -> None:
-    with ports.chosen({}) as free:
+    with ports.claim_ports({}) as free:
         pass
     wanted = {**free, "bus": taken}
-    with ports.chosen(wanted) as found:
+    with ports.claim_ports(wanted) as found:
         assert found["bus"] != taken
         assert ports.is_free(found["bus"])
         assert {part for part in wanted if wanted[part] != found[part]} == {"bus"}
 
 
 def test_no_two_stacks_choose_the_same_port_before_either_listens() -> None:
-    with ports.chosen(ports.USUAL) as one, ports.chosen(ports.USUAL) as other, ports.chosen(one) as third:
-        assert len({*one.values(), *other.values(), *third.values()}) == 3 * len(ports.USUAL)
-        with pytest.raises(InvalidInput, match=f"port {one['api']} is taken"), ports.chosen({}, one["api"]):
+    with (
+        ports.claim_ports(ports.DEFAULT_PORTS) as one,
+        ports.claim_ports(ports.DEFAULT_PORTS) as other,
+        ports.claim_ports(one) as third,
+    ):
+        assert len({*one.values(), *other.values(), *third.values()}) == 3 * len(ports.DEFAULT_PORTS)
+        with pytest.raises(InvalidInput, match=f"port {one['api']} is taken"), ports.claim_ports({}, one["api"]):
             pass
-    with ports.chosen(one) as again:
+    with ports.claim_ports(one) as again:
         assert again == one
 
 
@@ -63,11 +67,11 @@ def test_the_claims_of_a_killed_process_end_with_it() -> None:
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "claimed\n"
-        with pytest.raises(InvalidInput), ports.chosen({}, port):
+        with pytest.raises(InvalidInput), ports.claim_ports({}, port):
             pass
         other.kill()
         other.wait()
-    with ports.chosen({}, port) as found:
+    with ports.claim_ports({}, port) as found:
         assert found["api"] == port
 
 
@@ -80,19 +84,19 @@ def test_a_port_on_all_addresses_is_taken_too() -> None:
 
 def test_no_two_parts_share_a_port() -> None:
     port = free_port()
-    with ports.chosen(dict.fromkeys(ports.USUAL, port)) as found:
-        assert len(set(found.values())) == len(ports.USUAL)
+    with ports.claim_ports(dict.fromkeys(ports.DEFAULT_PORTS, port)) as found:
+        assert len(set(found.values())) == len(ports.DEFAULT_PORTS)
         assert port in found.values()
 
 
 def test_other_ports_lie_where_no_client_gets_one() -> None:
-    with ports.chosen({}) as found:
+    with ports.claim_ports({}) as found:
         assert all(ports.LOWEST <= port < ports.HIGHEST for port in found.values())
 
 
 def test_the_port_the_user_asks_for_is_taken_or_refused(taken: int) -> None:
     free = free_port()
-    with ports.chosen({}, free) as found:
+    with ports.claim_ports({}, free) as found:
         assert found["api"] == free
-    with pytest.raises(InvalidInput, match=f"port {taken} is taken"), ports.chosen({}, taken):
+    with pytest.raises(InvalidInput, match=f"port {taken} is taken"), ports.claim_ports({}, taken):
         pass

@@ -12,11 +12,11 @@ import pytest
 
 from runtime.errors import ConfigurationError, Unavailable
 from standalone.embedded import orphans
-from standalone.embedded.data_folder import Folder
-from standalone.embedded.orphans import Identity
+from standalone.embedded.data_folder import DataFolder
+from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.processes import Process, free_port, listening
-from standalone.embedded.stack import sweep
-from standalone.embedded.supervisor import Book, kept
+from standalone.embedded.stack import end_orphans
+from standalone.embedded.supervisor import ChildRecords, supervise
 
 ONCE = """
 import socket, sys
@@ -42,9 +42,9 @@ def child(folder: Path, name: str, port: int, *argv: str, grace: float = 5.0) ->
     return Process(name, [sys.executable, *server], folder, probe, timeout=20.0, grace=grace)
 
 
-def book(lines: list[str] | None = None) -> Book:
+def book(lines: list[str] | None = None) -> ChildRecords:
     """A book that keeps what is reported."""
-    return Book(changed=lambda: None, report=(lines if lines is not None else []).append)
+    return ChildRecords(on_change=lambda: None, report=(lines if lines is not None else []).append)
 
 
 async def until(true: Callable[[], bool], what: str, seconds: float = 15.0) -> None:
@@ -58,8 +58,8 @@ async def until(true: Callable[[], bool], what: str, seconds: float = 15.0) -> N
 async def test_a_killed_child_is_started_again_on_its_port_and_counted(tmp_path: Path) -> None:
     lines, notes = [], []
     port, other = free_port(), free_port()
-    kept_book = Book(changed=lambda: notes.append(1), report=lines.append)
-    async with kept([child(tmp_path, "a", port), child(tmp_path, "b", other)], kept_book) as answered:
+    kept_book = ChildRecords(on_change=lambda: notes.append(1), report=lines.append)
+    async with supervise([child(tmp_path, "a", port), child(tmp_path, "b", other)], kept_book) as answered:
         await answered()
         first, untouched = kept_book.children["a"].identity, kept_book.children["b"].identity
         os.kill(first.pid, 9)
@@ -78,7 +78,7 @@ async def test_a_child_that_ends_before_it_answers_is_an_error_with_its_last_wor
     kept_book, fine = book(), free_port()
     broken = child(tmp_path, "broken", free_port(), "-c", "import sys; sys.exit('the key is wrong')")
     with pytest.raises(ConfigurationError, match=r"broken ended with code 1:\nthe key is wrong"):
-        async with kept([child(tmp_path, "fine", fine), broken], kept_book) as answered:
+        async with supervise([child(tmp_path, "fine", fine), broken], kept_book) as answered:
             await answered()
     assert not listening(fine)
     assert kept_book.children == {}
@@ -87,7 +87,7 @@ async def test_a_child_that_ends_before_it_answers_is_an_error_with_its_last_wor
 async def test_each_further_start_waits_twice_as_long(tmp_path: Path) -> None:
     lines: list[str] = []
     kept_book, port = book(lines), free_port()
-    async with kept([child(tmp_path, "once", port, "-c", ONCE, str(port))], kept_book) as answered:
+    async with supervise([child(tmp_path, "once", port, "-c", ONCE, str(port))], kept_book) as answered:
         await answered()  # its probe is the one connection it serves
         await until(lambda: kept_book.children["once"].restarts >= 3, "three ends")
     delays = [float(found[1]) for line in lines if (found := re.search(r"in ([0-9.]+) s$", line))]
@@ -97,7 +97,7 @@ async def test_each_further_start_waits_twice_as_long(tmp_path: Path) -> None:
 async def test_a_child_that_ignores_the_signal_does_not_keep_the_others_from_ending(tmp_path: Path) -> None:
     kept_book, ports = book(), [free_port(), free_port()]
     deaf = child(tmp_path, "deaf", ports[0], "-c", DEAF, str(ports[0]), grace=0.3)
-    async with kept([deaf, child(tmp_path, "fine", ports[1])], kept_book) as answered:
+    async with supervise([deaf, child(tmp_path, "fine", ports[1])], kept_book) as answered:
         await answered()
         identities = [one.identity for one in kept_book.children.values()]
     assert not any(identity.alive for identity in identities)
@@ -108,7 +108,7 @@ async def test_an_interrupted_start_leaves_nothing_running(tmp_path: Path) -> No
     silent = child(tmp_path, "silent", free_port(), "-c", "import time; time.sleep(60)")
 
     async def start() -> None:
-        async with kept([silent], kept_book) as answered:
+        async with supervise([silent], kept_book) as answered:
             await answered()
 
     task = asyncio.create_task(start())
@@ -125,23 +125,23 @@ SUPERVISOR = """
 import asyncio, sys
 from pathlib import Path
 from standalone.embedded import stack
-from standalone.embedded.data_folder import Folder
-from standalone.embedded.supervisor import Book, kept
+from standalone.embedded.data_folder import DataFolder
+from standalone.embedded.supervisor import ChildRecords, supervise
 from contextlib import asynccontextmanager
 sys.path.insert(0, sys.argv[3])
 from test_supervisor import child
 
 @asynccontextmanager
 async def parts(folder, state, report):
-    book = Book(changed=lambda: folder.write(state), report=report, children=state.children)
-    async with kept([child(folder.path / "part", "stand-in", int(sys.argv[2]))], book) as answered:
+    records = ChildRecords(on_change=lambda: folder.write(state), report=report, children=state.children)
+    async with supervise([child(folder.path / "part", "stand-in", int(sys.argv[2]))], records) as answered:
         await answered()
         yield
 
-stack._parts = parts
+stack._run_processes = parts
 
 async def main():
-    async with stack.running(Folder(Path(sys.argv[1])), lambda line: None) as state:
+    async with stack.run_stack(DataFolder(Path(sys.argv[1])), lambda line: None) as state:
         print("ready", flush=True)
         await asyncio.Event().wait()
 
@@ -150,19 +150,19 @@ asyncio.run(main())
 
 
 async def test_what_a_killed_supervisor_leaves_is_ended_by_the_next_command(tmp_path: Path) -> None:
-    port, folder = free_port(), Folder.at(tmp_path)
+    port, folder = free_port(), DataFolder.at(tmp_path)
     argv = [sys.executable, "-c", SUPERVISOR, str(tmp_path), str(port), str(Path(__file__).parent)]
     supervisor = await asyncio.create_subprocess_exec(*argv, stdout=asyncio.subprocess.PIPE)
     assert supervisor.stdout is not None
     assert await supervisor.stdout.readline() == b"ready\n"
-    assert folder.ready().supervisor == Identity.of(supervisor.pid)
+    assert folder.ready_state().supervisor == ProcessIdentity.of(supervisor.pid)
     supervisor.kill()
     await supervisor.wait()
     state = folder.read()
     left = state.children["stand-in"].identity
     assert left.alive
-    assert not folder.running()
-    with folder.locked():
-        assert sweep(folder, state) == 1
-    assert orphans.wait([left], 5.0)
+    assert not folder.is_running()
+    with folder.lock():
+        assert end_orphans(folder, state) == 1
+    assert orphans.wait_for_exit([left], 5.0)
     assert not listening(port)

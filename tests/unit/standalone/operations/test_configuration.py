@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from standalone.cli.main import app
-from standalone.operations.configuration import ALL
+from standalone.operations.configuration import SETTINGS
 
 SECRET = "hunter22-hunter22"
 SECRETS = {
@@ -44,7 +44,7 @@ def _elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_every_setting_is_there_with_a_meaning(tmp_path: Path) -> None:
     found = shown(tmp_path)
     assert len(found["settings"]) == sum(len(group.__annotations__) - ("model_config" in group.__annotations__)
-                                         for group in ALL.values())  # fmt: skip
+                                         for group in SETTINGS.values())  # fmt: skip
     assert [setting["names"] for setting in found["settings"] if not setting["meaning"]] == []
     assert (found["faults"], found["contradictions"], found["unread"]) == ([], [], {})
 

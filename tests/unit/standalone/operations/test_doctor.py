@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from contracts.topology import DURABLES
+from contracts.topology import CONSUMERS
 from runtime.bus import topology
-from runtime.bus.reasons import Reasons
+from runtime.bus.retry_reasons import RetryReasons
 from runtime.errors import Unavailable
-from standalone.operations.dead_letters import counted
+from standalone.operations.dead_letters import count_dead_letters
 from standalone.operations.doctor import machine
-from standalone.operations.doctor.bus import bus, cause
-from standalone.operations.doctor.machine import GiB, MiB, room
+from standalone.operations.doctor.bus import cause_of_redelivery, examine_bus
+from standalone.operations.doctor.machine import GiB, MiB, disk_space
 from tests.support.nats_server import connected, running_nats
 
 
@@ -26,7 +26,7 @@ from tests.support.nats_server import connected, running_nats
     ],
 )
 def test_room_is_held_against_what_the_stack_holds(free: int, held: int, level: str) -> None:
-    found = room(free, held, Path("/data"))
+    found = disk_space(free, held, Path("/data"))
     assert found.level == level
     assert bool(found.todo) == (level != "well")
 
@@ -36,11 +36,11 @@ def test_what_a_stack_holds_is_counted_without_what_lies_beside_it(tmp_path: Pat
         file = tmp_path / name
         file.parent.mkdir(parents=True)
         file.write_bytes(bytes(10_000_000))
-    assert 20_000_000 <= machine.held(tmp_path) < 21_000_000
+    assert 20_000_000 <= machine.size_of_stores(tmp_path) < 21_000_000
 
 
 async def test_the_cause_of_events_that_come_again_is_the_one_their_service_tells() -> None:
-    reasons = Reasons()
+    reasons = RetryReasons()
     assert await reasons.note() is None
     reasons.failed(7, Unavailable("the graph store does not answer"), 1.0)
     reasons.failed(9, ValueError("a text of somebody"), 1.0)
@@ -48,14 +48,14 @@ async def test_the_cause_of_events_that_come_again_is_the_one_their_service_tell
     reasons.settled(9)
     note = await reasons.note()
     assert note == "1 come again, the last of them event 7: Unavailable: the graph store does not answer"
-    assert cause("merger", {"merger: tried again": note}) == note
-    assert "may be down" not in cause("merger", {}) + cause("merger", None)
+    assert cause_of_redelivery("merger", {"merger: tried again": note}) == note
+    assert "may be down" not in cause_of_redelivery("merger", {}) + cause_of_redelivery("merger", None)
     reasons.failed(7, Unavailable("x"), -1000.0)
     assert await reasons.note() is None
 
 
 async def test_strangers_read_no_more_than_the_kind_of_an_error() -> None:
-    reasons = Reasons(public=True)
+    reasons = RetryReasons(public=True)
     reasons.failed(7, Unavailable("the store of somebody"), 1.0)
     assert "somebody" not in str(await reasons.note())
 
@@ -64,14 +64,14 @@ async def test_a_message_that_several_durables_set_aside_is_one_dead_letter_and_
     async with running_nats(tmp_path) as server, connected(server) as client:
         jetstream = client.jetstream()
         await topology.apply(jetstream)
-        assert (await counted(jetstream)).count == 0
+        assert (await count_dead_letters(jetstream)).count == 0
         for durable in ("chunker", "query-status", "merger"):
             for place in ("7", "8"):
                 headers = {"Kb-Sequence": place, "Kb-Reason": f"{place} is no event"}
                 await jetstream.publish(f"dead.{durable}", b"raw", headers=headers)
-        found = await counted(jetstream)
+        found = await count_dead_letters(jetstream)
         assert (found.count, found.reason, found.last_at is not None) == (2, "8 is no event", True)
-        said = [finding async for finding in bus(server.url, "", {})]
+        said = [finding async for finding in examine_bus(server.url, "", {})]
     assert [finding.level for finding in said] == ["note"]
     assert "2 messages were set aside for good" in said[0].what
-    assert len(DURABLES) > 1
+    assert len(CONSUMERS) > 1

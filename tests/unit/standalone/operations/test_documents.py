@@ -10,7 +10,7 @@ import pytest
 
 from contracts.ids import document_id, md5, sha256
 from runtime.errors import InvalidInput
-from standalone.operations.documents import Source, find, read
+from standalone.operations.documents import DocumentSource, find_documents, read_document
 
 
 @pytest.fixture
@@ -36,25 +36,25 @@ def folder(tmp_path: Path) -> Path:
 
 def names(*paths: Path | str) -> list[str]:
     """The names of what is found."""
-    return [source.name for source in find([str(path) for path in paths]).sources]
+    return [source.name for source in find_documents([str(path) for path in paths]).sources]
 
 
 def test_a_folder_is_read_with_all_below_it_in_sorted_order(folder: Path) -> None:
-    found = find([str(folder)])
+    found = find_documents([str(folder)])
     assert [source.name for source in found.sources] == ["LICENSE", "README.md", "a/README.md", "a/z.txt", "b.md"]
     assert found.skipped == 3, "a program, a picture and a hidden file; hidden folders are not looked into"
     assert found.refused == []
 
 
 def test_documents_of_a_folder_are_told_apart_by_their_path(folder: Path) -> None:
-    sources = {source.name: source for source in find([str(folder)]).sources}
+    sources = {source.name: source for source in find_documents([str(folder)]).sources}
     assert sources["a/README.md"].id == "doc-" + md5("a/README.md")
     assert sources["README.md"].id == document_id("", "README.md")
     assert len({source.id for source in sources.values()}) == 5
 
 
 def test_a_single_file_has_its_base_name_and_the_id_of_the_contract(folder: Path) -> None:
-    [source] = find([str(folder / "a" / "README.md")]).sources
+    [source] = find_documents([str(folder / "a" / "README.md")]).sources
     assert (source.name, source.id) == ("README.md", document_id("", "/x/README.md"))
 
 
@@ -64,7 +64,7 @@ def test_equal_names_in_two_given_folders_stay_apart(folder: Path) -> None:
     (other / "README.md").write_text("another")
     found = names(folder / "README.md", other)
     assert found == ["README.md", "more/README.md"]
-    ids = {source.id for source in find([str(folder), str(other), str(folder / "a" / "z.txt")]).sources}
+    ids = {source.id for source in find_documents([str(folder), str(other), str(folder / "a" / "z.txt")]).sources}
     assert len(ids) == 7 - 1, "a/z.txt was given twice and is one document"
 
 
@@ -76,7 +76,7 @@ def test_the_same_file_is_one_document(folder: Path) -> None:
 
 
 def test_what_is_not_there_is_refused_and_the_rest_goes_on(folder: Path) -> None:
-    found = find(["/no/such/thing", str(folder / "b.md")])
+    found = find_documents(["/no/such/thing", str(folder / "b.md")])
     assert [source.name for source in found.sources] == ["b.md"]
     assert [(refused.name, refused.reason) for refused in found.refused] == [
         ("/no/such/thing", "no such file or folder")
@@ -86,9 +86,9 @@ def test_what_is_not_there_is_refused_and_the_rest_goes_on(folder: Path) -> None
 async def test_what_is_not_a_regular_file_is_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
     os.mkfifo(tmp_path / "pipe")
-    [source] = find([str(tmp_path / "pipe.txt")]).sources
+    [source] = find_documents([str(tmp_path / "pipe.txt")]).sources
     with pytest.raises(InvalidInput, match="not a regular file"):
-        await read(source)
+        await read_document(source)
     assert names(tmp_path) == ["pipe.txt"]
 
 
@@ -96,29 +96,29 @@ async def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None
     with (tmp_path / "large.txt").open("wb") as file:
         file.truncate(51 * 2**20)
     with pytest.raises(InvalidInput, match="51 MB is more than the 50 MB"):
-        await read(find([str(tmp_path / "large.txt")]).sources[0])
+        await read_document(find_documents([str(tmp_path / "large.txt")]).sources[0])
 
 
 async def test_a_file_that_is_gone_or_closed_names_the_reason(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="cannot be read: No such file"):
-        await read(Source(tmp_path / "gone.txt", "gone.txt", None))
+        await read_document(DocumentSource(tmp_path / "gone.txt", "gone.txt", None))
     (tmp_path / "broken.md").symlink_to(tmp_path / "nowhere")
-    [source] = find([str(tmp_path)]).sources
+    [source] = find_documents([str(tmp_path)]).sources
     with pytest.raises(InvalidInput, match="cannot be read"):
-        await read(source)
+        await read_document(source)
 
 
 async def test_standard_input_has_a_name_when_it_is_given_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO("Grüße".encode())))
-    [source] = find(["-"], stdin_name="notes.md").sources
+    [source] = find_documents(["-"], stdin_name="notes.md").sources
     assert source.id == document_id("", "notes.md")
-    assert (await read(source)).text == "Grüße"
-    assert find(["-"]).sources[0].id is None
+    assert (await read_document(source)).text == "Grüße"
+    assert find_documents(["-"]).sources[0].id is None
 
 
 async def test_a_file_is_described_and_standard_input_is_not(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "a" / "copy.md").write_bytes(b"b")
-    found = {source.name: (await read(source)).metadata for source in find([str(folder)]).sources}
+    found = {source.name: (await read_document(source)).metadata for source in find_documents([str(folder)]).sources}
     assert found["b.md"] == {
         "file_name": "b.md",
         "media_type": "text/markdown",
@@ -129,15 +129,15 @@ async def test_a_file_is_described_and_standard_input_is_not(folder: Path, monke
     }
     assert found["a/copy.md"] == {**found["b.md"], "file_name": "copy.md"}, "the folder is in the document's name"
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"b")))
-    assert (await read(find(["-"], stdin_name="b.md").sources[0])).metadata == {}
+    assert (await read_document(find_documents(["-"], stdin_name="b.md").sources[0])).metadata == {}
 
 
 @pytest.mark.parametrize("name", ["a\\..\\x.txt", "a\nb.txt", os.fsdecode(b"caf\xe9.txt")])
 async def test_a_file_whose_name_is_no_plain_name_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("text")
-    [source] = find([str(tmp_path)]).sources
+    [source] = find_documents([str(tmp_path)]).sources
     with pytest.raises(InvalidInput, match=r"not a plain file name: give one in UTF-8, without") as refusal:
-        await read(source)
+        await read_document(source)
     assert str(refusal.value).isprintable()
 
 
@@ -145,4 +145,4 @@ async def test_a_file_whose_name_is_no_plain_name_is_refused(tmp_path: Path, nam
 async def test_standard_input_cannot_be_given_a_name_that_climbs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"text")))
     with pytest.raises(InvalidInput, match=f"^{name}: not a plain file name"):
-        await read(find(["-"], stdin_name=name).sources[0])
+        await read_document(find_documents(["-"], stdin_name=name).sources[0])

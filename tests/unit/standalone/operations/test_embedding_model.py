@@ -7,15 +7,15 @@ import sys
 import pytest
 
 from contracts.graph import EmbeddingModel
-from runtime.embedding import Embeddings
 from runtime.errors import ConfigurationError, InvalidInput, ModelChanged
 from runtime.models.open import open_embedder_of
+from runtime.projections.embedding import Embeddings
 from runtime.settings import Settings
 from services.merger.settings import MergerSettings
-from standalone.embedded.data_folder import Child, State
-from standalone.embedded.environment import of_stack, settings_of
-from standalone.embedded.orphans import Identity
-from standalone.operations.embedding_model import asked_for, refuse_unasked
+from standalone.embedded.data_folder import Child, StackState
+from standalone.embedded.environment import settings_from, stack_environment
+from standalone.embedded.orphans import ProcessIdentity
+from standalone.operations.embedding_model import refuse_unrequested_change, with_embedding_model
 
 LEXICAL = EmbeddingModel("lexical-hash-v1", 384)
 ENDPOINT = {"EMBEDDING_API_KEY": "secret", "EMBEDDING_MODEL": "bge-m3", "EMBEDDING_DIM": "1024"}
@@ -29,53 +29,56 @@ def _another_shell(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_settings_are_those_of_the_given_variables_alone() -> None:
-    found = settings_of(Settings, {"embedding_model": "lexical", "MAX_ASYNC": "7", "LLM_MODEL": ""})
+    found = settings_from(Settings, {"embedding_model": "lexical", "MAX_ASYNC": "7", "LLM_MODEL": ""})
     assert (found.embedding_model, found.llm_max_async, found.llm_model) == ("lexical", 7, "gpt-4o-mini")
     assert (found.has_llm, found.has_embedding_endpoint) == (False, False)
-    assert settings_of(Settings, ENDPOINT).has_embedding_endpoint
-    assert settings_of(MergerSettings, {"SUMMARY_MAX_TOKENS": "77"}).limits.tokens == 77
-    assert settings_of(MergerSettings, {}).summary_max_tokens == 1200
+    assert settings_from(Settings, ENDPOINT).has_embedding_endpoint
+    assert settings_from(MergerSettings, {"SUMMARY_MAX_TOKENS": "77"}).limits.tokens == 77
+    assert settings_from(MergerSettings, {}).summary_max_tokens == 1200
 
 
 def test_the_variables_of_a_stack_are_those_of_its_services() -> None:
     command = [sys.executable, "-c", "import time; time.sleep(60)"]
     with subprocess.Popen(command, env={**os.environ, "EMBEDDING_MODEL": "lexical"}) as service:
         try:
-            gone = Child(Identity(service.pid, 1))
-            state = State(children={"query": Child(Identity.of(service.pid)), "indexer": gone})
-            assert of_stack(state)["EMBEDDING_MODEL"] == "lexical"
+            gone = Child(ProcessIdentity(service.pid, 1))
+            state = StackState(children={"query": Child(ProcessIdentity.of(service.pid)), "indexer": gone})
+            assert stack_environment(state)["EMBEDDING_MODEL"] == "lexical"
         finally:
             service.kill()
-    assert of_stack(state)["EMBEDDING_MODEL"] == "minilm"
+    assert stack_environment(state)["EMBEDDING_MODEL"] == "minilm"
 
 
 def test_the_model_that_was_asked_for_needs_an_endpoint_and_a_dimension() -> None:
-    offline, endpoint = settings_of(Settings, {"EMBEDDING_MODEL": "lexical"}), settings_of(Settings, ENDPOINT)
-    assert asked_for(endpoint, "", 0) is endpoint
-    assert asked_for(endpoint, "lexical-hash-v1", 0).embedding_model == "lexical"
+    offline, endpoint = settings_from(Settings, {"EMBEDDING_MODEL": "lexical"}), settings_from(Settings, ENDPOINT)
+    assert with_embedding_model(endpoint, "", 0) is endpoint
+    assert with_embedding_model(endpoint, "lexical-hash-v1", 0).embedding_model == "lexical"
     with pytest.raises(ConfigurationError, match="EMBEDDING_MODEL=bge-m3 and EMBEDDING_BASE_URL or EMBEDDING_API_KEY"):
-        asked_for(offline, "bge-m3", 0)
+        with_embedding_model(offline, "bge-m3", 0)
     with pytest.raises(InvalidInput, match="--embedding-dim"):
-        asked_for(endpoint, "nomic", 0)
-    assert (asked_for(endpoint, "bge-m3", 0).embedding_dim, asked_for(endpoint, "nomic", 768).embedding_dim) == (
+        with_embedding_model(endpoint, "nomic", 0)
+    assert (
+        with_embedding_model(endpoint, "bge-m3", 0).embedding_dim,
+        with_embedding_model(endpoint, "nomic", 768).embedding_dim,
+    ) == (
         1024,
         768,
     )
-    assert asked_for(endpoint, "text-embedding-3-large", 0).embedding_dim == 0
+    assert with_embedding_model(endpoint, "text-embedding-3-large", 0).embedding_dim == 0
 
 
 def test_a_change_nobody_said_aloud_names_both_models() -> None:
     for before in (None, LEXICAL):
-        refuse_unasked(before, LEXICAL, said=False)
-    refuse_unasked(EmbeddingModel("lexical-hash-v1", 8), LEXICAL, said=True)
+        refuse_unrequested_change(before, LEXICAL, said=False)
+    refuse_unrequested_change(EmbeddingModel("lexical-hash-v1", 8), LEXICAL, said=True)
     with pytest.raises(
         ConfigurationError, match=r"--embedding-model lexical` to go over .* `--embedding-model bge-m3`"
     ):
-        refuse_unasked(EmbeddingModel("bge-m3", 1024), LEXICAL, said=False)
+        refuse_unrequested_change(EmbeddingModel("bge-m3", 1024), LEXICAL, said=False)
 
 
 async def test_a_text_never_goes_to_an_endpoint_that_the_settings_do_not_name() -> None:
-    offline, endpoint = settings_of(Settings, {"EMBEDDING_MODEL": "lexical"}), settings_of(Settings, ENDPOINT)
+    offline, endpoint = settings_from(Settings, {"EMBEDDING_MODEL": "lexical"}), settings_from(Settings, ENDPOINT)
     made = EmbeddingModel("text-embedding-3-small", 256)
     with pytest.raises(ConfigurationError, match="the settings name none"):
         open_embedder_of(offline, made)
@@ -87,7 +90,7 @@ async def test_a_text_never_goes_to_an_endpoint_that_the_settings_do_not_name() 
 
 
 async def test_a_generation_of_a_model_that_cannot_be_opened_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    embeddings = Embeddings(settings_of(Settings, {"EMBEDDING_MODEL": "lexical", "MILVUS_URI": "http://127.0.0.1:9"}))
+    embeddings = Embeddings(settings_from(Settings, {"EMBEDDING_MODEL": "lexical", "MILVUS_URI": "http://127.0.0.1:9"}))
     made: dict[int, EmbeddingModel | None] = {1: None, 2: LEXICAL, 3: EmbeddingModel("bge-m3", 1024)}
 
     async def model_of(generation: int) -> EmbeddingModel | None:

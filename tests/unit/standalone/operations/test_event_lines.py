@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from contracts.envelope import seal
+from contracts.envelope import wrap
 from contracts.events import (
     ChunksCreated,
     DocumentAdded,
@@ -19,7 +19,7 @@ from contracts.ids import md5
 from contracts.subjects import subject
 from contracts.values import BlobRef, ChunkRef, DocumentVersion
 from runtime.bus.codec import encode
-from standalone.operations.event_lines import line, subjects_of
+from standalone.operations.event_lines import event_line, subjects_of
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 DOCUMENT = DocumentVersion(id="doc-1", version=1, added_at=NOW)
@@ -41,8 +41,8 @@ class Stored:
 
 def stored(event: Event) -> Stored:
     """The event as the log holds it."""
-    envelope = seal(event, id="e-1", source="/test", workspace="default", time=NOW, causation="e-0")
-    return Stored(encode(envelope), subject("default", event.about, event.type_name()))
+    envelope = wrap(event, id="e-1", source="/test", workspace="default", time=NOW, causation="e-0")
+    return Stored(encode(envelope), subject("default", event.aggregate_id, event.type_name()))
 
 
 @pytest.mark.parametrize(
@@ -79,14 +79,14 @@ def stored(event: Event) -> Stored:
     ],
 )  # fmt: skip
 def test_an_event_is_one_line(event: Event, gist: str) -> None:
-    found = line(stored(event))
+    found = event_line(stored(event))
     assert (found.sequence, found.time, found.type, found.document) == (7, NOW, event.type_name(), "doc-1")
     assert found.gist == gist
     assert (found.id, found.cause) == ("e-1", "e-0")
 
 
 def test_what_cannot_be_read_is_a_line_too() -> None:
-    found = line(Stored(b"{", "kb.v1.default.doc-1.DocumentAdded"))
+    found = event_line(Stored(b"{", "kb.v1.default.doc-1.DocumentAdded"))
     assert (found.type, found.document) == ("DocumentAdded", "doc-1")
     assert found.gist.startswith("not readable: not JSON")
 

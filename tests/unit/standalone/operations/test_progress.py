@@ -9,7 +9,7 @@ from lightstream.client import AsyncLightstream
 from lightstream.models import Document
 from runtime.errors import Unavailable
 from standalone.operations import progress
-from standalone.operations.progress import Stage, follow, stages
+from standalone.operations.progress import Stage, stages, wait_for_documents
 
 
 def document(id: str, status: str, chunks: int = 0, sequence: int = 1, **counts: int) -> Document:
@@ -87,7 +87,7 @@ async def test_waiting_ends_when_every_wanted_document_is_through() -> None:
     )
     seen: list[list[Stage]] = []
     async with service.client() as client:
-        found = await follow(client, {"a": 1, "b": 1}, now, seen.append)
+        found = await wait_for_documents(client, {"a": 1, "b": 1}, now, seen.append)
     assert [each.id for each in found] == ["a", "b"]
     assert service.asked == 3
     assert [look[0].done for look in seen] == [0, 2, 2]
@@ -97,13 +97,13 @@ async def test_a_status_of_an_older_text_does_not_end_the_waiting() -> None:
     old, new = document("a", "processed", 1, sequence=4), document("a", "processed", 1, sequence=9)
     service = Service([old], [old], [new])
     async with service.client() as client:
-        assert await follow(client, {"a": 9}, now, lambda _: None) == [new]
+        assert await wait_for_documents(client, {"a": 9}, now, lambda _: None) == [new]
     assert service.asked == 3
 
 
 async def test_an_event_that_has_to_be_tried_again_holds_nobody_up() -> None:
     async with Service([document("a", "pending")], [document("a", "processed", 1)]).client() as client:
-        assert len(await follow(client, {"a": 1}, never, lambda _: None)) == 1
+        assert len(await wait_for_documents(client, {"a": 1}, never, lambda _: None)) == 1
 
 
 async def test_a_document_without_a_status_is_waited_for_until_statuses_show_the_whole_log() -> None:
@@ -114,18 +114,18 @@ async def test_a_document_without_a_status_is_waited_for_until_statuses_show_the
         return next(looks)
 
     async with service.client() as client:
-        assert await follow(client, {"deleted": 1}, caught_up, lambda _: None) == []
+        assert await wait_for_documents(client, {"deleted": 1}, caught_up, lambda _: None) == []
     assert service.asked == 3
 
 
 async def test_a_service_that_is_started_again_is_waited_for() -> None:
     service = Service([document("a", "pending")], None, None, [document("a", "processed", 1)])
     async with service.client() as client:
-        assert len(await follow(client, {"a": 1}, now, lambda _: None)) == 1
+        assert len(await wait_for_documents(client, {"a": 1}, now, lambda _: None)) == 1
 
 
 async def test_a_service_that_stays_silent_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "SILENCE", 0.0)
+    monkeypatch.setattr(progress, "MAX_SILENCE", 0.0)
     async with Service(None, None, None).client() as client:
         with pytest.raises(Unavailable, match="starting"):
-            await follow(client, {"a": 1}, now, lambda _: None)
+            await wait_for_documents(client, {"a": 1}, now, lambda _: None)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from contracts.graph import PROJECTIONS, Generations, Projection
-from runtime.bus.memory import MemoryLog, MemoryPointers
+from runtime.bus.memory import MemoryActiveGenerations, MemoryLog
 from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
@@ -37,9 +37,9 @@ async def rebuilt() -> Stores:
         log.append(message["subject"], json.dumps(message["event"], ensure_ascii=False).encode(), message["id"])
     embedder = LexicalEmbedder(64)
     stores = Stores(MemoryRows(), MemoryGraph(), MemoryVectors(embedder.model, embedder.dimension))
-    result = await Rebuild(log, MemoryPointers(), stores, embedder, PROJECTIONS, lambda _: None, MergerSettings()).run(
-        "w"
-    )
+    result = await Rebuild(
+        log, MemoryActiveGenerations(), stores, embedder, PROJECTIONS, lambda _: None, MergerSettings()
+    ).run("w")
     assert (result["events"], result["skipped"], result["newer"]) == (len(log.messages), 0, [])
     return stores
 

@@ -6,7 +6,7 @@ import pytest
 
 from runtime.errors import ConfigurationError
 from standalone.embedded.data_folder import NoStack
-from standalone.operations.target import target
+from standalone.operations.target import select_target
 
 
 def test_without_variables_and_options_the_default_folder_is_meant(
@@ -14,19 +14,19 @@ def test_without_variables_and_options_the_default_folder_is_meant(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(NoStack, match=r"no stack is running in .*lightstream"):
-        target(None)
+        select_target(None)
 
 
 def test_nats_url_names_a_deployment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NATS_URL", "nats://operator:pass-word@bus:4222")
     monkeypatch.setenv("DOCUMENTS_URL", "mongodb://documents")
     monkeypatch.setenv("LIGHTSTREAM_API_URL", "http://query:9621")
-    found = target(None)
+    found = select_target(None)
     assert found.settings.nats_url == "nats://operator:pass-word@bus:4222"
     assert found.settings.documents_url.get_secret_value() == "mongodb://documents"
     assert (found.api, found.folder) == ("http://query:9621", None)
     assert "pass-word" not in found.name + repr(found)
-    with found.rebuilding():
+    with found.rebuild_lock():
         pass
 
 
@@ -34,26 +34,26 @@ def test_nats_url_names_a_deployment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_address_of_no_use_is_refused_without_its_password(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.setenv("NATS_URL", url)
     with pytest.raises(ConfigurationError, match="NATS_URL must name one server") as raised:
-        target(None)
+        select_target(None)
     assert "secret" not in str(raised.value)
 
 
 def test_a_data_folder_that_is_asked_for_wins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("NATS_URL", "nats://bus:4222")
     with pytest.raises(NoStack):
-        target(tmp_path)
+        select_target(tmp_path)
 
 
 def test_an_empty_variable_names_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NATS_URL", "")
     with pytest.raises(NoStack):
-        target(None)
+        select_target(None)
 
 
 def test_a_variable_of_no_use_is_named_without_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NATS_URL", "nats://bus:4222")
     monkeypatch.setenv("LLM_TIMEOUT", "a while")
     with pytest.raises(ConfigurationError, match="LLM_TIMEOUT") as raised:
-        target(None)
+        select_target(None)
     assert "a while" not in str(raised.value)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from contracts.events import GraphMerged
-from contracts.graph import Entity, Relation, Space
+from contracts.graph import Entity, Partition, Relation
 from contracts.values import EntityRevision, RelationRevision
 from runtime.bus.memory import MemoryLog
 from runtime.errors import Unavailable
@@ -14,9 +14,9 @@ from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.graph.port import RelationSummary
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.invalidation import MAX_EVENTS, ProjectionCache
-from tests.support.facts import sealed
+from tests.support.events import sealed
 
-SPACE, OTHER = Space("w", 1), Space("other", 1)
+SPACE, OTHER = Partition("w", 1), Partition("other", 1)
 MEGABYTE = 2**20
 
 
@@ -28,7 +28,7 @@ class Watched(MemoryGraph):
         self.read: list[str] = []
         self.meanwhile: Any = None
 
-    async def entities(self, space: Space, names: Any) -> dict[str, Entity]:
+    async def entities(self, space: Partition, names: Any) -> dict[str, Entity]:
         self.read += sorted(names)
         found = await super().entities(space, names)
         if self.meanwhile:
@@ -45,7 +45,7 @@ class World:
         self.kept = CachedGraph(self.graph, self.freshness)
         self.revision = 0
 
-    async def put(self, *names: str, pairs: tuple[tuple[str, str], ...] = (), space: Space = SPACE) -> None:
+    async def put(self, *names: str, pairs: tuple[tuple[str, str], ...] = (), space: Partition = SPACE) -> None:
         self.revision += 1
         entities = [Entity(name, self.revision, description=f"{name} {self.revision}") for name in names]
         relations = [Relation(*pair, self.revision, weight=1.0) for pair in pairs]
@@ -57,7 +57,7 @@ class World:
         )
         await self.log.publish(sealed(event, id=f"event-{self.revision}", workspace=space.workspace))
 
-    async def said_of(self, *names: str, space: Space = SPACE) -> list[str]:
+    async def said_of(self, *names: str, space: Partition = SPACE) -> list[str]:
         await self.freshness.refresh(space)
         found = await self.kept.entities(space, names)
         return [found[name].description for name in names if name in found]
@@ -125,10 +125,10 @@ async def test_what_changes_while_it_is_read_is_not_kept(world: World) -> None:
 async def test_spaces_know_nothing_of_each_other(world: World) -> None:
     await world.put("a")
     await world.put("a", space=OTHER)
-    await world.put("a", space=Space("w", 2))
+    await world.put("a", space=Partition("w", 2))
     assert await world.said_of("a") == ["a 1"]
     assert await world.said_of("a", space=OTHER) == ["a 2"]
-    assert await world.said_of("a", space=Space("w", 2)) == ["a 3"]
+    assert await world.said_of("a", space=Partition("w", 2)) == ["a 3"]
 
 
 async def test_a_log_that_does_not_answer_costs_the_memory_and_no_question(

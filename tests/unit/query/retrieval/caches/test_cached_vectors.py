@@ -5,16 +5,16 @@ from collections.abc import Collection, Sequence
 import pytest
 
 from contracts.events import VectorsIndexed
-from contracts.graph import Space, VectorKind, VectorRow
+from contracts.graph import Partition, VectorKind, VectorRow
 from contracts.ids import chunk_id, chunk_vector_id
 from contracts.values import ChunkRef
 from runtime.bus.memory import MemoryLog
 from runtime.stores.vectors.memory import MemoryVectors
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
-from tests.support.facts import document, sealed
+from tests.support.events import document, sealed
 
-SPACE = Space("w", 1)
+SPACE = Partition("w", 1)
 ASKED = (1.0, 0.0)
 EAST, NORTH = (1.0, 0.0), (0.0, 1.0)
 
@@ -28,7 +28,7 @@ class Watched(MemoryVectors):
         self.fetched: list[list[str]] = []
 
     async def likeness(
-        self, space: Space, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
+        self, space: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:
         """Also counts."""
         self.compared.append(sorted(ids))
@@ -36,7 +36,7 @@ class Watched(MemoryVectors):
         return {id: row.vector[0] for id, row in rows.items()}
 
     async def get(
-        self, space: Space, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
+        self, space: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
     ) -> dict[str, VectorRow]:
         """Also counts."""
         self.fetched.append(sorted(ids))

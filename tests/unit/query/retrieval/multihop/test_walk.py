@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from contracts.graph import Entity, Generations, Relation, Space
+from contracts.graph import Entity, Generations, Partition, Relation
 from services.query.answering.dependencies import QueryDependencies
 from services.query.question import Keywords, Question
-from services.query.retrieval.multihop.walk import TIES, walk
+from services.query.retrieval.multihop.walk import MAX_RELATIONS, walk
 from services.query.retrieval.retrieve import retrieve
 from services.query.spaces import Spaces
-from tests.support.facts import entity, relation
+from tests.support.events import entity, relation
 from tests.support.querying import World
 
 SPACES = Spaces.of("w", Generations())
@@ -144,14 +144,14 @@ async def test_a_hub_costs_a_bounded_read_and_is_told_of() -> None:
     made = await world()
     spokes = [f"Spoke {n:05d}" for n in range(10_000)]
     await made.graph.put(
-        Space("w", 1),
+        Partition("w", 1),
         [Entity("Hub", 1), *(Entity(name, 1) for name in spokes)],
         [Relation(*sorted(("Hub", name)), 1, weight=1.0) for name in spokes],
     )
     deps = CountingLibrary(made.deps())
     found = await walk(Question("Who turns the Hub of the town?", "walk"), NOTHING, SPACES, deps.deps)
-    assert found.info["relations_not_read"]["Hub"] == 10_000 - TIES
-    assert deps.ties <= 16 * TIES and deps.passages <= 400
+    assert found.info["relations_not_read"]["Hub"] == 10_000 - MAX_RELATIONS
+    assert deps.ties <= 16 * MAX_RELATIONS and deps.passages <= 400
 
 
 class CountingLibrary:

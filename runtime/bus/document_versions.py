@@ -1,0 +1,100 @@
+"""Which versions of documents are still wanted, as the log says: work on others is dropped before it is paid for.
+
+A version that is obsolete stays so. One that is wanted is asked about again after a second, whoever asks for it how
+often. A log that does not answer stops no work.
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+import structlog
+
+from contracts.events import ChunksCreated, DocumentAdded, DocumentCancelled, DocumentDeleted
+from contracts.values import DocumentVersion
+from runtime.bus.codec import decode
+from runtime.bus.port import Log, Message, Obsolete
+from runtime.concurrency.key_locks import KeyLocks
+from runtime.errors import NewerVersion, Poison, Unavailable
+
+logger = structlog.get_logger(__name__)
+
+LOOK_AGAIN = 1.0
+"""Seconds for which a version counts as wanted without a look at the log."""
+
+PATIENCE = 2.0
+"""Seconds the log has to answer."""
+
+UNHEARD = 10.0
+"""Seconds for which a log that did not answer is not asked again."""
+
+KNOWN = 10_000
+"""Versions that are remembered, those asked for last."""
+
+
+@dataclass
+class _Known:
+    reason: Obsolete | None
+    at: float
+
+
+@dataclass
+class LogVersions:
+    """`DocumentVersions` over the log: three or four reads of a newest event, each by its subject."""
+
+    log: Log
+    look_again: float = LOOK_AGAIN
+    _known: OrderedDict[tuple[str, str, int], _Known] = field(default_factory=OrderedDict[tuple[str, str, int], _Known])
+    _locks: KeyLocks = field(default_factory=KeyLocks)
+    _unheard_until: float = 0.0
+
+    async def obsolete(self, workspace: str, document: DocumentVersion) -> Obsolete | None:
+        """See `DocumentVersions.obsolete`."""
+        key = workspace, document.id, document.version
+        async with self._locks.hold(["\x1f".join(map(str, key))]):
+            known, now = self._known.get(key), time.monotonic()
+            if known and (known.reason or now < known.at + self.look_again):
+                return known.reason
+            if now < self._unheard_until:
+                return None
+            reason = await self._looked_up(workspace, document)
+            self._known[key] = _Known(reason, time.monotonic())
+            self._known.move_to_end(key)
+            if len(self._known) > KNOWN:
+                self._known.popitem(last=False)
+        if reason:
+            logger.info("work is dropped", document=document.id, version=document.version, why=reason)
+        return reason
+
+    async def _looked_up(self, workspace: str, document: DocumentVersion) -> Obsolete | None:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                return await self._read(workspace, document)
+        except (Unavailable, TimeoutError) as error:
+            logger.warning("whether documents are still wanted is not known", error=str(error))
+            self._unheard_until = time.monotonic() + UNHEARD
+            return None
+
+    async def _read(self, workspace: str, document: DocumentVersion) -> Obsolete | None:
+        async def newest(kind: str) -> Message | None:
+            found = await self.log.newest(workspace, document.id, kind, exact=False)
+            return found if found and found.sequence > document.version else None
+
+        if await newest(DocumentDeleted.type_name()):
+            return "deleted"
+        if (stopped := await newest(DocumentCancelled.type_name())) and _version(stopped) >= document.version:
+            return "cancelled"
+        # A newer text that cannot be cut replaces nothing, so its chunks are what counts.
+        if not await newest(DocumentAdded.type_name()) or not (cut := await newest(ChunksCreated.type_name())):
+            return None
+        return "superseded" if _version(cut) > document.version else None
+
+
+def _version(message: Message) -> int:
+    """The version of the document that chunks, or a cancellation, are of; 0 where that cannot be read."""
+    try:
+        event = decode(message.data, message.subject, message.headers).data
+    except (Poison, NewerVersion):
+        return 0
+    return event.document.version if isinstance(event, ChunksCreated | DocumentCancelled) else 0

@@ -1,0 +1,109 @@
+"""Long texts beside the log on JetStream: each in parts, under its hash."""
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import structlog
+from nats.js import JetStreamContext
+from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
+
+from contracts import subjects
+from contracts.topology import KiB
+from contracts.values import BlobRef
+from runtime.bus.nats.log import PUBLISH_TIMEOUT, SILENT, translated
+from runtime.bus.write_status import WriteStatus
+from runtime.errors import Poison, Unavailable
+
+logger = structlog.get_logger(__name__)
+
+BLOB_PART = 512 * KiB
+"""Bytes of one part."""
+
+PUTS = 4
+"""How often a part is offered where wrong bytes have to go first, or a replica does not show yet what stands there."""
+
+
+@dataclass(frozen=True)
+class NatsBlobs:
+    """`Blobs` on the stream KB_BLOBS: one immutable message per part."""
+
+    jetstream: JetStreamContext
+    writes: WriteStatus = field(default_factory=WriteStatus)
+
+    async def put(self, text: str) -> BlobRef:
+        data = text.encode()
+        digest = hashlib.sha256(data).hexdigest()
+        parts = [data[start : start + BLOB_PART] for start in range(0, len(data), BLOB_PART)] or [b""]
+        for start in range(0, len(parts), 4):
+            window = enumerate(parts[start : start + 4], start)
+            await asyncio.gather(*(self._put(subjects.blob(digest, number), part) for number, part in window))
+        return BlobRef(sha256=digest, size=len(data), parts=len(parts))
+
+    async def _put(self, subject: str, part: bytes) -> None:
+        for _ in range(PUTS):
+            if await self._stored(subject, part) or await self._holds(subject, part):
+                return
+        raise Unavailable("somebody else keeps writing other bytes under the name of this text")
+
+    async def _stored(self, subject: str, part: bytes) -> bool:
+        """Whether the stream took the part; False when one stands under the subject already."""
+        try:
+            await self.jetstream.publish(subject, part, stream="KB_BLOBS", timeout=PUBLISH_TIMEOUT)
+        except APIError as error:
+            self.writes.confirmed("KB_BLOBS")
+            # "Maximum messages per subject"
+            if error.err_code == 10077 and "per subject" in (error.description or ""):
+                return False
+            raise Unavailable(f"KB_BLOBS does not take the text: {error.description}", retry_after=30.0) from None
+        except SILENT as error:
+            self.writes.silent("KB_BLOBS")
+            raise Unavailable("KB_BLOBS did not confirm") from error
+        self.writes.confirmed("KB_BLOBS")
+        return True
+
+    async def _holds(self, subject: str, part: bytes) -> bool:
+        """Whether this part stands under the subject. Other bytes are removed: nobody could ever read the text there.
+
+        Raises Unavailable where this process may not remove them.
+        """
+        try:
+            with translated():
+                found = await self.jetstream.get_last_msg("KB_BLOBS", subject, direct=True)
+        except NotFoundError:
+            return False
+        if found.data == part:
+            return True
+        logger.warning("other bytes stood under the name of a text and are replaced", subject=subject)
+        try:
+            # By its place, so that what somebody else has amended meanwhile stays.
+            await self.jetstream.delete_msg("KB_BLOBS", found.seq or 0)
+        except (*SILENT, ServiceUnavailableError):  # nobody answers a call that this user is not granted
+            raise Unavailable(
+                f"KB_BLOBS holds other bytes under the name of this text ({subject}) and this process may not remove "
+                "them: add the document with `lightstream add` and an account that may, or purge that subject"
+            ) from None
+        except APIError:  # gone already
+            return False
+        return False
+
+    async def get(self, ref: BlobRef) -> str:
+        return b"".join(await self.parts(ref)).decode("utf-8", "replace")
+
+    async def parts(self, ref: BlobRef) -> Sequence[bytes]:
+        parts: list[bytes] = []
+        digest = hashlib.sha256()
+        for number in range(ref.parts):
+            try:
+                with translated():
+                    message = await self.jetstream.get_last_msg(
+                        "KB_BLOBS", subjects.blob(ref.sha256, number), direct=True
+                    )
+            except NotFoundError:
+                raise Poison(f"part {number} of blob {ref.sha256} is not in KB_BLOBS") from None
+            parts.append(message.data or b"")
+            digest.update(parts[-1])
+        if digest.hexdigest() != ref.sha256:
+            raise Poison(f"blob {ref.sha256} does not have the hash of its name")
+        return parts

@@ -1,0 +1,103 @@
+"""Key-value buckets of JetStream: the active generations, and values that processes share for a while."""
+
+import json
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from nats.js import JetStreamContext
+from nats.js.errors import APIError, KeyNotFoundError, KeyWrongLastSequenceError, NotFoundError
+from nats.js.kv import KeyValue
+
+from contracts.graph import PROJECTIONS, Generations, Projection
+from contracts.topology import GENERATIONS_BUCKET, LIMITS_BUCKET
+from runtime.bus.nats.log import translated
+from runtime.bus.port import GenerationState, ProjectionGenerations
+from runtime.errors import ConfigurationError, Unavailable
+
+
+@dataclass(frozen=True)
+class NatsActiveGenerations:
+    """`ActiveGenerations` as one key of a JetStream key-value bucket."""
+
+    bucket: KeyValue
+
+    @classmethod
+    async def bind(cls, jetstream: JetStreamContext) -> "NatsActiveGenerations":
+        """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never run."""
+        return cls(await _bucket(jetstream, GENERATIONS_BUCKET))
+
+    async def read(self) -> tuple[ProjectionGenerations, int]:
+        with translated():
+            try:
+                entry = await self.bucket.get("pointers")
+            except KeyNotFoundError:
+                return {projection: GenerationState() for projection in PROJECTIONS}, 0
+        found = json.loads(entry.value or b"{}")
+        return {name: GenerationState(**found.get(name, {})) for name in PROJECTIONS}, entry.revision or 0
+
+    async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
+        value = json.dumps({name: vars(pointer) for name, pointer in pointers.items()}).encode()
+        try:
+            with translated():
+                await self.bucket.update("pointers", value, last=revision)
+        except KeyWrongLastSequenceError:
+            raise Unavailable("somebody else switched generations meanwhile; start again") from None
+
+    async def live(self, *needed: Projection) -> Generations:
+        pointers, _ = await self.read()
+        return Generations(**{name: pointer.live for name, pointer in pointers.items()})
+
+
+@dataclass(frozen=True)
+class NatsSharedValues:
+    """`Values` as keys of a JetStream key-value bucket."""
+
+    bucket: KeyValue
+    jetstream: JetStreamContext
+    name: str = LIMITS_BUCKET
+
+    @classmethod
+    async def bind(cls, jetstream: JetStreamContext, name: str = LIMITS_BUCKET) -> "NatsSharedValues":
+        """Find the bucket. Raises ConfigurationError when `lightstream topology apply` was never run."""
+        return cls(await _bucket(jetstream, name), jetstream, name)
+
+    async def read(self, key: str) -> tuple[bytes, int]:
+        with translated(), _gone():
+            try:
+                entry = await self.bucket.get(key)
+            except KeyNotFoundError:
+                return b"", 0
+        return entry.value or b"", entry.revision or 0
+
+    async def write(self, key: str, value: bytes, revision: int) -> bool:
+        try:
+            with translated(), _gone():
+                await self.bucket.update(key, value, last=revision)
+        except KeyWrongLastSequenceError:
+            return False
+        return True
+
+    async def keys(self) -> list[str]:
+        with translated(), _gone():
+            info = await self.jetstream.stream_info(f"KV_{self.name}", subjects_filter=f"$KV.{self.name}.>")
+        return sorted(subject.removeprefix(f"$KV.{self.name}.") for subject in info.state.subjects or {})
+
+
+async def _bucket(jetstream: JetStreamContext, name: str) -> KeyValue:
+    try:
+        with translated():
+            return await jetstream.key_value(name)
+    except NotFoundError:
+        raise ConfigurationError(f"bucket {name} does not exist: run `lightstream topology apply`") from None
+
+
+@contextmanager
+def _gone() -> Generator[None]:
+    """A bucket that was removed, or takes nothing, is as good as silent: what it holds can be done without."""
+    try:
+        yield
+    except KeyWrongLastSequenceError:
+        raise
+    except APIError as error:
+        raise Unavailable(f"a key-value bucket does not answer: {error.description}") from None

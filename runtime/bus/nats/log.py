@@ -1,0 +1,270 @@
+"""The log on NATS JetStream, and the connection to it."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+import structlog
+from nats.aio.client import Client
+from nats.errors import (
+    AuthorizationError,
+    ConnectionClosedError,
+    ConnectionDrainingError,
+    ConnectionReconnectingError,
+    MaxPayloadError,
+    NoRespondersError,
+    OutboundBufferLimitError,
+)
+from nats.errors import Error as NatsError
+from nats.errors import TimeoutError as NatsTimeout
+from nats.js import JetStreamContext
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+from nats.js.errors import (
+    APIError,
+    NoStreamResponseError,
+    NotFoundError,
+    ServerError,
+    ServiceUnavailableError,
+)
+
+from contracts import subjects
+from contracts.envelope import Envelope
+from contracts.events import Event
+from contracts.topology import CONSUMERS, PARKED_STREAM, KiB, declared_stream
+from runtime.bus.codec import attributes_in, encode
+from runtime.bus.nats.messages import NatsMessage, StoredMessage
+from runtime.bus.port import Message
+from runtime.bus.write_status import WriteStatus
+from runtime.errors import ConfigurationError, Poison, Unavailable
+
+logger = structlog.get_logger(__name__)
+
+PUBLISH_TIMEOUT, PUBLISH_PATIENCE = 10.0, 30.0
+"""Seconds one attempt may take, and all attempts with the same id together."""
+
+FIRST_CONNECTION = 10.0
+"""Seconds until a process that was never connected gives up: it was told a wrong address or password."""
+
+SILENT = (
+    NatsTimeout, ConnectionClosedError, ConnectionDrainingError, ConnectionReconnectingError, OutboundBufferLimitError,
+    NoStreamResponseError, NoRespondersError,
+)  # fmt: skip
+"""What the client raises when the server, or its JetStream, does not answer."""
+
+_BURIED = declared_stream("KB_DEAD").max_msg_size - 16 * KiB
+"""Bytes of a message that are kept in KB_DEAD, for its headers take room too. The log has the rest."""
+
+MOST_LISTED = 100_000
+"""Subjects the server lists in one answer."""
+
+_TOO_LARGE = 10054  # JSStreamMessageExceedsMaximumErr
+_OF_ANOTHER_ACCOUNT = 10039  # JSNotEnabledForAccountErr
+_FULL = {10077, 10047, 10122}  # maximum bytes, messages or storage exceeded; insufficient resources
+
+
+@asynccontextmanager
+async def connected(
+    url: str, *, name: str, closed: Callable[[], Awaitable[None]] | None = None
+) -> AsyncGenerator[Client]:
+    """A connection that reconnects for ever. `closed` is called when it is gone for good.
+
+    Raises ConfigurationError when no server lets us in at first, within 10 s: where it should be is a setting.
+    """
+    faults = deque[Exception](maxlen=16)
+
+    async def on_error(error: Exception) -> None:
+        # A forbidden publish shows only here and as a timeout.
+        logger.warning("bus error", error=f"{type(error).__name__}: {error}")
+        faults.append(error)
+
+    client = Client()
+    try:
+        try:
+            async with asyncio.timeout(FIRST_CONNECTION):
+                await client.connect(
+                    url, name=name, allow_reconnect=True, max_reconnect_attempts=-1, reconnect_time_wait=1,
+                    error_cb=on_error, closed_cb=closed, connect_timeout=5,
+                )  # fmt: skip
+        except (OSError, TimeoutError, NatsError):
+            raise ConfigurationError(_why_not(faults)) from None
+        yield client
+    finally:
+        # A server that is gone cannot be told goodbye.
+        with suppress(OSError, NatsError):
+            await client.close()
+
+
+def _why_not(faults: Sequence[Exception]) -> str:
+    """Why there is no connection, from what went wrong; never the URL, which may hold a password.
+
+    A refusal counts wherever it stands: the attempts after it may end in other ways.
+    """
+    if any(isinstance(fault, AuthorizationError) or "authorization" in str(fault).lower() for fault in faults):
+        return "the NATS server refuses the user or the password of NATS_URL"
+    return f"no NATS server answers at NATS_URL ({type(faults[-1]).__name__ if faults else 'it is silent'})"
+
+
+@dataclass(frozen=True)
+class NatsLog:
+    """`Log` on the stream KB_EVENTS."""
+
+    jetstream: JetStreamContext
+    writes: WriteStatus = field(default_factory=WriteStatus)
+
+    async def publish(self, envelope: Envelope[Event]) -> int:
+        subject = subjects.subject(envelope.workspace, envelope.data.aggregate_id, envelope.data.type_name())
+        return await self._append("KB_EVENTS", subject, encode(envelope), envelope.id)
+
+    async def dead_letter(self, message: Message, durable: str, reason: str) -> None:
+        # Header values may hold no line breaks and no characters outside of Latin-1.
+        headers = {
+            **attributes_in(message.headers, 8 * KiB),
+            "Kb-Reason": reason.encode("ascii", "backslashreplace").decode()[:1000].replace("\n", " "),
+            "Kb-Durable": durable,
+            "Kb-Subject": message.subject.encode("ascii", "backslashreplace").decode(),
+            "Kb-Sequence": str(message.sequence),
+        }
+        data = message.data
+        if len(data) > _BURIED:
+            data, headers["Kb-Cut"] = data[:_BURIED], str(len(data))
+        await self._append("KB_DEAD", f"dead.{durable}", data, f"dead:{message.sequence}:{durable}", headers)
+
+    async def _append(
+        self, stream: str, subject: str, data: bytes, id: str, headers: dict[str, str] | None = None
+    ) -> int:
+        end = asyncio.get_running_loop().time() + PUBLISH_PATIENCE
+        while True:
+            await self.writes.allow(stream, end - asyncio.get_running_loop().time())
+            before = self.writes.seen
+            try:
+                ack = await self.jetstream.publish(
+                    subject,
+                    data,
+                    stream=stream,
+                    timeout=PUBLISH_TIMEOUT,
+                    headers={**(headers or {}), "Nats-Msg-Id": id},
+                )
+            except MaxPayloadError:
+                raise Poison(f"{len(data)} bytes are more than the bus takes in one message") from None
+            except APIError as error:
+                self.writes.confirmed(stream)
+                if error.err_code == _TOO_LARGE:
+                    raise Poison(f"{len(data)} bytes are more than {stream} takes in one message") from None
+                if error.err_code in _FULL:
+                    raise Unavailable(f"{stream} is full: {error.description}", retry_after=30.0) from None
+                fault: Exception = error
+            except SILENT as error:
+                self.writes.silent(stream)
+                fault = error
+            else:
+                self.writes.confirmed(stream)
+                if stream == "KB_EVENTS" and not ack.duplicate:
+                    self.writes.appended(ack.seq, before)
+                return ack.seq
+            # A timeout says nothing about the outcome: only the same id makes trying again harmless.
+            if asyncio.get_running_loop().time() > end:
+                raise Unavailable(f"{stream} did not confirm within {PUBLISH_PATIENCE:.0f} s: {fault!r}") from fault
+            await asyncio.sleep(0.5)
+
+    async def newest(self, workspace: str, about: str, event_type: str, *, exact: bool = True) -> Message | None:
+        try:
+            with translated():
+                # Of a direct read, a replica that lags behind would show an older one.
+                found = await self.jetstream.get_last_msg(
+                    "KB_EVENTS", subjects.subject(workspace, about, event_type), direct=not exact
+                )
+        except NotFoundError:
+            return None
+        return StoredMessage(found)
+
+    async def following(self, after: int, subject: str) -> Message | None:
+        try:
+            with translated():
+                found = await self.jetstream.get_msg(
+                    "KB_EVENTS", seq=after + 1, subject=subject, next=True, direct=False
+                )
+        except NotFoundError:
+            return None
+        return StoredMessage(found)
+
+    async def last_sequence(self) -> int:
+        with translated():
+            return (await self.jetstream.stream_info("KB_EVENTS")).state.last_seq
+
+    async def last(self, workspace: str) -> int:
+        try:
+            with translated():
+                # Not a direct read: a replica that lags behind would show an older one.
+                found = await self.jetstream.get_last_msg("KB_EVENTS", subjects.of_workspace(workspace), direct=False)
+        except NotFoundError:
+            return 0
+        return found.seq or 0
+
+    async def handled(self, *durables: str, workspace: str | None = None) -> int:
+        names = durables or [durable.name for durable in CONSUMERS]
+        with translated():
+            infos = [await self.jetstream.consumer_info("KB_EVENTS", name) for name in names]
+        floor = min((info.ack_floor.stream_seq if info.ack_floor else 0) for info in infos)
+        # In this order: what was acknowledged because it was parked is on the list by now.
+        parked = await self._first_parked(names, "*" if workspace is None else subjects.token(workspace))
+        return floor if parked is None else min(floor, max(0, parked - 1))
+
+    async def _first_parked(self, durables: Sequence[str], workspace: str) -> int | None:
+        """The lowest sequence that is parked for one of these durables; 0 when there are too many to tell."""
+        try:
+            with translated():
+                info = await self.jetstream.stream_info(
+                    PARKED_STREAM, subjects_filter=subjects.parked(workspace=workspace)
+                )
+        except NotFoundError:  # a bus of an older version, before its topology is applied
+            return None
+        listed = [subject.split(".") for subject in info.state.subjects or {}]
+        if len(listed) >= MOST_LISTED:
+            return 0
+        return min((int(sequence) for _, durable, _, sequence in listed if durable in durables), default=None)
+
+    async def read(
+        self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
+    ) -> AsyncGenerator[list[Message]]:
+        config = ConsumerConfig(
+            name=f"read-{uuid4().hex}",
+            filter_subjects=list(subjects) or None,
+            deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
+            opt_start_seq=after + 1,
+            ack_policy=AckPolicy.NONE,
+            inactive_threshold=60.0,
+            mem_storage=True,
+        )
+        with translated():
+            info = await self.jetstream.add_consumer("KB_EVENTS", config)
+            left = info.num_pending or 0
+            reader = await self.jetstream.pull_subscribe_bind(consumer=info.name, stream="KB_EVENTS")
+            try:
+                while left > 0:
+                    messages = await reader.fetch(min(page, left), timeout=10)
+                    left -= len(messages)
+                    yield [NatsMessage(message) for message in messages]
+            finally:
+                # One that the server has lost, or that cannot be removed now, ends by itself.
+                with suppress(NatsError):
+                    await reader.unsubscribe()
+                    await self.jetstream.delete_consumer("KB_EVENTS", info.name)
+
+
+class translated:
+    """What the server does not answer becomes `Unavailable`, what the user may not ask ConfigurationError."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        # An error that the client raises by itself has no code.
+        if isinstance(error, APIError) and getattr(error, "err_code", None) == _OF_ANOTHER_ACCOUNT:
+            raise ConfigurationError(
+                "the account of this user of NATS_URL has no JetStream of its own: set NATS_API_PREFIX to the name"
+                " under which it imports that of the log, or use a user who may read the log"
+            ) from error
+        if isinstance(error, (*SILENT, ServerError, ServiceUnavailableError)):
+            raise Unavailable(f"the bus does not answer: {error!r}") from error

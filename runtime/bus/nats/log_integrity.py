@@ -1,0 +1,148 @@
+"""Looks at the log for damage: a stream that is shorter, another one, or holds another message than it once held.
+
+A single server repairs a damaged file by cutting it off, says nothing, and gives the sequences that it lost to new
+events. So what the log was seen to be is kept in a mark, on the bus and outside of it, and compared.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+
+from nats.js import JetStreamContext
+from nats.js.errors import NotFoundError
+
+from runtime.bus.nats.log import translated
+from runtime.bus.port import SharedValues
+from runtime.bus.write_status import EVENTS
+from runtime.stores.port import Checkpoint, LogMark
+
+MARK_KEY = "log"
+
+WAY_OUT = (
+    "nothing is written to it now; restore the bus from a backup, or accept the loss with "
+    "`lightstream rebuild all --accept-loss`"
+)
+
+
+@dataclass(frozen=True)
+class LogState:
+    """The log as its server describes it. `missing`: sequences up to `last` that hold no message."""
+
+    created: str
+    last: int
+    missing: int
+
+
+async def observe(jetstream: JetStreamContext) -> LogState:
+    """Ask the server. Raises `Unavailable` when it does not answer."""
+    with translated():
+        info = await jetstream.stream_info(EVENTS)
+    created = info.created.isoformat() if info.created else ""
+    return LogState(created, info.state.last_seq, info.state.last_seq - info.state.messages)
+
+
+async def mark_of(jetstream: JetStreamContext, state: LogState, accepted: int) -> LogMark:
+    """The mark of the log in this state."""
+    return LogMark(state.created, state.last, await hash_at(jetstream, state.last), state.missing, accepted)
+
+
+async def hash_at(jetstream: JetStreamContext, sequence: int) -> str:
+    """SHA-256 of the message there with its subject; empty when there is none, for it may have been erased."""
+    if not sequence:
+        return ""
+    try:
+        with translated():
+            found = await jetstream.get_msg(EVENTS, seq=sequence, direct=False)
+    except NotFoundError:
+        return ""
+    return hashlib.sha256((found.subject or "").encode() + b"\n" + (found.data or b"")).hexdigest()
+
+
+def judged(state: LogState, mark: LogMark) -> str:
+    """How the log differs from a mark of it, empty when it may have grown from there."""
+    if state.created != mark.created:
+        return f"its stream was created at {state.created}, that of the log before at {mark.created}: it is another log"
+    if state.last < mark.sequence:
+        return _ends(state, mark.sequence)
+    if state.missing > mark.missing:
+        return f"{state.missing - mark.missing} of its messages are gone"
+    return ""
+
+
+async def read_noted_mark(values: SharedValues) -> tuple[LogMark | None, int]:
+    """The mark that the bus keeps, and the revision to replace it."""
+    found, revision = await values.read(MARK_KEY)
+    return (LogMark(**json.loads(found)) if found else None), revision
+
+
+async def note_mark(values: SharedValues, mark: LogMark, revision: int) -> bool:
+    """Keep the mark on the bus. False: somebody was faster."""
+    return await values.write(MARK_KEY, json.dumps(asdict(mark)).encode(), revision)
+
+
+@dataclass
+class Evidence:
+    """What the bus and the stores say of the log. All of it was read after `start` and before the log is judged.
+
+    `marks` are those made since the last accepted loss, `reached` is the greatest sequence this process knows of,
+    `floors` says for each durable up to where it has handled everything, and `claims` what else names a sequence.
+    """
+
+    start: LogState
+    reached: int
+    marks: list[LogMark]
+    revision: int
+    floors: dict[str, int] = field(default_factory=dict[str, int])
+    claims: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    checkpoints: list[tuple[str, Checkpoint]] = field(default_factory=list[tuple[str, Checkpoint]])
+
+    @property
+    def accepted(self) -> int:
+        """How many losses were accepted."""
+        return max((mark.accepted for mark in self.marks), default=0)
+
+    async def damage(self, jetstream: JetStreamContext, *, hashes: bool) -> str:
+        """How the log as it is now contradicts what is known of it, empty when it does not."""
+        end = await observe(jetstream)
+        reasons = [judged(end, mark) for mark in self.marks]
+        reasons += [_ends(end, self.reached) if end.last < self.reached else ""]
+        reasons += [_beyond(end, what, sequence) for what, sequence in self.claims]
+        reasons += [_contradicted(end, store, checkpoint) for store, checkpoint in self.checkpoints]
+        if hashes and not any(reasons):
+            for mark in self.marks:
+                if mark.sha256 and (now := await hash_at(jetstream, mark.sequence)) and now != mark.sha256:
+                    reasons.append(f"another message stands at sequence {mark.sequence} than before")
+        return next(filter(None, reasons), "")
+
+
+async def gathered(
+    jetstream: JetStreamContext, values: SharedValues, durables: Iterable[str], reached: int, kept: LogMark | None
+) -> Evidence:
+    """What the bus says of the log, with the mark that is kept outside of it. Raises `Unavailable`."""
+    start = await observe(jetstream)
+    noted, revision = await read_noted_mark(values)
+    marks = [mark for mark in (noted, kept) if mark]
+    newest = max((mark.accepted for mark in marks), default=0)
+    evidence = Evidence(start, reached, [mark for mark in marks if mark.accepted == newest], revision)
+    for name in durables:
+        with translated():
+            info = await jetstream.consumer_info(EVENTS, name)
+        floor = info.ack_floor.stream_seq if info.ack_floor else 0
+        evidence.claims.append((f"durable {name}", max(floor, info.delivered.stream_seq if info.delivered else 0)))
+        evidence.floors[name] = floor if info.num_pending or info.num_ack_pending else start.last
+    return evidence
+
+
+def _beyond(end: LogState, what: str, sequence: int) -> str:
+    return f"{what} knows sequence {sequence}, and the log ends at {end.last}" if sequence > end.last else ""
+
+
+def _contradicted(end: LogState, store: str, checkpoint: Checkpoint) -> str:
+    if checkpoint.log != end.created:
+        return f"{store} was filled from another log, created at {checkpoint.log}"
+    return _beyond(end, store, checkpoint.sequence)
+
+
+def _ends(end: LogState, reached: int) -> str:
+    return f"it ends at sequence {end.last}, and had reached {reached}"

@@ -1,0 +1,126 @@
+"""Looking ahead in the log on NATS: whose messages stand behind what a consumer has delivered.
+
+By ephemeral consumers that acknowledge nothing and are forgotten by the server soon after the last fetch. Each has one
+filter, so that a service may be allowed to read the subjects it consumes and no others.
+"""
+
+from collections.abc import Sequence
+from uuid import uuid4
+
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+
+from contracts import subjects
+from runtime.bus.nats.log import SILENT, translated
+from runtime.bus.nats.messages import NatsMessage
+from runtime.errors import Unavailable
+
+FORGOTTEN = 30.0
+"""Seconds without a fetch after which the server removes a reader."""
+
+FETCH = 5.0
+"""Seconds a fetch of messages that are known to be there may take."""
+
+
+class Lookahead:
+    """Readers of the headers of one stream behind a sequence, one for each filter of a consumer."""
+
+    def __init__(self, jetstream: JetStreamContext, stream: str, filters: Sequence[str]) -> None:
+        self._jetstream, self._stream = jetstream, stream
+        self._readers: dict[str, JetStreamContext.PullSubscription | None] = dict.fromkeys(filters)
+        self._after = dict.fromkeys(filters, 0)
+
+    async def headers(self, after: int, most: int = 500, wait: float = 0.5) -> list[tuple[int, str, str]]:
+        """(sequence, workspace token, filter) of the next messages behind `after` and behind what was given before.
+
+        Empty when there are none within `wait` seconds. Raises `Unavailable`.
+        """
+        found: list[tuple[int, str, str]] = []
+        for filter in self._readers:
+            for message in await self._fetch(filter, after, most, wait):
+                self._after[filter] = message.sequence
+                found.append((message.sequence, subjects.workspace_token(message.subject), filter))
+        return found
+
+    async def messages(self, filter: str, workspace: str, sequences: Sequence[int]) -> list[NatsMessage]:
+        """These messages of one workspace, whole; those that are gone are left out. Raises `Unavailable`."""
+        return await stored(self._jetstream, self._stream, subjects.narrowed(filter, workspace), sequences)
+
+    async def close(self) -> None:
+        """Leave the readers to be forgotten by the server."""
+        for filter, reader in self._readers.items():
+            self._readers[filter] = None
+            if reader:
+                try:
+                    await reader.unsubscribe()
+                except NatsError:
+                    continue
+
+    async def _fetch(self, filter: str, after: int, most: int, wait: float) -> list[NatsMessage]:
+        reader = self._readers[filter]
+        if reader is None or after > self._after[filter]:
+            # What ordinary delivery has passed meanwhile need not be looked at.
+            self._after[filter] = max(after, self._after[filter])
+            reader = await self._reopened(filter)
+        try:
+            return [NatsMessage(raw) for raw in await reader.fetch(most, timeout=wait)]
+        except TimeoutError:  # the client's own is one of these, and it lets others through
+            return []
+        except (NatsError, *SILENT) as error:
+            self._readers[filter] = None  # the server has forgotten it, or was started again
+            raise Unavailable(f"cannot look ahead: {error!r}") from error
+
+    async def _reopened(self, filter: str) -> JetStreamContext.PullSubscription:
+        if old := self._readers[filter]:
+            await old.unsubscribe()
+        reader = await self._reader(filter, self._after[filter])
+        self._readers[filter] = reader
+        return reader
+
+    async def _reader(self, filter: str, after: int) -> JetStreamContext.PullSubscription:
+        config = reader_config(filter, after, headers_only=True, forgotten=FORGOTTEN)
+        try:
+            with translated():
+                info = await self._jetstream.add_consumer(self._stream, config)
+                return await self._jetstream.pull_subscribe_bind(consumer=info.name, stream=self._stream)
+        except NatsError as error:
+            raise Unavailable(f"cannot look ahead: {error!r}") from error
+
+
+def reader_config(filter: str, after: int, *, headers_only: bool, forgotten: float) -> ConsumerConfig:
+    """A reader of what passes the filter behind a sequence, which the server removes when it is `forgotten` (s)."""
+    return ConsumerConfig(
+        name=f"ahead-{uuid4().hex}",
+        filter_subject=filter,
+        deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
+        opt_start_seq=after + 1,
+        ack_policy=AckPolicy.NONE,
+        headers_only=headers_only,
+        inactive_threshold=forgotten,
+        mem_storage=True,
+    )
+
+
+async def stored(jetstream: JetStreamContext, stream: str, filter: str, sequences: Sequence[int]) -> list[NatsMessage]:
+    """The messages at these sequences that pass the filter, whole; those that are gone are left out.
+
+    They are no deliveries: to acknowledge one does nothing. Raises `Unavailable`.
+    """
+    missing, found = sorted(set(sequences)), list[NatsMessage]()
+    try:
+        while missing:
+            with translated():
+                config = reader_config(filter, missing[0] - 1, headers_only=False, forgotten=FETCH)
+                info = await jetstream.add_consumer(stream, config)
+                if not info.num_pending:
+                    break
+                reader = await jetstream.pull_subscribe_bind(consumer=info.name, stream=stream)
+                fetched = await reader.fetch(min(len(missing), info.num_pending), timeout=FETCH)
+                await reader.unsubscribe()
+            messages = [NatsMessage(raw) for raw in fetched]
+            found += [message for message in messages if message.sequence in missing]
+            missing = [sequence for sequence in missing if sequence > messages[-1].sequence]
+    except (NatsError, TimeoutError) as error:
+        raise Unavailable(f"events of the log could not be read: {error!r}") from error
+    return found

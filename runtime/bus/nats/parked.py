@@ -1,0 +1,101 @@
+"""The list of parked events on NATS: the stream KB_PARKED, one message per durable and event.
+
+A service needs no right to delete: a record that is done is replaced by an empty message, which vanishes by itself.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from nats.js import JetStreamContext
+from nats.js.errors import APIError, NotFoundError
+from pydantic import ValidationError
+
+from contracts import subjects
+from contracts.topology import PARKED_STREAM
+from contracts.topology import declared_consumer as declared
+from runtime.bus.nats.log import PUBLISH_TIMEOUT, SILENT, translated
+from runtime.bus.nats.lookahead import stored
+from runtime.bus.nats.messages import NatsMessage
+from runtime.bus.parking.port import ParkedEvent, ParkedRecord
+from runtime.bus.port import Message
+from runtime.errors import Unavailable
+
+VANISHES = 2.0
+"""Seconds after which the empty message in place of a record is gone."""
+
+_OTHER_REVISION = 10071  # JSStreamWrongLastSequenceErr
+_EXPECTED = "Nats-Expected-Last-Subject-Sequence"
+
+
+@dataclass(frozen=True)
+class NatsParkedEvents:
+    """`Parked` on the stream KB_PARKED."""
+
+    jetstream: JetStreamContext
+
+    async def put(self, event: ParkedEvent, revision: int = 0) -> int:
+        return await self._write(event, event.model_dump_json().encode(), revision)
+
+    async def remove(self, event: ParkedEvent, revision: int) -> bool:
+        return bool(await self._write(event, b"", revision, vanishes=VANISHES))
+
+    async def _write(self, event: ParkedEvent, data: bytes, revision: int, vanishes: float | None = None) -> int:
+        subject = subjects.parked(event.durable, _workspace(event), event.sequence)
+        try:
+            ack = await self.jetstream.publish(
+                subject,
+                data,
+                stream=PARKED_STREAM,
+                timeout=PUBLISH_TIMEOUT,
+                headers={_EXPECTED: str(revision)},
+                msg_ttl=vanishes,
+            )
+        except APIError as error:
+            if error.err_code == _OTHER_REVISION:
+                return 0
+            raise Unavailable(f"{PARKED_STREAM} does not take a record: {error.description}") from None
+        except SILENT as error:
+            raise Unavailable(f"{PARKED_STREAM} did not confirm: {error!r}") from error
+        return ack.seq
+
+    async def changes(self, durable: str, after: int, most: int = 1000) -> list[ParkedRecord]:
+        found: list[ParkedRecord] = []
+        while len(found) < most:
+            try:
+                with translated():
+                    message = await self.jetstream.get_msg(
+                        PARKED_STREAM, seq=after + 1, subject=subjects.parked(durable), next=True, direct=False
+                    )
+            except NotFoundError:
+                break
+            after = message.seq or after + 1
+            found.append(_entry(message.subject or "", message.data or b"", after))
+        return found
+
+    async def originals(self, events: Sequence[ParkedEvent]) -> list[Message]:
+        wanted: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for event in events:
+            workspace, _, event_type = subjects.split(event.subject)
+            subject_filter = subjects.narrowed(subjects.of_type(event_type), workspace)
+            wanted[declared(event.durable).stream, subject_filter].append(event.sequence)
+        found: list[NatsMessage] = []
+        for (stream, subject_filter), sequences in wanted.items():
+            found += await stored(self.jetstream, stream, subject_filter, sequences)
+        return list[Message](sorted(found, key=lambda message: message.sequence))
+
+
+def _workspace(event: ParkedEvent) -> str:
+    return subjects.split(event.subject)[0]
+
+
+def _entry(subject: str, data: bytes, revision: int) -> ParkedRecord:
+    _, durable, workspace, sequence = subject.split(".")
+    if not sequence.isdecimal():  # no record of ours either
+        return ParkedRecord(revision, durable, workspace, 0, None)
+    event = None
+    if data:
+        with suppress(ValidationError):  # what is no record of ours is not ours to handle
+            event = ParkedEvent.model_validate_json(data)
+    return ParkedRecord(revision, durable, workspace, int(sequence), event)

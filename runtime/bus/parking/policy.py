@@ -1,0 +1,184 @@
+"""Which failing messages are parked: those of a newer version, and those that would take the window from others.
+
+A message that fails goes back into its durable's window and comes again. Each workspace may have a share of the window
+for that; what is more is parked, and so is what has failed often. While nothing at all succeeds the trouble is likely
+everybody's: then only a few a second are parked, for a full window costs nothing and moving a whole backlog would.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import structlog
+
+from contracts import subjects
+from contracts.topology import Consumer
+from runtime.bus.attempts import Pace, WindowShare
+from runtime.bus.codec import header_of
+from runtime.bus.parking.port import ParkedEvent, ParkedEvents, Reason
+from runtime.bus.port import Message
+from runtime.errors import NewerVersion, Poison, Retryable
+from runtime.retries import Backoff
+
+logger = structlog.get_logger(__name__)
+
+RETRIES = 8
+"""Failures after which a message is parked: it has then been in the window for about two minutes."""
+
+RETRY = Backoff(first=1.0, longest=600.0)
+"""Between two tries of a parked event."""
+
+UNKNOWN = 3600.0
+"""Seconds until an event of a newer version is tried again by code that does not know it: nothing is expected of it."""
+
+SUCCESS = 30.0
+"""Seconds for which a success proves that the trouble of others is their own."""
+
+PER_SECOND = 8.0
+"""Messages parked a second while nothing succeeds."""
+
+LEASE = 30.0
+"""Seconds for which a replica has a parked event to itself; renewed while it works on it."""
+
+
+@dataclass
+class ParkedMessage:
+    """A parked event as the edge handles it: what becomes of it is written on the list."""
+
+    original: Message
+    event: ParkedEvent
+    revision: int
+    parked: ParkedEvents
+    removed: bool = False
+    """Whether it was handled, and this replica has taken it off the list."""
+
+    @property
+    def data(self) -> bytes:
+        return self.original.data
+
+    @property
+    def subject(self) -> str:
+        return self.original.subject
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return self.original.headers
+
+    @property
+    def sequence(self) -> int:
+        return self.original.sequence
+
+    @property
+    def attempt(self) -> int:
+        return 1 + sum(self.event.attempts.values())
+
+    @property
+    def published_at(self) -> datetime:
+        return self.original.published_at
+
+    async def ack(self) -> None:
+        self.removed = await self.parked.remove(self.event, self.revision)
+
+    async def nak(self, delay: float) -> None:
+        await self.again(self.event, time.time() + delay)
+
+    async def heartbeat(self) -> None:
+        if self.event.not_before - time.time() < LEASE * 2 / 3:
+            await self.again(self.event, time.time() + LEASE)
+
+    async def again(self, event: ParkedEvent, not_before: float) -> bool:
+        """Write the record with its next time. False when another replica has taken the event meanwhile."""
+        event = event.model_copy(update={"not_before": not_before})
+        if revision := await self.parked.put(event, self.revision):
+            self.event, self.revision = event, revision
+        return bool(revision)
+
+
+@dataclass
+class ParkingPolicy:
+    """The decision for one durable, and what it is made from."""
+
+    durable: Consumer
+    parked: ParkedEvents
+    clock: Callable[[], float] = time.time
+    pace: Pace = field(default_factory=lambda: Pace(PER_SECOND, PER_SECOND))
+
+    def __post_init__(self) -> None:
+        self._window = WindowShare(self.durable.max_ack_pending)
+        self._succeeded = -SUCCESS
+
+    def succeeded(self, message: Message) -> None:
+        """The message was handled."""
+        self._succeeded = time.monotonic()
+        self.settled(message)
+
+    def settled(self, message: Message) -> None:
+        """The message has come to an end, whichever."""
+        self._window.settled(subjects.workspace_token(message.subject), message.sequence)
+
+    async def takes(self, message: Message, error: Exception, attempts: Mapping[str, int], delay: float) -> bool:
+        """Park this failed message if it has to be. False: it goes back into the window for `delay` seconds."""
+        reason = self._reason(message, error, attempts)
+        if reason is None:
+            self._window.refused(subjects.workspace_token(message.subject), message.sequence, delay)
+            return False
+        try:
+            event = self._record(message, error, reason, attempts, delay)
+            if isinstance(message, ParkedMessage):
+                await message.again(event, event.not_before)
+            else:
+                await self.parked.put(event)  # where a record stands already, that one goes on
+                await message.ack()
+        except Retryable as silent:
+            logger.warning("cannot be parked", durable=self.durable.name, sequence=message.sequence, error=str(silent))
+            return False
+        self.settled(message)
+        logger.warning(
+            "parked", durable=self.durable.name, subject=message.subject, sequence=message.sequence, reason=reason,
+            error=event.error,
+        )  # fmt: skip
+        return True
+
+    def _reason(self, message: Message, error: Exception, attempts: Mapping[str, int]) -> Reason | None:
+        if isinstance(error, NewerVersion):
+            return "newer-version"
+        if isinstance(message, ParkedMessage):
+            return "retried"
+        workspace = subjects.workspace_token(message.subject)
+        if sum(attempts.values()) <= RETRIES and not self._window.exceeded(workspace, message.sequence):
+            return None
+        others_succeed = time.monotonic() - self._succeeded < SUCCESS
+        return "retried" if others_succeed or self.pace.allows() else None
+
+    def _record(
+        self, message: Message, error: Exception, reason: Reason, attempts: Mapping[str, int], delay: float
+    ) -> ParkedEvent:
+        before = message.event if isinstance(message, ParkedMessage) else None
+        tries, now = sum(attempts.values()), self.clock()
+        workspace, document, event_type = _names(message)
+        return ParkedEvent(
+            durable=self.durable.name,
+            sequence=message.sequence,
+            subject=message.subject,
+            reason=reason,
+            event_type=event_type,
+            version=error.version if isinstance(error, NewerVersion) else 0,
+            workspace=workspace,
+            document=document,
+            error=f"{type(error).__name__}: {error}"[:500],
+            attempts=dict(attempts),
+            parked_at=before.parked_at if before else now,
+            not_before=now + (UNKNOWN if reason == "newer-version" else RETRY.delay(tries, delay)),
+        )
+
+
+def _names(message: Message) -> tuple[str, str, str]:
+    """Workspace, document and type; the first two in full where the event's attributes can be read."""
+    workspace, document, event_type = subjects.split(message.subject)
+    try:
+        header, _ = header_of(message.data, message.headers)
+    except Poison:
+        return workspace, document, event_type
+    named = header.subject if header.subject and subjects.token(header.subject) == document else document
+    return header.workspace, named, event_type

@@ -1,0 +1,75 @@
+"""Parked events: those that wait outside of their durable's window, and the port of the list they stand on.
+
+A durable delivers at most `max_ack_pending` messages that nobody has acknowledged. An event that cannot be handled for
+long is acknowledged and put on this list, so that it takes no place from others. The list is no truth: the event itself
+stays in the log, and a record only says that, why and until when it waits.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from runtime.bus.port import Message
+
+Reason = Literal["newer-version", "retried"]
+
+
+class ParkedEvent(BaseModel):
+    """One record: which event waits for which durable, and why. Times are seconds since 1970.
+
+    `workspace` and `document` are names where the event could be read, else tokens of its subject. `attempts`: failures
+    by cause. Nothing of the event's text is in it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    durable: str
+    sequence: int
+    subject: str
+    reason: Reason
+    event_type: str
+    version: int = 0
+    workspace: str = ""
+    document: str = ""
+    error: str = ""
+    attempts: Mapping[str, int] = {}
+    parked_at: float
+    not_before: float
+
+
+@dataclass(frozen=True)
+class ParkedRecord:
+    """What stands on the list for one event. `revision` changes with each write; without `event` it was removed."""
+
+    revision: int
+    durable: str
+    workspace: str
+    """The workspace's token."""
+    sequence: int
+    event: ParkedEvent | None = None
+
+
+class ParkedEvents(Protocol):
+    """The list of parked events. Every method raises `Unavailable` when the bus does not answer."""
+
+    async def put(self, event: ParkedEvent, revision: int = 0) -> int:
+        """Write a record, and return its new revision.
+
+        It replaces the one with `revision` (0: there must be none). Returns 0, and changes nothing, when another
+        record stands there.
+        """
+        ...
+
+    async def remove(self, event: ParkedEvent, revision: int) -> bool:
+        """The event was handled: take its record away if it still has that revision, and say whether it had."""
+        ...
+
+    async def changes(self, durable: str, after: int, most: int = 1000) -> list[ParkedRecord]:
+        """What was written for this durable (`*`: any) behind the revision `after`, oldest first."""
+        ...
+
+    async def originals(self, events: Sequence[ParkedEvent]) -> list[Message]:
+        """The events themselves, from the log, in its order; those that were erased are left out."""
+        ...

@@ -1,0 +1,183 @@
+"""Takes parked events up again: each when it is due, or as soon as the code knows its version.
+
+Every replica reads the list. Before an event is handled its record is claimed, by writing a later time into it, which
+only one replica can do; a claim ends by itself when its replica dies. Of a workspace whose last try failed, one event
+is tried at a time, the others wait for how it goes: an outage costs one try and not one for each event.
+"""
+
+import asyncio
+import heapq
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+import structlog
+
+from runtime.bus.codec import knows
+from runtime.bus.parking.policy import LEASE, ParkedMessage
+from runtime.bus.parking.port import ParkedEvent, ParkedEvents, ParkedRecord
+from runtime.bus.processor import EventProcessor
+
+logger = structlog.get_logger(__name__)
+
+PAUSE = 1.0
+"""Seconds between two looks at the list."""
+
+FIRST_HOLD, LONGEST_HOLD = 1.0, 60.0
+"""Seconds until the next try of a workspace whose last one failed; doubled each time."""
+
+ANEW = 600.0
+"""Seconds after which the whole list is read again, for what was removed while this replica did not look."""
+
+
+@dataclass
+class _Workspace:
+    """The events of one workspace that may be tried: by time, sequence and revision."""
+
+    queue: list[tuple[float, int, int]] = field(default_factory=list[tuple[float, int, int]])
+    trusted: bool = False
+    """Whether the last try succeeded."""
+    trying: int = 0
+    hold: float = 0.0
+    held_until: float = 0.0
+
+
+class ParkedReader:
+    """Handles the parked events of one durable through its edge, up to `slots` batches at once."""
+
+    def __init__(self, edge: EventProcessor, parked: ParkedEvents, slots: int = 1) -> None:
+        self._edge, self._parked, self._slots = edge, parked, slots
+        self._entries: dict[int, ParkedRecord] = {}
+        self._unknown: set[int] = set()
+        self._workspaces: dict[str, _Workspace] = {}
+        self._after, self._read_at = 0, time.monotonic()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Go on for ever; a bus that does not answer is asked again."""
+        try:
+            while True:
+                try:
+                    await self.look()
+                    await self.take()
+                except Exception as error:
+                    # Whatever happens here, ordinary delivery goes on; and so does this, after a while.
+                    logger.warning("parked events wait", durable=self._edge.durable.name, error=repr(error))
+                await self._rest()
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def note(self) -> str | None:
+        """For people: how many events are parked and why; None when none is."""
+        counts = Counter(entry.event.reason for entry in self._entries.values() if entry.event)
+        said: list[str] = []
+        if newer := counts["newer-version"] + len(self._unknown):
+            said.append(f"{newer} events of a version newer than this code are parked until it is upgraded")
+        if retried := counts["retried"]:
+            said.append(f"{retried} events that failed again and again are parked and tried now and then")
+        return "; ".join(said) or None
+
+    async def look(self) -> None:
+        """Read what has changed on the list. Raises `Unavailable`."""
+        if time.monotonic() - self._read_at > ANEW and not self._tasks:
+            self._entries, self._unknown, self._workspaces = {}, set(), {}
+            self._after, self._read_at = 0, time.monotonic()
+        while changes := await self._parked.changes(self._edge.durable.name, self._after):
+            for entry in changes:
+                self._after = max(self._after, entry.revision)
+                self._note(entry)
+
+    async def take(self) -> None:
+        """Begin to handle what is due, the workspaces in turn, as far as there are slots."""
+        now, begun = time.time(), True
+        while begun:
+            begun = False
+            for name, of_one in list(self._workspaces.items()):
+                if len(self._tasks) < self._slots and (batch := self._due(of_one, now)):
+                    of_one.trying += 1
+                    task = asyncio.create_task(self._handle(of_one, batch))
+                    self._tasks.add(task)
+                    task.add_done_callback(self._tasks.discard)
+                    begun = True
+                if not (of_one.queue or of_one.trying):
+                    del self._workspaces[name]
+
+    def _note(self, entry: ParkedRecord) -> None:
+        """Keep the newest record of an event; one whose version the code does not know is counted only."""
+        self._entries.pop(entry.sequence, None)
+        self._unknown.discard(entry.sequence)
+        if (event := entry.event) is None:
+            return
+        newer = event.reason == "newer-version"
+        if newer and not knows(event.event_type, event.version):
+            self._unknown.add(entry.sequence)
+            return
+        self._entries[entry.sequence] = entry
+        # Its time was set by code that did not know the version; a nearer one is another replica's claim.
+        due = 0.0 if newer and event.not_before > time.time() + 2 * LEASE else event.not_before
+        heapq.heappush(self._workspaces.setdefault(entry.workspace, _Workspace()).queue, (due, *_place(entry)))
+
+    def _due(self, of_one: _Workspace, now: float) -> list[ParkedRecord]:
+        """What may be tried now: a batch where the last try succeeded, else one event."""
+        if not of_one.trusted and (of_one.trying or of_one.held_until > now):
+            return []
+        most = self._edge.durable.batch if of_one.trusted else 1
+        found: list[ParkedRecord] = []
+        while of_one.queue and of_one.queue[0][0] <= now and len(found) < most:
+            _, sequence, revision = heapq.heappop(of_one.queue)
+            entry = self._entries.get(sequence)
+            if entry is not None and entry.revision == revision:
+                found.append(entry)
+        return found
+
+    async def _handle(self, of_one: _Workspace, batch: list[ParkedRecord]) -> None:
+        done = False
+        try:
+            if not (messages := await self._claimed(batch)):
+                done = of_one.trusted  # all are another replica's
+                return
+            await self._edge.process(messages)
+            done = all(message.removed for message in messages)
+        except Exception as error:
+            # What was claimed is tried again when the claim has ended.
+            logger.warning("parked events wait", durable=self._edge.durable.name, error=repr(error))
+        finally:
+            of_one.trying -= 1
+            of_one.trusted = done
+            of_one.hold = 0.0 if done else min(LONGEST_HOLD, max(FIRST_HOLD, of_one.hold * 2))
+            of_one.held_until = time.time() + of_one.hold
+
+    async def _claimed(self, batch: list[ParkedRecord]) -> list[ParkedMessage]:
+        """Those that this replica may handle now, with what the log has of them."""
+        claims: dict[int, tuple[ParkedEvent, int]] = {}
+        for entry in batch:
+            assert entry.event is not None
+            event = entry.event.model_copy(update={"not_before": time.time() + LEASE})
+            if revision := await self._parked.put(event, entry.revision):
+                claims[entry.sequence] = event, revision
+            elif self._entries.get(entry.sequence) is entry:
+                del self._entries[entry.sequence]  # somebody else has it, or had; the list will say
+        found = await self._parked.originals([event for event, _ in claims.values()])
+        originals = {message.sequence: message for message in found}
+        for sequence, (event, revision) in claims.items():
+            if sequence not in originals:
+                await self._parked.remove(event, revision)  # erased
+            self._edge.attempts.recall(sequence, event.attempts)
+        return [
+            ParkedMessage(originals[sequence], event, revision, self._parked)
+            for sequence, (event, revision) in claims.items()
+            if sequence in originals
+        ]
+
+    async def _rest(self) -> None:
+        """Until there may be something to do: a slot is free again, or time has passed."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=PAUSE, return_when=asyncio.FIRST_COMPLETED)
+        else:
+            await asyncio.sleep(PAUSE)
+
+
+def _place(entry: ParkedRecord) -> tuple[int, int]:
+    return entry.sequence, entry.revision

@@ -1,0 +1,47 @@
+"""Why messages come again: the last error of each, as long as it waits for its next delivery."""
+
+import time
+from dataclasses import dataclass, field
+
+from runtime.errors import Retryable
+
+OVERDUE = 60.0
+"""Seconds after its delay that a message is still taken to come again here, and not to another replica."""
+
+MOST = 10_000
+SHOWN = 300
+"""Characters of an error."""
+
+
+@dataclass
+class RetryReasons:
+    """By the messages' places in the log. `public`: strangers may read the note, so it names kinds of errors only."""
+
+    public: bool = False
+    _last: dict[int, tuple[float, str]] = field(default_factory=dict[int, tuple[float, str]])
+
+    def failed(self, sequence: int, error: Exception, delay: float) -> None:
+        """The message will come again in so many seconds."""
+        if len(self._last) >= MOST:
+            self._last.clear()
+        self._last.pop(sequence, None)
+        self._last[sequence] = time.monotonic() + delay + OVERDUE, self._shown(error)
+
+    def settled(self, sequence: int) -> None:
+        """It comes no more."""
+        self._last.pop(sequence, None)
+
+    async def note(self) -> str | None:
+        """The last reason, and of how many events; None while none comes again."""
+        now = time.monotonic()
+        self._last = {sequence: one for sequence, one in self._last.items() if one[0] > now}
+        if not self._last:
+            return None
+        sequence, (_, reason) = list(self._last.items())[-1]
+        return f"{len(self._last)} come again, the last of them event {sequence}: {reason}"
+
+    def _shown(self, error: Exception) -> str:
+        # What nobody foresaw may hold anything, a document's text too.
+        if self.public or not isinstance(error, Retryable):
+            return f"{type(error).__name__} (the service's log has it all)"
+        return f"{type(error).__name__}: {error!s:.{SHOWN}}"

@@ -1,0 +1,84 @@
+"""Whether this process may write to the log, and whether its writes are confirmed."""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+
+from runtime.errors import LogDamaged, Unavailable
+
+EVENTS = "KB_EVENTS"
+
+
+@dataclass
+class WriteStatus:
+    """Shared by the log and whoever watches it. As it is made, every write is allowed.
+
+    `refused` is the reason why none is, empty when they are. `seen` is the end of the log at the last look, `highest`
+    the greatest sequence that was ever seen or confirmed. `unconfirmed` holds, for each stream whose last write had no
+    answer, since when. Until `watched`, nobody looks at the log.
+    """
+
+    refused: str = ""
+    seen: int = 0
+    highest: int = 0
+    watched: bool = False
+    absences: int = 0
+    """How often the bus was away."""
+    checked: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while the log was looked at since the bus was away last."""
+    returned: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the bus is back: to be looked at at once."""
+    unconfirmed: dict[str, float] = field(default_factory=dict[str, float])
+
+    async def away(self) -> None:
+        """The bus is away: nothing is written until the log was looked at again."""
+        self.absences += 1
+        self.checked.clear()
+
+    async def back(self) -> None:
+        """The bus is back."""
+        self.returned.set()
+
+    async def allow(self, stream: str, seconds: float) -> None:
+        """Return when a write may go out, after at most `seconds`.
+
+        Raises `LogDamaged` when the log has lost messages, `Unavailable` when nobody could look at it in time: after a
+        restart of the server it may be shorter than before, and a write would take a sequence that was taken already.
+        """
+        if stream != EVENTS or not self.watched:
+            return
+        try:
+            async with asyncio.timeout(max(0.0, seconds)):
+                await self.checked.wait()
+        except TimeoutError:
+            raise Unavailable(f"{stream} could not be checked since the bus was away; try again") from None
+        self.require()
+
+    def require(self) -> None:
+        """Raises `LogDamaged` when the log has lost messages."""
+        if self.refused:
+            raise LogDamaged(self.refused)
+
+    def confirmed(self, stream: str) -> None:
+        """The stream has answered to a write."""
+        self.unconfirmed.pop(stream, None)
+
+    def silent(self, stream: str) -> None:
+        """A write to the stream had no answer."""
+        self.unconfirmed.setdefault(stream, time.monotonic())
+
+    def appended(self, sequence: int, before: int) -> None:
+        """An event was written at `sequence`; before it was sent, the log had been seen to reach `before`.
+
+        Raises `LogDamaged` when that sequence was taken before.
+        """
+        self.highest = max(self.highest, sequence)
+        if self.watched and sequence <= before:
+            self.refused = f"an event was written at sequence {sequence}, but the log had reached {before}"
+            raise LogDamaged(self.refused)
+
+    async def unsilenced(self) -> str | None:
+        """What keeps writes from being confirmed, for a health page."""
+        now = time.monotonic()
+        silent = [f"{name} has confirmed nothing for {now - since:.0f} s" for name, since in self.unconfirmed.items()]
+        return f"{'; '.join(silent)}: make room on the bus's disk, then start the bus again" if silent else None

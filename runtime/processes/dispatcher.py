@@ -1,0 +1,96 @@
+"""Connections of one port: accepted in one process and dealt to others in turn.
+
+Processes that accept from one socket each for itself do not share the work: who is awake first takes all that wait.
+"""
+
+import asyncio
+import socket
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from runtime.errors import ConfigurationError
+
+BACKLOG = 2048
+"""Connections that wait to be accepted, as in a process that answers alone."""
+
+
+def bound(host: str, port: int) -> list[socket.socket]:
+    """A listening socket for each address of the host. Raises ConfigurationError."""
+    sockets: list[socket.socket] = []
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, address in dict.fromkeys((family, address) for family, _, _, _, address in found):
+            sockets.append(socket.create_server(address, family=family, backlog=BACKLOG))
+    except OSError as error:
+        for one in sockets:
+            one.close()
+        raise ConfigurationError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
+    for one in sockets:
+        one.setblocking(False)
+        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # what it accepts has it too
+    return sockets
+
+
+@dataclass
+class ConnectionDispatcher:
+    """Gives each connection of its sockets to the next taker: a line at whose other end a process calls `taken`.
+
+    While there is no taker, connections wait to be accepted.
+    """
+
+    sockets: list[socket.socket]
+    takers: deque[socket.socket] = field(default_factory=deque[socket.socket])
+
+    def add(self, line: socket.socket) -> None:
+        """Deal to that process as well, from now on. The line does not block."""
+        self.takers.append(line)
+        for listener in self.sockets:
+            asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+
+    def remove(self, line: socket.socket) -> None:
+        """Deal no more to it. One that is no taker is none afterwards either."""
+        with suppress(ValueError):
+            self.takers.remove(line)
+        if not self.takers:
+            self._pause()
+
+    def close(self) -> None:
+        """Accept nothing any more: who comes now is refused."""
+        self._pause()
+        for listener in self.sockets:
+            listener.close()
+        self.sockets.clear()
+
+    def _pause(self) -> None:
+        for listener in self.sockets:
+            asyncio.get_running_loop().remove_reader(listener)
+
+    def _accept(self, listener: socket.socket) -> None:
+        try:
+            connection, _ = listener.accept()
+        except OSError:  # it has hung up already
+            return
+        with connection:
+            for _ in range(len(self.takers)):
+                self.takers.rotate(-1)
+                # A process that ends just now, or has not read hundreds of connections, is passed over.
+                with suppress(OSError):
+                    socket.send_fds(self.takers[0], [b"."], [connection.fileno()])
+                    return
+
+
+def taken(line: socket.socket, take: Callable[[socket.socket], object]) -> bool:
+    """Read one connection from a line that does not block, for `take`. False when the dealer is gone."""
+    try:
+        said, numbers, _, _ = socket.recv_fds(line, 1, 1)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    for number in numbers:
+        connection = socket.socket(fileno=number)
+        connection.set_inheritable(False)
+        take(connection)
+    return bool(said)

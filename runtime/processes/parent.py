@@ -1,0 +1,138 @@
+"""Several processes that answer behind one port: a keeper, which listens, and workers, to whom it deals connections.
+
+A worker is the same program again. Between it and its keeper lies one line, a pair of sockets: a byte from the worker
+says that it is ready, connections go the other way, and the line's end tells the worker that its keeper is gone.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from asyncio.subprocess import Process
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import structlog
+
+from runtime.processes.dispatcher import ConnectionDispatcher, bound
+from runtime.processes.worker import PLACE
+from runtime.retries import Backoff
+
+logger = structlog.get_logger(__name__)
+
+RESTART = Backoff(first=0.2, longest=30.0)
+"""Before a process that ended is started again."""
+
+CALM = 60.0
+"""Seconds a process must have lived for its next end to count as the first."""
+
+
+def keep(host: str, port: int, count: int, lent: Mapping[str, str]) -> int:
+    """Keep `count` workers alive, each with the variables `lent`, until SIGTERM or SIGINT. Returns the exit code.
+
+    The first worker starts alone; the others follow once it is ready. A worker that was ready is started again when it
+    ends. The keeper ends with the code of a worker that ends before that: it would end the same way each time.
+    Raises ConfigurationError when it cannot listen.
+    """
+    return asyncio.run(_kept(_Crew(ConnectionDispatcher(bound(host, port)), {**os.environ, **lent}), count))
+
+
+def count_ends(before: int, lived: float) -> int:
+    """Return how often a process has ended in a row, with an end after `lived` seconds added to those before."""
+    return 1 if lived >= CALM else before + 1
+
+
+def exit_code(code: int) -> int:
+    """The keeper's code for a worker that failed with that one: never 0, and 128 and the number for a signal's."""
+    return 128 - code if code < 0 else code or 1
+
+
+@dataclass
+class _Crew:
+    dealer: ConnectionDispatcher
+    environ: Mapping[str, str] = field(repr=False)
+    workers: set[Process] = field(default_factory=set[Process])
+    answering: asyncio.Event = field(default_factory=asyncio.Event)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
+    code: int = 0
+
+    def stop(self, code: int) -> None:
+        """End all workers in good order, and the keeper with that code. Repeats do nothing."""
+        if self.stopping.is_set():
+            return
+        self.code = code
+        self.stopping.set()
+        self.answering.set()
+        self.dealer.close()
+        for worker in self.workers:
+            _terminate(worker)
+
+
+async def _kept(crew: _Crew, count: int) -> int:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, crew.stop, 0)
+    await asyncio.gather(*(_seat(crew, first=not number) for number in range(count)))
+    return crew.code
+
+
+async def _seat(crew: _Crew, *, first: bool) -> None:
+    """One worker after the other, until the crew stops."""
+    loop, served, ends = asyncio.get_running_loop(), asyncio.Event(), 0
+    if not first:
+        await crew.answering.wait()
+    while not crew.stopping.is_set():
+        since = loop.time()
+        code = await _worked(crew, first and not served.is_set(), served)
+        if crew.stopping.is_set():
+            return
+        if not served.is_set():
+            logger.error("a worker ended before it was ready", code=code)
+            crew.stop(exit_code(code))
+            return
+        ends = count_ends(ends, loop.time() - since)
+        delay = RESTART.delay(ends)
+        logger.warning("a worker ended", code=code, again_in=round(delay, 1))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(delay):
+                await crew.stopping.wait()
+
+
+async def _worked(crew: _Crew, first: bool, served: asyncio.Event) -> int:
+    """Start a worker, set `served` when it is ready, and return its exit code when it has ended."""
+    loop = asyncio.get_running_loop()
+    line, theirs = socket.socketpair()
+    with line:
+        line.setblocking(False)
+        with theirs:
+            worker = await asyncio.create_subprocess_exec(
+                sys.executable, *sys.orig_argv[1:], pass_fds=[theirs.fileno()],
+                env={**crew.environ, PLACE: f"{int(first)} {theirs.fileno()}"},
+            )  # fmt: skip
+        crew.workers.add(worker)
+        if crew.stopping.is_set():
+            _terminate(worker)
+
+        def heard() -> None:
+            loop.remove_reader(line)
+            with suppress(OSError):  # it ended, and left connections unread
+                if line.recv(1):
+                    served.set()
+                    crew.answering.set()
+                    if not first:
+                        crew.dealer.add(line)
+
+        loop.add_reader(line, heard)
+        if first:
+            crew.dealer.add(line)
+        code = await worker.wait()
+        crew.dealer.remove(line)
+        loop.remove_reader(line)
+        crew.workers.discard(worker)
+        return code
+
+
+def _terminate(worker: Process) -> None:
+    with suppress(ProcessLookupError):
+        worker.terminate()

@@ -1,0 +1,114 @@
+"""Compares the stores of a projection with what the bus notes of them, and moves both forward.
+
+The checkpoint goes into every store of the projection first, and onto the bus after that. So a store never holds less
+than the note says, unless it was lost or replaced by an older copy.
+"""
+
+import asyncio
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
+
+from contracts.graph import PROJECTIONS, Projection
+from runtime.bus.port import ActiveGenerations, SharedValues
+from runtime.stores.port import Checkpoint, CheckpointStore
+
+SECOND_LOOK = 1.0
+"""Seconds after which a store that seems to have lost something is asked once more: it may just have started."""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A projection with its stores by name. `durables`: those that fill it, where this service does; else none."""
+
+    projection: Projection
+    parts: Mapping[str, CheckpointStore]
+    durables: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the bus notes of a generation, and the checkpoint of each of its stores."""
+
+    watched: Watched
+    generation: int
+    note: Checkpoint | None
+    parts: Mapping[str, Checkpoint | None]
+
+    @property
+    def lost(self) -> list[str]:
+        """The stores that hold less than is noted."""
+        note = self.note
+        if note is None:
+            return []
+        return [name for name, one in self.parts.items() if one is None or one.sequence < note.sequence]
+
+    @property
+    def checkpoints(self) -> list[tuple[str, Checkpoint]]:
+        """By name of the store, and of the note, those that there are."""
+        named = [*self.parts.items(), ("the bus", self.note)]
+        return [(name, checkpoint) for name, checkpoint in named if checkpoint]
+
+
+async def look(watched: Watched, pointers: ActiveGenerations, values: SharedValues) -> Found:
+    """What stands for the live generation. Raises `Unavailable` when the bus or a store does not answer."""
+    generation = (await pointers.live()).of(watched.projection)
+    found = await look_at(watched, generation, values)
+    if found.lost:
+        await asyncio.sleep(SECOND_LOOK)
+        found = await look_at(watched, generation, values)
+    return found
+
+
+async def look_at(watched: Watched, generation: int, values: SharedValues) -> Found:
+    """What stands for a generation. The note is read first: a store that was written meanwhile holds more."""
+    note, _ = await read_note(values, watched.projection, generation)
+    parts = {name: await part.checkpoint(generation) for name, part in watched.parts.items()}
+    return Found(watched, generation, note, parts)
+
+
+async def advance(found: Found, values: SharedValues, checkpoint: Checkpoint) -> None:
+    """Put the checkpoint into every store that has a lesser one, then note it. One of nothing is not kept."""
+    if not checkpoint.sequence:
+        return
+    for name, part in found.watched.parts.items():
+        before = found.parts[name]
+        if before is None or before.sequence < checkpoint.sequence:
+            await part.put_checkpoint(found.generation, checkpoint)
+    if found.note is None or found.note.sequence < checkpoint.sequence:
+        await write_note(values, found.watched.projection, found.generation, checkpoint)
+
+
+def note_key(projection: str, generation: int) -> str:
+    """Where the bus notes how far a projection has come."""
+    return f"note.{projection}.{generation}"
+
+
+async def read_note(values: SharedValues, projection: str, generation: int) -> tuple[Checkpoint | None, int]:
+    """The note of a projection, and the revision to replace it."""
+    found, revision = await values.read(note_key(projection, generation))
+    return (Checkpoint(**json.loads(found)) if found else None), revision
+
+
+async def write_note(values: SharedValues, projection: str, generation: int, checkpoint: Checkpoint) -> None:
+    """Note it, unless a greater one is noted or somebody else is at it."""
+    noted, revision = await read_note(values, projection, generation)
+    if noted is None or noted.sequence < checkpoint.sequence:
+        await values.write(note_key(projection, generation), json.dumps(asdict(checkpoint)).encode(), revision)
+
+
+def explained(found: Found) -> str:
+    """What is wrong with a projection."""
+    return f"{found.watched.projection}: {' and '.join(found.lost)} lost what was in there, or is an older copy"
+
+
+def told(lost: Mapping[Projection, str]) -> str:
+    """Why nothing is answered from these projections, and what to do."""
+    return f"{'; '.join(lost.values())}; run `{command(tuple(lost))}`"
+
+
+def command(projections: Collection[str]) -> str:
+    """What makes these projections anew."""
+    if set(projections) == set(PROJECTIONS):
+        return "lightstream rebuild all"
+    return " && ".join(f"lightstream rebuild {projection}" for projection in projections)

@@ -1,0 +1,125 @@
+"""The embedding model of each generation of vectors: whoever writes or searches one embeds with the model that made it.
+
+So a rebuild may switch to vectors of another model while services run, and nobody has to be started again for it.
+"""
+
+import asyncio
+import math
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+import structlog
+
+from contracts.graph import EmbeddingModel
+from runtime.bus.port import ActiveGenerations
+from runtime.errors import ConfigurationError, ModelChanged, Retryable
+from runtime.models.open import UNSHARED_LIMITERS, open_embedder, open_embedder_of
+from runtime.models.port import Embedder
+from runtime.models.rate_limiters import RateLimiters
+from runtime.settings import Settings
+from runtime.stores.open import open_vectors
+from runtime.stores.port import Checkpoint
+from runtime.stores.vectors.port import Vectors
+
+logger = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """An embedder, and the vector store as a client that has this model's vectors."""
+
+    embedder: Embedder
+    vectors: Vectors
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """What it embeds with."""
+        return EmbeddingModel(self.embedder.model, self.embedder.dimension)
+
+
+class Embeddings:
+    """`configured`: by the model of the settings, which makes what is not there yet. Others are opened on need.
+
+    To those who keep checkpoints it is the vector store.
+    """
+
+    def __init__(
+        self, settings: Settings, limiters: RateLimiters = UNSHARED_LIMITERS, *, max_wait: float = math.inf
+    ) -> None:
+        self._settings, self._limiters, self._max_wait = settings, limiters, max_wait
+        self.configured = self._opened(open_embedder(settings, limiters, max_wait=max_wait))
+        self._opened_so_far = {self.configured.model: self.configured}
+        self._of: dict[int, Embedding] = {}
+        self._opening = asyncio.Lock()
+
+    @asynccontextmanager
+    async def of(self, generation: int) -> AsyncGenerator[Embedding]:
+        """The model that made the generation's vectors, and the configured one where there are none yet.
+
+        Raises ModelChanged where the settings do not allow that model, Unavailable.
+        """
+        found = self._of.get(generation) or await self._find(generation)
+        try:
+            yield found
+        except ModelChanged:
+            # The store was made anew under the same number, by another model: the next call looks.
+            self._of.pop(generation, None)
+            raise
+
+    async def checkpoint(self, generation: int) -> Checkpoint | None:
+        """See `CheckpointStore`: in the collections of the model that made the generation. Raises ModelChanged."""
+        async with self.of(generation) as found:
+            return await found.vectors.checkpoint(generation)
+
+    async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
+        """See `CheckpointStore`. Raises ModelChanged."""
+        async with self.of(generation) as found:
+            await found.vectors.put_checkpoint(generation, checkpoint)
+
+    async def note(self, pointers: ActiveGenerations) -> str | None:
+        """Why nothing can be added to the live vectors; None where it can, or where nobody answers within a second."""
+        with suppress(Retryable, TimeoutError):
+            async with asyncio.timeout(1.0):
+                generation = (await pointers.live()).vectors
+                async with self.of(generation) as found:
+                    return await found.vectors.outdated(generation)
+        return None
+
+    async def close(self) -> None:
+        """Let go of connections and threads."""
+        for embedding in self._opened_so_far.values():
+            await embedding.vectors.close()
+            await embedding.embedder.close()
+
+    async def _find(self, generation: int) -> Embedding:
+        made = await self.configured.vectors.model_of(generation)
+        if made is None:
+            return self.configured
+        async with self._opening:
+            if made not in self._opened_so_far:
+                self._opened_so_far[made] = await self._open(made, generation)
+        self._of[generation] = self._opened_so_far[made]
+        return self._of[generation]
+
+    async def _open(self, made: EmbeddingModel, generation: int) -> Embedding:
+        try:
+            # In a thread: one of our own takes half a second to load.
+            embedder = await asyncio.to_thread(
+                open_embedder_of, self._settings, made, self._limiters, max_wait=self._max_wait
+            )
+        except ConfigurationError as error:
+            raise ModelChanged(
+                f"the vectors of generation {generation} were made by {made}, the settings name "
+                f"{self.configured.model}, and this process cannot embed with the former ({error}): run "
+                "`lightstream rebuild vectors --embedding-model …` with the latter, or go back to the former"
+            ) from None
+        logger.warning(
+            "the vectors were made by another model than the settings name; that one is used",
+            generation=generation, made_by=str(made), settings=str(self.configured.model),
+        )  # fmt: skip
+        return self._opened(embedder)
+
+    def _opened(self, embedder: Embedder) -> Embedding:
+        vectors = open_vectors(self._settings, model=embedder.model, dimension=embedder.dimension)
+        return Embedding(embedder, vectors)

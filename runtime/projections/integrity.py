@@ -1,0 +1,272 @@
+"""Watches whether the log and the stores of a service still hold what they held, every few seconds.
+
+A log that lost messages is not written to. A store that lost what it held answers no questions. Both are told on the
+health page and, for the other services and the command line, on the bus.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import structlog
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext
+from nats.js.errors import APIError
+
+from contracts import subjects
+from contracts.graph import PROJECTIONS, Generations, Projection
+from contracts.registry import SERVICES
+from runtime.bus.nats import log_integrity
+from runtime.bus.nats.log_integrity import Evidence
+from runtime.bus.port import ActiveGenerations, Delivery, Events, Handler, ProjectionGenerations, SharedValues
+from runtime.bus.write_status import EVENTS, WriteStatus
+from runtime.errors import Retryable, ServiceError, StoreBehind, Unavailable
+from runtime.health import Health
+from runtime.projections import checkpoints
+from runtime.projections.checkpoints import Found, Watched
+from runtime.stores.documents.checkpoints import newest_version, read_mark, write_mark
+from runtime.stores.documents.port import Rows
+from runtime.stores.port import Checkpoint, CheckpointStore, LogMark
+
+logger = structlog.get_logger(__name__)
+
+INTERVAL = 5.0
+"""Seconds between two looks."""
+
+PROBE_TIMEOUT = 3.0
+PROBES: dict[str, Callable[[str], str]] = {EVENTS: lambda _: subjects.PROBE, "KB_BLOBS": lambda id: f"blob.probe.{id}"}
+"""Where it is tried whether a stream takes anything again, by stream."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one service found: damage of the log, and why projections cannot be read. Empty: all is well."""
+
+    log: str = ""
+    stores: Mapping[Projection, str] = field(default_factory=dict[Projection, str])
+
+
+def verdict_key(stage: str) -> str:
+    """Where a service says on the bus what it found."""
+    return f"verdict.{stage}"
+
+
+async def read_verdict(values: SharedValues, stage: str) -> tuple[Verdict, int]:
+    """What a service said last, and the revision to replace it."""
+    found, revision = await values.read(verdict_key(stage))
+    return (Verdict(**json.loads(found)) if found else Verdict()), revision
+
+
+async def write_verdict(values: SharedValues, stage: str, verdict: Verdict) -> None:
+    """Say it, unless it was said already."""
+    before, revision = await read_verdict(values, stage)
+    if before != verdict:
+        value = json.dumps({"log": verdict.log, "stores": dict(verdict.stores)}).encode()
+        await values.write(verdict_key(stage), value, revision)
+
+
+@dataclass
+class Integrity:
+    """What one process knows of the log and of its stores. `keeper`: the document store, which keeps the log's mark."""
+
+    stage: str
+    jetstream: JetStreamContext
+    pointers: ActiveGenerations
+    values: SharedValues
+    writes: WriteStatus
+    watched: list[Watched] = field(default_factory=list[Watched])
+    keeper: Rows | None = None
+    behind: dict[Projection, str] = field(default_factory=dict[Projection, str])
+    damage: str = ""
+    looked: asyncio.Event = field(default_factory=asyncio.Event)
+    accepted: int = 0
+    looked_in: int = -1
+    """How often the bus had been away when the last look ended."""
+    probe: str = ""
+
+    def watch(
+        self, projection: Projection, parts: Mapping[str, CheckpointStore], durables: tuple[str, ...] = ()
+    ) -> None:
+        """Watch these stores of a projection; with `durables`, keep their checkpoints."""
+        self.watched.append(Watched(projection, parts, durables))
+
+    def require(self, *projections: Projection) -> None:
+        """Raises `StoreBehind` when a store of one of them (none named: any) was lost, `Unavailable` before a look."""
+        if not self.looked.is_set():
+            raise Unavailable("the stores were not looked at yet")
+        if any(projection in self.behind for projection in projections or PROJECTIONS):
+            raise StoreBehind(checkpoints.told(self.behind))
+
+    @asynccontextmanager
+    async def watching(self, health: Health) -> AsyncGenerator[None]:
+        """Look at once, and go on looking inside; what is found is on the health page."""
+        self.writes.watched = True
+        health.probes["log"] = self._refusal
+        health.probes["stores"] = self._losses
+        health.probes["publishes"] = self.writes.unsilenced
+        await self._look()
+        task = asyncio.create_task(self._look_again())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _look_again(self) -> None:
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(INTERVAL):
+                    await self.writes.returned.wait()
+            self.writes.returned.clear()
+            await self._look()
+
+    async def _look(self) -> None:
+        try:
+            await self.look()
+        except (ServiceError, NatsError, OSError) as error:
+            logger.warning("could not look at the log", error=f"{type(error).__name__}: {error}")
+        except Exception:
+            logger.exception("could not look at the log")
+
+    def gated(self, handle: Handler, health: Health) -> Handler:
+        """The handler, which nothing reaches while the log is refused: what waited then is delivered again."""
+
+        async def handle_when_allowed(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Events]:
+            if not self.writes.refused:
+                return await handle(batch, generations)
+            while self.writes.refused and not health.stage:  # noqa: ASYNC110 - two things are waited for
+                await asyncio.sleep(0.2)
+            raise Unavailable("the log was refused until now")
+
+        return handle_when_allowed
+
+    async def look(self) -> None:
+        """Compare, keep checkpoints, tell the others. Raises `Unavailable` when the bus does not answer."""
+        absences = self.writes.absences
+        reached, kept = self.writes.highest, await self._kept_mark()
+        durables = [durable for watched in self.watched for durable in watched.durables]
+        evidence = await log_integrity.gathered(self.jetstream, self.values, durables, reached, kept)
+        if evidence.accepted > self.accepted:
+            self.accepted, self.damage = evidence.accepted, ""
+            self.writes.highest = evidence.reached = 0
+        found = [one for one in [await self._at(watched) for watched in self.watched] if one]
+        for one in found:
+            evidence.checkpoints += one.checkpoints
+        if absences != self.looked_in:
+            await self._add_versions(evidence)
+        # What was found once stays found until the loss is accepted: new events may hide it by now.
+        self.damage = self.damage or await evidence.damage(self.jetstream, hashes=self.keeper is not None)
+        await write_verdict(self.values, self.stage, Verdict(self.damage, {**self.behind}))
+        self._refuse(self.damage or await self._of_others())
+        if not self.writes.refused:
+            self.writes.seen = evidence.start.last
+            self.writes.highest = max(self.writes.highest, evidence.start.last)
+            await self._keep(evidence, found)
+        self.looked.set()
+        self.looked_in = absences
+        if absences == self.writes.absences:
+            self.writes.checked.set()
+            await self._try()
+
+    async def _kept_mark(self) -> LogMark | None:
+        try:
+            return await read_mark(self.keeper) if self.keeper else None
+        except Unavailable:
+            return None
+
+    async def _at(self, watched: Watched) -> Found | None:
+        """What stands for a projection; None where a store does not answer, which is no loss."""
+        try:
+            found = await checkpoints.look(watched, self.pointers, self.values)
+        except Retryable as error:
+            logger.warning("could not look at a store", projection=watched.projection, error=str(error))
+            return None
+        if found.lost:
+            if watched.projection not in self.behind:
+                logger.error("a store was lost", projection=watched.projection, stores=found.lost)
+            self.behind[watched.projection] = checkpoints.explained(found)
+        else:
+            self.behind.pop(watched.projection, None)
+        return found
+
+    async def _add_versions(self, evidence: Evidence) -> None:
+        """At the start, and after the bus was away: the greatest version that a document's status has."""
+        if self.keeper is not None:
+            with suppress(Unavailable):
+                version = await newest_version(self.keeper, (await self.pointers.live()).status)
+                evidence.claims.append(("the document store", version))
+
+    def _refuse(self, reason: str) -> None:
+        if reason and not self.writes.refused:
+            logger.error("the log is damaged: nothing is written to it", reason=reason)
+        self.writes.refused = f"the log has lost messages ({reason}): {log_integrity.WAY_OUT}" if reason else ""
+
+    async def _of_others(self) -> str:
+        """The damage that another service found."""
+        for stage in SERVICES:
+            if stage != self.stage and (found := (await read_verdict(self.values, stage))[0].log):
+                return found
+        return ""
+
+    async def _keep(self, evidence: Evidence, found: Sequence[Found]) -> None:
+        """Move the checkpoints of what this service fills, and the mark of the log."""
+        for one in found:
+            if one.watched.durables and not one.lost:
+                position = min(evidence.floors[durable] for durable in one.watched.durables)
+                with suppress(Retryable):
+                    await checkpoints.advance(one, self.values, Checkpoint(position, evidence.start.created))
+        if self.keeper is not None and evidence.start.last:
+            before = max(evidence.marks, key=lambda mark: mark.sequence, default=None)
+            if before is None or before.sequence < evidence.start.last or len(evidence.marks) < len(("bus", "store")):
+                mark = await log_integrity.mark_of(self.jetstream, evidence.start, self.accepted)
+                await log_integrity.note_mark(self.values, mark, evidence.revision)
+                with suppress(Unavailable):
+                    await write_mark(self.keeper, mark)
+
+    async def _try(self) -> None:
+        """Write a trifle to each stream that did not answer to its last write, to see whether it takes anything."""
+        if self.writes.refused:
+            return
+        for name in [name for name in self.writes.unconfirmed if name in PROBES]:
+            self.probe = self.probe or uuid4().hex
+            try:
+                subject, headers = PROBES[name](self.probe), {"Nats-Msg-Id": f"probe:{name}:{self.probe}"}
+                await self.jetstream.publish(subject, b"", stream=name, timeout=PROBE_TIMEOUT, headers=headers)
+            except APIError:
+                self.writes.confirmed(name)  # a refusal is an answer
+            except NatsError:
+                return
+            else:
+                self.writes.confirmed(name)
+        self.probe = ""
+
+    async def _refusal(self) -> str | None:
+        return self.writes.refused or None
+
+    async def _losses(self) -> str | None:
+        return checkpoints.told(self.behind) if self.behind else None
+
+
+@dataclass(frozen=True)
+class WatchedPointers:
+    """`ActiveGenerations` for readers: none to a generation whose store was lost."""
+
+    pointers: ActiveGenerations
+    integrity: Integrity
+
+    async def read(self) -> tuple[ProjectionGenerations, int]:
+        """See `ActiveGenerations`."""
+        return await self.pointers.read()
+
+    async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
+        """See `ActiveGenerations`."""
+        await self.pointers.write(pointers, revision)
+
+    async def live(self, *needed: Projection) -> Generations:
+        """See `ActiveGenerations`. Raises `StoreBehind`."""
+        self.integrity.require(*needed)
+        return await self.pointers.live(*needed)

@@ -1,0 +1,1 @@
+"""Tests that kill or freeze processes of a stack, which must recover: one stack for all, one worker."""

@@ -1,0 +1,13 @@
+"""The stack that the tests of this folder share, one after the other."""
+
+from collections.abc import Generator
+
+import pytest
+
+from tests.support.stack import Stack, running
+
+
+@pytest.fixture(scope="package")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Generator[Stack]:
+    with running(tmp_path_factory.mktemp("killed") / "data") as stack:
+        yield stack

@@ -1,0 +1,96 @@
+"""A store that stops answering: nothing fails, nothing is lost, and everything goes on by itself once it is back."""
+
+import os
+import signal
+import sqlite3
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, closing, contextmanager
+
+import httpx
+import pytest
+
+from tests.support.corpus import documents
+from tests.support.freezing import freeze
+from tests.support.raw_events import dead_letters
+from tests.support.stack import Stack, unacknowledged, until
+
+COUNT = 20
+QUESTION = {"query": "Who is Ada Marlow?"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded(stack: Stack) -> None:
+    stack.add(documents(COUNT))
+    stack.settled(COUNT)
+
+
+def frozen(process: str) -> Callable[[Stack], AbstractContextManager[None]]:
+    """The server is there and takes connections, but does not answer."""
+
+    @contextmanager
+    def hold(stack: Stack) -> Generator[None]:
+        pid = stack.pid(process)
+        freeze(pid)
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+    return hold
+
+
+@contextmanager
+def locked(stack: Stack) -> Generator[None]:
+    """Another program holds the file of the document store."""
+    with closing(sqlite3.connect(stack.folder / "documents" / "documents.db", isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        try:
+            yield
+        finally:
+            holder.execute("ROLLBACK")
+
+
+DOWN = {"graph": (frozen("arcadedb"), 503), "vectors": (frozen("milvus-lite"), 503), "documents": (locked, 200)}
+"""How a store goes down, and how a question is answered then: SQLite lets read while another program writes."""
+
+
+@pytest.mark.parametrize("store", DOWN)
+def test_documents_wait_for_a_store_that_stops_answering(stack: Stack, store: str) -> None:
+    down, status = DOWN[store]
+    with down(stack):
+        stack.add(documents(COUNT), store)
+        with stack.client() as client:
+            answer = client.post("/query", json=QUESTION)
+        until(lambda: "are being tried again" in stack.run("doctor").stdout, stack.logs)
+    assert answer.status_code == status
+    if status == 503:
+        assert int(answer.headers["retry-after"]) > 0
+        assert "does not answer now" in answer.json()["detail"]
+    assert stack.settled(COUNT, store)["processed"] == COUNT
+    assert dead_letters(stack) == []
+
+
+def test_services_that_start_without_their_stores_wait_and_say_so(stack: Stack) -> None:
+    with frozen("arcadedb")(stack), frozen("milvus-lite")(stack):
+        for victim in ("merger", "indexer", "query"):
+            stack.kill(victim)
+        for service, store in (("merger", "graph"), ("indexer", "graph"), ("query", "graph")):
+            until(lambda service=service, store=store: f"waiting for the {store}" in problems(stack, service))
+        for ready in ("chunker", "extractor"):
+            assert problems(stack, ready) == "{}"
+    until(lambda: problems(stack, "query") == "{}", stack.logs)
+    stack.add(documents(COUNT), "after")
+    assert stack.settled(COUNT, "after")["processed"] == COUNT
+
+
+def problems(stack: Stack, service: str) -> str:
+    """What a service's health page complains of."""
+    port = stack.state.ports["api" if service == "query" else service]
+    try:
+        return str(httpx.get(f"http://127.0.0.1:{port}/health/ready", trust_env=False).json().get("problems", {}))
+    except httpx.HTTPError:
+        return ""
+
+
+def test_nothing_is_left_unacknowledged(stack: Stack) -> None:
+    until(lambda: all(left == (0, 0) for left in unacknowledged(stack).values()), lambda: str(unacknowledged(stack)))
