@@ -1,4 +1,4 @@
-"""Which documents a user means by some paths, how they are called, and how they are read."""
+"""Finds, names and reads the documents at the paths that a user gives."""
 
 import os
 import stat
@@ -30,7 +30,7 @@ class DocumentSource:
 
 @dataclass(frozen=True)
 class RefusedDocument:
-    """What was not added, and why."""
+    """A document that was not added, and why."""
 
     name: str
     reason: str
@@ -38,7 +38,7 @@ class RefusedDocument:
 
 @dataclass
 class FoundDocuments:
-    """What some paths lead to."""
+    """The documents at some paths, and what was refused or skipped there."""
 
     sources: list[DocumentSource] = field(default_factory=list[DocumentSource])
     refused: list[RefusedDocument] = field(default_factory=list[RefusedDocument])

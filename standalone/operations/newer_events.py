@@ -17,7 +17,7 @@ CONSUMERS_OF: Mapping[Projection, tuple[str, ...]] = {
     "graph": ("merger", "merger-extents", "merger-summarized", "merger-edits"),
     "vectors": ("indexer-chunks", "indexer-graph"),
 }
-"""The durables that fill each projection."""
+"""The consumers that fill each projection."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class NewerEvent:
 
 
 def newer_event(message: Message, error: NewerVersion) -> NewerEvent:
-    """What a message says of itself though its body cannot be read."""
+    """Return what the headers and subject of a message tell, for its body cannot be read."""
     workspace, document, event_type = subjects.split(message.subject)
     try:
         header, _ = header_of(message.data, message.headers)

@@ -192,7 +192,7 @@ class Rebuild:
                 self.vectors.collect(delivery.workspace, events)
 
     async def _handle(self, handle: Replay, batch: Sequence[Delivery[Any]]) -> Sequence[Sequence[Event]]:
-        """What the live edge does, without publishing: what cannot be handled there is left out here too."""
+        """Handle a batch as the live service does, without publishing: an event that can never succeed is skipped."""
         if not batch:
             return []
         try:

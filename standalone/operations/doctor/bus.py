@@ -1,4 +1,4 @@
-"""What the bus tells of itself: its declaration, paused providers, events that wait, come again or were set aside."""
+"""Findings about the bus: its declaration, losses, paused providers, waiting and repeated events, dead letters."""
 
 from collections.abc import AsyncIterator, Mapping
 
@@ -18,15 +18,15 @@ from standalone.operations.doctor.findings import Finding
 from standalone.operations.publishing import connect_bus
 
 REDELIVERY_NOTE = "tried again"
-"""How a service calls its note of why a durable's events come again, behind the durable's name."""
+"""Suffix of a health note that tells why a consumer's events are redelivered; the consumer's name precedes it."""
 
 
 PARKED_NOTE = "parked"
-"""How a service calls its note of what it has parked, behind the durable's name."""
+"""Suffix of a health note about parked events; the consumer's name precedes it."""
 
 
 async def examine_bus(url: str, way_out: str, notes: Mapping[str, str] | None) -> AsyncIterator[Finding]:
-    """Everything there is to say of the bus. `notes` are those of the services' health pages, None where not known."""
+    """Yield every finding about the bus. `notes` are those of the services' health pages, None where unknown."""
     try:
         async with connect_bus(url) as found:
             for problem in await topology.check(found):
@@ -71,7 +71,7 @@ async def _backlog(bus: JetStreamContext, notes: Mapping[str, str] | None) -> As
 
 
 def cause_of_redelivery(durable: str, notes: Mapping[str, str] | None) -> str:
-    """Why events of a durable are delivered again, as the service says that handles them."""
+    """Return why events of a consumer are redelivered, as the service that handles them reports."""
     if notes is None:
         return "the service's page /health/ready, and its log, say why"
     return notes.get(
