@@ -1,4 +1,4 @@
-"""Opens what a question is answered from, as the settings name it."""
+"""Opens the stores and models that the settings name, as the dependencies of answering questions."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -53,7 +53,7 @@ MAX_COUNTED = 50_000
 
 @asynccontextmanager
 async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -> AsyncGenerator[QueryDependencies]:
-    """Stores that answer, and models; closed in the end."""
+    """Open stores and models, wait until the stores answer, and close all of them at the end."""
     logger.info("instructions of every request", characters=len(settings.prompt_prefix))
     embeddings = Embeddings(settings, bus.limiters, max_wait=MAX_WAIT)
     opened = open_chat(settings, bus.limiters, max_wait=MAX_WAIT)
@@ -105,7 +105,7 @@ async def _stores_answer(rows: Rows, graph: Graph, embeddings: Embeddings, healt
 
 
 def watch_integrity(integrity: Integrity, rows: Rows, graph: Graph, vectors: CheckpointStore) -> None:
-    """Have all that is read here watched, and the checkpoints of what this service fills kept."""
+    """Watch that the stores read here are not behind their checkpoints, and keep those of the status projection."""
     here = {name: RowCheckpoints(rows, name) for name in PROJECTIONS}
     integrity.keeper = rows
     integrity.watch("status", {"the document store": here["status"]}, ("query-status",))

@@ -90,7 +90,7 @@ async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
     if found := (await combined_verdict(jetstream)).log:
         return found
     pointers = await NatsActiveGenerations.bind(jetstream)
-    names = [durable.name for durable in CONSUMERS if durable.stream == EVENTS]
+    names = [consumer.name for consumer in CONSUMERS if consumer.stream == EVENTS]
     evidence = await log_integrity.gathered(jetstream, values, names, 0, await read_mark(rows))
     evidence.claims.append(("the document store", await newest_version(rows, (await pointers.live()).status)))
     if found := await evidence.damage(jetstream, hashes=True):
@@ -101,12 +101,12 @@ async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
 async def rewind_consumers(jetstream: JetStreamContext) -> None:
     """Reset consumers that are beyond the end of the log: they would skip new events."""
     end = (await log_integrity.observe(jetstream)).last
-    for durable in CONSUMERS:
-        if durable.stream == EVENTS:
+    for consumer in CONSUMERS:
+        if consumer.stream == EVENTS:
             with translated():
-                info = await jetstream.consumer_info(EVENTS, durable.name)
+                info = await jetstream.consumer_info(EVENTS, consumer.name)
                 if info.delivered and info.delivered.stream_seq > end:
-                    await jetstream.reset_consumer(EVENTS, durable.name, end + 1)
+                    await jetstream.reset_consumer(EVENTS, consumer.name, end + 1)
 
 
 async def accept_loss(jetstream: JetStreamContext, rows: Rows) -> None:

@@ -9,10 +9,10 @@ from contracts.ids import canonical_name, document_id
 from runtime.bus.publisher import Added, content_hash, standing_content
 from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import InvalidInput
-from runtime.parsing.encodings import Hint, checked_encoding
+from runtime.parsing.encodings import Hint, validated_encoding
 from runtime.parsing.files import MAX_FILE_BYTES, parse
 from runtime.parsing.kinds import refuse_kind
-from runtime.parsing.names import checked, shown
+from runtime.parsing.names import printable_name, validated_text
 from services.query.errors import BadRequest, Conflict, TooLarge
 from services.query.ingestion.adding import DocumentPublisher, IngestRequest, NewDocument, publish_document
 
@@ -98,19 +98,19 @@ async def upload(
 def accepted_name(name: str) -> str:
     """Return the base name of a file. Raises BadRequest for an invalid name or an unsupported kind of file."""
     try:
-        base = canonical_name(checked(name))
+        base = canonical_name(validated_text(name))
     except InvalidInput as error:
         raise BadRequest(str(error)) from None
     try:
         refuse_kind(PurePosixPath(base).suffix)
     except InvalidInput as error:
-        raise BadRequest(f"{shown(base)}: {error}") from None
+        raise BadRequest(f"{printable_name(base)}: {error}") from None
     return base
 
 
 def _accepted_encoding(name: str) -> str:
     try:
-        return checked_encoding(name) if name else ""
+        return validated_encoding(name) if name else ""
     except InvalidInput as error:
         raise BadRequest(f"encoding: {error}") from None
 

@@ -38,7 +38,7 @@ router = APIRouter(tags=["graph"])
 
 
 async def graph_editor(request: Request, ctx: Ctx, workspace: Workspace) -> GraphEditor:
-    """Where the caller edits the graph of the workspace."""
+    """Return the editor of the workspace's graph for the principal of the request."""
     principal: Principal = request.state.principal
     return GraphEditor(ctx.log, ctx.deps.graph, ctx.pointers, workspace, ctx.settings.edit_timeout, principal.name)
 
@@ -155,7 +155,7 @@ async def delete_relation(body: RelationDeleteRequest, editor: Editor, response:
 
 
 def _with_status(edited: EditResult[Any], response: Response) -> EditResult[Any]:
-    """202 for what the graph does not show yet."""
+    """Set 202 as the status code while the graph does not show the edit, and return the edit."""
     response.status_code = 200 if edited.result else 202
     return edited
 
