@@ -84,14 +84,14 @@ VIOLATIONS = [
     ("contracts/ids.py", "import runtime.errors", "contracts.ids -> runtime.errors"),
     ("contracts/text.py", "import orjson", "contracts.text -> orjson"),
     (
-        "services/merger/adapters.py",
-        "import services.indexer.domain",
-        "services.merger.adapters -> services.indexer",
+        "services/merger/adapters/contributions.py",
+        "import services.indexer.domain.vector_rows",
+        "services.merger.adapters.contributions -> services.indexer",
     ),
     (
-        "services/merger/adapters.py",
+        "services/merger/adapters/contributions.py",
         "import services.merger.handler",
-        "services.merger.adapters -> services.merger",
+        "services.merger.adapters.contributions -> services.merger",
     ),
     (
         "services/chunker/domain.py",
