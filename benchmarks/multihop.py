@@ -32,7 +32,7 @@ from runtime.models.open import open_tokenizer
 from runtime.models.port import Embedder, Vector
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.vectors.memory import MemoryVectors
-from services.chunker.handler import on_document_added
+from services.chunker.handler import DocumentLimits, on_document_added
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.offline import OfflineExtractor
 from services.extractor.handler import on_chunks_created
@@ -140,7 +140,7 @@ async def _batch(stores: querying.World, documents: Sequence[Document], sequence
         id = document_id(document.text, document.name)
         fact = delivered(added(id, document.text, file_path=document.name), number, id=id)
         made = await on_document_added(
-            fact, LIVE, blobs=MemoryBlobs(), tokens=tokens, chunking=CHUNKING, max_bytes=1 << 20
+            fact, LIVE, blobs=MemoryBlobs(), tokens=tokens, chunking=CHUNKING, limits=DocumentLimits(1 << 20)
         )
         cut += [delivered(event, number, correlation=id) async for event in made]
     await stores.project(*cut)

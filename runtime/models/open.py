@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from contracts.graph import EmbeddingModel
 from runtime.errors import ConfigurationError
 from runtime.models.limits import Limits
+from runtime.models.openai_endpoint import Endpoint
 from runtime.models.port import Chat, Embedder, Tokenizer
 from runtime.models.rate_limiters import RateLimiters
 from runtime.settings import OFFLINE_EMBEDDERS, Settings
@@ -101,14 +102,11 @@ def _endpoint_embedder(settings: Settings, limiters: RateLimiters, max_wait: flo
         settings.embedding_max_requests_per_minute, settings.embedding_max_tokens_per_minute,
         settings.embedding_max_async,
     )  # fmt: skip
+    limiter = limiters.limiter("embeddings", _shown(model, address), f"{address} {model} {key}", limits, max_wait)
     return OpenAiEmbedder(
-        address,
+        Endpoint(address, key, limiter, settings.embedding_timeout, "EMBEDDING", _retries(max_wait)),
         model,
         dimension,
-        key,
-        limiters.limiter("embeddings", _shown(model, address), f"{address} {model} {key}", limits, max_wait),
-        timeout=settings.embedding_timeout,
-        retries=_retries(max_wait),
         batch=settings.embedding_batch_num,
         cut=cutter(settings.embedding_max_tokens, settings.embedding_max_bytes),
     )

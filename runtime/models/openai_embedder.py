@@ -15,11 +15,10 @@ import structlog
 
 from runtime.batching import batched
 from runtime.errors import Poison, Unavailable
-from runtime.models.limits import Limits
 from runtime.models.openai import encodable
 from runtime.models.openai_endpoint import Endpoint, estimated
 from runtime.models.port import Vector
-from runtime.models.rate_limiter import Call, RateLimiter
+from runtime.models.rate_limiter import Call
 
 logger = structlog.get_logger(__name__)
 
@@ -43,9 +42,9 @@ class _SeveralRefused(Poison):
 
 
 class OpenAiEmbedder:
-    """Embeddings behind `POST <base_url>/embeddings`, `batch` texts a call, each text once however often it is given.
+    """Embeddings of an endpoint's `POST /embeddings`, `batch` texts a call, each text once however often given.
 
-    `limiter` admits calls (without one: eight at once); `cut` shortens a text to what the model reads.
+    `cut` shortens a text to what the model reads.
     Vectors are brought to length 1. A blank text is sent as one blank, which every provider accepts.
 
     Vectors of another dimension, too few or too many, ones that cannot be told apart and ones without a direction are
@@ -54,14 +53,11 @@ class OpenAiEmbedder:
     """
 
     def __init__(
-        self, base_url: str, model: str, dimension: int, api_key: str, limiter: RateLimiter | None = None, *,
-        timeout: float = 30.0, retries: int = 0, batch: int = BATCH, cut: Callable[[str], str] = str,
-    ) -> None:  # fmt: skip
+        self, endpoint: Endpoint, model: str, dimension: int, *, batch: int = BATCH, cut: Callable[[str], str] = str
+    ) -> None:
         self.model = model
         self.dimension = dimension
-        self._batch, self._cut = batch, cut
-        limiter = limiter or RateLimiter(model, Limits(calls=8))
-        self._endpoint = Endpoint(base_url, api_key, limiter, timeout, "EMBEDDING", retries)
+        self._endpoint, self._batch, self._cut = endpoint, batch, cut
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector per text, in order. When one call fails, the others are cancelled."""

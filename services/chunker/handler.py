@@ -3,6 +3,7 @@
 import asyncio
 import codecs
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -17,6 +18,13 @@ from services.chunker.domain.parts import chunks_created_events, split_into_part
 from services.chunker.domain.passages import TokenCodec
 
 
+class DocumentLimits(NamedTuple):
+    """What one document may be: bytes of its text as UTF-8, and chunks."""
+
+    max_bytes: int
+    max_chunks: int = document.MAX_CHUNKS
+
+
 async def on_document_added(
     delivery: Delivery[DocumentAdded],
     _: Generations,
@@ -24,8 +32,7 @@ async def on_document_added(
     blobs: Blobs,
     tokens: TokenCodec,
     chunking: Chunking,
-    max_bytes: int,
-    max_chunks: int = document.MAX_CHUNKS,
+    limits: DocumentLimits,
     versions: DocumentVersions = ALL_WANTED,
 ) -> AsyncGenerator[Event]:
     """Cut the document, unless it is deleted or cancelled; `chunking` is how, where the document itself does not say.
@@ -48,10 +55,10 @@ async def on_document_added(
     if event.knowledge:
         known = custom_knowledge.chunks(event.document_id, event.knowledge, tokens, how.size or 1)
         return _cut_in_thread(chunks_created_events(version, split_into_parts(known, INLINE_LIMIT)))
-    _check_size(event.blob.size if event.blob else 0, max_bytes)
+    _check_size(event.blob.size if event.blob else 0, limits.max_bytes)
     raw = await blobs.parts(event.blob) if event.blob else [(event.text or "").encode()]
-    _check_size(sum(map(len, raw)), max_bytes)  # a reference may understate
-    chunks = _chunks(event, raw, tokens, how, max_chunks)
+    _check_size(sum(map(len, raw)), limits.max_bytes)  # a reference may understate
+    chunks = _chunks(event, raw, tokens, how, limits.max_chunks)
     return _cut_in_thread(chunks_created_events(version, split_into_parts(chunks, INLINE_LIMIT)))
 
 

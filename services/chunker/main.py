@@ -9,7 +9,7 @@ from runtime.bus.processor import each
 from runtime.health import Health
 from runtime.models.open import open_tokenizer
 from runtime.service import Bus, Subscription, run
-from services.chunker.handler import on_document_added
+from services.chunker.handler import DocumentLimits, on_document_added
 from services.chunker.settings import ChunkerSettings
 
 
@@ -24,8 +24,7 @@ def main() -> None:
             blobs=bus.blobs,
             tokens=open_tokenizer(),
             chunking=settings.chunking,
-            max_bytes=settings.max_text_bytes,
-            max_chunks=settings.max_chunks_per_document,
+            limits=DocumentLimits(settings.max_text_bytes, settings.max_chunks_per_document),
             versions=LogVersions(bus.log),
         )
         yield [Subscription("chunker", each(handle), workers=2)]

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from contracts.events import ChunksCreated, DocumentDeleted, Event, GraphMerged, VectorsIndexed
 from contracts.graph import Generations, Partition, VectorKind, VectorRow
@@ -111,7 +111,7 @@ async def on_graph_merged(
     for workspace, deliveries in by_workspace(batch).items():
         names = {e.name for d in deliveries for e in d.event.entities}
         pairs = {(r.source, r.target) for d in deliveries for r in d.event.relations}
-        changed = await index_graph(workspace, names, pairs, generations, graph, vectors, embeddings)
+        changed = await index_graph(workspace, GraphKeys(names, pairs), generations, graph, vectors, embeddings)
         for delivery in deliveries:
             ids = {entity_vector_id(e.name) for e in delivery.event.entities}
             ids |= {relation_vector_id(r.source, r.target) for r in delivery.event.relations}
@@ -126,10 +126,16 @@ async def on_graph_merged(
     ]
 
 
+class GraphKeys(NamedTuple):
+    """Names of entities, and sorted pairs of names of relations."""
+
+    names: set[str]
+    pairs: set[Pair]
+
+
 async def index_graph(
     workspace: str,
-    names: set[str],
-    pairs: set[Pair],
+    keys: GraphKeys,
     generations: Generations,
     graph: Graph,
     vectors: Vectors,
@@ -140,6 +146,7 @@ async def index_graph(
     Another replica may read the graph before us and write after us. So after writing we look again, and whoever
     writes last has looked last: the newest text always stands in the end.
     """
+    names, pairs = keys
     source, space = Partition(workspace, generations.graph), Partition(workspace, generations.vectors)
     changed: set[str] = set()
     for _ in range(MAX_ROUNDS):

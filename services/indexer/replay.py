@@ -14,7 +14,7 @@ from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.indexer.adapters import CachedEmbeddings
-from services.indexer.handler import index_graph, on_chunks
+from services.indexer.handler import GraphKeys, index_graph, on_chunks
 
 BATCH_SIZE = 500
 """Entities and relations that are indexed at once."""
@@ -70,4 +70,6 @@ class VectorReplay:
     async def _index(self, workspace: str, keys: Sequence[tuple[str, ...]], generations: Generations) -> None:
         entities = {key[0] for key in keys if len(key) == 1}
         relations = {(key[0], key[1]) for key in keys if len(key) == 2}
-        await index_graph(workspace, entities, relations, generations, self.graph, self.vectors, self._embeddings)
+        await index_graph(
+            workspace, GraphKeys(entities, relations), generations, self.graph, self.vectors, self._embeddings
+        )

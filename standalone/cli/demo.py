@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -59,19 +60,30 @@ def demo(
         if not (given := paths or own):
             raise InvalidInput("there are no documents here: name files or folders, as in `lightstream demo notes/`")
         asked = question or (OTHER_QUESTION if paths else QUESTION)
-        succeeded = asyncio.run(_demo(DataFolder.at(data), given, asked, as_json, workspace))
+        succeeded = asyncio.run(_demo(_Demo(DataFolder.at(data), given, asked, as_json, workspace)))
         raise typer.Exit(0 if succeeded else 1)
 
 
-async def _demo(folder: DataFolder, paths: Sequence[str], question: str, as_json: bool, workspace: str) -> bool:
+@dataclass(frozen=True)
+class _Demo:
+    """What to add, where, and what to ask about it."""
+
+    folder: DataFolder
+    paths: Sequence[str]
+    question: str
+    as_json: bool
+    workspace: str
+
+
+async def _demo(demo: _Demo) -> bool:
     from standalone.embedded.supervisor import on_stop_signal
 
     task = asyncio.current_task()
     assert task is not None
     with on_stop_signal(task.cancel):
         try:
-            async with _stack(folder, as_json) as (state, stays):
-                return await _run(folder, state, stays, paths, question, as_json, workspace)
+            async with _stack(demo.folder, demo.as_json) as (state, stays):
+                return await _run(demo, state, stays)
         except asyncio.CancelledError:
             note("interrupted; what the log has goes on with the next start")
             raise typer.Exit(130) from None
@@ -98,39 +110,31 @@ def _step(line: str) -> None:
     note(f"  {line}")
 
 
-async def _run(
-    folder: DataFolder,
-    state: StackState,
-    stays: bool,
-    paths: Sequence[str],
-    question: str,
-    as_json: bool,
-    workspace: str,
-) -> bool:
+async def _run(demo: _Demo, state: StackState, stays: bool) -> bool:
     from standalone.operations.documents import find_documents
     from standalone.operations.target import target_of_stack
 
-    if not as_json:
+    if not demo.as_json:
         _say_models(state)
-        echo(f"Adding {' '.join(_short(path) for path in paths)}")
-    found = find_documents(paths)
+        echo(f"Adding {' '.join(_short(path) for path in demo.paths)}")
+    found = find_documents(demo.paths)
     outcome, statuses = await add_and_follow(
-        target_of_stack(folder, state), workspace, found, wait=True, hidden=as_json
+        target_of_stack(demo.folder, state), demo.workspace, found, wait=True, hidden=demo.as_json
     )
-    if not as_json:
+    if not demo.as_json:
         show_outcome(outcome, found.skipped)
-        echo(f"\nQuestion: {question}\n")
-    answer = await ask_query_service(state.api, workspace, question, "mix")
+        echo(f"\nQuestion: {demo.question}\n")
+    answer = await ask_query_service(state.api, demo.workspace, demo.question, "mix")
     failed = [document for document in statuses if document.status != "processed"]
-    if as_json:
+    if demo.as_json:
         shown = [document.model_dump(exclude_unset=True) for document in statuses]
         said = answer.model_dump(exclude_unset=True)
-        print_json({"question": question, **said, "documents": shown, "refused": len(outcome.refused)})
+        print_json({"question": demo.question, **said, "documents": shown, "refused": len(outcome.refused)})
     else:
         show_answer(answer)
         for document in failed:
             note(line(f"{document.status}: {document.file_path}: {document.error_msg}"))
-        _say_how_to_go_on(folder, state, stays)
+        _say_how_to_go_on(demo.folder, state, stays)
     return bool(answer.references) and not failed
 
 

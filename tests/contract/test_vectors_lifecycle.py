@@ -24,7 +24,7 @@ from runtime.stores.vectors.milvus import collections
 from runtime.stores.vectors.milvus.collections import NotServed, translated
 from runtime.stores.vectors.port import Vectors
 from services.indexer.adapters import CachedEmbeddings
-from services.indexer.handler import index_graph
+from services.indexer.handler import GraphKeys, index_graph
 from tests.support.freezing import freeze
 from tests.support.vector_stores import DIMENSION, MODEL, VectorStore, fresh_space, ids, own_vector_store, row
 from tests.support.waiting import eventually
@@ -178,7 +178,7 @@ async def test_relations_whose_names_join_to_one_text_are_both_found(store: Vect
     relations = [Relation(*pair, 1, description=f"{pair[0]} knows {pair[1]}") for pair in sorted(pairs)]
     await graph.put(Partition("joined", 1), [Entity(name, 1) for pair in pairs for name in pair], relations)
     for _ in range(2):
-        await index_graph("joined", set(), pairs, generations, graph, store.client, embeddings)
+        await index_graph("joined", GraphKeys(set(), pairs), generations, graph, store.client, embeddings)
     assert {row.names for row in await store.client.scan(space, "relations")} == pairs
     await store.client.drop(63)
 

@@ -16,8 +16,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from runtime.models.limits import Limits
 from runtime.models.openai import OpenAiChat
 from runtime.models.openai_embedder import OpenAiEmbedder
+from runtime.models.openai_endpoint import Endpoint
+from runtime.models.rate_limiter import RateLimiter
 from standalone.embedded.processes import free_port
 
 KEY = "sk-very-secret-0123456789"
@@ -54,8 +57,9 @@ class Provider:
     def chat(self, mode: str, **options: Any) -> OpenAiChat:
         return OpenAiChat(self.url, mode, KEY, **{"timeout": 10.0, **options})
 
-    def embedder(self, mode: str, **options: Any) -> OpenAiEmbedder:
-        return OpenAiEmbedder(self.url, mode, DIMENSION, KEY, **{"timeout": 10.0, **options})
+    def embedder(self, mode: str, limiter: RateLimiter | None = None, **options: Any) -> OpenAiEmbedder:
+        limiter = limiter or RateLimiter(mode, Limits(calls=8))
+        return OpenAiEmbedder(Endpoint(self.url, KEY, limiter, 10.0, "EMBEDDING"), mode, DIMENSION, **options)
 
     async def handle(self, request: Request) -> Response:
         body = json.loads(await request.body())

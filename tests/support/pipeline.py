@@ -21,7 +21,7 @@ from runtime.bus.processor import EventProcessor, each
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.models.open import open_tokenizer
 from runtime.stores.documents.document_bounds import RowDocumentBounds
-from services.chunker.handler import on_document_added
+from services.chunker.handler import DocumentLimits, on_document_added
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.offline import OfflineExtractor
 from services.extractor.handler import on_chunks_created
@@ -70,7 +70,7 @@ def workers(world: World, versions: DocumentVersions = ALL_WANTED) -> list[Worke
         blobs=world.blobs,
         tokens=open_tokenizer(),
         chunking=chunking,
-        max_bytes=MAX_TEXT_BYTES,
+        limits=DocumentLimits(MAX_TEXT_BYTES),
         versions=versions,
     )
     extract = partial(

@@ -9,7 +9,7 @@ from contracts.graph import Generations
 from contracts.values import Chunk, Chunking, ExtractedEntity, ExtractedRelation, Given, Knowledge
 from runtime.bus.memory import MemoryBlobs
 from runtime.errors import Poison
-from services.chunker.handler import on_document_added
+from services.chunker.handler import DocumentLimits, on_document_added
 from tests.support.chunking import Letters
 from tests.support.events import delivered
 
@@ -31,7 +31,7 @@ async def made(size: int = 1000, **knowledge: Any) -> tuple[Chunk, ...]:
         blobs=MemoryBlobs(),
         tokens=Letters(),
         chunking=Chunking(size=size, overlap=0),
-        max_bytes=1_000_000,
+        limits=DocumentLimits(1_000_000),
     )
     (fact,) = [fact async for fact in facts]
     assert isinstance(fact, ChunksCreated)

@@ -12,19 +12,21 @@ from contracts.graph import Generations
 from contracts.ids import sha256
 from runtime.bus.memory import MemoryBlobs
 from runtime.errors import Poison
+from services.chunker.domain.document import MAX_CHUNKS
 from services.chunker.domain.parts import HELD_BACK
-from services.chunker.handler import on_document_added
+from services.chunker.handler import DocumentLimits, on_document_added
 from services.chunker.settings import ChunkerSettings
 from tests.support.chunking import Letters
 from tests.support.events import added, delivered, document
 
 
-async def cut(event: DocumentAdded, sequence: int = 7, **knobs: Any) -> list[ChunksCreated]:
+async def cut(event: DocumentAdded, sequence: int = 7, **settings: Any) -> list[ChunksCreated]:
     """All facts, with a tokenizer of which each letter is a token."""
     defaults = Chunking(
-        size=knobs.pop("size", 10), overlap=knobs.pop("overlap", 2), strategy=knobs.pop("strategy", None)
+        size=settings.pop("size", 10), overlap=settings.pop("overlap", 2), strategy=settings.pop("strategy", None)
     )
-    options: dict[str, Any] = {"blobs": MemoryBlobs(), "max_bytes": 1_000_000, **knobs}
+    limits = DocumentLimits(settings.pop("max_bytes", 1_000_000), settings.pop("max_chunks", MAX_CHUNKS))
+    options: dict[str, Any] = {"blobs": MemoryBlobs(), "limits": limits, **settings}
     facts = await on_document_added(
         delivered(event, sequence), Generations(), tokens=Letters(), chunking=defaults, **options
     )
@@ -167,7 +169,7 @@ async def test_the_first_facts_come_before_the_last_text_is_cut() -> None:
         blobs=MemoryBlobs(),
         tokens=tokens,
         chunking=Chunking(size=1000, overlap=0),
-        max_bytes=10_000_000,
+        limits=DocumentLimits(10_000_000),
     )
     first = await anext(facts)
     assert isinstance(first, ChunksCreated)
@@ -183,8 +185,7 @@ async def test_a_piece_that_is_too_long_is_refused_before_anything_is_published(
         blobs=MemoryBlobs(),
         tokens=Letters(),
         chunking=Chunking(size=10, overlap=2),
-        max_bytes=10_000_000,
-        max_chunks=1_000_000,
+        limits=DocumentLimits(10_000_000, 1_000_000),
     )
     with pytest.raises(Poison, match="begins at character 1,800,000 has more than 10 tokens"):
         await anext(facts)
@@ -194,7 +195,12 @@ async def test_a_document_may_choose_its_separator_whatever_the_service_prefers(
     event = added("d", "one|two", chunking=Chunking(split_by_character="|"))
     defaults = Chunking(size=10, overlap=2, strategy="recursive")
     facts = await on_document_added(
-        delivered(event), Generations(), blobs=MemoryBlobs(), tokens=Letters(), chunking=defaults, max_bytes=100
+        delivered(event),
+        Generations(),
+        blobs=MemoryBlobs(),
+        tokens=Letters(),
+        chunking=defaults,
+        limits=DocumentLimits(100),
     )
     (fact,) = [fact async for fact in facts]
     assert isinstance(fact, ChunksCreated)

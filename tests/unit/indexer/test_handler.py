@@ -16,7 +16,7 @@ from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.adapters import CachedEmbeddings
-from services.indexer.handler import MAX_ROUNDS, index_graph, on_chunks, on_graph_merged
+from services.indexer.handler import MAX_ROUNDS, GraphKeys, index_graph, on_chunks, on_graph_merged
 from tests.support.events import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 
@@ -52,7 +52,9 @@ class Bench:
         return [fact for (fact,) in indexed]
 
     async def index(self, names: set[str], pairs: set[tuple[str, str]]) -> set[str]:
-        return await index_graph("w", names, pairs, Generations(), self.merger.graph, self.vectors, self.embeddings)
+        return await index_graph(
+            "w", GraphKeys(names, pairs), Generations(), self.merger.graph, self.vectors, self.embeddings
+        )
 
     async def texts(self, kind: VectorKind, space: Partition = SPACE) -> set[str]:
         return {row.text for row in await self.vectors.scan(space, kind)}
