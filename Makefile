@@ -13,11 +13,11 @@ DOCS ?=
 QUESTION ?=
 
 UNIT := tests/architecture tests/unit
-REST := tests/contract tests/integration tests/e2e
+REST := tests/e2e tests/integration tests/contract
 PRODUCTION := tests/integration/test_deploy.py tests/e2e/test_production_stores.py
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
-# Tests that mostly wait for servers: more of them at once than there are cores.
-WAITING := $(BIN)/pytest -n 3 --dist loadfile
+# Tests that mostly wait for servers: more of them at once than there are cores, and those that take longest first.
+WAITING := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up down webui test test-production check pin-images lock schemas clean

@@ -33,7 +33,7 @@ def token(name: str) -> str:
     return "x-" + hashlib.sha256(name.encode()).hexdigest()[:32]
 
 
-async def put_beside(jetstream: JetStreamContext, data: bytes) -> dict[str, Any]:
+async def put_blob(jetstream: JetStreamContext, data: bytes) -> dict[str, Any]:
     """Keep a long text in KB_BLOBS under its hash, and return what the event says instead of the text."""
     digest = hashlib.sha256(data).hexdigest()
     parts = [data[start : start + PART] for start in range(0, len(data), PART)]
@@ -64,7 +64,7 @@ async def main(url: str, workspace: str, document_id: str, name: str, text: str)
     try:
         jetstream = connection.jetstream()
         data = text.encode()
-        content = {"text": text} if len(data) <= INLINE_LIMIT else {"blob": await put_beside(jetstream, data)}
+        content = {"text": text} if len(data) <= INLINE_LIMIT else {"blob": await put_blob(jetstream, data)}
         event = {
             "specversion": "1.0",
             "id": str(uuid4()),  # one id for each change; every attempt to publish the change carries the same one

@@ -16,7 +16,7 @@ from services.query.api.auth.settings import AccessSettings
 from services.query.api.context import Context
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
-from services.query.status.projection import on_facts
+from services.query.status.projection import on_events
 from services.query.wiring import open_dependencies
 
 
@@ -32,7 +32,7 @@ def main() -> None:
             positions = LogPositions(bus.log, documents)
             pointers = WatchedPointers(bus.pointers, bus.integrity)
             app.state.context = Context(bus.log, bus.blobs, pointers, documents, positions, deps, settings)
-            yield [Subscription("query-status", partial(on_facts, documents=documents, passages=passages))]
+            yield [Subscription("query-status", partial(on_events, documents=documents, passages=passages))]
 
     run("query", settings, build, app, settings.workers, same(access))
 

@@ -7,7 +7,7 @@ from runtime.replay import ReplayHandler
 from runtime.stores.documents.port import Rows
 from services.query.adapters.documents import RowDocuments, RowPassages
 from services.query.status.document_status import DELETED, SETTLED, STATUSES
-from services.query.status.projection import on_facts
+from services.query.status.projection import on_events
 
 UNFINISHED = tuple(status for status in STATUSES if status not in SETTLED)
 """Statuses of documents that are still under way."""
@@ -18,4 +18,4 @@ REMOVED = DELETED
 
 def replay_handlers(rows: Rows) -> list[ReplayHandler]:
     """Return the handlers of the status projection, which take every event."""
-    return [ReplayHandler((Event,), partial(on_facts, documents=RowDocuments(rows), passages=RowPassages(rows)))]
+    return [ReplayHandler((Event,), partial(on_events, documents=RowDocuments(rows), passages=RowPassages(rows)))]

@@ -156,23 +156,23 @@ async def test_a_scope_admits_some_of_the_documents_and_none_that_is_deleted(
         documents, space, DocumentStatus("a", file_path="x/a"), DocumentStatus("b", file_path="y/b"),
         DocumentStatus("c", file_path="x/c", metadata={"tags": "red,new"}), DocumentStatus("d", deleted=9, version=1),
     )  # fmt: skip
-    assert await documents.within(space, Scope(file_path_prefix="x/")) == {"a", "c"}
-    assert await documents.within(space, Scope(file_path_prefix="x/", tags=("red",))) == {"c"}
-    assert await documents.within(space, Scope(document_ids=("a", "b", "d", "z"))) == {"a", "b"}
-    assert await documents.within(space, Scope(document_ids=("a", "b"), file_path_prefix="y")) == {"b"}
-    assert await documents.within(space, Scope(file_path_prefix="none")) == set()
+    assert await documents.in_scope(space, Scope(file_path_prefix="x/")) == {"a", "c"}
+    assert await documents.in_scope(space, Scope(file_path_prefix="x/", tags=("red",))) == {"c"}
+    assert await documents.in_scope(space, Scope(document_ids=("a", "b", "d", "z"))) == {"a", "b"}
+    assert await documents.in_scope(space, Scope(document_ids=("a", "b"), file_path_prefix="y")) == {"b"}
+    assert await documents.in_scope(space, Scope(file_path_prefix="none")) == set()
 
 
 async def test_the_oldest_document_that_is_worked_on_is_known(documents: Documents, space: Partition) -> None:
-    assert await documents.unsettled(space) is None
+    assert await documents.oldest_unsettled(space) is None
     await filled(
         documents, space, DocumentStatus("done", version=1, **PROCESSED), DocumentStatus("no", version=2, **FAILED),
         DocumentStatus("new", version=30, added=300), DocumentStatus("old", version=4, added=40),
     )  # fmt: skip
-    assert await documents.unsettled(space) == 40
+    assert await documents.oldest_unsettled(space) == 40
     # By a clock that is behind.
     await filled(documents, space, DocumentStatus("later", version=31, added=35))
-    assert await documents.unsettled(space) == 35
+    assert await documents.oldest_unsettled(space) == 35
 
 
 async def test_documents_are_found_by_their_track(documents: Documents, space: Partition) -> None:
@@ -180,8 +180,8 @@ async def test_documents_are_found_by_their_track(documents: Documents, space: P
         documents, space, DocumentStatus("b", track_id="t"), DocumentStatus("a", track_id="t"),
         DocumentStatus("c", track_id="u"), DocumentStatus("d"),
     )  # fmt: skip
-    assert [status.id for status in await documents.tracked(space, "t")] == ["a", "b"]
-    assert await documents.tracked(space, "nobody's") == []
+    assert [status.id for status in await documents.by_track_id(space, "t")] == ["a", "b"]
+    assert await documents.by_track_id(space, "nobody's") == []
 
 
 def passage(id: str, content: str, version: int = 1) -> Passage:

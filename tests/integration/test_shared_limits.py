@@ -15,6 +15,7 @@ from runtime.models.openai import OpenAiChat
 from tests.support.limited_caller import QUESTION, answered, process, replica
 from tests.support.nats_server import Reachable, RunningNats, until
 from tests.support.openai_provider import WARM, Provider, serving
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("jetstream")  # replicas find the product's topology
 
@@ -34,7 +35,7 @@ async def two_processes(server: Reachable, provider: Provider, model: str, calls
         children = [
             await stack.enter_async_context(process(server.url, provider.url, model, calls, limits)) for _ in range(2)
         ]
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             said = [(await child.communicate())[0] for child in children]
     assert said == [f"{calls}\n".encode()] * 2
 

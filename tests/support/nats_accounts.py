@@ -21,7 +21,8 @@ from tests.support.servers import missing
 from tests.support.shared_servers import Address, SharedServers
 
 ACCOUNTS = 2000
-"""Accounts of the server. None is used twice: a deleted stream's folder goes a while after the stream itself."""
+"""Accounts of the server. None is used twice: after a stream is deleted, the server removes the folders of an account
+that has no other, and whoever creates a stream at that moment is refused (500, 10049)."""
 PASSWORD = "tests"
 
 
@@ -39,11 +40,13 @@ async def nats_account(servers: SharedServers) -> AsyncGenerator[NatsAccount]:
     number = servers.number("nats-account")
     assert number < ACCOUNTS, "no account is left: raise ACCOUNTS"
     account = NatsAccount(_url(port, number))
-    yield account
-    async with connected(account) as client:
-        jetstream = client.jetstream(timeout=30)
-        for stream in await jetstream.streams_info():
-            await jetstream.delete_stream(stream.config.name or "")
+    try:
+        yield account
+    finally:
+        async with connected(account) as client:
+            jetstream = client.jetstream(timeout=30)
+            for stream in await jetstream.streams_info():
+                await jetstream.delete_stream(stream.config.name or "")
 
 
 def _url(port: int, number: int) -> str:

@@ -28,7 +28,7 @@ from services.extractor.handler import on_chunks_created
 from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted, on_extents, on_graph_edited
-from services.query.status.projection import on_facts
+from services.query.status.projection import on_events
 from standalone.embedded.processes import free_port
 from tests.support.merging import merging
 from tests.support.querying import World
@@ -88,7 +88,7 @@ def workers(world: World, versions: DocumentVersions = ALL_WANTED) -> list[Worke
         versions=versions,
     )
     things = partial(on_graph_merged, graph=world.graph, vectors=world.vectors, embeddings=embeddings)
-    status = partial(on_facts, documents=world.documents, passages=world.passages)
+    status = partial(on_events, documents=world.documents, passages=world.passages)
     parts: list[tuple[str, Stage, Handler]] = [
         ("chunker", "chunker", each(cut)),
         ("extractor", "extractor", each(extract)),

@@ -32,7 +32,7 @@ from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
-from services.query.status.projection import on_facts
+from services.query.status.projection import on_events
 from tests.support.events import NOON, added, chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import merging
 
@@ -57,7 +57,7 @@ class World:
 
     async def project(self, *deliveries: Delivery[Any]) -> None:
         """Let the status projection see these facts."""
-        await on_facts(deliveries, LIVE, documents=self.documents, passages=self.passages)
+        await on_events(deliveries, LIVE, documents=self.documents, passages=self.passages)
 
     async def index(
         self, name: str, *passages: str, says: Any = (), version: int = 1, workspace: str = "w", **fields: Any

@@ -48,12 +48,12 @@ class RowDocuments:
         total = sum((await self._rows.count(table, "status", where)).values())
         return Page([_status(row) for _, row in rows], total)
 
-    async def tracked(self, space: Partition, track_id: str) -> list[DocumentStatus]:
+    async def by_track_id(self, space: Partition, track_id: str) -> list[DocumentStatus]:
         """See `Documents.tracked`."""
         found = await self._rows.find(_documents(space), {"track_id": track_id, "status": list(STATUSES)}, order="id")
         return [_status(row) for _, row in found]
 
-    async def within(self, space: Partition, scope: Scope) -> set[str]:
+    async def in_scope(self, space: Partition, scope: Scope) -> set[str]:
         """See `Documents.within`."""
         if scope.document_ids:
             found = [status for status, _ in (await self.get(space, scope.document_ids)).values()]
@@ -66,7 +66,7 @@ class RowDocuments:
             after = page[-1][0]
         return admitted
 
-    async def unsettled(self, space: Partition) -> int | None:
+    async def oldest_unsettled(self, space: Partition) -> int | None:
         """See `Documents.unsettled`."""
         working = [status for status in STATUSES if status not in SETTLED]
         found = await self._rows.find(_documents(space), {"status": working}, order="version", limit=_OLDEST)
@@ -94,7 +94,7 @@ class RowPassages:
         found = await self._rows.get(Table("chunks", space), [token(id) for id in ids])
         return {row["id"]: _passage(row) for row in found.values()}
 
-    async def end(self, space: Partition, document_id: str, extent: DocumentBounds) -> None:
+    async def remove_obsolete(self, space: Partition, document_id: str, extent: DocumentBounds) -> None:
         """See `Passages.end`."""
         found = await self._rows.find(Table("chunks", space), {"document_id": document_id})
         await self._rows.delete(

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from services.query.answering.citations import KnownOnly
-from services.query.answering.reference_lists import MadeUpLists
+from services.query.answering.citations import CitationFilter
+from services.query.answering.reference_lists import ReferenceListFilter
 from services.query.answering.safe_markdown import SafeMarkdown
 
 
-class Cleaned:
+class StreamCleaner:
     """Takes out what was made up and what could do harm, however the text is split.
 
     `references`: file path to reference id; with them citations and lists of others are dropped. None: what stands in
@@ -15,7 +15,7 @@ class Cleaned:
     """
 
     def __init__(self, references: Mapping[str, str] | None) -> None:
-        known = [] if references is None else [MadeUpLists(references), KnownOnly(references.values())]
+        known = [] if references is None else [ReferenceListFilter(references), CitationFilter(references.values())]
         # The last one, for what is dropped before may bring together what was apart.
         self._filters = [*known, SafeMarkdown()]
 
@@ -33,7 +33,7 @@ class Cleaned:
         return rest
 
 
-def cleaned(text: str, references: Mapping[str, str] | None) -> str:
+def clean(text: str, references: Mapping[str, str] | None) -> str:
     """The whole text, cleaned."""
-    filters = Cleaned(references)
+    filters = StreamCleaner(references)
     return filters.feed(text) + filters.end()

@@ -5,10 +5,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
 
-from services.query.answering.answer_text import Cleaned, cleaned
+from services.query.answering.answer_text import StreamCleaner, clean
 from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.port import CachedAnswer
-from services.query.context.layout import layout
+from services.query.context.layout import build_context
 from services.query.context.prompt import Prompt, answer_prompt
 from services.query.question import Output, Question
 from services.query.retrieval.results import RetrievalResult
@@ -38,33 +38,33 @@ class Answer:
 
 
 async def ask(
-    question: Question, spaces: Spaces, deps: QueryDependencies, *, wanted: Output = "answer", streamed: bool = False
+    question: Question, spaces: Spaces, deps: QueryDependencies, *, output: Output = "answer", streamed: bool = False
 ) -> Answer:
     """Answer the question; in pieces where that is asked for and a model answers.
 
     Raises `Unavailable` when a store or a model does not answer; pieces raise what `Chat.stream` raises.
     """
     bypass = question.mode == "bypass"
-    memories = deps.answer_cache if wanted == "answer" else None
+    memories = deps.answer_cache if output == "answer" else None
     place = await memories.entry_factory(question, spaces.all) if memories else None
     found = await retrieve(question, spaces, deps)
-    if not found and (not bypass or wanted == "context"):
+    if not found and (not bypass or output == "context"):
         return Answer(NO_CONTEXT, found)
-    context = "" if bypass else layout(found.entities, found.relations, found.passages, found.references)
-    if wanted == "context":
+    context = "" if bypass else build_context(found.entities, found.relations, found.passages, found.references)
+    if output == "context":
         return Answer(context, found)
     prompt = answer_prompt(question, context)
-    if wanted == "prompt":
+    if output == "prompt":
         return Answer(prompt.text, found)
     if bypass and not deps.answer_generator.uses_model:
         return Answer(NEEDS_MODEL, found)
     deps.on_progress("generating_response")
     memo = place(prompt) if place else None
     references = None if bypass or not deps.answer_generator.uses_model else found.references
-    return await _answered(prompt, found, references, memo, deps, streamed=streamed)
+    return await _generate(prompt, found, references, memo, deps, streamed=streamed)
 
 
-async def _answered(
+async def _generate(
     prompt: Prompt,
     found: RetrievalResult,
     references: Mapping[str, str] | None,
@@ -76,16 +76,16 @@ async def _answered(
     """`memo`: where the answer may be known already, or be kept; as the model gave it, for what is clean may change."""
     answers = deps.answer_generator
     if memo and (known := await memo.get()) is not None:
-        return Answer(cleaned(known, references), found, by_model=True)
+        return Answer(clean(known, references), found, by_model=True)
     if streamed and (pieces := answers.stream(prompt)):
-        text = _cleaned(memo.store_stream(pieces) if memo else pieces, Cleaned(references))
+        text = _clean_stream(memo.store_stream(pieces) if memo else pieces, StreamCleaner(references))
         return Answer("", found, answers.uses_model, text)
     make = partial(answers.answer, prompt, found.passages)
     text = await (memo.get_or_create(make) if memo else make())
-    return Answer(cleaned(text, references), found, answers.uses_model)
+    return Answer(clean(text, references), found, answers.uses_model)
 
 
-async def _cleaned(pieces: AsyncGenerator[str], filters: Cleaned) -> AsyncGenerator[str]:
+async def _clean_stream(pieces: AsyncGenerator[str], filters: StreamCleaner) -> AsyncGenerator[str]:
     """`cleaned`, in pieces."""
     async with aclosing(pieces):
         async for piece in pieces:

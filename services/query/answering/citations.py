@@ -18,16 +18,16 @@ _CLOSES_UP = frozenset(" \t\n.,;:!?)，。；：！？）、")
 """Characters before which no blank is left where a citation was dropped."""
 
 
-def known_only(text: str, ids: Collection[str]) -> str:
+def remove_unknown_citations(text: str, ids: Collection[str]) -> str:
     """The text without citations of references that there are not: `[1, 9]` becomes `[1]`, and `[9]` nothing.
 
     Code and Markdown links stay as they are.
     """
-    citations = KnownOnly(ids)
+    citations = CitationFilter(ids)
     return citations.feed(text) + citations.end()
 
 
-class KnownOnly:
+class CitationFilter:
     """`known_only` for a text that comes in pieces: however it is split, the pieces given back join to the same text.
 
     What is held back is what may yet become a citation (at most 83 characters, as a rule three), or the run of

@@ -27,7 +27,7 @@ _ADDRESS = re.compile(r"[`*_<(\[]*(?:https?://\S+|\S+\.\w{1,5})[`*_>)\]]*", re.I
 _FENCE = re.compile(r"[ \t]*(```|~~~)")
 
 
-class MadeUpLists:
+class ReferenceListFilter:
     """Takes made-up lists out of a text that comes in pieces, however it is split.
 
     That is: whatever stands in a list under a title such as `References`, and single lines that give a file or an

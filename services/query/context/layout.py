@@ -24,7 +24,7 @@ def relation_line(relation: Relation) -> str:
     return _line(entity1=relation.source, entity2=relation.target, description=relation.description)
 
 
-def tokens(entities: Sequence[Entity], relations: Sequence[Relation], count: Callable[[str], int]) -> int:
+def count_context_tokens(entities: Sequence[Entity], relations: Sequence[Relation], count: Callable[[str], int]) -> int:
     """Of the lines of these entities and relations."""
     return sum(map(count, [*map(entity_line, entities), *map(relation_line, relations)]))
 
@@ -35,7 +35,7 @@ def passage_line(reference: str, passage: Passage) -> str:
     return _line(reference_id=reference, content=passage.content, content_headings=headings)
 
 
-def layout(
+def build_context(
     entities: Sequence[Entity],
     relations: Sequence[Relation],
     passages: Sequence[tuple[str, Passage]],

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contracts.ids import UNKNOWN_SOURCE
 
 
-def references(file_paths: Sequence[str]) -> dict[str, str]:
+def assign_reference_ids(file_paths: Sequence[str]) -> dict[str, str]:
     """File path to reference id, "1" first: the file of most chunks first, then the one that came first."""
     counts = Counter(path for path in file_paths if path and path != UNKNOWN_SOURCE)
     ordered = sorted(counts, key=lambda path: -counts[path])

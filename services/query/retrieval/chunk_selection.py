@@ -7,7 +7,7 @@ from itertools import chain
 from contracts.graph import Entity, Relation
 
 
-def sources(objects: Sequence[Entity | Relation], taken: Iterable[str] = ()) -> list[list[str]]:
+def chunks_of(objects: Sequence[Entity | Relation], taken: Iterable[str] = ()) -> list[list[str]]:
     """For each object its chunks: those that many objects name first, each chunk only with the first object."""
     counts = Counter(chain.from_iterable(item.source_ids for item in objects))
     used = set(taken)
@@ -37,10 +37,10 @@ def by_weight(lists: Sequence[Sequence[str]], most: int) -> list[str]:
     return result + rest[:unused]
 
 
-def picked(lists: Sequence[Sequence[str]], scores: Mapping[str, float], most: int) -> list[str]:
+def select_chunks(lists: Sequence[Sequence[str]], scores: Mapping[str, float], most: int) -> list[str]:
     """The chunks of these lists to read: by likeness where there are scores, else by weight."""
     ours = {chunk: scores[chunk] for chunks in lists for chunk in chunks if chunk in scores}
-    return by_likeness(ours, quota(len(lists), most)) if ours else by_weight(lists, most)
+    return by_similarity(ours, quota(len(lists), most)) if ours else by_weight(lists, most)
 
 
 def quota(objects: int, most: int) -> int:
@@ -48,7 +48,7 @@ def quota(objects: int, most: int) -> int:
     return int(most * objects / 2)
 
 
-def by_likeness(scores: Mapping[str, float], most: int) -> list[str]:
+def by_similarity(scores: Mapping[str, float], most: int) -> list[str]:
     """The chunks most like the question, best first, equal ones as they come."""
     return sorted(scores, key=lambda chunk: -scores[chunk])[:most]
 

@@ -93,7 +93,7 @@ class RetrievalDependencies:
     on_progress: ProgressCallback = ignore_progress
     concurrency: ConcurrencyLimit = field(default_factory=ConcurrencyLimit)
     vector_searches: VectorSearches | None = None
-    """None: every generation is searched by `vectors`, `likenesses`, `embed` and `embed_words`."""
+    """None: every generation is searched by `vectors`, `similarities`, `embed` and `embed_words`."""
 
     @asynccontextmanager
     async def for_generation(self, generation: int) -> AsyncGenerator[Self]:
@@ -103,5 +103,5 @@ class RetrievalDependencies:
             return
         async with self.vector_searches.of(generation) as by:
             yield replace(
-                self, vectors=by.vectors, likenesses=by.similarities, embed=by.embed, embed_words=by.embed_words
+                self, vectors=by.vectors, similarities=by.similarities, embed=by.embed, embed_words=by.embed_words
             )

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-FLATTENING = 60
+DEFAULT_K = 60
 """How little the first places of a list stand out."""
 
 
-def fused(*lists: tuple[Sequence[str], float], flattening: int = FLATTENING) -> list[str]:
+def reciprocal_rank_fusion(*lists: tuple[Sequence[str], float], k: int = DEFAULT_K) -> list[str]:
     """Reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009) of lists with weights; equal ones as they come."""
     scores: dict[str, float] = {}
     for items, weight in lists:
         for rank, item in enumerate(items, 1):
-            scores[item] = scores.get(item, 0.0) + weight / (flattening + rank)
+            scores[item] = scores.get(item, 0.0) + weight / (k + rank)
     return sorted(scores, key=lambda item: -scores[item])

@@ -10,29 +10,29 @@ from typing import Any, Literal
 
 from contracts.graph import Entity, Hit, Relation, VectorKind
 from runtime.models.port import Vector
-from services.query.context.layout import entity_line, relation_line, tokens
+from services.query.context.layout import count_context_tokens, entity_line, relation_line
 from services.query.question import Keywords, ProgressStep, Question
-from services.query.retrieval.chunk_selection import picked, round_robin, sources
+from services.query.retrieval.chunk_selection import chunks_of, round_robin, select_chunks
 from services.query.retrieval.dependencies import RetrievalDependencies
-from services.query.retrieval.ranking import interleave, ranked
+from services.query.retrieval.ranking import interleave, rank_relations
 from services.query.retrieval.results import SearchResult
-from services.query.retrieval.scoping import Documents, held_to
-from services.query.retrieval.token_budget import filled
+from services.query.retrieval.scoping import DocumentIds, restrict_to_documents
+from services.query.retrieval.token_budget import read_within_budget
 from services.query.spaces import Spaces
 
-By = Literal["query", "low", "high"]
+QueryText = Literal["query", "low", "high"]
 
-TIES_LIMIT = 200
+MAX_RELATIONS = 200
 """Relations read per entity: a hub costs a bounded read, its heaviest relations first."""
 
-COMPARED = 100
+MAX_COMPARED = 100
 """Passages behind entities, and behind relations, whose likeness to the question is looked at; at most so many."""
 
 ENTITIES_BY_NAME = {"local", "hybrid", "mix"}
 RELATIONS_BY_THEME = {"global", "hybrid", "mix"}
 PASSAGES_BY_QUESTION = {"naive", "mix"}
 
-STEPS: Mapping[VectorKind, ProgressStep] = {
+PROGRESS_STEPS: Mapping[VectorKind, ProgressStep] = {
     "entities": "retrieving_entities",
     "relations": "retrieving_relations",
     "chunks": "retrieving_chunks",
@@ -40,7 +40,7 @@ STEPS: Mapping[VectorKind, ProgressStep] = {
 
 
 @dataclass(frozen=True)
-class Named:
+class GraphKeys:
     """Entities and relations by name, the best first."""
 
     names: Sequence[str] = ()
@@ -48,7 +48,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Budgeted:
+class GraphContext:
     """Those that the budgets hold."""
 
     entities: Sequence[Entity] = ()
@@ -58,34 +58,36 @@ class Budgeted:
 
 
 async def gather(
-    question: Question, keywords: Keywords, spaces: Spaces, deps: RetrievalDependencies, documents: Documents = None
+    question: Question, keywords: Keywords, spaces: Spaces, deps: RetrievalDependencies, documents: DocumentIds = None
 ) -> SearchResult:
     """The stages up to the passages' ids, held to these documents where they are given."""
-    asked, _ = await asyncio.gather(_embedded(question, keywords, deps), _refreshed(question, spaces, deps))
+    asked, _ = await asyncio.gather(_embed_texts(question, keywords, deps), _refresh_caches(question, spaces, deps))
     by_question = asked["query"] if question.mode in PASSAGES_BY_QUESTION else None
     entity_hits, relation_hits, chunk_hits = await asyncio.gather(
         _search("entities", asked.get("low"), question.top_k, spaces, deps),
         _search("relations", asked.get("high"), question.top_k, spaces, deps),
         _search("chunks", by_question, question.chunk_top_k, spaces, deps, documents),
     )
-    found = await _named(entity_hits, relation_hits, spaces, deps)
-    kept = await _held(await _within_budgets(question, found, spaces, deps), documents, spaces, deps)
-    behind = await _behind(kept, asked["query"], spaces, deps)
+    found = await _graph_keys(entity_hits, relation_hits, spaces, deps)
+    kept = await _restrict(await _read_within_budgets(question, found, spaces, deps), documents, spaces, deps)
+    behind = await _related_chunks(kept, asked["query"], spaces, deps)
     direct = [hit.names[0] for hit in chunk_hits]
     merged = interleave(direct, *behind, key=lambda id: id)
     return SearchResult(
-        kept.entities, kept.relations, merged, kept.tokens, _info(question, found, kept, direct, merged)
+        kept.entities, kept.relations, merged, kept.tokens, _processing_info(question, found, kept, direct, merged)
     )
 
 
-async def _refreshed(question: Question, spaces: Spaces, deps: RetrievalDependencies) -> None:
+async def _refresh_caches(question: Question, spaces: Spaces, deps: RetrievalDependencies) -> None:
     if question.mode in ENTITIES_BY_NAME | RELATIONS_BY_THEME:
         await deps.cache_invalidation.refresh(spaces.graph, spaces.vectors)
 
 
-async def _embedded(question: Question, keywords: Keywords, deps: RetrievalDependencies) -> Mapping[By, Vector]:
+async def _embed_texts(
+    question: Question, keywords: Keywords, deps: RetrievalDependencies
+) -> Mapping[QueryText, Vector]:
     """One call for all the texts that this mode searches by."""
-    texts: dict[By, str] = {"query": question.query}
+    texts: dict[QueryText, str] = {"query": question.query}
     if question.mode in ENTITIES_BY_NAME and keywords.low:
         texts["low"] = ", ".join(keywords.low)
     if question.mode in RELATIONS_BY_THEME and keywords.high:
@@ -99,76 +101,80 @@ async def _search(
     top_k: int,
     spaces: Spaces,
     deps: RetrievalDependencies,
-    documents: Documents = None,
+    documents: DocumentIds = None,
 ) -> list[Hit]:
     if vector is None:
         return []
-    deps.on_progress(STEPS[kind])
+    deps.on_progress(PROGRESS_STEPS[kind])
     return await deps.vectors.search(
         spaces.vectors, kind, vector, top_k=top_k, min_score=deps.min_score, documents=documents
     )
 
 
-async def _named(
+async def _graph_keys(
     entities: Sequence[Hit], relations: Sequence[Hit], spaces: Spaces, deps: RetrievalDependencies
-) -> Named:
+) -> GraphKeys:
     """The found entities with the relations at them by rank, and the found relations with their ends, one by one."""
     names = [hit.names[0] for hit in entities]
     pairs = [(hit.names[0], hit.names[1]) for hit in relations]
-    ties = await deps.graph_reader.relation_summaries(spaces.graph, names, limit=TIES_LIMIT) if names else {}
-    at_entities = ranked(tie for some in ties.values() for tie in some)
-    return Named(
+    ties = await deps.graph_reader.relation_summaries(spaces.graph, names, limit=MAX_RELATIONS) if names else {}
+    at_entities = rank_relations(tie for some in ties.values() for tie in some)
+    return GraphKeys(
         interleave(names, [name for ends in pairs for name in ends], key=lambda name: name),
         interleave([tie.key for tie in at_entities], pairs, key=lambda ends: ends),
     )
 
 
-async def _within_budgets(question: Question, found: Named, spaces: Spaces, deps: RetrievalDependencies) -> Budgeted:
+async def _read_within_budgets(
+    question: Question, found: GraphKeys, spaces: Spaces, deps: RetrievalDependencies
+) -> GraphContext:
     """What the budgets hold of them, read from the graph."""
     read_entities, read_relations = deps.graph_reader.entities, deps.graph_reader.relations
     (entities, of_entities), (relations, of_relations) = await asyncio.gather(
-        filled(
+        read_within_budget(
             found.names,
             lambda names: read_entities(spaces.graph, names),
             question.max_entity_tokens,
             lambda entity: deps.count_tokens(entity_line(entity)),
         ),
-        filled(
+        read_within_budget(
             found.pairs,
             lambda pairs: read_relations(spaces.graph, pairs),
             question.max_relation_tokens,
             lambda relation: deps.count_tokens(relation_line(relation)),
         ),
     )
-    return Budgeted(entities, relations, of_entities + of_relations)
+    return GraphContext(entities, relations, of_entities + of_relations)
 
 
-async def _held(kept: Budgeted, documents: Documents, spaces: Spaces, deps: RetrievalDependencies) -> Budgeted:
+async def _restrict(
+    kept: GraphContext, documents: DocumentIds, spaces: Spaces, deps: RetrievalDependencies
+) -> GraphContext:
     """Of them what these documents say."""
     if documents is None:
         return kept
-    entities = await held_to(kept.entities, documents, spaces, deps)
-    relations = await held_to(kept.relations, documents, spaces, deps)
-    return Budgeted(entities, relations, tokens(entities, relations, deps.count_tokens))
+    entities = await restrict_to_documents(kept.entities, documents, spaces, deps)
+    relations = await restrict_to_documents(kept.relations, documents, spaces, deps)
+    return GraphContext(entities, relations, count_context_tokens(entities, relations, deps.count_tokens))
 
 
-async def _behind(
-    kept: Budgeted, asked: Vector, spaces: Spaces, deps: RetrievalDependencies
+async def _related_chunks(
+    kept: GraphContext, asked: Vector, spaces: Spaces, deps: RetrievalDependencies
 ) -> tuple[list[str], list[str]]:
     """Passages of the entities, and of the relations without those, by likeness; by weight where a vector lacks."""
-    of_entities, of_relations = sources(kept.entities), sources(kept.relations)
+    of_entities, of_relations = chunks_of(kept.entities), chunks_of(kept.relations)
     scores: Mapping[str, float] = {}
     if deps.chunk_pick_method == "VECTOR":
-        candidates = {*round_robin(of_entities, COMPARED), *round_robin(of_relations, COMPARED)}
+        candidates = {*round_robin(of_entities, MAX_COMPARED), *round_robin(of_relations, MAX_COMPARED)}
         found = await deps.similarities.similarities(spaces.vectors, candidates, asked)
         scores = found if len(found) == len(candidates) else {}
-    by_entities = picked(of_entities, scores, deps.related_chunks)
-    left = sources(kept.relations, taken=by_entities)
-    return by_entities, picked(left, scores, deps.related_chunks)
+    by_entities = select_chunks(of_entities, scores, deps.related_chunks)
+    left = chunks_of(kept.relations, taken=by_entities)
+    return by_entities, select_chunks(left, scores, deps.related_chunks)
 
 
-def _info(
-    question: Question, found: Named, kept: Budgeted, direct: Sequence[str], merged: Sequence[str]
+def _processing_info(
+    question: Question, found: GraphKeys, kept: GraphContext, direct: Sequence[str], merged: Sequence[str]
 ) -> dict[str, Any]:
     if question.mode == "naive":
         return {"total_chunks_found": len(direct)}

@@ -16,17 +16,17 @@ from rapidfuzz.distance import OSA
 
 from runtime.text.scripts import HAN_AND_KANA, HANGUL
 
-By = Literal["name", "surname", "spelling"]
+LinkMethod = Literal["name", "surname", "spelling"]
 
-LONGEST = 12
+MAX_NAME_WORDS = 12
 """Words of a name that is linked."""
-MOST_OF_ONE = 3
+MAX_ENTITIES_PER_NAME = 3
 """Entities that one form may mean: more say nothing."""
-LONGEST_TEXT = 8000
+MAX_TEXT = 8000
 """Characters of a text that are read."""
-SHORTEST_MISSPELT = 5
+MIN_MISSPELT_LETTERS = 5
 """Letters."""
-LONGEST_MISSPELT = 5
+MAX_MISSPELT_WORDS = 5
 """Words."""
 LIKE_ENOUGH = 0.3
 """Dice's coefficient of letter trigrams from which spellings are compared letter by letter."""
@@ -39,7 +39,7 @@ _IS_HAN = re.compile(f"[{_BY_CHARACTER}]")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _SURNAMED = frozenset({"person", "other", "unknown", ""})
 
-COMMON = frozenset(
+STOPWORDS = frozenset(
     """a about after all also am an and any are as at be because been before between both but by can could did do does
     during each either first for from had has have he her hers him his how i if in into is it its last made many me more
     most much my name no not of off on one only or other our out over same she should so some such tell than that the
@@ -61,39 +61,39 @@ class Word:
     form: str
     start: int
     end: int
-    capital: bool
+    is_capitalised: bool
     """Written with a capital, or in a script that has none."""
 
     @property
-    def common(self) -> bool:
+    def is_stopword(self) -> bool:
         """Whether it says nothing by itself."""
-        return self.form in COMMON or (len(self.form) == 1 and self.form.isascii())
+        return self.form in STOPWORDS or (len(self.form) == 1 and self.form.isascii())
 
 
 @dataclass(frozen=True)
 class Link:
     """What the text says there, and the entities that may be meant."""
 
-    said: str
+    text: str
     start: int
     end: int
     names: tuple[str, ...]
-    by: By
+    method: LinkMethod
 
 
 def words(text: str) -> list[Word]:
     """The words of a text, at most the first `LONGEST_TEXT` characters. A possessive s is no word."""
     found: list[Word] = []
-    for match in _WORD.finditer(text[:LONGEST_TEXT]):
+    for match in _WORD.finditer(text[:MAX_TEXT]):
         said, start = match[0], match.start()
         if said in "sS" and start and text[start - 1] in "'’" and found and found[-1].end == start - 1:
             continue
         capital = not said[0].islower()
-        found.append(Word(form_of(said), start, match.end(), capital))
+        found.append(Word(normalised(said), start, match.end(), capital))
     return found
 
 
-def form_of(word: str) -> str:
+def normalised(word: str) -> str:
     """Without case, accents and widths."""
     if word.isascii():
         return word.lower()
@@ -101,7 +101,7 @@ def form_of(word: str) -> str:
     return unicodedata.normalize("NFKC", _ACCENTS.sub("", plain))
 
 
-def key_of(some: Sequence[Word]) -> str:
+def normal_form(some: Sequence[Word]) -> str:
     """The normal form of several words."""
     return " ".join(word.form for word in some)
 
@@ -124,18 +124,18 @@ class NameIndex:
         """Names with their types, each once."""
         for name, type in names:
             some = words(name)
-            if not some or len(some) > LONGEST:
+            if not some or len(some) > MAX_NAME_WORDS:
                 continue
             number = len(self._names)
             self._names.append(name)
-            self._under(some, number)
+            self._add_form(some, number)
             if some[0].form == "the" and len(some) > 1:
-                self._under(some[1:], number)
+                self._add_form(some[1:], number)
             if len(some) > 1 and type.lower() in _SURNAMED and not _IS_HAN.match(some[-1].form):
                 self._by_last.setdefault(some[-1].form, []).append(number)
 
-    def _under(self, some: Sequence[Word], number: int) -> None:
-        form = key_of(some)
+    def _add_form(self, some: Sequence[Word], number: int) -> None:
+        form = normal_form(some)
         numbers = self._by_form.setdefault(form, [])
         numbers.append(number)
         self._longest[some[0].form] = max(len(some), self._longest.get(some[0].form, 0))
@@ -144,37 +144,37 @@ class NameIndex:
             for trigram in set(trigrams(form)):
                 self._trigrams[trigram].append(len(self._forms) - 1)
 
-    def longest(self, first: str) -> int:
+    def max_words(self, first: str) -> int:
         """Words of the longest name that begins with this one."""
         return self._longest.get(first, 0)
 
-    def called(self, form: str) -> tuple[str, ...]:
+    def by_name(self, form: str) -> tuple[str, ...]:
         """The entities of this name."""
         numbers = self._by_form.get(form, ())
-        return tuple(self._names[n] for n in numbers) if len(numbers) <= MOST_OF_ONE else ()
+        return tuple(self._names[n] for n in numbers) if len(numbers) <= MAX_ENTITIES_PER_NAME else ()
 
-    def surnamed(self, form: str) -> tuple[str, ...]:
+    def by_surname(self, form: str) -> tuple[str, ...]:
         """The one whose name ends so, where there is only one."""
         numbers = self._by_last.get(form, ())
         return (self._names[numbers[0]],) if len(numbers) == 1 else ()
 
-    def spelt_like(self, form: str) -> tuple[str, ...]:
+    def by_spelling(self, form: str) -> tuple[str, ...]:
         """The names nearest in spelling, within one slip for each five letters."""
-        if len(form) < SHORTEST_MISSPELT:
+        if len(form) < MIN_MISSPELT_LETTERS:
             return ()
         own = set(trigrams(form))
         shared = Counter(number for trigram in own for number in self._trigrams.get(trigram, ()))
         near = [(n, 2 * count / (len(own) + len(self._forms[n]))) for n, count in shared.most_common(200)]
         likely = sorted((pair for pair in near if pair[1] >= LIKE_ENOUGH), key=lambda pair: -pair[1])[:COMPARED]
-        most = len(form) // SHORTEST_MISSPELT
+        most = len(form) // MIN_MISSPELT_LETTERS
         # Optimal string alignment: two neighbours swapped are one slip, too.
         slips = {n: OSA.distance(form, self._forms[n], score_cutoff=most) for n, _ in likely}
-        allowed = {n: s for n, s in slips.items() if s <= min(len(form), len(self._forms[n])) // SHORTEST_MISSPELT}
+        allowed = {n: s for n, s in slips.items() if s <= min(len(form), len(self._forms[n])) // MIN_MISSPELT_LETTERS}
         if not allowed:
             return ()
         best = min(allowed.values())
-        found = [name for n, s in allowed.items() if s == best for name in self.called(self._forms[n])]
-        return tuple(found) if len(found) <= MOST_OF_ONE else ()
+        found = [name for n, s in allowed.items() if s == best for name in self.by_name(self._forms[n])]
+        return tuple(found) if len(found) <= MAX_ENTITIES_PER_NAME else ()
 
 
 def trigrams(form: str) -> Iterator[str]:
@@ -183,27 +183,27 @@ def trigrams(form: str) -> Iterator[str]:
     return (padded[i : i + 3] for i in range(len(padded) - 2))
 
 
-def linked(question: str, index: NameIndex) -> list[Link]:
+def link_entities(question: str, index: NameIndex) -> list[Link]:
     """The links of a question, in order, none over another: names, misspelt names of several words, surnames, and
     misspelt words, in this order of trust.
     """
     some = words(question)
-    cased = any(word.capital and not word.common for word in some[1:])
-    found = list(_exactly(question, some, index, cased))
-    found += _nearly(question, _runs(some, found), index, cased, shortest=2)
-    for word in _free(some, found):
-        if _may_name([word], cased) and (names := index.surnamed(word.form)):
+    cased = any(word.is_capitalised and not word.is_stopword for word in some[1:])
+    found = list(_exact_links(question, some, index, cased))
+    found += _spelling_links(question, _runs(some, found), index, cased, shortest=2)
+    for word in _unlinked(some, found):
+        if _may_name([word], cased) and (names := index.by_surname(word.form)):
             found.append(_link(question, [word], names, "surname"))
-    found += _nearly(question, _runs(some, found), index, cased, shortest=1)
+    found += _spelling_links(question, _runs(some, found), index, cased, shortest=1)
     return sorted(found, key=lambda link: link.start)
 
 
-def _exactly(question: str, some: Sequence[Word], index: NameIndex, cased: bool) -> Iterator[Link]:
+def _exact_links(question: str, some: Sequence[Word], index: NameIndex, cased: bool) -> Iterator[Link]:
     place = 0
     while place < len(some):
-        for length in range(min(index.longest(some[place].form), len(some) - place), 0, -1):
+        for length in range(min(index.max_words(some[place].form), len(some) - place), 0, -1):
             part = some[place : place + length]
-            names = index.called(key_of(part)) if _may_name(part, cased) else ()
+            names = index.by_name(normal_form(part)) if _may_name(part, cased) else ()
             if names:
                 yield _link(question, part, names, "name")
                 place += length
@@ -212,14 +212,14 @@ def _exactly(question: str, some: Sequence[Word], index: NameIndex, cased: bool)
             place += 1
 
 
-def _free(some: Sequence[Word], found: Sequence[Link]) -> list[Word]:
+def _unlinked(some: Sequence[Word], found: Sequence[Link]) -> list[Word]:
     return [word for word in some if not any(link.start <= word.start < link.end for link in found)]
 
 
 def _runs(some: Sequence[Word], found: Sequence[Link]) -> list[list[Word]]:
     """The words that are not linked, those together that stand together."""
     runs: list[list[Word]] = [[]]
-    free = {word.start for word in _free(some, found)}
+    free = {word.start for word in _unlinked(some, found)}
     for word in some:
         if word.start in free:
             runs[-1].append(word)
@@ -228,37 +228,37 @@ def _runs(some: Sequence[Word], found: Sequence[Link]) -> list[list[Word]]:
     return runs
 
 
-def _nearly(
+def _spelling_links(
     question: str, runs: Sequence[Sequence[Word]], index: NameIndex, cased: bool, *, shortest: int
 ) -> Iterator[Link]:
     """The spans that are spelt like a name, the longest first."""
     taken: set[int] = set()
-    for length in range(LONGEST_MISSPELT, shortest - 1, -1):
+    for length in range(MAX_MISSPELT_WORDS, shortest - 1, -1):
         for part in [run[start : start + length] for run in runs for start in range(len(run) - length + 1)]:
-            if part[0].common or part[-1].common or not _may_name(part, cased):
+            if part[0].is_stopword or part[-1].is_stopword or not _may_name(part, cased):
                 continue
-            if taken.isdisjoint(word.start for word in part) and (names := index.spelt_like(key_of(part))):
+            if taken.isdisjoint(word.start for word in part) and (names := index.by_spelling(normal_form(part))):
                 taken |= {word.start for word in part}
                 yield _link(question, part, names, "spelling")
 
 
 def _may_name(part: Sequence[Word], cased: bool) -> bool:
     """In a question that writes names with capitals, what has none is no name."""
-    return any(not word.common for word in part) and (not cased or any(word.capital for word in part))
+    return any(not word.is_stopword for word in part) and (not cased or any(word.is_capitalised for word in part))
 
 
-def _link(question: str, part: Sequence[Word], names: tuple[str, ...], by: By) -> Link:
+def _link(question: str, part: Sequence[Word], names: tuple[str, ...], by: LinkMethod) -> Link:
     start, end = part[0].start, part[-1].end
     return Link(question[start:end], start, end, names, by)
 
 
-def forms_left(question: str, found: Sequence[Link], longest: int = 5) -> list[str]:
+def unlinked_forms(question: str, found: Sequence[Link], longest: int = 5) -> list[str]:
     """What else of the question may be a name, as it is written: to be looked up where the index does not know it."""
-    free = _free(words(question), found)
+    free = _unlinked(words(question), found)
     said: dict[str, None] = {}
     for start, word in enumerate(free):
         for last in free[start : start + longest]:
             text = question[word.start : last.end]
-            if not word.common and not last.common and (word.capital or last.capital):
+            if not word.is_stopword and not last.is_stopword and (word.is_capitalised or last.is_capitalised):
                 said.setdefault(text)
     return list(said)

@@ -10,11 +10,11 @@ from runtime.stores.graph.port import Neighbourhood
 
 T = TypeVar("T", Entity, Relation)
 
-LONGEST = 6000
+MAX_DESCRIPTION = 6000
 """Characters of a description."""
 
 
-def held(thing: T, supports: Sequence[Provenance]) -> T | None:
+def restricted(thing: T, supports: Sequence[Provenance]) -> T | None:
     """The thing with what these supports say, oldest document first; None without any.
 
     Descriptions that a model condensed are left out, for they may rest on other documents; so are keywords.
@@ -26,7 +26,7 @@ def held(thing: T, supports: Sequence[Provenance]) -> T | None:
     paths = dict.fromkeys(support.file_path for support in ordered if support.file_path != UNKNOWN_SOURCE)
     said = replace(
         thing,
-        description=SEPARATOR.join(dict.fromkeys(support.description for support in ordered))[:LONGEST],
+        description=SEPARATOR.join(dict.fromkeys(support.description for support in ordered))[:MAX_DESCRIPTION],
         source_ids=chunks,
         file_paths=tuple(paths),
         support=len(chunks),
@@ -35,7 +35,9 @@ def held(thing: T, supports: Sequence[Provenance]) -> T | None:
     return replace(said, keywords=(), weight=float(len(chunks))) if isinstance(said, Relation) else said
 
 
-def told_by(around: Neighbourhood, documents: Collection[str], more: Mapping[str, Sequence[str]]) -> Neighbourhood:
+def restrict_neighbourhood(
+    around: Neighbourhood, documents: Collection[str], more: Mapping[str, Sequence[str]]
+) -> Neighbourhood:
     """The part of a neighbourhood that these documents tell of, as far as its nodes and ties name their chunks; `more`
     names further ones of some nodes.
 

@@ -4,7 +4,7 @@ The rules are LightRAG's (ranking by degree and weight, round robin, whole-item 
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from itertools import zip_longest
 from typing import TypeVar
 
@@ -23,7 +23,7 @@ def interleave(*lists: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
     return list(seen.values())
 
 
-def ranked(ties: Iterable[RelationSummary]) -> list[RelationSummary]:
+def rank_relations(ties: Iterable[RelationSummary]) -> list[RelationSummary]:
     """By the degrees of both ends together, then by weight, highest first; names break ties.
 
     A degree is counted among these ties: for an entity that was found it is the graph's, for another how many of those
@@ -32,14 +32,3 @@ def ranked(ties: Iterable[RelationSummary]) -> list[RelationSummary]:
     once = {tie.key: tie for tie in ties}
     degrees = Counter(name for key in once for name in set(key))
     return sorted(once.values(), key=lambda tie: (-degrees[tie.source] - degrees[tie.target], -tie.weight, tie.key))
-
-
-def within(items: Sequence[T], budget: int, cost: Callable[[T], int]) -> list[T]:
-    """The longest beginning of the list whose cost stays within the budget: items are whole or left out."""
-    kept: list[T] = []
-    for item in items:
-        budget -= cost(item)
-        if budget < 0:
-            break
-        kept.append(item)
-    return kept

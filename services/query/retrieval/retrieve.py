@@ -6,22 +6,22 @@ from dataclasses import replace
 
 from services.query.context.layout import passage_line
 from services.query.context.prompt import answer_prompt
-from services.query.context.reference_ids import references
+from services.query.context.reference_ids import assign_reference_ids
 from services.query.passage import Passage
 from services.query.question import Keywords, Question, search_keywords
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.gather import gather
-from services.query.retrieval.linking import linked
-from services.query.retrieval.mode_selection import chosen
+from services.query.retrieval.linking import link_entities
+from services.query.retrieval.mode_selection import choose_mode
 from services.query.retrieval.multihop.walk import walk
-from services.query.retrieval.ranking import within
 from services.query.retrieval.results import RetrievalResult, SearchResult
-from services.query.retrieval.scoping import admitted
+from services.query.retrieval.scoping import documents_in_scope
+from services.query.retrieval.token_budget import fit_budget
 from services.query.spaces import Spaces
 
 WITHOUT_KEYWORDS = {"naive", "walk"}
 
-RESERVE = 200
+REFERENCES_RESERVE = 200
 """Tokens that are kept free for the list of references."""
 
 
@@ -29,7 +29,7 @@ async def retrieve(question: Question, spaces: Spaces, deps: RetrievalDependenci
     """What the documents hold about the question, in the question's mode. Raises `Unavailable`."""
     if question.mode == "bypass":
         return RetrievalResult()
-    question = await _decided(question, spaces, deps)
+    question = await _with_mode(question, spaces, deps)
     keywords = await _keywords(question, spaces, deps)
     if keywords is None:
         return RetrievalResult()
@@ -37,19 +37,19 @@ async def retrieve(question: Question, spaces: Spaces, deps: RetrievalDependenci
         deps.concurrency.acquire(spaces.status.workspace),
         deps.for_generation(spaces.vectors.generation) as deps,
     ):
-        documents = await admitted(question, spaces, deps)
+        documents = await documents_in_scope(question, spaces, deps)
         stages = walk if question.mode == "walk" else gather
         gathered = await stages(question, keywords, spaces, deps, documents)
-        found = await _read(question, gathered, spaces, deps)
+        found = await _select_passages(question, gathered, spaces, deps)
     return replace(found, keywords=keywords)
 
 
-async def _decided(question: Question, spaces: Spaces, deps: RetrievalDependencies) -> Question:
+async def _with_mode(question: Question, spaces: Spaces, deps: RetrievalDependencies) -> Question:
     """The question in a mode, where it leaves the choice to us."""
     if question.mode != "auto":
         return question
-    links = await asyncio.to_thread(linked, question.query, await deps.entity_names.of(spaces))
-    return replace(question, mode=chosen(question.query, links))
+    links = await asyncio.to_thread(link_entities, question.query, await deps.entity_names.of(spaces))
+    return replace(question, mode=choose_mode(question.query, links))
 
 
 async def _keywords(question: Question, spaces: Spaces, deps: RetrievalDependencies) -> Keywords | None:
@@ -63,15 +63,17 @@ async def _keywords(question: Question, spaces: Spaces, deps: RetrievalDependenc
     )
 
 
-async def _read(
+async def _select_passages(
     question: Question, gathered: SearchResult, spaces: Spaces, deps: RetrievalDependencies
 ) -> RetrievalResult:
     """The passages, reranked and cut to what room the rest of the prompt leaves."""
     known = await deps.passages.get(spaces.status, gathered.chunk_ids)
-    passages = await _reranked(question, [known[id] for id in gathered.chunk_ids if id in known], deps)
-    room = question.max_total_tokens - _used(question, gathered, deps) - RESERVE
-    kept = within(passages[: question.chunk_top_k], room, lambda passage: deps.count_tokens(passage_line("1", passage)))
-    ids = references([passage.file_path for passage in kept])
+    passages = await _rerank(question, [known[id] for id in gathered.chunk_ids if id in known], deps)
+    room = question.max_total_tokens - _tokens_without_passages(question, gathered, deps) - REFERENCES_RESERVE
+    kept = fit_budget(
+        passages[: question.chunk_top_k], room, lambda passage: deps.count_tokens(passage_line("1", passage))
+    )
+    ids = assign_reference_ids([passage.file_path for passage in kept])
     return RetrievalResult(
         gathered.entities,
         gathered.relations,
@@ -81,7 +83,7 @@ async def _read(
     )
 
 
-async def _reranked(question: Question, passages: Sequence[Passage], deps: RetrievalDependencies) -> Sequence[Passage]:
+async def _rerank(question: Question, passages: Sequence[Passage], deps: RetrievalDependencies) -> Sequence[Passage]:
     """By the reranker's scores, without those below the least one; as they come where there is none."""
     if question.rerank and passages:
         deps.on_progress("reranking")
@@ -91,6 +93,6 @@ async def _reranked(question: Question, passages: Sequence[Passage], deps: Retri
     return [passage for passage, score in scored if score is None or score >= deps.min_rerank_score]
 
 
-def _used(question: Question, gathered: SearchResult, deps: RetrievalDependencies) -> int:
+def _tokens_without_passages(question: Question, gathered: SearchResult, deps: RetrievalDependencies) -> int:
     """Tokens of the prompt without its passages."""
     return gathered.tokens + deps.count_tokens(answer_prompt(question, "").system) + deps.count_tokens(question.query)

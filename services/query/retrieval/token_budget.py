@@ -6,11 +6,11 @@ from typing import TypeVar
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
-FIRST = 32
+FIRST_READ = 32
 """Keys of the first read; each further one takes twice as many."""
 
 
-async def filled(
+async def read_within_budget(
     keys: Sequence[K],
     read: Callable[[Sequence[K]], Awaitable[Mapping[K, T]]],
     budget: int,
@@ -22,7 +22,7 @@ async def filled(
     """
     kept: list[T] = []
     spent = start = 0
-    count = FIRST
+    count = FIRST_READ
     while start < len(keys):
         some = keys[start : start + count]
         found = await read(some)
@@ -36,3 +36,14 @@ async def filled(
             kept.append(found[key])
         start, count = start + count, 2 * count
     return kept, spent
+
+
+def fit_budget(items: Sequence[T], budget: int, cost: Callable[[T], int]) -> list[T]:
+    """The longest beginning of the list whose cost stays within the budget: items are whole or left out."""
+    kept: list[T] = []
+    for item in items:
+        budget -= cost(item)
+        if budget < 0:
+            break
+        kept.append(item)
+    return kept

@@ -24,7 +24,7 @@ from contracts.moments import microseconds
 from contracts.values import ChunkRef, DocumentVersion, Scalar
 
 SUMMARY_LENGTH = 250
-MOST_CAUSES = 20
+MAX_CAUSES = 20
 """Failures without a version that are kept: anybody may publish what cannot be read."""
 
 STATUSES = (
@@ -97,11 +97,11 @@ class DocumentStatus:
         return self.bits[step].bit_count()
 
     @property
-    def standing_failures(self) -> tuple[Failure, ...]:
+    def open_failures(self) -> tuple[Failure, ...]:
         """Failures that no later success has healed."""
-        return tuple(f for f in self.failures if self._concerned(f) and not self._healed(f))
+        return tuple(f for f in self.failures if self._concerns(f) and not self._healed(f))
 
-    def _concerned(self, failure: Failure) -> bool:
+    def _concerns(self, failure: Failure) -> bool:
         return failure.cause in {"", self.added_id} or not self.added_id
 
     def _healed(self, failure: Failure) -> bool:
@@ -119,7 +119,7 @@ class DocumentStatus:
                 self.erased.get("chunks") and self.erased.get("graph") == (1 << self.erased.get("parts", 0)) - 1
             )
             return DELETED if everywhere else "deleting"
-        failures = self.standing_failures
+        failures = self.open_failures
         if not self.chunk_count:
             return "failed" if failures else "pending"
         everything = (1 << self.chunk_count) - 1
@@ -137,17 +137,17 @@ class DocumentStatus:
 
 
 @dataclass(frozen=True)
-class Fact:
+class RecordedEvent:
     """An event with what the fold needs of its envelope."""
 
     event: Event
     id: str
     correlation: str
     sequence: int
-    at: datetime
+    recorded_at: datetime
 
 
-def apply(status: DocumentStatus | None, fact: Fact) -> DocumentStatus | None:
+def apply(status: DocumentStatus | None, fact: RecordedEvent) -> DocumentStatus | None:
     """The document's state after one more fact."""
     event = fact.event
     known = status or DocumentStatus(event.aggregate_id)
@@ -162,11 +162,11 @@ def apply(status: DocumentStatus | None, fact: Fact) -> DocumentStatus | None:
     elif isinstance(event, (GraphMerged, VectorsIndexed)) and event.document and event.document.deleted:
         changed = _erased(known, event, event.document.version)
     elif isinstance(event, (ChunksCreated, EntitiesExtracted, GraphMerged, VectorsIndexed)) and event.document:
-        base = _at(known, event.document, fact)
-        changed = _progressed(base, event) if base else known
+        base = _state_for_version(known, event.document, fact)
+        changed = _with_progress(base, event) if base else known
     else:
         return status
-    at = fact.at.isoformat(timespec="microseconds")
+    at = fact.recorded_at.isoformat(timespec="microseconds")
     return replace(
         changed,
         updated_at=max(changed.updated_at, at),
@@ -182,18 +182,18 @@ def _first_cut(known: int, event: Event) -> int:
     return min(known or event.document.version, event.document.version)
 
 
-def _added(known: DocumentStatus, event: DocumentAdded, fact: Fact) -> DocumentStatus:
+def _added(known: DocumentStatus, event: DocumentAdded, fact: RecordedEvent) -> DocumentStatus:
     if fact.id != known.added_id and fact.sequence < known.version:
         return known
     same = fact.id == known.added_id or fact.sequence == known.version
     return replace(
-        known if same else _renewed(known, fact.sequence),
-        added=microseconds(fact.at),
+        known if same else _new_version(known, fact.sequence),
+        added=microseconds(fact.recorded_at),
         added_id=fact.id,
         file_path=event.file_path,
         track_id=event.track_id or "",
         metadata=dict(event.metadata),
-        summary=shortened(event.text) if event.text else known.summary if same else "",
+        summary=summary_of(event.text) if event.text else known.summary if same else "",
         length=event.blob.size if event.blob else len(event.text or ""),
     )
 
@@ -213,7 +213,7 @@ def _erased(known: DocumentStatus, event: GraphMerged | VectorsIndexed, version:
     )
 
 
-def _renewed(known: DocumentStatus, version: int) -> DocumentStatus:
+def _new_version(known: DocumentStatus, version: int) -> DocumentStatus:
     """The state of a newer version, of which nothing is done yet."""
     return DocumentStatus(
         known.id,
@@ -227,40 +227,40 @@ def _renewed(known: DocumentStatus, version: int) -> DocumentStatus:
     )
 
 
-def _at(known: DocumentStatus, document: DocumentVersion, fact: Fact) -> DocumentStatus | None:
+def _state_for_version(known: DocumentStatus, document: DocumentVersion, fact: RecordedEvent) -> DocumentStatus | None:
     """The state to go on from: None for a fact about an older version, a new one for a newer version."""
     if document.version == known.version or (known.added_id and fact.correlation == known.added_id):
         return known
     if document.version < known.version:
         return None
     added = microseconds(document.added_at)
-    return replace(_renewed(known, document.version), added=added, file_path=document.file_path)
+    return replace(_new_version(known, document.version), added=added, file_path=document.file_path)
 
 
-def _progressed(
+def _with_progress(
     base: DocumentStatus, event: ChunksCreated | EntitiesExtracted | GraphMerged | VectorsIndexed
 ) -> DocumentStatus:
     if isinstance(event, ChunksCreated):
         first = event.chunks[0].content if event.part == 0 and event.chunks else ""
         return replace(
-            base, chunk_count=event.chunk_count or base.chunk_count, summary=base.summary or shortened(first)
+            base, chunk_count=event.chunk_count or base.chunk_count, summary=base.summary or summary_of(first)
         )
     if isinstance(event, EntitiesExtracted):
-        return _marked(base, "extracted", (event.chunk,))
+        return _with_step_done(base, "extracted", (event.chunk,))
     if isinstance(event, GraphMerged):
-        return _marked(base, "merged", event.chunks)
-    return _marked(base, "embedded" if event.kind == "chunks" else "indexed", event.chunks)
+        return _with_step_done(base, "merged", event.chunks)
+    return _with_step_done(base, "embedded" if event.kind == "chunks" else "indexed", event.chunks)
 
 
-def _marked(base: DocumentStatus, step: str, chunks: Sequence[ChunkRef]) -> DocumentStatus:
+def _with_step_done(base: DocumentStatus, step: str, chunks: Sequence[ChunkRef]) -> DocumentStatus:
     bits = base.bits[step]
     for chunk in chunks:
         bits |= 1 << chunk.order
     return replace(base, bits={**base.bits, step: bits})
 
 
-def _failed(known: DocumentStatus, event: StageFailed, fact: Fact) -> DocumentStatus:
-    base = _at(known, event.document, fact) if event.document else known
+def _failed(known: DocumentStatus, event: StageFailed, fact: RecordedEvent) -> DocumentStatus:
+    base = _state_for_version(known, event.document, fact) if event.document else known
     if base is None:
         return known
     step = _STEP_OF.get((event.stage, event.cause_type), "extracted")
@@ -268,24 +268,24 @@ def _failed(known: DocumentStatus, event: StageFailed, fact: Fact) -> DocumentSt
     orders = [chunk.order for chunk in event.chunks] or [None]
     if event.file_path and not known.version:  # nothing else is known of it than that it cannot be read
         base = replace(base, file_path=min({known.file_path, event.file_path} - {UNKNOWN_SOURCE}))
-    return _noted(base, [Failure(event.stage, step, order, event.message, cause) for order in orders])
+    return _with_failures(base, [Failure(event.stage, step, order, event.message, cause) for order in orders])
 
 
-def _cancelled(known: DocumentStatus, event: DocumentCancelled, fact: Fact) -> DocumentStatus:
+def _cancelled(known: DocumentStatus, event: DocumentCancelled, fact: RecordedEvent) -> DocumentStatus:
     """Whatever is not done by now counts as failed, unless all of it is done nevertheless."""
-    base = _at(known, event.document, fact)
+    base = _state_for_version(known, event.document, fact)
     said = f"cancelled by {event.editor}" if event.editor else "cancelled"
-    return _noted(base, [Failure("query", STEPS[-1], None, said)]) if base else known
+    return _with_failures(base, [Failure("query", STEPS[-1], None, said)]) if base else known
 
 
-def _noted(base: DocumentStatus, new: Sequence[Failure]) -> DocumentStatus:
+def _with_failures(base: DocumentStatus, new: Sequence[Failure]) -> DocumentStatus:
     failures = {*base.failures, *new}
     named = sorted(
         (f for f in failures if not f.cause),
         key=lambda f: (-1 if f.order is None else f.order, f.stage, f.step, f.message),
     )
     others = sorted((f for f in failures if f.cause), key=lambda f: (f.cause, f.stage, f.step, f.message))
-    return replace(base, failures=(*named, *others[:MOST_CAUSES]))
+    return replace(base, failures=(*named, *others[:MAX_CAUSES]))
 
 
 def working(counts: Mapping[str, int]) -> int:
@@ -293,7 +293,7 @@ def working(counts: Mapping[str, int]) -> int:
     return sum(count for status, count in counts.items() if status not in SETTLED)
 
 
-def shortened(text: str) -> str:
+def summary_of(text: str) -> str:
     """The beginning of a text, for lists."""
     text = text.strip()
     return text if len(text) <= SUMMARY_LENGTH else text[:SUMMARY_LENGTH] + "..."

@@ -38,15 +38,15 @@ class Documents(Protocol):
         """
         ...
 
-    async def tracked(self, space: Partition, track_id: str) -> list[DocumentStatus]:
+    async def by_track_id(self, space: Partition, track_id: str) -> list[DocumentStatus]:
         """The documents that were added under one track id, by id."""
         ...
 
-    async def within(self, space: Partition, scope: Scope) -> set[str]:
+    async def in_scope(self, space: Partition, scope: Scope) -> set[str]:
         """Ids of the documents that a scope admits. It reads them all, unless the scope names some."""
         ...
 
-    async def unsettled(self, space: Partition) -> int | None:
+    async def oldest_unsettled(self, space: Partition) -> int | None:
         """When the oldest document on which work goes on was added, in microseconds since 1970."""
         ...
 
@@ -68,7 +68,7 @@ class Positions(Protocol):
         """
         ...
 
-    async def reach(self, space: Partition, position: int, seconds: float) -> int:
+    async def wait_for(self, space: Partition, position: int, seconds: float) -> int:
         """The same, once every document that was added by `position` is settled, or when the time is over.
 
         It is `position` or more in the first case, and less in the second.
@@ -87,6 +87,6 @@ class Passages(Protocol):
         """Those that exist among `ids`."""
         ...
 
-    async def end(self, space: Partition, document_id: str, extent: DocumentBounds) -> None:
+    async def remove_obsolete(self, space: Partition, document_id: str, extent: DocumentBounds) -> None:
         """Remove what no longer belongs to the document."""
         ...

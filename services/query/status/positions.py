@@ -9,16 +9,16 @@ from contracts.graph import Partition
 from runtime.bus.port import Log
 from services.query.status.port import Documents
 
-FRESH = 0.5
+CACHE_SECONDS = 0.5
 """Seconds for which a position is not asked for again. It is a lower bound, so an old one is still true."""
 
-MOST_KNOWN = 1000
+MAX_CACHED = 1000
 """Workspaces whose position is remembered; a caller may name any."""
 
-PACE = 0.1
+POLL_SECONDS = 0.1
 """Seconds between two looks of a request that waits."""
 
-CLOCKS = 5_000_000
+MAX_CLOCK_SKEW = 5_000_000
 """Microseconds by which the clocks of publishers may be ahead of ours."""
 
 
@@ -27,7 +27,7 @@ def _now() -> int:
 
 
 @dataclass(frozen=True)
-class _Mark:
+class _LogEnd:
     """The newest event that a workspace had in the log at a time."""
 
     sequence: int
@@ -35,10 +35,10 @@ class _Mark:
 
 
 @dataclass
-class _Known:
-    looked: float
+class _CachedPosition:
+    read_at: float
     position: int
-    mark: _Mark
+    mark: _LogEnd
 
 
 @dataclass
@@ -50,49 +50,49 @@ class LogPositions:
     now: Callable[[], int] = _now
 
     def __post_init__(self) -> None:
-        self._known: dict[Partition, _Known] = {}
+        self._known: dict[Partition, _CachedPosition] = {}
 
     async def of(self, space: Partition) -> int:
         """See `Positions.of`."""
         known = self._known.get(space)
-        if known and time.monotonic() - known.looked < FRESH:
+        if known and time.monotonic() - known.read_at < CACHE_SECONDS:
             return known.position
-        mark = await self._marked(space)
+        mark = await self._newest(space)
         # While documents come without a pause the newest is never folded: what was the newest a while ago is.
         marks = [mark] if known is None else [mark, known.mark]
-        folded, oldest = await self._look(space)
+        folded, oldest = await self._progress(space)
         reached = [one.at for one in marks if one.sequence <= folded]
         position = max(reached, default=0)
         if oldest is not None:
             position = min(position, oldest - 1)
         return self._remember(space, position, mark if reached or known is None else known.mark)
 
-    async def reach(self, space: Partition, position: int, seconds: float) -> int:
+    async def wait_for(self, space: Partition, position: int, seconds: float) -> int:
         """See `Positions.reach`. Whatever the caller knows of was in the log when it asked, whatever clocks say."""
         end = time.monotonic() + seconds
-        mark = await self._marked(space)
+        mark = await self._newest(space)
         while True:
-            folded, oldest = await self._look(space)
+            folded, oldest = await self._progress(space)
             settled = mark.sequence <= folded and (oldest is None or oldest > position)
-            if settled and position <= self.now() + CLOCKS:
+            if settled and position <= self.now() + MAX_CLOCK_SKEW:
                 return max(position, await self.of(space))
             if time.monotonic() >= end:
                 return min(position - 1, await self.of(space))
-            await asyncio.sleep(PACE)
+            await asyncio.sleep(POLL_SECONDS)
 
-    async def _marked(self, space: Partition) -> _Mark:
+    async def _newest(self, space: Partition) -> _LogEnd:
         at = self.now()
-        return _Mark(await self.log.last(space.workspace), at)
+        return _LogEnd(await self.log.last(space.workspace), at)
 
-    async def _look(self, space: Partition) -> tuple[int, int | None]:
+    async def _progress(self, space: Partition) -> tuple[int, int | None]:
         # In this order: what the projection has handled when we ask, the documents show when we look.
         folded = await self.log.handled("query-status", workspace=space.workspace)
-        return folded, await self.documents.unsettled(space)
+        return folded, await self.documents.oldest_unsettled(space)
 
-    def _remember(self, space: Partition, position: int, mark: _Mark) -> int:
+    def _remember(self, space: Partition, position: int, mark: _LogEnd) -> int:
         if space in self._known:
             position = max(position, self._known[space].position)
-        elif len(self._known) >= MOST_KNOWN:
+        elif len(self._known) >= MAX_CACHED:
             self._known.clear()
-        self._known[space] = _Known(time.monotonic(), position, mark)
+        self._known[space] = _CachedPosition(time.monotonic(), position, mark)
         return position

@@ -8,13 +8,13 @@ from contracts.graph import DocumentBounds, Generations, Partition
 from runtime.bus.port import Delivery
 from runtime.errors import Retryable
 from services.query.passage import Passage
-from services.query.status.document_status import DocumentStatus, Fact, apply
+from services.query.status.document_status import DocumentStatus, RecordedEvent, apply
 from services.query.status.port import Documents, Passages
 
-TRIES = 10
+MAX_ATTEMPTS = 10
 
 
-async def on_facts(
+async def on_events(
     batch: Sequence[Delivery[Event]], generations: Generations, *, documents: Documents, passages: Passages
 ) -> list[list[Event]]:
     """Fold a batch: passages first, so that a document never counts chunks nobody can read."""
@@ -26,18 +26,18 @@ async def on_facts(
         await passages.put(
             space, [p for d in deliveries if isinstance(d.event, ChunksCreated) for p in _passages(d.event)]
         )
-        facts: dict[str, list[Fact]] = defaultdict(list)
+        facts: dict[str, list[RecordedEvent]] = defaultdict(list)
         for delivery in deliveries:
-            facts[delivery.event.aggregate_id].append(_fact(delivery))
+            facts[delivery.event.aggregate_id].append(_recorded(delivery))
         states = await _fold(space, facts, documents)
         # After the fold, so that of two replicas with two versions the one that folds last removes.
         for state in states:
-            if extent := _ended(state, facts[state.id]):
-                await passages.end(space, state.id, extent)
+            if extent := _new_bounds(state, facts[state.id]):
+                await passages.remove_obsolete(space, state.id, extent)
     return [[] for _ in batch]
 
 
-def _ended(state: DocumentStatus, facts: Sequence[Fact]) -> DocumentBounds | None:
+def _new_bounds(state: DocumentStatus, facts: Sequence[RecordedEvent]) -> DocumentBounds | None:
     """How far the document reaches, where one of these facts may have left passages behind its end."""
     if not any(isinstance(fact.event, ChunksCreated | DocumentDeleted) for fact in facts):
         return None
@@ -47,11 +47,11 @@ def _ended(state: DocumentStatus, facts: Sequence[Fact]) -> DocumentBounds | Non
     return DocumentBounds(state.version, state.chunk_count) if replaced and state.chunk_count else None
 
 
-async def _fold(space: Partition, facts: dict[str, list[Fact]], documents: Documents) -> list[DocumentStatus]:
+async def _fold(space: Partition, facts: dict[str, list[RecordedEvent]], documents: Documents) -> list[DocumentStatus]:
     """Read, fold, write if nobody wrote meanwhile; else again for those. Returns the states."""
     left = set(facts)
     states: list[DocumentStatus] = []
-    for _ in range(TRIES):
+    for _ in range(MAX_ATTEMPTS):
         stored = await documents.get(space, left)
         for id in list(left):
             before, revision = stored.get(id, (None, None))
@@ -66,14 +66,14 @@ async def _fold(space: Partition, facts: dict[str, list[Fact]], documents: Docum
     raise Retryable(f"the status of {len(left)} documents changes faster than it can be written")
 
 
-def _fact(delivery: Delivery[Event]) -> Fact:
+def _recorded(delivery: Delivery[Event]) -> RecordedEvent:
     envelope = delivery.envelope
-    return Fact(
+    return RecordedEvent(
         event=delivery.event,
         id=envelope.id,
         correlation=envelope.correlation,
         sequence=delivery.sequence,
-        at=delivery.happened_at,
+        recorded_at=delivery.happened_at,
     )
 
 

@@ -12,7 +12,7 @@ from contracts.graph import Partition
 from contracts.moments import microseconds
 from runtime.bus.memory import MemoryLog
 from services.query.settings import QuerySettings
-from services.query.status.positions import FRESH, LogPositions
+from services.query.status.positions import CACHE_SECONDS, LogPositions
 from tests.support.events import added, delivered
 from tests.support.querying import World, library_of_two
 
@@ -130,11 +130,11 @@ async def test_a_position_never_goes_back_and_what_was_just_added_is_waited_for_
     at = microseconds(new.happened_at)
     log.newest_at = 1500
     # In the log and not seen by the projection; then seen, and worked on.
-    assert await positions.reach(SPACE, at, seconds=0) < at
+    assert await positions.wait_for(SPACE, at, seconds=0) < at
     await world.project(new)
     log.position = 1500
-    assert await positions.reach(SPACE, at, seconds=0) < at
-    assert await positions.reach(SPACE, at - 1, seconds=0) >= at - 1
+    assert await positions.wait_for(SPACE, at, seconds=0) < at
+    assert await positions.wait_for(SPACE, at - 1, seconds=0) >= at - 1
     assert await LogPositions(log, world.documents, clock).of(SPACE) == at - 1
     assert await positions.of(SPACE) == NOW
 
@@ -145,7 +145,7 @@ async def test_documents_that_come_without_a_pause_do_not_hold_a_position_back(w
     log.newest_at = 10
     assert await positions.of(SPACE) == 0
     clock.now, log.newest_at, log.position = NOW + 1_000_000, 20, 15
-    await asyncio.sleep(FRESH)
+    await asyncio.sleep(CACHE_SECONDS)
     assert await positions.of(SPACE) == NOW
 
 
@@ -160,7 +160,7 @@ async def test_what_others_do_moves_no_position(world: World) -> None:
 async def test_a_position_that_is_not_reached_is_waited_for_until_the_time_is_over(world: World) -> None:
     log = FoldedTo()
     log.newest_at = 7
-    assert await LogPositions(log, world.documents).reach(SPACE, 7, seconds=0.2) < 7
+    assert await LogPositions(log, world.documents).wait_for(SPACE, 7, seconds=0.2) < 7
 
 
 async def test_answers_carry_their_position_and_a_position_to_come_is_a_503(world: World) -> None:

@@ -105,7 +105,7 @@ async def answer_request(
     meter = AnswerUsage(count, sum(map(count, sent)))
     spaces = await spaces_at_position(request, ctx, workspace, response)
     answer = await ask(
-        to_question(request, ctx.settings), spaces, ctx.deps, wanted=wanted_output(request), streamed=streamed
+        to_question(request, ctx.settings), spaces, ctx.deps, output=wanted_output(request), streamed=streamed
     )
     shown = references_of(request, answer) or []
     return Reply(

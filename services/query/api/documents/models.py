@@ -125,7 +125,7 @@ class Document(BaseModel):
     @classmethod
     def of(cls, status: DocumentStatus) -> "Document":
         """What the projection knows."""
-        failures = status.standing_failures
+        failures = status.open_failures
         return cls(
             id=status.id,
             content_summary=status.summary,

@@ -202,7 +202,7 @@ async def track_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> Tra
     A scan that this process knows has those too that it found unchanged.
     """
     space = await _space(ctx, workspace)
-    found = await ctx.documents.tracked(space, track_id)
+    found = await ctx.documents.by_track_id(space, track_id)
     others = {track_id, *ctx.scans.unchanged(workspace, track_id)} - {status.id for status in found}
     if not found or len(others) > 1:
         states = await ctx.documents.get(space, sorted(others))

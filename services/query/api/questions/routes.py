@@ -36,7 +36,7 @@ async def spaces_at_position(body: QueryRequest, ctx: Context, workspace: str, r
     if body.min_position is None:
         position = await ctx.positions.of(spaces.status)
     else:
-        position = await ctx.positions.reach(spaces.status, body.min_position, ctx.settings.min_position_timeout)
+        position = await ctx.positions.wait_for(spaces.status, body.min_position, ctx.settings.min_position_timeout)
         if position < body.min_position:
             reached = f"position {position} is reached, {body.min_position} was asked for; try again"
             raise HTTPException(503, reached, {"Retry-After": "1", POSITION_HEADER: str(position)})
@@ -49,7 +49,7 @@ async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Re
     """Answer a question from the documents."""
     started = time.monotonic()
     spaces = await spaces_at_position(body, ctx, workspace, response)
-    answer = await ask(to_question(body, ctx.settings), spaces, ctx.deps, wanted=wanted_output(body))
+    answer = await ask(to_question(body, ctx.settings), spaces, ctx.deps, output=wanted_output(body))
     return QueryResponse(
         response=answer.text,
         references=references_of(body, answer),
@@ -74,7 +74,7 @@ async def query_stream(
 
     async def asking(tell: ProgressCallback) -> Answer:
         deps = replace(ctx.deps, on_progress=tell)
-        return await ask(question, spaces, deps, wanted=wanted, streamed=body.stream is not False)
+        return await ask(question, spaces, deps, output=wanted, streamed=body.stream is not False)
 
     lines = NdjsonResponse(await answer_lines(body, asking, request.url.path))
     lines.headers[POSITION_HEADER] = response.headers[POSITION_HEADER]

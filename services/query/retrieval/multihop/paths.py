@@ -1,4 +1,8 @@
-"""The ways from a linked entity that say what a question asks, each step a sentence that ties two entities."""
+"""Beam search for paths that start at a linked entity and cover the terms of the question.
+
+A step leads from one entity to another through a sentence that is about both. Scores are logarithms of probabilities:
+a step's share among all steps that could be taken from its entity, less the cost of terms that remain uncovered.
+"""
 
 import math
 from collections import defaultdict
@@ -8,260 +12,282 @@ from typing import Any
 
 import numpy as np
 
-from services.query.retrieval.multihop.sentences import NAMED, Asked, Sentence
-from services.query.retrieval.multihop.subgraph import Map
+from services.query.retrieval.multihop.query_terms import QueryTerms
+from services.query.retrieval.multihop.sentences import MENTIONED, Sentence
+from services.query.retrieval.multihop.subgraph import Subgraph
 from services.query.retrieval.ranking import interleave
 
-BACK, BESIDE = 4.0, 4.5
-"""How much less likely a step is, as a logarithm, than one from what a sentence is about to what it names: the other
-way round, and between two that it only names."""
-SHARPNESS = 4.0
-"""How much likelier a step is, as a logarithm, for each asked word that it says and the others from there do not."""
-MISS = 1.5
-"""What each asked word costs that no step says,"""
-STEP = 1.0
-"""and each step; in the same measure."""
-SPAN = 3
-"""Words before the link, and behind it, that a step may come to."""
-LATE = 0.75
-"""What is left of a word that is said by a later step than the one that came to it."""
-HOPE = 0.6
-"""How much of a word that was not come to is expected to be said."""
-TELLS = 0.3
-"""Words that a telling step says at least."""
-AHEAD = 2.0
-"""How much less likely than a path's own passages one is that is about an entity on it; a logarithm as well."""
-OPEN = 0.5
-"""How much of what may still be hoped for of a path counts against its being all that is asked."""
-MEANT, NEAR, SAME = 0.9, 0.1, 0.7
-"""How much a sentence says a word at most that it means by another, and the likeness, as a cosine, from which it does
-so a little, and in full: by the square of what lies between."""
-KEPT = 60
-"""Paths that are followed further,"""
-WIDTH = 24
-"""ways on from each that are looked at,"""
-DEPTH = 5
-"""how often,"""
-MOST_PATHS = 200
-"""and ways from one link whose passages are listed."""
-MOST_STEPS = 400
-"""Steps from one entity that are looked at."""
+REVERSED_COST, SIDEWAYS_COST = 4.0, 4.5
+"""Logarithms. The cost of a step from an entity that a sentence mentions to the one it is about, and of a step between
+two that it only mentions; a step from the entity a sentence is about to one it mentions costs nothing."""
+TERM_LOG_ODDS = 4.0
+"""Logarithm of the odds that a step gains for each term that it newly covers."""
+MISSING_TERM_COST = 1.5
+"""Logarithm. The cost of each term that no step covers."""
+STEP_COST = 1.0
+"""Logarithm. The cost of each step."""
+MAX_TERMS_PER_STEP = 3
+"""Terms before the link, and as many after it, that one step may take up."""
+LATE_TERM_FACTOR = 0.75
+"""The gain of a term that is covered by a later step than the one that took it up; 1 would be the full gain."""
+EXPECTED_COVERAGE = 0.6
+"""The gain that the optimistic score expects of each term that is not yet taken up."""
+MIN_GAIN = 0.3
+"""Terms that the last step of an informative path covers at least."""
+ENTITY_CHUNK_COST = 2.0
+"""Logarithm. The cost of a chunk that only defines an entity on a path, against a chunk of the path's own steps."""
+OPEN_TERM_FACTOR = 0.5
+"""The part of the difference between optimistic score and score that counts against a path when chunks are ranked."""
+MAX_SYNONYM_WEIGHT, MIN_SIMILARITY, FULL_SIMILARITY = 0.9, 0.1, 0.7
+"""How much a similar word of a sentence covers a term: nothing below the cosine similarity `MIN_SIMILARITY`, at most
+`MAX_SYNONYM_WEIGHT` from `FULL_SIMILARITY` on, and the square of the linear share between them."""
+BEAM_WIDTH = 60
+"""Paths that are kept after each step."""
+MAX_CONTINUATIONS = 24
+"""Continuations of each path that are considered."""
+MAX_DEPTH = 5
+"""Steps of a path at most."""
+MAX_PATHS = 200
+"""Paths from one link that contribute to the ranking of chunks."""
+MAX_STEPS = 400
+"""Steps from one entity that are considered."""
 
 Array = Any
 
 
 @dataclass(frozen=True)
 class Path:
-    """A way from a linked entity: the entities, the passages between them, how much of each asked word they say."""
+    """A path from a linked entity."""
 
-    names: tuple[str, ...]
-    chunks: tuple[str, ...]
-    said: Array
-    value: float
-    """Logarithm of how likely its steps are among all, less what is not said."""
-    promise: float = 0.0
-    """The value, and what may be hoped for from the words that were not come to."""
-    telling: bool = False
-    """Whether the last step says something of the question."""
-    before: int = 0
-    behind: int = 0
-    """Words on either side of the link that were come to."""
+    entities: tuple[str, ...]
+    """The linked entity first."""
+    chunk_ids: tuple[str, ...]
+    """Of the sentences of its steps, without repetition of neighbours."""
+    coverage: Array
+    """For each stem of the question, in alphabetical order, how much of it the path covers: 0 to 1."""
+    score: float
+    """Logarithm of the probability of its steps, less the cost of uncovered terms."""
+    optimistic_score: float = 0.0
+    """The score if the terms that are not yet taken up were covered as expected."""
+    informative: bool = False
+    """Whether the last step covers terms of the question."""
+    terms_before: int = 0
+    terms_after: int = 0
+    """Numbers of terms that were taken up before and after the link."""
 
 
 @dataclass(frozen=True)
 class _Steps:
-    """The steps from one entity, those to the same one together: how much each says of each word, what it costs, and
-    where those to another one begin.
+    """The possible steps from one entity, sorted by the entity they lead to.
+
+    `coverage`: steps × stems. `costs`: one per step. `group_starts`: indexes of the first step to each entity.
     """
 
-    ways: Sequence[tuple[Sentence, str]]
-    says: Array
+    transitions: Sequence[tuple[Sentence, str]]
+    coverage: Array
     costs: Array
-    begins: Array
+    group_starts: Array
 
 
 @dataclass(frozen=True)
-class _Goal:
-    """What is asked of one link: the numbers of the words on either side, the nearest first."""
+class _OrderedTerms:
+    """The terms on either side of one link, the nearest first, as indexes of the sorted stems."""
 
     before: Array
-    behind: Array
+    after: Array
 
     def __len__(self) -> int:
-        return len(self.before) + len(self.behind)
+        return len(self.before) + len(self.after)
 
 
-def paths(known: Map, asked: Asked, starts: Sequence[str]) -> list[Path]:
-    """Beam search for the ways that say most of what is asked, the best first.
+def search_paths(subgraph: Subgraph, terms: QueryTerms, starts: Sequence[str]) -> list[Path]:
+    """Return the paths found by beam search from these entities, of every length, the best score first.
 
-    A question nests what it asks around the name: in "the founder of the firm that X worked for" the words next to X,
-    on either side, are the first step. Each step comes to the next few words before and behind, and is measured by how
-    much more of them it says than the other steps that could be taken there.
+    A question nests what it asks around a name: in "the founder of the firm that X worked for" the words next to X, on
+    either side, describe the first step. So each step takes up the next few terms before and after the link, and is
+    scored by how much more of them it covers than the other steps that are possible there.
     """
-    stems = sorted(asked.stems)
+    stems = sorted(terms.stems)
     if not stems:
         return []
-    lookup = _Lookup(known, stems)
+    lookup = _StepTable(subgraph, stems)
     found: list[Path] = []
     for start in starts:
-        goal = _goal(known, asked, stems, start)
-        beam = [Path((start,), (), np.zeros(len(stems)), -MISS * len(goal))]
-        for _ in range(min(DEPTH, len(goal))):
-            beam = _longer(beam, lookup, goal)
+        goal = _ordered_terms(subgraph, terms, stems, start)
+        beam = [Path((start,), (), np.zeros(len(stems)), -MISSING_TERM_COST * len(goal))]
+        for _ in range(min(MAX_DEPTH, len(goal))):
+            beam = _extend_beam(beam, lookup, goal)
             found += beam
-    return sorted(found, key=lambda path: -path.value)
+    return sorted(found, key=lambda path: -path.score)
 
 
-def telling(found: Sequence[Path]) -> list[Path]:
-    """Those whose last step says something of the question, each way once: there is one path for each manner to come
-    to the question's words, of which the best counts.
+def informative_paths(found: Sequence[Path]) -> list[Path]:
+    """Return the informative paths, each sequence of entities and chunks once, with its best score.
+
+    The search yields one path for each way to divide the terms among the steps.
     """
-    ways: dict[tuple[object, ...], Path] = {}
+    candidates: dict[tuple[object, ...], Path] = {}
     for path in found:
-        if path.telling:
-            ways.setdefault((path.names, path.chunks), path)
-    return list(ways.values())
+        if path.informative:
+            candidates.setdefault((path.entities, path.chunk_ids), path)
+    return list(candidates.values())
 
 
-def bridge(ways: Sequence[Path], known: Map, groups: Sequence[Collection[str]]) -> list[str]:
-    """The passages on these ways, and those that are about the entities on them, the likeliest to be needed first.
+def rank_chunks(candidates: Sequence[Path], subgraph: Subgraph, groups: Sequence[Collection[str]]) -> list[str]:
+    """Return ids of the chunks on these paths, and of the chunks that define their entities, the best first.
 
-    A way is as likely as its value says, less so while words are left that it has not come to, and a passage as all the
-    ways that it is on together: several that agree on their first steps outweigh a better one that goes elsewhere.
-    `groups` are the names that each link of the question may mean: their passages are taken in turn, for a question
-    that compares two things needs both.
+    A chunk's probability is the sum over its paths, so several paths that share their first steps outweigh a better one
+    that goes elsewhere. `groups` are the entities that each link of the question may mean; chunks of the groups take
+    turns, because a question that compares two things needs both.
     """
     lists: list[list[str]] = []
     for group in groups:
         scores: defaultdict[str, float] = defaultdict(float)
-        for path in [path for path in ways if path.names[0] in group][:MOST_PATHS]:
-            about = [chunk for name in path.names[1:] for chunk in known.defining(name)[:1]]
-            likely = path.value - OPEN * (path.promise - path.value)
-            for chunk in dict.fromkeys([*path.chunks, *about]):
-                scores[chunk] += math.exp(likely - (0.0 if chunk in path.chunks else AHEAD))
+        for path in [path for path in candidates if path.entities[0] in group][:MAX_PATHS]:
+            about = [chunk for name in path.entities[1:] for chunk in subgraph.defining_chunks(name)[:1]]
+            likely = path.score - OPEN_TERM_FACTOR * (path.optimistic_score - path.score)
+            for chunk in dict.fromkeys([*path.chunk_ids, *about]):
+                scores[chunk] += math.exp(likely - (0.0 if chunk in path.chunk_ids else ENTITY_CHUNK_COST))
         lists.append(sorted(scores, key=lambda chunk: -scores[chunk]))
     return interleave(*lists, key=lambda chunk: chunk)
 
 
-def _goal(known: Map, asked: Asked, stems: Sequence[str], start: str) -> _Goal:
-    linked = start if start in asked.beside else next((n for n in known.same([start]) if n in asked.beside), "")
+def _ordered_terms(subgraph: Subgraph, terms: QueryTerms, stems: Sequence[str], start: str) -> _OrderedTerms:
+    linked = (
+        start
+        if start in terms.context_terms
+        else next((n for n in subgraph.aliases([start]) if n in terms.context_terms), "")
+    )
     # Without a link there is no side: words are taken from the end, where English says what comes first.
-    before, behind = asked.beside.get(linked, (tuple(asked.words)[::-1], ()))
+    before, behind = terms.context_terms.get(linked, (tuple(terms.words)[::-1], ()))
     number = {stem: n for n, stem in enumerate(stems)}
-    return _Goal(
+    return _OrderedTerms(
         np.array([number[word] for word in before], np.int64), np.array([number[word] for word in behind], np.int64)
     )
 
 
 @dataclass(frozen=True)
-class _Options:
-    """What may come next on a path, by step and by the words before and behind the link that it comes to."""
+class _Continuations:
+    """The possible continuations of a path: arrays of step × terms taken up before × terms taken up after the link."""
 
     path: Path
     steps: _Steps
     gains: Array
-    values: Array
-    promises: Array
+    scores: Array
+    optimistic_scores: Array
 
-    def best(self) -> Iterator[tuple[float, "_Options", int]]:
-        """The most promising places."""
-        flat: Array = self.promises.ravel()
-        few: Array = np.argsort(-flat)[:WIDTH]
+    def best(self) -> Iterator[tuple[float, "_Continuations", int]]:
+        """Yield optimistic scores with flat indexes of the best continuations."""
+        flat: Array = self.optimistic_scores.ravel()
+        few: Array = np.argsort(-flat)[:MAX_CONTINUATIONS]
         return ((promise, self, place) for promise, place in zip(flat[few].tolist(), few.tolist(), strict=True))
 
 
-def _longer(beam: Sequence[Path], lookup: "_Lookup", goal: _Goal) -> list[Path]:
-    """The most promising paths that are one step longer."""
-    every = [_options(path, steps, goal) for path in beam if (steps := lookup.of(path.names[-1])).ways]
+def _extend_beam(beam: Sequence[Path], lookup: "_StepTable", goal: _OrderedTerms) -> list[Path]:
+    """Return the best paths by optimistic score that are one step longer."""
+    every = [_continuations(path, steps, goal) for path in beam if (steps := lookup.of(path.entities[-1])).transitions]
     kept: dict[tuple[object, ...], Path] = {}
     for _, options, place in sorted((one for some in every for one in some.best()), key=lambda one: -one[0]):
-        path = _extended(options, goal, place)
+        path = _extend(options, goal, place)
         if path is not None:
-            kept.setdefault((path.names[-1], path.before, path.behind, *path.chunks), path)
-        if len(kept) == KEPT:
+            kept.setdefault((path.entities[-1], path.terms_before, path.terms_after, *path.chunk_ids), path)
+        if len(kept) == BEAM_WIDTH:
             break
     return list(kept.values())
 
 
-def _options(path: Path, steps: _Steps, goal: _Goal) -> _Options:
-    more = np.maximum(0.0, steps.says - path.said)
-    before, behind = goal.before[path.before :], goal.behind[path.behind :]
-    late = more[:, goal.before[: path.before]].sum(axis=1) + more[:, goal.behind[: path.behind]].sum(axis=1)
-    sides = _sums(more[:, before[:SPAN]]), _sums(more[:, behind[:SPAN]])
-    gains = LATE * late[:, None, None] + sides[0][:, :, None] + sides[1][:, None, :]
-    odds = SHARPNESS * gains - steps.costs[:, None, None]
-    rivals: Array = np.exp(np.maximum.reduceat(odds, steps.begins)).sum(axis=0)
-    values = path.value + odds - np.log(rivals) + MISS * gains - STEP
+def _continuations(path: Path, steps: _Steps, goal: _OrderedTerms) -> _Continuations:
+    more = np.maximum(0.0, steps.coverage - path.coverage)
+    before, behind = goal.before[path.terms_before :], goal.after[path.terms_after :]
+    late = more[:, goal.before[: path.terms_before]].sum(axis=1) + more[:, goal.after[: path.terms_after]].sum(axis=1)
+    sides = _prefix_sums(more[:, before[:MAX_TERMS_PER_STEP]]), _prefix_sums(more[:, behind[:MAX_TERMS_PER_STEP]])
+    gains = LATE_TERM_FACTOR * late[:, None, None] + sides[0][:, :, None] + sides[1][:, None, :]
+    odds = TERM_LOG_ODDS * gains - steps.costs[:, None, None]
+    rivals: Array = np.exp(np.maximum.reduceat(odds, steps.group_starts)).sum(axis=0)
+    values = path.score + odds - np.log(rivals) + MISSING_TERM_COST * gains - STEP_COST
     come: Array = np.add.outer(range(gains.shape[1]), range(gains.shape[2]))
-    return _Options(path, steps, gains, values, values + HOPE * MISS * (len(before) + len(behind) - come))
-
-
-def _extended(options: _Options, goal: _Goal, place: int) -> Path | None:
-    """The path with that step, unless it was at its end before."""
-    number, before, behind = map(int, np.unravel_index(place, options.values.shape))
-    path, (sentence, name) = options.path, options.steps.ways[number]
-    if name in path.names:
-        return None
-    before, behind = path.before + before, path.behind + behind
-    come = [*goal.before[:before], *goal.behind[:behind]]
-    said = path.said.copy()
-    said[come] = np.maximum(said[come], options.steps.says[number][come])
-    return Path(
-        (*path.names, name),
-        path.chunks if path.chunks[-1:] == (sentence.chunk,) else (*path.chunks, sentence.chunk),
-        said,
-        value=float(options.values.flat[place]),
-        promise=float(options.promises.flat[place]),
-        telling=bool(options.gains.flat[place] > TELLS),
-        before=before,
-        behind=behind,
+    return _Continuations(
+        path, steps, gains, values, values + EXPECTED_COVERAGE * MISSING_TERM_COST * (len(before) + len(behind) - come)
     )
 
 
-def _sums(rows: Array) -> Array:
-    """Of the first none, one, two ... columns."""
+def _extend(options: _Continuations, goal: _OrderedTerms, place: int) -> Path | None:
+    """Return the path with that continuation; None if it would visit an entity twice."""
+    number, before, behind = map(int, np.unravel_index(place, options.scores.shape))
+    path, (sentence, name) = options.path, options.steps.transitions[number]
+    if name in path.entities:
+        return None
+    before, behind = path.terms_before + before, path.terms_after + behind
+    come = [*goal.before[:before], *goal.after[:behind]]
+    said = path.coverage.copy()
+    said[come] = np.maximum(said[come], options.steps.coverage[number][come])
+    return Path(
+        (*path.entities, name),
+        path.chunk_ids if path.chunk_ids[-1:] == (sentence.chunk_id,) else (*path.chunk_ids, sentence.chunk_id),
+        said,
+        score=float(options.scores.flat[place]),
+        optimistic_score=float(options.optimistic_scores.flat[place]),
+        informative=bool(options.gains.flat[place] > MIN_GAIN),
+        terms_before=before,
+        terms_after=behind,
+    )
+
+
+def _prefix_sums(rows: Array) -> Array:
+    """Return sums of the first 0, 1, 2 ... columns."""
     return np.concatenate([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)], axis=1)
 
 
-class _Lookup:
-    """The steps from each entity, made when they are asked for."""
+class _StepTable:
+    """The possible steps from each entity, computed on demand."""
 
-    def __init__(self, known: Map, stems: Sequence[str]) -> None:
+    def __init__(self, subgraph: Subgraph, stems: Sequence[str]) -> None:
         self._stems = stems
-        self._kinds = known.kinds()
-        self._meant = _meant(known, stems)
-        self._known = known
-        self._made: dict[str, _Steps] = {}
+        self._describing_terms = subgraph.describing_terms()
+        self._synonyms = _synonym_weights(subgraph, stems)
+        self._subgraph = subgraph
+        self._steps: dict[str, _Steps] = {}
 
     def of(self, name: str) -> _Steps:
-        """Those from this entity."""
-        if name not in self._made:
-            self._made[name] = self._make(name)
-        return self._made[name]
+        """Return the steps from this entity."""
+        if name not in self._steps:
+            self._steps[name] = self._make(name)
+        return self._steps[name]
 
     def _make(self, name: str) -> _Steps:
-        ways = [(s, other) for s in self._known.naming(name) for other in s.about if other != name][:MOST_STEPS]
-        ways.sort(key=lambda way: way[1])
-        begins = [n for n, (_, other) in enumerate(ways) if not n or other != ways[n - 1][1]]
-        says = np.zeros((len(ways), len(self._stems)))
-        for number, (sentence, other) in enumerate(ways):
-            heard = sentence.heard | self._kinds.get(other, frozenset())
+        candidates = [
+            (s, other) for s in self._subgraph.sentences_about(name) for other in s.entity_weights if other != name
+        ][:MAX_STEPS]
+        candidates.sort(key=lambda way: way[1])
+        begins = [n for n, (_, other) in enumerate(candidates) if not n or other != candidates[n - 1][1]]
+        says = np.zeros((len(candidates), len(self._stems)))
+        for number, (sentence, other) in enumerate(candidates):
+            heard = sentence.query_stems | self._describing_terms.get(other, frozenset())
             says[number] = [float(word in heard) for word in self._stems]
-            rows = [self._meant[word] for word in sentence.words if word in self._meant]
+            rows = [self._synonyms[word] for word in sentence.words if word in self._synonyms]
             says[number] = np.max([says[number], *rows], axis=0)
-        costs = np.array([_cost(sentence, name, other) for sentence, other in ways])
-        return _Steps(ways, says, costs, np.array(begins, np.int64))
+        costs = np.array([_step_cost(sentence, name, other) for sentence, other in candidates])
+        return _Steps(candidates, says, costs, np.array(begins, np.int64))
 
 
-def _cost(sentence: Sentence, here: str, there: str) -> float:
-    if sentence.about[here] > NAMED:
+def _step_cost(sentence: Sentence, here: str, there: str) -> float:
+    if sentence.entity_weights[here] > MENTIONED:
         return 0.0
-    return BACK if sentence.about[there] > NAMED else BESIDE
+    return REVERSED_COST if sentence.entity_weights[there] > MENTIONED else SIDEWAYS_COST
 
 
-def _meant(known: Map, stems: Sequence[str]) -> dict[str, Array]:
-    """How much each word of sentences means each asked word."""
-    if not known.like:
+def _synonym_weights(subgraph: Subgraph, stems: Sequence[str]) -> dict[str, Array]:
+    """Return for each word of sentences how much it covers each stem, by the similarity of their vectors."""
+    if not subgraph.word_vectors:
         return {}
-    likeness = np.array(list(known.like.values())) @ np.array([known.said[word] for word in stems]).T
-    return dict(zip(known.like, np.clip((likeness - NEAR) / (SAME - NEAR), 0.0, 1.0) ** 2 * MEANT, strict=True))
+    likeness = (
+        np.array(list(subgraph.word_vectors.values())) @ np.array([subgraph.query_vectors[word] for word in stems]).T
+    )
+    return dict(
+        zip(
+            subgraph.word_vectors,
+            np.clip((likeness - MIN_SIMILARITY) / (FULL_SIMILARITY - MIN_SIMILARITY), 0.0, 1.0) ** 2
+            * MAX_SYNONYM_WEIGHT,
+            strict=True,
+        )
+    )

@@ -1,7 +1,13 @@
-"""The mode `walk`, for questions of several hops: from the entities a question names along what passages say of them.
+"""The mode `walk`, for questions of several hops. It needs no language model.
 
-No language model. A hop asks the graph store, the passages and the embedder once each; what it decides is a pure
-function of `domain`. Those take tens of milliseconds, so they run in a thread, one after another.
+1. Link the question's names to entities (`linking.py`); without a name, start from entities of the most similar chunks.
+2. For up to `MAX_HOPS` hops, read the neighbourhood of the frontier and the chunks about it into a `Subgraph`, and take
+   the next frontier from the ends of the best paths (`paths.py`, beam search) and from personalised PageRank
+   (`pagerank.py`), as HippoRAG 2 does, but over sentences instead of whole passages.
+3. Fuse three rankings of chunks (paths, PageRank, and dense search with BM25) by weighted reciprocal rank.
+
+A hop makes one request each to the graph store, the passages, the vectors and the embedder. Decisions are pure
+functions; they take tens of milliseconds, so they run in a thread, one after another.
 """
 
 import asyncio
@@ -14,89 +20,101 @@ from contracts.graph import Entity, Hit, Relation
 from contracts.ids import pair
 from runtime.models.port import Vector
 from runtime.stores.graph.port import MOST_SOURCES, Neighbourhood
-from services.query.context.layout import entity_line, relation_line, tokens
+from services.query.context.layout import count_context_tokens, entity_line, relation_line
 from services.query.passage import Passage
 from services.query.question import Keywords, Question
 from services.query.retrieval.dependencies import RetrievalDependencies
-from services.query.retrieval.fusion import fused
-from services.query.retrieval.linking import Link, NameIndex, forms_left, linked
-from services.query.retrieval.multihop.paths import Path, bridge, paths, telling
-from services.query.retrieval.multihop.sentences import NAMED, Asked, Sentence, lexical, sentences
-from services.query.retrieval.multihop.subgraph import Map
-from services.query.retrieval.provenance import told_by
-from services.query.retrieval.ranking import within
+from services.query.retrieval.fusion import reciprocal_rank_fusion
+from services.query.retrieval.linking import Link, NameIndex, link_entities, unlinked_forms
+from services.query.retrieval.multihop.bm25 import bm25_ranking
+from services.query.retrieval.multihop.paths import Path, informative_paths, rank_chunks, search_paths
+from services.query.retrieval.multihop.query_terms import QueryTerms
+from services.query.retrieval.multihop.sentences import MENTIONED, Sentence, sentences_about_entities
+from services.query.retrieval.multihop.subgraph import Subgraph
+from services.query.retrieval.provenance import restrict_neighbourhood
 from services.query.retrieval.results import SearchResult
-from services.query.retrieval.scoping import MOST_SUPPORTS, Documents, held_to
+from services.query.retrieval.scoping import MAX_PROVENANCE, DocumentIds, restrict_to_documents
+from services.query.retrieval.token_budget import fit_budget
 from services.query.spaces import Spaces
 
-HOPS = 6
-FRONTIER, OF_PATHS = 16, 8
-"""Entities whose ties and passages are read in one hop, and how many of them are ends of promising paths."""
-MARGIN = 3.0
-"""How much less than the best path's value a path may promise to be followed: where none does, the walk ends."""
-TIES = 40
-"""Relations read per entity: a hub costs a bounded read, its heaviest relations first."""
-READ_OF_LINKED, READ_OF_OTHERS, LIKE = 12, 6, 4
-"""Passages read about an entity; where more name it, so many more, those most like the question."""
-COMPARED = 64
-"""Words of sentences that are newly compared with the question in one hop."""
-DENSE = 20
-"""Passages most like the question, at least."""
-SEEDING = 3
-"""Where nothing links, how many of them stand in for the linked entities, and for how many."""
-FIRST = 2
-"""Passages about each linked entity that come before all others."""
-BRIDGE, WALKED, HYBRID = 24.0, 1.0, 0.5
-"""What the three lists count,"""
-FLATTENING = 5
-"""and how little their first places stand out: each list is good at its top only."""
-SHOWN = 20
-"""Paths, and hubs that were not read whole, that are told of."""
+MAX_HOPS = 6
+"""Rounds of reading: paths longer than this are not found."""
+MAX_FRONTIER, MAX_PATH_ENDS = 16, 8
+"""Entities that one hop reads at most, and how many of them may be ends of paths; PageRank fills the rest."""
+STOP_MARGIN = 3.0
+"""Logarithm. The walk ends when no unfinished path's optimistic score is above the best score less this margin."""
+MAX_RELATIONS = 40
+"""Relations read per entity, the heaviest first: it bounds the cost of a hub."""
+CHUNKS_OF_LINKED, CHUNKS_OF_OTHERS, SIMILAR_CHUNKS = 12, 6, 4
+"""Chunks read about a linked entity and about any other; then the most similar ones among its remaining chunks."""
+MAX_NEW_WORDS = 64
+"""Words of sentences that one hop embeds at most, to compare them with the words of the question."""
+MIN_DENSE_HITS = 20
+"""Chunks that dense search returns at least."""
+MAX_SEEDS = 3
+"""Where no entity is linked: how many dense hits provide start entities, and how many start entities there are."""
+DEFINING_CHUNKS_FIRST = 2
+"""Chunks about each linked entity that are ranked before all others."""
+PATHS_WEIGHT, PAGERANK_WEIGHT, HYBRID_WEIGHT = 24.0, 1.0, 0.5
+"""Weights of the three rankings in the fusion: chunks on paths, chunks by PageRank, dense search with BM25."""
+FUSION_K = 5
+"""The constant k of reciprocal rank fusion. It is small because each ranking is good at its top only."""
+MAX_SHOWN = 20
+"""Paths, and hubs that were read in part, that the processing info lists at most."""
 
 
 @dataclass(frozen=True)
-class _Quest:
-    """A question on its way: where it may be answered from, what it names and what it asks beside the names."""
+class _WalkState:
+    """What stays the same during one walk: the question, its links and terms, and where it may be answered from."""
 
     question: Question
     spaces: Spaces
     deps: RetrievalDependencies
     index: NameIndex
     links: Sequence[Link]
-    asked: Asked
-    documents: Documents = None
+    terms: QueryTerms
+    document_ids: DocumentIds = None
 
 
 async def walk(
-    question: Question, keywords: Keywords, spaces: Spaces, deps: RetrievalDependencies, documents: Documents = None
+    question: Question, keywords: Keywords, spaces: Spaces, deps: RetrievalDependencies, documents: DocumentIds = None
 ) -> SearchResult:
-    """The passages along the ways from the linked entities, and what explains them. Keywords are not needed."""
+    """Return chunks ranked by paths from the linked entities, with the entities and relations on these paths.
+
+    `keywords` is not used. `documents` restricts the result to these documents. Raises `Unavailable`.
+    """
     fresh = deps.cache_invalidation.refresh(spaces.graph, spaces.vectors)
     index, _ = await asyncio.gather(deps.entity_names.of(spaces), fresh)
     links = await _links(question, index, spaces, deps)
-    quest = _Quest(question, spaces, deps, index, links, Asked.of(question.query, links), documents)
-    vector, *said = await deps.embed([question.query, *quest.asked.words.values()])
-    hits = await _dense(quest, vector)
-    near = await deps.passages.get(spaces.status, [hit.names[0] for hit in hits])
-    starts = {name: 1.0 / len(link.names) for link in links for name in link.names} or _seeds_of(quest, hits, near)
-    known = Map(said=dict(zip(quest.asked.words, said, strict=True)))
-    starts |= await _explore(quest, known, starts, vector)
-    found = await asyncio.to_thread(paths, known, quest.asked, list(starts))
-    ways = telling(found)
-    entities, relations = await _things(quest, starts, ways)
-    hybrid = await asyncio.to_thread(_hybrid, quest, known, hits, near)
-    ranked = await asyncio.to_thread(_ranked, quest, known, ways, starts, hybrid)
-    spent = tokens(entities, relations, deps.count_tokens)
-    return SearchResult(entities, relations, ranked, spent, _info(quest, known, ways, entities, relations))
+    state = _WalkState(question, spaces, deps, index, links, QueryTerms.of(question.query, links), documents)
+    vector, *said = await deps.embed([question.query, *state.terms.words.values()])
+    hits = await _dense_hits(state, vector)
+    dense_passages = await deps.passages.get(spaces.status, [hit.names[0] for hit in hits])
+    starts = {name: 1.0 / len(link.names) for link in links for name in link.names} or _seed_entities(
+        state, hits, dense_passages
+    )
+    subgraph = Subgraph(query_vectors=dict(zip(state.terms.words, said, strict=True)))
+    starts |= await _explore(state, subgraph, starts, vector)
+    found = await asyncio.to_thread(search_paths, subgraph, state.terms, list(starts))
+    informative = informative_paths(found)
+    entities, relations = await _graph_context(state, starts, informative)
+    hybrid = await asyncio.to_thread(_hybrid_ranking, state, subgraph, hits, dense_passages)
+    ranked = await asyncio.to_thread(_rank_chunks, state, subgraph, informative, starts, hybrid)
+    spent = count_context_tokens(entities, relations, deps.count_tokens)
+    return SearchResult(
+        entities, relations, ranked, spent, _processing_info(state, subgraph, informative, entities, relations)
+    )
 
 
 async def _links(question: Question, index: NameIndex, spaces: Spaces, deps: RetrievalDependencies) -> list[Link]:
-    """By the index; what else may be a name is looked up as it is written: the index is not there for a workspace of
-    very many names, and a moment behind otherwise.
+    """Return the links of the question, in order.
+
+    What may be a name but is not in the index is looked up in the graph store as it is written, because the index is
+    empty for a workspace of very many names, and seconds old otherwise.
     """
-    found = await asyncio.to_thread(linked, question.query, index)
-    sure = [link for link in found if link.by != "spelling"]
-    there = await deps.graph_reader.entities(spaces.graph, forms_left(question.query, sure))
+    found = await asyncio.to_thread(link_entities, question.query, index)
+    sure = [link for link in found if link.method != "spelling"]
+    there = await deps.graph_reader.entities(spaces.graph, unlinked_forms(question.query, sure))
     for said in sorted(there, key=len, reverse=True):
         start = question.query.find(said)
         new = Link(said, start, start + len(said), (said,), "name")
@@ -110,124 +128,159 @@ def _overlap(one: Link, other: Link) -> bool:
     return one.start < other.end and other.start < one.end
 
 
-async def _dense(quest: _Quest, vector: Vector) -> list[Hit]:
-    most, least = max(quest.question.chunk_top_k, DENSE), quest.deps.min_score
-    return await quest.deps.vectors.search(
-        quest.spaces.vectors, "chunks", vector, top_k=most, min_score=least, documents=quest.documents
+async def _dense_hits(state: _WalkState, vector: Vector) -> list[Hit]:
+    most, least = max(state.question.chunk_top_k, MIN_DENSE_HITS), state.deps.min_score
+    return await state.deps.vectors.search(
+        state.spaces.vectors, "chunks", vector, top_k=most, min_score=least, documents=state.document_ids
     )
 
 
-def _seeds_of(quest: _Quest, hits: Sequence[Hit], near: Mapping[str, Passage]) -> dict[str, float]:
-    """Where nothing links: the entities that the passages most like the question are about."""
+def _seed_entities(state: _WalkState, hits: Sequence[Hit], dense_passages: Mapping[str, Passage]) -> dict[str, float]:
+    """Return start entities with weights, taken from the most similar passages, for a question without links."""
     starts: dict[str, float] = {}
-    first = [near[hit.names[0]] for hit in hits if hit.names[0] in near][:SEEDING]
+    first = [dense_passages[hit.names[0]] for hit in hits if hit.names[0] in dense_passages][:MAX_SEEDS]
     for rank, passage in enumerate(first, 1):
-        about = {name: how for s in sentences(passage, quest.index, quest.asked) for name, how in s.about.items()}
+        about = {
+            name: how
+            for s in sentences_about_entities(passage, state.index, state.terms)
+            for name, how in s.entity_weights.items()
+        }
         for name, how in about.items():
-            if how > NAMED:
+            if how > MENTIONED:
                 starts[name] = starts.get(name, 0.0) + how / rank
-    return dict(sorted(starts.items(), key=lambda pair: -pair[1])[:SEEDING])
+    return dict(sorted(starts.items(), key=lambda pair: -pair[1])[:MAX_SEEDS])
 
 
-async def _wanted(quest: _Quest, known: Map, frontier: Sequence[str], most: int, vector: Vector) -> list[str]:
-    """The first passages about these entities, and of those that many name also the ones most like the question: what
-    says what a hub is seldom comes first.
+async def _chunks_to_read(
+    state: _WalkState, subgraph: Subgraph, frontier: Sequence[str], most: int, vector: Vector
+) -> list[str]:
+    """Return ids of the first `most` unread chunks about each entity, then of those most similar to the question.
+
+    Similarity matters for hubs: the chunk that answers the question is seldom among their first.
     """
-    unread = {name: known.unread(name) for name in frontier}
+    unread = {name: subgraph.unread_chunks(name) for name in frontier}
     rest = {chunk for chunks in unread.values() for chunk in chunks[most:]}
-    like = await quest.deps.similarities.similarities(quest.spaces.vectors, rest, vector)
+    like = await state.deps.similarities.similarities(state.spaces.vectors, rest, vector)
     best = {name: sorted(chunks[most:], key=lambda chunk: -like.get(chunk, -1.0)) for name, chunks in unread.items()}
-    return list(dict.fromkeys(chunk for name in frontier for chunk in [*unread[name][:most], *best[name][:LIKE]]))
+    return list(
+        dict.fromkeys(chunk for name in frontier for chunk in [*unread[name][:most], *best[name][:SIMILAR_CHUNKS]])
+    )
 
 
-async def _around(quest: _Quest, frontier: Sequence[str]) -> Neighbourhood:
-    """What lies around these entities, as the quest's documents tell of it where it is held to some. The graph names
-    the first passages of an entity only: of a hub those of these documents are looked up one by one.
+async def _neighbourhood(state: _WalkState, frontier: Sequence[str]) -> Neighbourhood:
+    """Return the neighbours of these entities, restricted to the documents of the walk if there are any.
+
+    A node lists its first chunks only, so the chunks of a hub are looked up per document.
     """
-    space, documents = quest.spaces.graph, quest.documents
-    around = await quest.deps.graph_reader.neighbourhood(space, frontier, limit=TIES)
+    space, documents = state.spaces.graph, state.document_ids
+    around = await state.deps.graph_reader.neighbourhood(space, frontier, limit=MAX_RELATIONS)
     if documents is None:
         return around
     hubs = [name for name in frontier if name in around.nodes and around.nodes[name].support > MOST_SOURCES]
-    of = quest.deps.provenance.of
-    found = await asyncio.gather(*(of(space, (name,), limit=MOST_SUPPORTS, among=documents) for name in hubs))
+    of = state.deps.provenance.of
+    found = await asyncio.gather(*(of(space, (name,), limit=MAX_PROVENANCE, among=documents) for name in hubs))
     more = {name: [support.chunk_id for support in some] for name, some in zip(hubs, found, strict=True)}
-    return told_by(around, documents, more)
+    return restrict_neighbourhood(around, documents, more)
 
 
-async def _explore(quest: _Quest, known: Map, starts: Mapping[str, float], vector: Vector) -> dict[str, float]:
-    """Hop by hop, what lies around the starts. Returns other names of the starts, which the first hop finds."""
-    deps, spaces, frontier = quest.deps, quest.spaces, list(starts)
-    others: dict[str, float] = {}
-    for hop in range(HOPS):
+async def _explore(
+    state: _WalkState, subgraph: Subgraph, starts: Mapping[str, float], vector: Vector
+) -> dict[str, float]:
+    """Fill the subgraph hop by hop from the starts. Return aliases of the starts, with weight 1, from the first hop."""
+    deps, spaces, frontier = state.deps, state.spaces, list(starts)
+    aliases_of_starts: dict[str, float] = {}
+    for hop in range(MAX_HOPS):
         if not frontier:
             break
-        known.add(await _around(quest, frontier))
-        wanted = await _wanted(quest, known, frontier, READ_OF_OTHERS if hop else READ_OF_LINKED, vector)
+        subgraph.add_neighbourhood(await _neighbourhood(state, frontier))
+        wanted = await _chunks_to_read(state, subgraph, frontier, CHUNKS_OF_OTHERS if hop else CHUNKS_OF_LINKED, vector)
         passages = await deps.passages.get(spaces.status, wanted)
-        known.read(passages, await asyncio.to_thread(_said, quest, passages))
-        new = known.unknown_words(COMPARED)
-        known.like |= zip(new, await deps.embed_words(new), strict=True)
-        others = others or dict.fromkeys(known.same(starts), 1.0)
-        done = {*known.degrees, *frontier}
-        frontier = await asyncio.to_thread(_ahead, quest, known, {**starts, **others}, done)
-    return others
+        subgraph.add_passages(passages, await asyncio.to_thread(_read_sentences, state, passages))
+        new = subgraph.words_without_vector(MAX_NEW_WORDS)
+        subgraph.word_vectors |= zip(new, await deps.embed_words(new), strict=True)
+        aliases_of_starts = aliases_of_starts or dict.fromkeys(subgraph.aliases(starts), 1.0)
+        done = {*subgraph.degrees, *frontier}
+        frontier = await asyncio.to_thread(_next_frontier, state, subgraph, {**starts, **aliases_of_starts}, done)
+    return aliases_of_starts
 
 
-def _said(quest: _Quest, passages: Mapping[str, Passage]) -> list[Sentence]:
-    return [said for passage in passages.values() for said in sentences(passage, quest.index, quest.asked)]
+def _read_sentences(state: _WalkState, passages: Mapping[str, Passage]) -> list[Sentence]:
+    return [
+        said for passage in passages.values() for said in sentences_about_entities(passage, state.index, state.terms)
+    ]
 
 
-def _ahead(quest: _Quest, known: Map, starts: Mapping[str, float], done: Collection[str]) -> list[str]:
-    """Where to go on: half from the ends of the best paths, the rest where a walk stands most often. Nowhere when no
-    path promises as much as the best one is worth.
-    """
-    found = paths(known, quest.asked, list(starts))
-    ahead = sorted((path for path in found if path.telling and path.names[-1] not in done), key=lambda p: -p.promise)
-    if found and (not ahead or ahead[0].promise <= found[0].value - MARGIN):
-        return []
-    ends = list(dict.fromkeys(path.names[-1] for path in ahead))
-    entities, _ = known.walked(quest.asked, starts)
-    often = [name for name in entities if name not in done]
-    return list(dict.fromkeys([*ends[:OF_PATHS], *often]))[:FRONTIER]
-
-
-def _hybrid(quest: _Quest, known: Map, hits: Sequence[Hit], near: Mapping[str, Passage]) -> list[str]:
-    """By likeness and by words, without the graph."""
-    by_words = lexical(quest.question.query, {**near, **known.passages})
-    return fused(([hit.names[0] for hit in hits], 1.0), (by_words, 1.0))
-
-
-def _ranked(
-    quest: _Quest, known: Map, ways: Sequence[Path], starts: Mapping[str, float], hybrid: Sequence[str]
+def _next_frontier(
+    state: _WalkState, subgraph: Subgraph, starts: Mapping[str, float], done: Collection[str]
 ) -> list[str]:
-    """The passages about the linked entities first. Nothing is sorted by likeness to the question after this."""
-    groups = [{*link.names, *known.same(link.names)} for link in quest.links] or [set(starts)]
-    _, walked = known.walked(quest.asked, starts)
-    first = [chunk for name in starts for chunk in known.defining(name)[:FIRST]] if quest.links else []
-    rest = fused((bridge(ways, known, groups), BRIDGE), (walked, WALKED), (hybrid, HYBRID), flattening=FLATTENING)
+    """Return the entities to read next: the ends of the best paths, then the first by PageRank.
+
+    Empty when no unfinished path can still score as high as the best one.
+    """
+    found = search_paths(subgraph, state.terms, list(starts))
+    ahead = sorted(
+        (path for path in found if path.informative and path.entities[-1] not in done),
+        key=lambda p: -p.optimistic_score,
+    )
+    if found and (not ahead or ahead[0].optimistic_score <= found[0].score - STOP_MARGIN):
+        return []
+    ends = list(dict.fromkeys(path.entities[-1] for path in ahead))
+    entities, _ = subgraph.rank_by_pagerank(state.terms, starts)
+    often = [name for name in entities if name not in done]
+    return list(dict.fromkeys([*ends[:MAX_PATH_ENDS], *often]))[:MAX_FRONTIER]
+
+
+def _hybrid_ranking(
+    state: _WalkState, subgraph: Subgraph, hits: Sequence[Hit], dense_passages: Mapping[str, Passage]
+) -> list[str]:
+    """Return chunk ids by dense search and BM25, fused; the graph has no part in it."""
+    by_words = bm25_ranking(state.question.query, {**dense_passages, **subgraph.passages})
+    return reciprocal_rank_fusion(([hit.names[0] for hit in hits], 1.0), (by_words, 1.0))
+
+
+def _rank_chunks(
+    state: _WalkState,
+    subgraph: Subgraph,
+    informative: Sequence[Path],
+    starts: Mapping[str, float],
+    hybrid: Sequence[str],
+) -> list[str]:
+    """Return chunk ids, the best first: those defining the linked entities, then the fusion of the three rankings."""
+    groups = [{*link.names, *subgraph.aliases(link.names)} for link in state.links] or [set(starts)]
+    _, walked = subgraph.rank_by_pagerank(state.terms, starts)
+    first = (
+        [chunk for name in starts for chunk in subgraph.defining_chunks(name)[:DEFINING_CHUNKS_FIRST]]
+        if state.links
+        else []
+    )
+    rest = reciprocal_rank_fusion(
+        (rank_chunks(informative, subgraph, groups), PATHS_WEIGHT),
+        (walked, PAGERANK_WEIGHT),
+        (hybrid, HYBRID_WEIGHT),
+        k=FUSION_K,
+    )
     return list(dict.fromkeys([*first, *rest]))
 
 
-async def _things(
-    quest: _Quest, starts: Mapping[str, float], found: Sequence[Path]
+async def _graph_context(
+    state: _WalkState, starts: Mapping[str, float], found: Sequence[Path]
 ) -> tuple[list[Entity], list[Relation]]:
-    """The entities and relations on the best paths, within the question's budgets."""
-    question, count, space = quest.question, quest.deps.count_tokens, quest.spaces.graph
-    names = list(dict.fromkeys([*starts, *(name for path in found for name in path.names)]))[: question.top_k]
-    steps = [pair(*step) for path in found for step in zip(path.names, path.names[1:], strict=False)]
+    """Return the entities and relations on these paths, cut to the question's token budgets."""
+    question, count, space = state.question, state.deps.count_tokens, state.spaces.graph
+    names = list(dict.fromkeys([*starts, *(name for path in found for name in path.entities)]))[: question.top_k]
+    steps = [pair(*step) for path in found for step in zip(path.entities, path.entities[1:], strict=False)]
     pairs = list(dict.fromkeys(steps))[: question.top_k]
     entities, relations = await asyncio.gather(
-        quest.deps.graph_reader.entities(space, names), quest.deps.graph_reader.relations(space, pairs)
+        state.deps.graph_reader.entities(space, names), state.deps.graph_reader.relations(space, pairs)
     )
-    held = partial(held_to, documents=quest.documents, spaces=quest.spaces, deps=quest.deps)
+    held = partial(restrict_to_documents, documents=state.document_ids, spaces=state.spaces, deps=state.deps)
     return (
-        within(
+        fit_budget(
             await held([entities[name] for name in names if name in entities]),
             question.max_entity_tokens,
             lambda entity: count(entity_line(entity)),
         ),
-        within(
+        fit_budget(
             await held([relations[key] for key in pairs if key in relations]),
             question.max_relation_tokens,
             lambda relation: count(relation_line(relation)),
@@ -235,18 +288,22 @@ async def _things(
     )
 
 
-def _info(
-    quest: _Quest, known: Map, found: Sequence[Path], entities: Sequence[Entity], relations: Sequence[Relation]
+def _processing_info(
+    state: _WalkState,
+    subgraph: Subgraph,
+    found: Sequence[Path],
+    entities: Sequence[Entity],
+    relations: Sequence[Relation],
 ) -> dict[str, Any]:
-    cut = {name: degree - TIES for name, degree in known.degrees.items() if degree > TIES}
-    links = [link for link in quest.links if quest.documents is None or known.nodes.keys() & {*link.names}]
+    cut = {name: degree - MAX_RELATIONS for name, degree in subgraph.degrees.items() if degree > MAX_RELATIONS}
+    links = [link for link in state.links if state.document_ids is None or subgraph.nodes.keys() & {*link.names}]
     return {
-        "total_entities_found": len(known.nodes),
-        "total_relations_found": len(known.ties),
+        "total_entities_found": len(subgraph.nodes),
+        "total_relations_found": len(subgraph.relations),
         "entities_after_truncation": len(entities),
         "relations_after_truncation": len(relations),
-        "merged_chunks_count": len(known.passages),
-        "linked": [{"said": link.said, "entities": list(link.names), "by": link.by} for link in links],
-        "paths": [{"entities": list(path.names), "chunks": list(path.chunks)} for path in found[:SHOWN]],
-        "relations_not_read": dict(sorted(cut.items(), key=lambda pair: -pair[1])[:SHOWN]),
+        "merged_chunks_count": len(subgraph.passages),
+        "linked": [{"said": link.text, "entities": list(link.names), "by": link.method} for link in links],
+        "paths": [{"entities": list(path.entities), "chunks": list(path.chunk_ids)} for path in found[:MAX_SHOWN]],
+        "relations_not_read": dict(sorted(cut.items(), key=lambda pair: -pair[1])[:MAX_SHOWN]),
     }

@@ -70,7 +70,7 @@ async def test_an_answer_of_a_model_rests_on_the_context() -> None:
 
 async def test_a_context_is_given_when_only_that_is_asked_for() -> None:
     world = await library_of_two()
-    answer = await ask(Question(QUESTION), W, world.deps(), wanted="context")
+    answer = await ask(Question(QUESTION), W, world.deps(), output="context")
     assert answer.text.startswith("Knowledge Graph Data (Entity):")
     assert answer.by_model is False
 
@@ -132,7 +132,7 @@ async def test_the_whole_context_stays_within_its_budget() -> None:
     world = World()
     await world.index("long", *(f"Radium in passage {n}. " + "word " * 200 for n in range(30)))
     deps = world.deps()
-    answer = await ask(Question(QUESTION, max_total_tokens=4000), W, deps, wanted="context")
+    answer = await ask(Question(QUESTION, max_total_tokens=4000), W, deps, output="context")
     assert 1000 < deps.count_tokens(answer.text) < 4000
 
 
@@ -193,7 +193,7 @@ async def test_history_and_instructions_reach_the_model_and_nothing_else() -> No
 @pytest.mark.parametrize("mode", MODES)
 async def test_the_prompt_speaks_of_a_graph_only_where_there_is_one(mode: Mode) -> None:
     world = await library_of_two()
-    answer = await ask(Question(QUESTION, mode), W, world.deps(), wanted="prompt")
+    answer = await ask(Question(QUESTION, mode), W, world.deps(), output="prompt")
     assert ("its graph" in answer.text) == (mode != "naive")
     assert answer.text.endswith(f"```\n\n---User Query---\n{QUESTION}")
 

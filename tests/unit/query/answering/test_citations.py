@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.query.answering.citations import KnownOnly, known_only
+from services.query.answering.citations import CitationFilter, remove_unknown_citations
 
 THREE = {"1", "2", "3"}
 
@@ -51,11 +51,11 @@ THREE = {"1", "2", "3"}
     ],
 )
 def test_only_citations_of_references_that_there_are_stay(text: str, kept: str) -> None:
-    assert known_only(text, THREE) == kept
+    assert remove_unknown_citations(text, THREE) == kept
 
 
 def test_where_there_are_no_references_no_citation_stays() -> None:
-    assert known_only("A [1], B [2, 3].", ()) == "A, B."
+    assert remove_unknown_citations("A [1], B [2, 3].", ()) == "A, B."
 
 
 ODD = st.lists(
@@ -70,19 +70,19 @@ ODD = st.lists(
 @given(text=ODD, cuts=st.lists(st.integers(0, 120)))
 def test_however_a_text_is_split_the_pieces_join_to_the_same(text: str, cuts: list[int]) -> None:
     places = sorted({0, *(cut for cut in cuts if cut < len(text)), len(text)})
-    citations = KnownOnly(THREE)
+    citations = CitationFilter(THREE)
     pieces = [citations.feed(text[start:end]) for start, end in pairwise(places)]
-    assert "".join(pieces) + citations.end() == known_only(text, THREE)
+    assert "".join(pieces) + citations.end() == remove_unknown_citations(text, THREE)
 
 
 @given(text=ODD)
 def test_what_is_known_is_never_touched(text: str) -> None:
-    assert known_only(text, {str(number) for number in range(1000)}) == text
+    assert remove_unknown_citations(text, {str(number) for number in range(1000)}) == text
 
 
 @given(text=ODD)
 def test_only_what_may_begin_a_citation_is_held_back(text: str) -> None:
-    citations = KnownOnly({str(number) for number in range(1000)})
+    citations = CitationFilter({str(number) for number in range(1000)})
     given_back = ""
     for place, character in enumerate(text, 1):
         given_back += citations.feed(character)

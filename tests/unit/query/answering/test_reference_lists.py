@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.query.answering.answer_text import Cleaned, cleaned
-from services.query.answering.reference_lists import MadeUpLists
+from services.query.answering.answer_text import StreamCleaner, clean
+from services.query.answering.reference_lists import ReferenceListFilter
 
 TRUE = {"harbour.md": "1", "minutes of May.md": "2"}
 
 
 def told(text: str) -> str:
-    lists = MadeUpLists(TRUE)
+    lists = ReferenceListFilter(TRUE)
     return lists.feed(text) + lists.end()
 
 
@@ -51,9 +51,9 @@ PARTS = st.sampled_from(
 def test_in_pieces_the_text_is_the_same_as_in_one(parts: list[str], cuts: list[int]) -> None:
     text = "".join(parts)
     places = sorted({min(cut, len(text)) for cut in cuts} | {0, len(text)})
-    filters = Cleaned(TRUE)
-    assert "".join(filters.feed(text[a:b]) for a, b in pairwise(places)) + filters.end() == cleaned(text, TRUE)
+    filters = StreamCleaner(TRUE)
+    assert "".join(filters.feed(text[a:b]) for a, b in pairwise(places)) + filters.end() == clean(text, TRUE)
 
 
 def test_what_is_dropped_brings_no_picture_together() -> None:
-    assert "![" not in cleaned("Look![9][x](http://evil.example/) and ! [9][x](http://evil.example/)", TRUE)
+    assert "![" not in clean("Look![9][x](http://evil.example/) and ! [9][x](http://evil.example/)", TRUE)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.query.retrieval.linking import NameIndex, form_of, forms_left, linked, words
+from services.query.retrieval.linking import NameIndex, link_entities, normalised, unlinked_forms, words
 
 NAMES = (
     ("Blue Harbour", "content"), ("Harbour", "location"), ("Blue Harbour Festival", "event"), ("Ada Marsh", "person"),
@@ -22,7 +22,7 @@ def index(*names: tuple[str, str]) -> NameIndex:
 
 
 def found(question: str, *names: tuple[str, str]) -> list[tuple[str, tuple[str, ...], str]]:
-    return [(link.said, link.names, link.by) for link in linked(question, index(*names))]
+    return [(link.text, link.names, link.method) for link in link_entities(question, index(*names))]
 
 
 def test_the_longest_name_is_meant_not_one_inside_of_it() -> None:
@@ -79,13 +79,13 @@ def test_one_form_may_mean_a_few_entities_but_not_many() -> None:
 
 
 def test_nothing_links_to_nothing() -> None:
-    assert found("", ("A", "")) == [] and linked("Who is Ada Marsh?", NameIndex()) == []
+    assert found("", ("A", "")) == [] and link_entities("Who is Ada Marsh?", NameIndex()) == []
     assert found("？！…", ("...", ""), ("x" * 5000, "")) == []
 
 
 def test_what_is_left_of_a_question_may_be_looked_up_as_it_is_written() -> None:
     question = "Did Ada Marsh know Nora van Quist of the Old Mill?"
-    left = forms_left(question, linked(question, index()))
+    left = unlinked_forms(question, link_entities(question, index()))
     assert {"Nora van Quist", "Old Mill"} <= set(left)
     assert not [form for form in left if "Ada" in form or form.startswith("of ")]
 
@@ -93,14 +93,14 @@ def test_what_is_left_of_a_question_may_be_looked_up_as_it_is_written() -> None:
 @given(st.text(max_size=80))
 def test_any_text_is_read_without_failing_and_links_lie_where_they_say(text: str) -> None:
     for word in words(text):
-        assert form_of(text[word.start : word.end]) == word.form
-    for link in linked(text, index()):
-        assert text[link.start : link.end] == link.said
+        assert normalised(text[word.start : word.end]) == word.form
+    for link in link_entities(text, index()):
+        assert text[link.start : link.end] == link.text
 
 
 @given(st.lists(st.tuples(st.text(max_size=12), st.sampled_from(["person", "other"])), max_size=8))
 def test_every_name_that_is_no_rubbish_finds_itself(names: list[tuple[str, str]]) -> None:
     built = index(*names) if names else NameIndex()
     for name, _ in names:
-        called = built.called(" ".join(word.form for word in words(name)))
+        called = built.by_name(" ".join(word.form for word in words(name)))
         assert not called or name in called or len([n for n, _ in names if words(n)]) > 1

@@ -11,17 +11,25 @@ from hypothesis import strategies as st
 
 from contracts.events import DocumentAdded, DocumentDeleted, Event
 from contracts.values import BlobRef, DocumentVersion
-from services.query.status.document_status import DELETED, MOST_CAUSES, STATUSES, DocumentStatus, Fact, apply, shortened
+from services.query.status.document_status import (
+    DELETED,
+    MAX_CAUSES,
+    STATUSES,
+    DocumentStatus,
+    RecordedEvent,
+    apply,
+    summary_of,
+)
 from tests.support.events import NOON, added, chunked, derived, document, extracted, failed, indexed, merged
 
 
-def fact(event: Event, sequence: int, *, correlation: str = "added-1", id: str = "") -> Fact:
+def fact(event: Event, sequence: int, *, correlation: str = "added-1", id: str = "") -> RecordedEvent:
     """One second of the log for each sequence."""
     name = id or (correlation if isinstance(event, DocumentAdded) else derived(f"{correlation}/{sequence}", event))
-    return Fact(event, name, correlation, sequence, NOON + timedelta(seconds=sequence))
+    return RecordedEvent(event, name, correlation, sequence, NOON + timedelta(seconds=sequence))
 
 
-def folded(facts: Iterable[Fact]) -> DocumentStatus:
+def folded(facts: Iterable[RecordedEvent]) -> DocumentStatus:
     status: DocumentStatus | None = None
     for one in facts:
         status = apply(status, one)
@@ -29,7 +37,7 @@ def folded(facts: Iterable[Fact]) -> DocumentStatus:
     return status
 
 
-def life(version: int, chunks: int, *, missing: Sequence[tuple[str, int]] = ()) -> list[Fact]:
+def life(version: int, chunks: int, *, missing: Sequence[tuple[str, int]] = ()) -> list[RecordedEvent]:
     """Everything about one version with this many chunks, but for the missing (step, order)."""
     of = document("d", version)
     orders = list(range(chunks))
@@ -45,7 +53,7 @@ def life(version: int, chunks: int, *, missing: Sequence[tuple[str, int]] = ()) 
     return [fact(event, version + n, correlation=f"added-{version}") for n, event in enumerate(events)]
 
 
-def failure(stage: str, cause_type: str, of: DocumentVersion | None, *orders: int, sequence: int = 90) -> Fact:
+def failure(stage: str, cause_type: str, of: DocumentVersion | None, *orders: int, sequence: int = 90) -> RecordedEvent:
     correlation = f"added-{of.version}" if of else "added-1"
     return fact(failed(stage, cause_type, of, *orders), sequence, correlation=correlation)
 
@@ -86,7 +94,7 @@ def test_a_document_with_a_failed_chunk_is_partial_when_the_others_are_done(
     facts = [*life(1, 3, missing=[(step, 1) for step in steps]), failure(stage, cause_type, V1, 1)]
     status = folded(facts)
     assert status.status == "partial"
-    assert [(f.stage, f.order) for f in status.standing_failures] == [(stage, 1)]
+    assert [(f.stage, f.order) for f in status.open_failures] == [(stage, 1)]
 
 
 def test_a_document_with_a_failed_chunk_is_processing_while_others_are_under_way() -> None:
@@ -106,20 +114,20 @@ def test_a_document_whose_every_chunk_failed_is_failed() -> None:
 def test_a_later_success_heals_a_failed_chunk() -> None:
     status = folded([*life(1, 2), failure("extractor", "ChunksCreated", V1, 1, sequence=3)])
     assert status.status == "processed"
-    assert status.standing_failures == ()
+    assert status.open_failures == ()
 
 
 def test_a_document_that_cannot_be_cut_is_failed_and_says_why() -> None:
     status = folded([life(1, 1)[0], failure("chunker", "DocumentAdded", V1)])
     assert status.status == "failed"
-    assert status.standing_failures[0].message == "no"
+    assert status.open_failures[0].message == "no"
 
 
 def test_a_document_that_could_be_cut_after_all_shows_its_progress_and_no_failure() -> None:
     facts = life(1, 2)
     for upto, expected in ((3, "processing"), (len(facts), "processed")):
         status = folded([facts[0], failure("chunker", "DocumentAdded", V1), *facts[1:upto]])
-        assert (status.status, status.standing_failures) == (expected, ())
+        assert (status.status, status.open_failures) == (expected, ())
 
 
 def test_a_failure_without_a_version_counts_for_the_document_that_began_it() -> None:
@@ -166,7 +174,7 @@ def test_a_new_version_begins_anew() -> None:
     facts = [*life(1, 3, missing=[("extracted", 1)]), failure("extractor", "ChunksCreated", V1, 1, sequence=50)]
     status = folded([*facts, *life(100, 2)[:2]])
     assert (status.version, status.status, status.chunk_count) == (100, "processing", 2)
-    assert status.standing_failures == ()
+    assert status.open_failures == ()
     assert status.summary == "text of version 100"
     assert status.created_at == (NOON + timedelta(seconds=1)).isoformat(timespec="microseconds")
 
@@ -190,7 +198,7 @@ def test_a_document_added_twice_with_one_id_is_one_version() -> None:
 
 
 def test_a_beginning_that_a_publisher_named_otherwise_changes_nothing() -> None:
-    facts = [Fact(f.event, f.id, "batch-7", f.sequence, f.at) for f in [*life(1, 2), *life(100, 1)]]
+    facts = [RecordedEvent(f.event, f.id, "batch-7", f.sequence, f.recorded_at) for f in [*life(1, 2), *life(100, 1)]]
     forth, back = folded(facts), folded(reversed(facts))
     assert forth == back
     assert (forth.status, forth.version) == ("processed", 100)
@@ -198,7 +206,7 @@ def test_a_beginning_that_a_publisher_named_otherwise_changes_nothing() -> None:
 
 def test_garbage_cannot_make_a_state_grow_without_end() -> None:
     facts = [fact(failed("query", "DocumentAdded", None), n, correlation=f"log-{n}") for n in range(200)]
-    assert len(folded(facts).failures) == MOST_CAUSES
+    assert len(folded(facts).failures) == MAX_CAUSES
 
 
 def test_the_summary_is_the_text_s_beginning_or_the_first_passage_s() -> None:
@@ -206,8 +214,8 @@ def test_the_summary_is_the_text_s_beginning_or_the_first_passage_s() -> None:
     facts = [fact(blob, 1), fact(chunked(V1, "first passage", "second"), 2)]
     status = folded(facts)
     assert (status.summary, status.length) == ("first passage", 400_000)
-    assert shortened("x" * 251) == "x" * 250 + "..."
-    assert shortened(" " + "x" * 250) == "x" * 250
+    assert summary_of("x" * 251) == "x" * 250 + "..."
+    assert summary_of(" " + "x" * 250) == "x" * 250
 
 
 def test_a_document_of_thousands_of_chunks_stays_small() -> None:
@@ -217,7 +225,7 @@ def test_a_document_of_thousands_of_chunks_stays_small() -> None:
     assert status.bits["merged"].bit_length() == 10_000
 
 
-def world(r: Random) -> list[Fact]:
+def world(r: Random) -> list[RecordedEvent]:
     """Facts about two versions, with failures of every kind, a deletion, and some of them missing."""
     facts = [*life(1, 3), *life(100, 2)]
     facts += [

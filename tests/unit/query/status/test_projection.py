@@ -12,7 +12,7 @@ from runtime.bus.port import Delivery
 from runtime.errors import Poison, Retryable, Unavailable
 from runtime.stores.documents.port import Table
 from services.query.status.document_status import DocumentStatus
-from services.query.status.projection import TRIES, on_facts
+from services.query.status.projection import MAX_ATTEMPTS, on_events
 from standalone.operations.event_lines import gist
 from tests.support.events import NOON, added, chunked, delivered, document, extracted, indexed, merged, sealed
 from tests.support.processors import bench
@@ -55,7 +55,7 @@ async def test_a_document_goes_from_pending_to_processed() -> None:
 async def test_facts_give_rise_to_no_facts() -> None:
     world = World()
     batch = life("d", 1)
-    assert await on_facts(batch, LIVE, documents=world.documents, passages=world.passages) == [[] for _ in batch]
+    assert await on_events(batch, LIVE, documents=world.documents, passages=world.passages) == [[] for _ in batch]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -90,7 +90,7 @@ async def test_workspaces_and_generations_never_mix() -> None:
     world = World()
     await world.project(*life("d", 1, workspace="one"), *life("d", 1, workspace="two"))
     assert set(await states(world, Partition("one", 1))) == set(await states(world, Partition("two", 1))) == {"d"}
-    await on_facts(life("e", 1), Generations(status=2), documents=world.documents, passages=world.passages)
+    await on_events(life("e", 1), Generations(status=2), documents=world.documents, passages=world.passages)
     assert set(await states(world, Partition("w", 2))) == {"e"}
     assert await states(world) == {}
 
@@ -115,7 +115,7 @@ async def test_an_edit_that_was_given_up_is_in_the_log_and_no_document_also_afte
     assert await world.documents.swap(SPACE, DocumentStatus("_graph"), None), "what an older version made of it"
     facts = [Delivery(failure, 2, 1, NOON)]
     await world.project(*facts)
-    await on_facts(facts, Generations(status=2), documents=world.documents, passages=world.passages)
+    await on_events(facts, Generations(status=2), documents=world.documents, passages=world.passages)
     assert await states(world, Partition("w", 2)) == {}
 
 
@@ -150,7 +150,7 @@ async def test_a_state_that_never_rests_is_tried_again_later() -> None:
     world.documents.swap = lost  # type: ignore[method-assign]
     with pytest.raises(Retryable, match="1 documents"):
         await world.project(*life("d", 1))
-    assert tries == TRIES
+    assert tries == MAX_ATTEMPTS
 
 
 async def test_what_changes_nothing_is_not_written_again() -> None:
@@ -170,7 +170,7 @@ async def test_a_failure_without_a_document_s_version_is_shown() -> None:
     )  # fmt: skip
     await world.project(delivered(failure, 3))
     state = (await states(world))["d"]
-    assert (state.status, state.standing_failures[0].message) == ("failed", "not JSON")
+    assert (state.status, state.open_failures[0].message) == ("failed", "not JSON")
 
 
 async def test_a_passage_knows_where_it_stands() -> None:

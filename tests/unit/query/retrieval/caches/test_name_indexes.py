@@ -11,7 +11,7 @@ from runtime.stores.graph.memory import MemoryGraph
 from services.query.question import Keywords, Question
 from services.query.retrieval.caches import name_indexes as kept
 from services.query.retrieval.caches.name_indexes import NameIndexes
-from services.query.retrieval.linking import linked
+from services.query.retrieval.linking import link_entities
 from services.query.retrieval.multihop.walk import walk
 from services.query.spaces import Spaces
 from tests.support.events import entity
@@ -57,7 +57,7 @@ async def world() -> tuple[World, Scanned, NameIndexes, Clock]:
 async def test_names_are_read_once_while_nothing_changes() -> None:
     _, graph, names, clock = await world()
     first = await names.of(SPACES)
-    assert first.called("ada marsh") == ("Ada Marsh",) and first.surnamed("marsh") == ("Ada Marsh",)
+    assert first.by_name("ada marsh") == ("Ada Marsh",) and first.by_surname("marsh") == ("Ada Marsh",)
     clock.now += 50
     assert await names.of(SPACES) is first and graph.scans == 1
 
@@ -67,16 +67,16 @@ async def test_a_new_document_is_known_at_the_next_question() -> None:
     await names.of(SPACES)
     await made.index("two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000)
     clock.now += 1
-    assert (await names.of(SPACES)).called("otto brandt") == ("Otto Brandt",)
+    assert (await names.of(SPACES)).by_name("otto brandt") == ("Otto Brandt",)
 
 
 async def test_edits_that_no_document_shows_are_seen_after_a_while() -> None:
     made, _, names, clock = await world()
     await names.of(SPACES)
     await made.graph.put(SPACES.graph, [Entity("Renamed", 1)], [])
-    assert (await names.of(SPACES)).called("renamed") == ()
+    assert (await names.of(SPACES)).by_name("renamed") == ()
     clock.now += kept.LONGEST_LIFE + 1
-    assert (await names.of(SPACES)).called("renamed") == ("Renamed",)
+    assert (await names.of(SPACES)).by_name("renamed") == ("Renamed",)
 
 
 async def test_a_long_build_is_followed_by_a_rest_and_nobody_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +86,7 @@ async def test_a_long_build_is_followed_by_a_rest_and_nobody_waits_for_it(monkey
     await made.index("two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000)
     clock.now += 1
     graph.may_go_on.clear()
-    assert (await names.of(SPACES)).called("otto brandt") == ()
+    assert (await names.of(SPACES)).by_name("otto brandt") == ()
     clock.now += 8
     graph.may_go_on.set()
     await names.close()
@@ -118,9 +118,9 @@ async def test_workspaces_and_generations_have_names_of_their_own() -> None:
     await made.graph.put(Partition("w", 2), [Entity("Rebuilt", 1)], [])
     await made.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
     assert len(await names.of(SPACES)) == 1
-    assert (await names.of(Spaces.of("w", Generations(graph=2)))).called("rebuilt") == ("Rebuilt",)
+    assert (await names.of(Spaces.of("w", Generations(graph=2)))).by_name("rebuilt") == ("Rebuilt",)
     theirs = await names.of(Spaces.of("v", Generations()))
-    assert theirs.called("theirs") == ("Theirs",) and theirs.called("ada marsh") == ()
+    assert theirs.by_name("theirs") == ("Theirs",) and theirs.by_name("ada marsh") == ()
 
 
 async def test_a_workspace_of_too_many_names_keeps_none_and_questions_are_looked_up(
@@ -143,4 +143,4 @@ async def test_what_was_not_asked_for_the_longest_is_forgotten_first(monkeypatch
     await names.of(Spaces.of("v", Generations()))
     clock.now += 1
     scans = graph.scans
-    assert linked("Is Ada Marsh there?", await names.of(SPACES)) and graph.scans == scans + 1
+    assert link_entities("Is Ada Marsh there?", await names.of(SPACES)) and graph.scans == scans + 1

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.query.retrieval.fusion import fused
+from services.query.retrieval.fusion import reciprocal_rank_fusion
 from services.query.retrieval.multihop.pagerank import pagerank
 
 NODES = st.sampled_from("abcdef")
@@ -43,12 +43,12 @@ def test_scores_add_up_to_one_and_scale_does_not_matter(
 
 
 def test_fusion_by_hand() -> None:
-    assert fused((["a", "b", "c"], 1.0), (["c", "a"], 1.0), flattening=1) == ["a", "c", "b"]
-    assert fused((["a", "b"], 1.0), (["b"], 3.0)) == ["b", "a"]
-    assert fused() == [] and fused(([], 1.0)) == []
+    assert reciprocal_rank_fusion((["a", "b", "c"], 1.0), (["c", "a"], 1.0), k=1) == ["a", "c", "b"]
+    assert reciprocal_rank_fusion((["a", "b"], 1.0), (["b"], 3.0)) == ["b", "a"]
+    assert reciprocal_rank_fusion() == [] and reciprocal_rank_fusion(([], 1.0)) == []
 
 
 @given(st.lists(st.lists(NODES, unique=True), max_size=4))
 def test_fusion_keeps_everything_once(lists: list[list[str]]) -> None:
-    order = fused(*((items, 1.0) for items in lists))
+    order = reciprocal_rank_fusion(*((items, 1.0) for items in lists))
     assert len(order) == len(set(order)) and set(order) == {item for items in lists for item in items}

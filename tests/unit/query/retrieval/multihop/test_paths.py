@@ -5,10 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.query.passage import Passage
-from services.query.retrieval.linking import NameIndex, linked
-from services.query.retrieval.multihop.paths import Path, bridge, paths, telling
-from services.query.retrieval.multihop.sentences import LED, NAMED, TITLED, Asked, lexical, sentences, stem
-from services.query.retrieval.multihop.subgraph import Map
+from services.query.retrieval.linking import NameIndex, link_entities
+from services.query.retrieval.multihop.bm25 import bm25_ranking
+from services.query.retrieval.multihop.paths import Path, informative_paths, rank_chunks, search_paths
+from services.query.retrieval.multihop.query_terms import QueryTerms, stem
+from services.query.retrieval.multihop.sentences import IN_TITLE, LEADING, MENTIONED, sentences_about_entities
+from services.query.retrieval.multihop.subgraph import Subgraph
 
 NAMES = ("Blue Harbour", "Lowell Pictures", "Otto Brandt", "Port Elm", "Ada Marsh", "Iris Bell", "Old Mill")
 TEXTS = {
@@ -29,32 +31,36 @@ def passage(id: str, content: str, **fields: str) -> Passage:
     return Passage(id, id, 0, content, fields.get("file_path", f"{id}.txt"))
 
 
-def asked(question: str) -> Asked:
-    return Asked.of(question, linked(question, index()))
+def asked(question: str) -> QueryTerms:
+    return QueryTerms.of(question, link_entities(question, index()))
 
 
-def known(question: str) -> Map:
-    built = Map()
+def known(question: str) -> Subgraph:
+    built = Subgraph()
     passages = {id: passage(id, text) for id, text in TEXTS.items()}
-    built.read(passages, [s for p in passages.values() for s in sentences(p, index(), asked(question))])
+    built.add_passages(
+        passages, [s for p in passages.values() for s in sentences_about_entities(p, index(), asked(question))]
+    )
     return built
 
 
 def test_a_sentence_is_about_what_it_names_and_what_its_paragraph_begins_with() -> None:
-    said = sentences(passage("x", TEXTS["film"]), index(), asked("who produced the film"))
-    assert [dict(s.about) for s in said] == [
-        {"Blue Harbour": LED},
-        {"Blue Harbour": LED, "Lowell Pictures": NAMED},
-        {"Blue Harbour": LED, "Ada Marsh": NAMED},
+    said = sentences_about_entities(passage("x", TEXTS["film"]), index(), asked("who produced the film"))
+    assert [dict(s.entity_weights) for s in said] == [
+        {"Blue Harbour": LEADING},
+        {"Blue Harbour": LEADING, "Lowell Pictures": MENTIONED},
+        {"Blue Harbour": LEADING, "Ada Marsh": MENTIONED},
     ]
-    assert [sorted(s.heard) for s in said] == [["film"], ["produc"], []]
+    assert [sorted(s.query_stems) for s in said] == [["film"], ["produc"], []]
 
 
 def test_a_file_or_a_heading_called_like_an_entity_makes_all_of_the_passage_be_about_it() -> None:
-    said = sentences(passage("x", "Nobody knows why.", file_path="Port_Elm.md"), index(), asked("why"))
-    assert [dict(s.about) for s in said] == [{"Port Elm": TITLED}]
+    said = sentences_about_entities(passage("x", "Nobody knows why.", file_path="Port_Elm.md"), index(), asked("why"))
+    assert [dict(s.entity_weights) for s in said] == [{"Port Elm": IN_TITLE}]
     headed = Passage("x", "x", 0, "It is old.", "notes.md", ("Towns", "Old Mill"))
-    assert [dict(s.about) for s in sentences(headed, index(), asked("why"))] == [{"Old Mill": TITLED}]
+    assert [dict(s.entity_weights) for s in sentences_about_entities(headed, index(), asked("why"))] == [
+        {"Old Mill": IN_TITLE}
+    ]
 
 
 def test_words_of_one_family_have_one_stem() -> None:
@@ -66,72 +72,72 @@ def test_words_of_one_family_have_one_stem() -> None:
 
 def test_what_stands_next_to_a_name_is_asked_first() -> None:
     found = asked("Where was the founder of the studio born that produced Blue Harbour in colour?")
-    assert found.beside["Blue Harbour"] == (("produc", "born", "studio", "found"), ("colour",))
-    assert found.phrases == 4
+    assert found.context_terms["Blue Harbour"] == (("produc", "born", "studio", "found"), ("colour",))
+    assert found.phrase_count == 4
 
 
 def test_between_two_names_words_are_beside_both() -> None:
     found = asked("Was the founder of Lowell Pictures taught by Iris Bell alone?")
-    assert found.beside["Lowell Pictures"] == (("found",), ("taught",))
-    assert found.beside["Iris Bell"] == (("taught",), ("alon",))
+    assert found.context_terms["Lowell Pictures"] == (("found",), ("taught",))
+    assert found.context_terms["Iris Bell"] == (("taught",), ("alon",))
 
 
 def test_the_best_path_says_what_is_asked_in_order_and_ends_where_it_is_answered() -> None:
     question = "Where was the founder of the studio born that produced Blue Harbour?"
-    best = paths(known(question), asked(question), ["Blue Harbour"])[0]
-    assert best.names == ("Blue Harbour", "Lowell Pictures", "Otto Brandt", "Port Elm")
-    assert best.chunks == ("film", "studio", "person") and best.telling
+    best = search_paths(known(question), asked(question), ["Blue Harbour"])[0]
+    assert best.entities == ("Blue Harbour", "Lowell Pictures", "Otto Brandt", "Port Elm")
+    assert best.chunk_ids == ("film", "studio", "person") and best.informative
 
 
 def test_a_step_goes_back_where_the_passage_is_about_what_is_asked_for() -> None:
     question = "Who wrote the music of the film that Lowell Pictures produced?"
-    best = paths(known(question), asked(question), ["Lowell Pictures"])[0]
-    assert best.names == ("Lowell Pictures", "Blue Harbour", "Ada Marsh") and best.chunks == ("film",)
+    best = search_paths(known(question), asked(question), ["Lowell Pictures"])[0]
+    assert best.entities == ("Lowell Pictures", "Blue Harbour", "Ada Marsh") and best.chunk_ids == ("film",)
 
 
 def test_the_passages_of_paths_come_in_turn_for_each_link() -> None:
     question = "Was the founder of Lowell Pictures born where Iris Bell was born?"
     around = known(question)
-    found = paths(around, asked(question), ["Lowell Pictures", "Iris Bell"])
-    order = bridge(found, around, [{"Lowell Pictures"}, {"Iris Bell"}])
+    found = search_paths(around, asked(question), ["Lowell Pictures", "Iris Bell"])
+    order = rank_chunks(found, around, [{"Lowell Pictures"}, {"Iris Bell"}])
     assert set(order[:3]) == {"studio", "person", "other"}
 
 
 def test_without_words_or_passages_there_are_no_paths() -> None:
-    assert paths(Map(), asked("who founded it"), ["Blue Harbour"]) == []
-    assert paths(known("Blue Harbour?"), asked("Blue Harbour?"), ["Blue Harbour"]) == []
+    assert search_paths(Subgraph(), asked("who founded it"), ["Blue Harbour"]) == []
+    assert search_paths(known("Blue Harbour?"), asked("Blue Harbour?"), ["Blue Harbour"]) == []
 
 
 def test_passages_that_share_rare_words_come_first() -> None:
     passages = {id: passage(id, text) for id, text in TEXTS.items()}
-    assert lexical("who wrote the music", passages)[0] == "film"
-    assert lexical("xyzzy", passages) == [] and lexical("music", {}) == []
+    assert bm25_ranking("who wrote the music", passages)[0] == "film"
+    assert bm25_ranking("xyzzy", passages) == [] and bm25_ranking("music", {}) == []
 
 
 @given(st.text(max_size=200), st.text(max_size=60))
 def test_any_passage_is_read_without_failing(text: str, question: str) -> None:
-    for sentence in sentences(passage("x", text), index(), asked(question)):
-        assert sentence.about and sentence.heard <= asked(question).stems
+    for sentence in sentences_about_entities(passage("x", text), index(), asked(question)):
+        assert sentence.entity_weights and sentence.query_stems <= asked(question).stems
 
 
 def way(value: float, *chunks: str, start: str = "start", tells: bool = True, hoped: float = 0.0) -> Path:
-    return Path((start, *chunks), chunks, np.zeros(1), value, value + hoped, telling=tells)
+    return Path((start, *chunks), chunks, np.zeros(1), value, value + hoped, informative=tells)
 
 
 def test_of_ways_that_come_to_the_words_differently_the_best_counts_and_of_those_that_tell_nothing_none() -> None:
     best, other = way(-1.0, "a"), way(-2.0, "b")
-    assert telling([best, way(-1.5, "a"), way(-1.7, "c", tells=False), other]) == [best, other]
+    assert informative_paths([best, way(-1.5, "a"), way(-1.7, "c", tells=False), other]) == [best, other]
 
 
 def test_ways_that_agree_outweigh_a_better_one_that_goes_elsewhere() -> None:
     ways = [way(-1.0, "alone"), way(-1.2, "first", "left"), way(-1.3, "first", "right")]
-    assert bridge(ways, Map(), [{"start"}]) == ["first", "alone", "left", "right"]
+    assert rank_chunks(ways, Subgraph(), [{"start"}]) == ["first", "alone", "left", "right"]
 
 
 def test_a_way_that_came_to_all_words_is_likelier_than_one_with_words_left() -> None:
-    assert bridge([way(-1.0, "open", hoped=3.0), way(-2.0, "whole")], Map(), [{"start"}]) == ["whole", "open"]
+    assert rank_chunks([way(-1.0, "open", hoped=3.0), way(-2.0, "whole")], Subgraph(), [{"start"}]) == ["whole", "open"]
 
 
 def test_for_two_names_their_passages_come_in_turn_however_likely() -> None:
     ways = [way(-1.0, "a", "b"), way(-9.0, "c", "d", start="other")]
-    assert bridge(ways, Map(), [{"start"}, {"other"}]) == ["a", "c", "b", "d"]
+    assert rank_chunks(ways, Subgraph(), [{"start"}, {"other"}]) == ["a", "c", "b", "d"]

@@ -7,7 +7,7 @@ import pytest
 from contracts.graph import Entity, Generations, Partition, Relation
 from services.query.answering.dependencies import QueryDependencies
 from services.query.question import Keywords, Question
-from services.query.retrieval.multihop.walk import TIES, walk
+from services.query.retrieval.multihop.walk import MAX_RELATIONS, walk
 from services.query.retrieval.retrieve import retrieve
 from services.query.spaces import Spaces
 from tests.support.events import entity, relation
@@ -150,8 +150,8 @@ async def test_a_hub_costs_a_bounded_read_and_is_told_of() -> None:
     )
     deps = CountingLibrary(made.deps())
     found = await walk(Question("Who turns the Hub of the town?", "walk"), NOTHING, SPACES, deps.deps)
-    assert found.info["relations_not_read"]["Hub"] == 10_000 - TIES
-    assert deps.ties <= 16 * TIES and deps.passages <= 400
+    assert found.info["relations_not_read"]["Hub"] == 10_000 - MAX_RELATIONS
+    assert deps.ties <= 16 * MAX_RELATIONS and deps.passages <= 400
 
 
 class CountingLibrary:
