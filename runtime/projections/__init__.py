@@ -1,1 +1,1 @@
-"""What every projection has: checkpoints in its stores, a watch over log and stores, the embedding model of its vectors."""
+"""What projections share: checkpoints in their stores, a watch over log and stores, the model of their vectors."""

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 
 from contracts.ids import canonical_name, document_id
-from runtime.bus.publisher import Added, content_hash, standing_content
+from runtime.bus.publisher import Added, content_hash, current_content_hash
 from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import InvalidInput
 from runtime.parsing.encodings import Hint, checked_encoding
@@ -111,7 +111,7 @@ def _known_encoding(name: str) -> str:
 
 
 async def _refuse_other(shelf: Shelf, name: str, text: Text) -> None:
-    standing = await standing_content(shelf.log, workspace=shelf.workspace, id=document_id("", name))
+    standing = await current_content_hash(shelf.log, workspace=shelf.workspace, id=document_id("", name))
     if standing not in {None, content_hash(text.text)}:
         raise Conflict(
             f"there is another document of the name {name}: give replace=true to make this its new version, "
