@@ -21,8 +21,8 @@ from runtime.models.scripted import CountingEmbedder
 from services.chunker.domain import document
 from services.query.answering.ask import ask
 from services.query.offline.models import NO_MODEL
+from services.query.partitions import Partitions
 from services.query.question import Question
-from services.query.spaces import Spaces
 from tests.support import real_texts
 from tests.support.querying import LIVE, World
 
@@ -60,7 +60,7 @@ async def measured(show: bool) -> str:
     deps, seconds, lengths = world.deps(min_score=0.2), 0.0, 0
     for query, words in PAIRS:
         began = time.perf_counter()
-        answer = await ask(Question(query, "naive"), Spaces.of("w", LIVE), deps)
+        answer = await ask(Question(query, "naive"), Partitions.of("w", LIVE), deps)
         seconds += time.perf_counter() - began
         text = plain(answer.text.removesuffix(NO_MODEL))
         lengths += len(text)

@@ -1,7 +1,7 @@
 """Lightstream from Python: one client that waits (`Lightstream`), one for asyncio (`AsyncLightstream`).
 
-Both have the same methods. What a method asks and answers stands once, in `questions`, `documents`, `graph` and
-`access`; here is only how it is sent.
+Both have the same methods. `questions`, `documents`, `graph` and `access` define once what a method sends and returns;
+here is only how it is sent.
 """
 
 import asyncio
@@ -22,7 +22,16 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack, get_args
 import httpx
 
 from lightstream import access, documents, graph, questions
-from lightstream.connection import Connection, Options, adopt, bearer, check, reaching, read, request_of
+from lightstream.connection import (
+    Connection,
+    ConnectionOptions,
+    adopt_renewed_token,
+    bearer,
+    parse_answer,
+    raise_for_error,
+    request_of,
+    translating_httpx_errors,
+)
 from lightstream.flows import Call, Flow, Pause
 from lightstream.models import Piece
 from lightstream.publishing import publish_document
@@ -34,7 +43,7 @@ T = TypeVar("T")
 
 
 def _method(send: Callable[..., Any], build: Callable[..., Any]) -> Any:
-    """`send` under the name and the words of `build`, and with its parameters, for `help` and editors."""
+    """Return `send` with the name, docstring and parameters of `build`, for `help` and editors."""
     method = wraps(build)(send)
     known = signature(build)
     own = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
@@ -45,21 +54,21 @@ def _method(send: Callable[..., Any], build: Callable[..., Any]) -> Any:
     return method
 
 
-def _waiting(build: Callable[P, Flow[T]]) -> "Callable[Concatenate[Lightstream, P], T]":
+def _sync_method(build: Callable[P, Flow[T]]) -> "Callable[Concatenate[Lightstream, P], T]":
     def send(self: "Lightstream", *args: P.args, **options: P.kwargs) -> T:
         return self.run(build(*args, **options))
 
     return _method(send, build)
 
 
-def _awaited(build: Callable[P, Flow[T]]) -> "Callable[Concatenate[AsyncLightstream, P], Coroutine[Any, Any, T]]":
+def _async_method(build: Callable[P, Flow[T]]) -> "Callable[Concatenate[AsyncLightstream, P], Coroutine[Any, Any, T]]":
     async def send(self: "AsyncLightstream", *args: P.args, **options: P.kwargs) -> T:
         return await self.run(build(*args, **options))
 
     return _method(send, build)
 
 
-def _streaming(
+def _sync_stream(
     build: Callable[P, Call[Piece]],
 ) -> "Callable[Concatenate[Lightstream, P], AbstractContextManager[Iterator[Piece]]]":
     @contextmanager
@@ -70,7 +79,7 @@ def _streaming(
     return _method(send, build)
 
 
-def _streaming_awaited(
+def _async_stream(
     build: Callable[P, Call[Piece]],
 ) -> "Callable[Concatenate[AsyncLightstream, P], AbstractAsyncContextManager[AsyncIterator[Piece]]]":
     @asynccontextmanager
@@ -91,10 +100,10 @@ class Lightstream:
     """
 
     def __init__(
-        self, url: str = "", *, transport: httpx.BaseTransport | None = None, **options: Unpack[Options]
+        self, url: str = "", *, transport: httpx.BaseTransport | None = None, **options: Unpack[ConnectionOptions]
     ) -> None:
         self._connection = Connection.of(url, **options)
-        self._http = httpx.Client(transport=transport, **self._connection.settings())
+        self._http = httpx.Client(transport=transport, **self._connection.httpx_arguments())
 
     def __repr__(self) -> str:
         return f"Lightstream(workspace={self._connection.workspace!r})"
@@ -110,77 +119,77 @@ class Lightstream:
         self._http.close()
 
     def run(self, flow: Flow[T]) -> T:
-        """Do what a flow asks for, and give its result. Raises errors of `lightstream.errors`."""
-        said: Any = None
+        """Send the requests of a flow, and return its result. Raises errors of `lightstream.errors`."""
+        result: Any = None
         while True:
             try:
-                step = flow.send(said)
+                step = flow.send(result)
             except StopIteration as end:
                 return end.value
-            said = None
+            result = None
             if isinstance(step, Call):
-                said = read(step, self._answer(step, streamed=False))
+                result = parse_answer(step, self._answer(step, streamed=False))
             elif isinstance(step, Pause):
                 time.sleep(step.seconds)
             else:
                 self._http.headers.update(bearer(step.token))
 
     def pieces(self, call: Call[Piece]) -> Generator[Piece]:
-        """The pieces of an answer as they come."""
-        lines = questions.Lines()
+        """Yield the pieces of an answer as they come."""
+        lines = questions.PieceParser()
         response = self._answer(call, streamed=True)
-        with closing(response), reaching(call.path):
+        with closing(response), translating_httpx_errors(call.path):
             for data in response.iter_bytes():
-                yield from lines.of(data)
-            yield from lines.end()
+                yield from lines.feed(data)
+            yield from lines.close()
 
     def _answer(self, call: Call[Any], *, streamed: bool) -> httpx.Response:
-        for attempt in self._connection.trials(call):
-            with attempt, reaching(call.path), request_of(call) as request:
+        for attempt in self._connection.retries(call):
+            with attempt, translating_httpx_errors(call.path), request_of(call) as request:
                 response = self._http.send(self._http.build_request(**request), stream=streamed)
-                adopt(self._http.headers, response)
+                adopt_renewed_token(self._http.headers, response)
                 if not response.is_success:
                     response.read()
-                check(call, response)
+                raise_for_error(call, response)
                 return response
         raise AssertionError("an attempt returns or raises")
 
-    health = _waiting(access.health)
-    login = _waiting(access.login)
-    query = _waiting(questions.query)
-    query_stream = _streaming(questions.query_stream)
-    query_data = _waiting(questions.query_data)
-    add_text = _waiting(documents.add_text)
-    add_texts = _waiting(documents.add_texts)
-    upload = _waiting(documents.upload)
-    wait = _waiting(documents.wait)
-    track_status = _waiting(documents.track_status)
-    status_counts = _waiting(documents.status_counts)
-    list_documents = _waiting(documents.list_documents)
-    all_documents = _waiting(documents.all_documents)
-    delete_documents = _waiting(documents.delete_documents)
-    entity_names = _waiting(graph.entity_names)
-    popular_entities = _waiting(graph.popular_entities)
-    search_entities = _waiting(graph.search_entities)
-    entity_exists = _waiting(graph.entity_exists)
-    subgraph = _waiting(graph.subgraph)
-    create_entity = _waiting(graph.create_entity)
-    edit_entity = _waiting(graph.edit_entity)
-    merge_entities = _waiting(graph.merge_entities)
-    delete_entity = _waiting(graph.delete_entity)
-    create_relation = _waiting(graph.create_relation)
-    edit_relation = _waiting(graph.edit_relation)
-    delete_relation = _waiting(graph.delete_relation)
+    health = _sync_method(access.health)
+    login = _sync_method(access.login)
+    query = _sync_method(questions.query)
+    query_stream = _sync_stream(questions.query_stream)
+    query_data = _sync_method(questions.query_data)
+    add_text = _sync_method(documents.add_text)
+    add_texts = _sync_method(documents.add_texts)
+    upload = _sync_method(documents.upload)
+    wait = _sync_method(documents.wait)
+    track_status = _sync_method(documents.track_status)
+    status_counts = _sync_method(documents.status_counts)
+    list_documents = _sync_method(documents.list_documents)
+    all_documents = _sync_method(documents.all_documents)
+    delete_documents = _sync_method(documents.delete_documents)
+    entity_names = _sync_method(graph.entity_names)
+    popular_entities = _sync_method(graph.popular_entities)
+    search_entities = _sync_method(graph.search_entities)
+    entity_exists = _sync_method(graph.entity_exists)
+    subgraph = _sync_method(graph.subgraph)
+    create_entity = _sync_method(graph.create_entity)
+    edit_entity = _sync_method(graph.edit_entity)
+    merge_entities = _sync_method(graph.merge_entities)
+    delete_entity = _sync_method(graph.delete_entity)
+    create_relation = _sync_method(graph.create_relation)
+    edit_relation = _sync_method(graph.edit_relation)
+    delete_relation = _sync_method(graph.delete_relation)
 
 
 class AsyncLightstream:
     """A client for asyncio: like `Lightstream`, with methods to await, in an `async with` block."""
 
     def __init__(
-        self, url: str = "", *, transport: httpx.AsyncBaseTransport | None = None, **options: Unpack[Options]
+        self, url: str = "", *, transport: httpx.AsyncBaseTransport | None = None, **options: Unpack[ConnectionOptions]
     ) -> None:
         self._connection = Connection.of(url, **options)
-        self._http = httpx.AsyncClient(transport=transport, **self._connection.settings())
+        self._http = httpx.AsyncClient(transport=transport, **self._connection.httpx_arguments())
 
     def __repr__(self) -> str:
         return f"AsyncLightstream(workspace={self._connection.workspace!r})"
@@ -196,69 +205,69 @@ class AsyncLightstream:
         await self._http.aclose()
 
     async def run(self, flow: Flow[T]) -> T:
-        """Do what a flow asks for, and give its result. Raises errors of `lightstream.errors`."""
-        said: Any = None
+        """Send the requests of a flow, and return its result. Raises errors of `lightstream.errors`."""
+        result: Any = None
         while True:
             try:
-                step = flow.send(said)
+                step = flow.send(result)
             except StopIteration as end:
                 return end.value
-            said = None
+            result = None
             if isinstance(step, Call):
-                said = read(step, await self._answer(step, streamed=False))
+                result = parse_answer(step, await self._answer(step, streamed=False))
             elif isinstance(step, Pause):
                 await asyncio.sleep(step.seconds)
             else:
                 self._http.headers.update(bearer(step.token))
 
     async def pieces(self, call: Call[Piece]) -> AsyncGenerator[Piece]:
-        """The pieces of an answer as they come."""
-        lines = questions.Lines()
+        """Yield the pieces of an answer as they come."""
+        lines = questions.PieceParser()
         response = await self._answer(call, streamed=True)
         try:
-            with reaching(call.path):
+            with translating_httpx_errors(call.path):
                 async for data in response.aiter_bytes():
-                    for piece in lines.of(data):
+                    for piece in lines.feed(data):
                         yield piece
-                for piece in lines.end():
+                for piece in lines.close():
                     yield piece
         finally:
             await response.aclose()
 
     async def _answer(self, call: Call[Any], *, streamed: bool) -> httpx.Response:
-        async for attempt in self._connection.trials(call):
-            with attempt, reaching(call.path), request_of(call) as request:
+        async for attempt in self._connection.retries(call):
+            with attempt, translating_httpx_errors(call.path), request_of(call) as request:
                 response = await self._http.send(self._http.build_request(**request), stream=streamed)
-                adopt(self._http.headers, response)
+                adopt_renewed_token(self._http.headers, response)
                 if not response.is_success:
                     await response.aread()
-                check(call, response)
+                raise_for_error(call, response)
                 return response
         raise AssertionError("an attempt returns or raises")
 
-    health = _awaited(access.health)
-    login = _awaited(access.login)
-    query = _awaited(questions.query)
-    query_stream = _streaming_awaited(questions.query_stream)
-    query_data = _awaited(questions.query_data)
-    add_text = _awaited(documents.add_text)
-    add_texts = _awaited(documents.add_texts)
-    upload = _awaited(documents.upload)
-    wait = _awaited(documents.wait)
-    track_status = _awaited(documents.track_status)
-    status_counts = _awaited(documents.status_counts)
-    list_documents = _awaited(documents.list_documents)
-    all_documents = _awaited(documents.all_documents)
-    delete_documents = _awaited(documents.delete_documents)
-    entity_names = _awaited(graph.entity_names)
-    popular_entities = _awaited(graph.popular_entities)
-    search_entities = _awaited(graph.search_entities)
-    entity_exists = _awaited(graph.entity_exists)
-    subgraph = _awaited(graph.subgraph)
-    create_entity = _awaited(graph.create_entity)
-    edit_entity = _awaited(graph.edit_entity)
-    merge_entities = _awaited(graph.merge_entities)
-    delete_entity = _awaited(graph.delete_entity)
-    create_relation = _awaited(graph.create_relation)
-    edit_relation = _awaited(graph.edit_relation)
-    delete_relation = _awaited(graph.delete_relation)
+    health = _async_method(access.health)
+    login = _async_method(access.login)
+    query = _async_method(questions.query)
+    query_stream = _async_stream(questions.query_stream)
+    query_data = _async_method(questions.query_data)
+    add_text = _async_method(documents.add_text)
+    add_texts = _async_method(documents.add_texts)
+    upload = _async_method(documents.upload)
+    wait = _async_method(documents.wait)
+    track_status = _async_method(documents.track_status)
+    status_counts = _async_method(documents.status_counts)
+    list_documents = _async_method(documents.list_documents)
+    all_documents = _async_method(documents.all_documents)
+    delete_documents = _async_method(documents.delete_documents)
+    entity_names = _async_method(graph.entity_names)
+    popular_entities = _async_method(graph.popular_entities)
+    search_entities = _async_method(graph.search_entities)
+    entity_exists = _async_method(graph.entity_exists)
+    subgraph = _async_method(graph.subgraph)
+    create_entity = _async_method(graph.create_entity)
+    edit_entity = _async_method(graph.edit_entity)
+    merge_entities = _async_method(graph.merge_entities)
+    delete_entity = _async_method(graph.delete_entity)
+    create_relation = _async_method(graph.create_relation)
+    edit_relation = _async_method(graph.edit_relation)
+    delete_relation = _async_method(graph.delete_relation)

@@ -10,17 +10,17 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from lightstream.errors import Misconfigured, StillProcessing
-from lightstream.flows import Call, Flow, Pause, Upload, ask, body, get, into
+from lightstream.flows import Call, Flow, Pause, Upload, get, json_body, parse_as, request
 from lightstream.models import Added, AddedDocument, Deletion, Document, DocumentPage, StatusCounts, Track
 
-PAGE = 200
+PAGE_SIZE = 200
 """Documents of a page when all are listed: as many as the server gives."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
-"""Seconds between two looks at documents that are waited for; each pause is half as long again as the one before."""
+"""Seconds between two polls for documents that are waited for; each pause is half as long again as the one before."""
 
 Progress = Callable[[Sequence[Document]], None]
-"""Gets the documents that are waited for, as they are at each look."""
+"""Called with the documents that are waited for, as they are at each poll."""
 
 
 class Chunking(TypedDict, total=False):
@@ -30,7 +30,7 @@ class Chunking(TypedDict, total=False):
     params: dict[str, str | int | bool]
 
 
-class Listing(TypedDict, total=False):
+class ListOptions(TypedDict, total=False):
     """Which documents of the list, and in which order."""
 
     status_filters: Sequence[str]
@@ -46,14 +46,32 @@ def add_texts(
     The answer comes once the log has them durably. The client makes a key of its own for the request, so that trying
     again adds nothing twice; give one to make several calls the same.
     """
-    given = body(texts=list(texts), file_sources=list(names), chunking=chunking)
-    return ask(Call("POST", "/documents/texts", into(Added), given, headers=_key(idempotency_key), repeatable=True))
+    given = json_body(texts=list(texts), file_sources=list(names), chunking=chunking)
+    return request(
+        Call(
+            "POST",
+            "/documents/texts",
+            parse_as(Added),
+            given,
+            headers=_idempotency_header(idempotency_key),
+            idempotent=True,
+        )
+    )
 
 
 def add_text(text: str, name: str = "", *, chunking: Chunking | None = None, idempotency_key: str = "") -> Flow[Added]:
     """Add one text: see `add_texts`. Without a name the text itself makes the id."""
-    given = body(text=text, file_source=name, chunking=chunking)
-    return ask(Call("POST", "/documents/text", into(Added), given, headers=_key(idempotency_key), repeatable=True))
+    given = json_body(text=text, file_source=name, chunking=chunking)
+    return request(
+        Call(
+            "POST",
+            "/documents/text",
+            parse_as(Added),
+            given,
+            headers=_idempotency_header(idempotency_key),
+            idempotent=True,
+        )
+    )
 
 
 def upload(
@@ -73,30 +91,30 @@ def upload(
     call = Call(
         "POST",
         "/documents/upload",
-        into(Added),
+        parse_as(Added),
         params={"replace": replace},
-        headers=_key(idempotency_key),
+        headers=_idempotency_header(idempotency_key),
         form={"encoding": encoding} if encoding else {},
         upload=_upload(file, name),
-        repeatable=True,
+        idempotent=True,
     )
-    return ask(call)
+    return request(call)
 
 
-def list_documents(page: int = 1, page_size: int = 50, **listing: Unpack[Listing]) -> Flow[DocumentPage]:
-    """A page of the list of documents; `page_size` is 10 to 200."""
-    given = body(page=page, page_size=page_size, **listing)
-    return ask(Call("POST", "/documents/paginated", into(DocumentPage), given, repeatable=True))
+def list_documents(page: int = 1, page_size: int = 50, **listing: Unpack[ListOptions]) -> Flow[DocumentPage]:
+    """Return a page of the list of documents; `page_size` is 10 to 200."""
+    given = json_body(page=page, page_size=page_size, **listing)
+    return request(Call("POST", "/documents/paginated", parse_as(DocumentPage), given, idempotent=True))
 
 
 def all_documents(*, status_filters: Sequence[str] = ()) -> Flow[list[Document]]:
-    """The state of every document of the workspace, sorted by id."""
+    """Return the state of every document of the workspace, sorted by id."""
     found: dict[str, Document] = {}
     number, more = 1, True
     while more:
         # By id, so that a document that changes while we read is not missed between two pages.
         page = yield from list_documents(
-            number, PAGE, status_filters=status_filters, sort_field="id", sort_direction="asc"
+            number, PAGE_SIZE, status_filters=status_filters, sort_field="id", sort_direction="asc"
         )
         found |= {document.id: document for document in page.documents}
         number, more = number + 1, page.pagination.has_next
@@ -104,19 +122,19 @@ def all_documents(*, status_filters: Sequence[str] = ()) -> Flow[list[Document]]
 
 
 def status_counts() -> Flow[dict[str, int]]:
-    """How many documents are in which state, and `all`."""
-    answer = yield from get("/documents/status_counts", into(StatusCounts))
+    """Return the number of documents by status, and of `all`."""
+    answer = yield from get("/documents/status_counts", parse_as(StatusCounts))
     return answer.status_counts
 
 
 def track_status(track_id: str) -> Flow[Track]:
-    """The documents of one request. An unknown id has none."""
-    return get(f"/documents/track_status/{quote(track_id, safe='')}", into(Track))
+    """Return the documents of one request. An unknown id has none."""
+    return get(f"/documents/track_status/{quote(track_id, safe='')}", parse_as(Track))
 
 
 def delete_documents(ids: Sequence[str]) -> Flow[Deletion]:
     """Delete documents. The answer comes once the log has it; ids that nobody knows do no harm."""
-    return ask(Call("DELETE", "/documents/delete_document", into(Deletion), body(doc_ids=list(ids))))
+    return request(Call("DELETE", "/documents/delete_document", parse_as(Deletion), json_body(doc_ids=list(ids))))
 
 
 def wait(*added: Added, progress: Progress | None = None, timeout: float = 600.0) -> Flow[list[Document]]:
@@ -145,7 +163,7 @@ def wait(*added: Added, progress: Progress | None = None, timeout: float = 600.0
 
 
 def _states(wanted: Sequence[AddedDocument]) -> Flow[dict[str, Document]]:
-    """Those of the documents that show the text that was added, or a later one, by id."""
+    """Return those of the documents that show the text that was added, or a later one, by id."""
     found: list[Document] = []
     for track in {document.track_id for document in wanted}:
         # What came over the bus need not have a track.
@@ -154,7 +172,7 @@ def _states(wanted: Sequence[AddedDocument]) -> Flow[dict[str, Document]]:
     return {one.id: one for one in found if one.id in sequences and one.sequence >= sequences[one.id]}
 
 
-def _key(given: str) -> dict[str, str]:
+def _idempotency_header(given: str) -> dict[str, str]:
     return {"Idempotency-Key": given or uuid4().hex}
 
 
@@ -164,10 +182,10 @@ def _upload(file: str | PathLike[str] | BinaryIO, name: str) -> Upload:
         return Upload(name or path.name, lambda: path.open("rb"))
     if not name:
         raise Misconfigured("an open file needs a name: upload(file, 'report.pdf')")
-    return Upload(name, lambda: _rewound(file))
+    return Upload(name, lambda: _from_beginning(file))
 
 
 @contextmanager
-def _rewound(file: BinaryIO) -> Generator[BinaryIO]:
+def _from_beginning(file: BinaryIO) -> Generator[BinaryIO]:
     file.seek(0)
     yield file

@@ -107,8 +107,8 @@ BY_STATUS: dict[int, type[LightstreamError]] = {
 }
 
 
-def of_answer(path: str, status: int, body: object, retry_after: float | None) -> LightstreamError:
-    """The error that an answer tells of; `body` is its JSON, None when it has none."""
+def error_of_response(path: str, status: int, body: object, retry_after: float | None) -> LightstreamError:
+    """Return the error of a response; `body` is its JSON, None when it has none."""
     kind = BY_STATUS.get(status, InvalidRequest if 400 <= status < 500 else ServerFault)
     detail = _detail(body) or f"HTTP status {status}"
     message = f"{path}: {detail}"
@@ -117,18 +117,18 @@ def of_answer(path: str, status: int, body: object, retry_after: float | None) -
     return kind(message, status=status, detail=detail, retry_after=retry_after)
 
 
-def timed_out(path: str, fault: Exception) -> TimedOut:
-    """The error for an answer that did not come in time."""
+def timeout_error(path: str, fault: Exception) -> TimedOut:
+    """Return the error for a response that did not come in time."""
     return TimedOut(f"the query service takes too long for {path} ({type(fault).__name__})")
 
 
-def unreachable(path: str, fault: Exception) -> Unavailable:
-    """The error for a connection that failed. What the fault says is left out: it may name an address."""
+def connection_error(path: str, fault: Exception) -> Unavailable:
+    """Return the error for a connection that failed. The text of the fault is left out: it may name an address."""
     return Unavailable(f"the query service does not answer {path} ({type(fault).__name__})")
 
 
 def _detail(body: object) -> str:
-    """What an error says: FastAPI's `detail` is a sentence or a list of faults; `/query/data` has a `message`."""
+    """Return the text of an error: FastAPI's `detail` is a sentence or a list; `/query/data` has a `message`."""
     if not isinstance(body, dict):
         return ""
     said = cast("dict[str, object]", body)

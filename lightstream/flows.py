@@ -1,6 +1,6 @@
 """Requests as data, and several of them in a row as a generator: written once, sent by both clients.
 
-A flow yields a `Call`, a `Pause` or a `SignedIn`, is sent what the server answered to a call, and returns its result.
+A flow yields a `Call`, a `Pause` or a `UseToken`, is sent what the server answered to a call, and returns its result.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -17,63 +17,63 @@ M = TypeVar("M", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Upload:
-    """A file to send. `opened` gives its bytes from the beginning, anew for each attempt."""
+    """A file to send. `open` returns its bytes from the beginning, anew for each attempt."""
 
     name: str
-    opened: Callable[[], AbstractContextManager[BinaryIO]]
+    open: Callable[[], AbstractContextManager[BinaryIO]]
 
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """One request. `read` makes a value of the body of a good answer, and raises ValueError when it cannot.
+    """One request. `parse` makes a value of the body of a successful response, and raises ValueError when it cannot.
 
-    `repeatable`: sending it twice is the same as sending it once.
+    `idempotent`: sending it twice is the same as sending it once.
     """
 
     method: str
     path: str
-    read: Callable[[bytes], T]
+    parse: Callable[[bytes], T]
     json: Any = None
     form: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     params: Mapping[str, Any] = field(default_factory=dict[str, Any])
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     upload: Upload | None = None
-    repeatable: bool = False
+    idempotent: bool = False
 
 
 @dataclass(frozen=True)
 class Pause:
-    """Seconds to wait."""
+    """Tells the client to wait for so many seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True)
-class SignedIn:
-    """From now on the client sends this token."""
+class UseToken:
+    """Tells the client to send this token from now on."""
 
     token: SecretStr
 
 
-Flow = Generator[Call[Any] | Pause | SignedIn, Any, T]
+Flow = Generator[Call[Any] | Pause | UseToken, Any, T]
 
 
-def ask(call: Call[T]) -> Flow[T]:
-    """A flow of one request."""
+def request(call: Call[T]) -> Flow[T]:
+    """Return a flow of one request."""
     answer: T = yield call
     return answer
 
 
 def get(path: str, read: Callable[[bytes], T], **params: Any) -> Flow[T]:
-    """A flow of one GET, which may be repeated."""
-    return ask(Call("GET", path, read, params=params, repeatable=True))
+    """Return a flow of one GET, which may be repeated."""
+    return request(Call("GET", path, read, params=params, idempotent=True))
 
 
-def body(**fields: Any) -> Any:
-    """A JSON body of what is not None; times become ISO 8601."""
+def json_body(**fields: Any) -> Any:
+    """Return a JSON body of the fields that are not None; times become ISO 8601."""
     return to_jsonable_python({name: value for name, value in fields.items() if value is not None})
 
 
-def into(model: type[M]) -> Callable[[bytes], M]:
-    """Reads a body as this model."""
+def parse_as(model: type[M]) -> Callable[[bytes], M]:
+    """Return a function that parses a JSON body as this model."""
     return model.model_validate_json

@@ -1,45 +1,47 @@
-"""The graph: looking at it, and saying what stands over what documents say."""
+"""Browsing the graph, and editing it; edits take precedence over what documents say."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from lightstream.flows import Call, Flow, ask, body, get, into
+from lightstream.flows import Call, Flow, get, json_body, parse_as, request
 from lightstream.models import Edit, Exists, Subgraph
 
 _names = TypeAdapter(list[str]).validate_json
 
 
 def entity_names() -> Flow[list[str]]:
-    """The names of all entities, sorted."""
+    """Return the names of all entities, sorted."""
     return get("/graph/label/list", _names)
 
 
 def popular_entities(limit: int = 300) -> Flow[list[str]]:
-    """The names of the entities with the most relations, at most 1,000."""
+    """Return the names of the entities with the most relations, at most 1,000."""
     return get("/graph/label/popular", _names, limit=limit)
 
 
 def search_entities(text: str, limit: int = 50) -> Flow[list[str]]:
-    """The names that hold a text, the likest first, at most 100."""
+    """Return the names that contain a text, the most similar first, at most 100."""
     return get("/graph/label/search", _names, q=text, limit=limit)
 
 
 def entity_exists(name: str) -> Flow[bool]:
-    """Whether there is an entity of that name, letter by letter."""
-    answer = yield from get("/graph/entity/exists", into(Exists), name=name)
+    """Return whether there is an entity of exactly that name."""
+    answer = yield from get("/graph/entity/exists", parse_as(Exists), name=name)
     return answer.exists
 
 
 def subgraph(label: str = "*", max_depth: int = 3, max_nodes: int = 1000) -> Flow[Subgraph]:
-    """The entities within so many steps of a name and the relations between them; `*` is the whole graph."""
-    return get("/graphs", into(Subgraph), label=label, max_depth=max_depth, max_nodes=max_nodes)
+    """Return the entities within so many steps of a name and the relations between them; `*` is the whole graph."""
+    return get("/graphs", parse_as(Subgraph), label=label, max_depth=max_depth, max_nodes=max_nodes)
 
 
 def create_entity(name: str, description: str, *, type: str | None = None) -> Flow[Edit]:
     """Make an entity. Raises `InvalidRequest` when there is one of that name."""
-    return _edit("POST", "entity/create", entity_name=name, entity_data=body(description=description, entity_type=type))
+    return _edit(
+        "POST", "entity/create", entity_name=name, entity_data=json_body(description=description, entity_type=type)
+    )
 
 
 def edit_entity(
@@ -50,19 +52,19 @@ def edit_entity(
     new_name: str | None = None,
     allow_merge: bool = False,
 ) -> Flow[Edit]:
-    """Say something else of an entity, or call it something else; onto another one only with `allow_merge`."""
+    """Change an entity, or rename it; to the name of another one only with `allow_merge`."""
     return _edit(
         "POST",
         "entity/edit",
         entity_name=name,
-        updated_data=body(description=description, entity_type=type, entity_name=new_name),
+        updated_data=json_body(description=description, entity_type=type, entity_name=new_name),
         allow_rename=new_name is not None,
         allow_merge=allow_merge,
     )
 
 
 def merge_entities(names: Sequence[str], into_name: str) -> Flow[Edit]:
-    """Make several entities one, which may be new."""
+    """Merge several entities into one, which may be new."""
     return _edit("POST", "entities/merge", entities_to_change=list(names), entity_to_change_into=into_name)
 
 
@@ -74,8 +76,8 @@ def delete_entity(name: str) -> Flow[Edit]:
 def create_relation(
     source: str, target: str, description: str, *, keywords: Sequence[str] = (), weight: float | None = None
 ) -> Flow[Edit]:
-    """Tie two entities that there are."""
-    said = body(description=description, keywords=list(keywords), weight=weight)
+    """Create a relation between two existing entities."""
+    said = json_body(description=description, keywords=list(keywords), weight=weight)
     return _edit("POST", "relation/create", source_entity=source, target_entity=target, relation_data=said)
 
 
@@ -87,8 +89,8 @@ def edit_relation(
     keywords: Sequence[str] | None = None,
     weight: float | None = None,
 ) -> Flow[Edit]:
-    """Say something else of a relation."""
-    said = body(description=description, keywords=keywords, weight=weight)
+    """Change a relation."""
+    said = json_body(description=description, keywords=keywords, weight=weight)
     return _edit("POST", "relation/edit", source_id=source, target_id=target, updated_data=said)
 
 
@@ -99,4 +101,4 @@ def delete_relation(source: str, target: str) -> Flow[Edit]:
 
 def _edit(method: str, path: str, **fields: Any) -> Flow[Edit]:
     """An edit is sent once: sent again after another's edit it would undo that."""
-    return ask(Call(method, f"/graph/{path}", into(Edit), body(**fields)))
+    return request(Call(method, f"/graph/{path}", parse_as(Edit), json_body(**fields)))

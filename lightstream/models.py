@@ -1,4 +1,4 @@
-"""What Lightstream answers, as typed values. Fields that a newer server adds are kept and do no harm."""
+"""The responses of Lightstream as typed values. Fields that a newer server adds are kept and do no harm."""
 
 from typing import Any, Literal
 
@@ -8,13 +8,13 @@ FINAL = frozenset({"processed", "partial", "failed", "deleting"})
 """Statuses after which nothing more happens to a document by itself."""
 
 
-class Answered(BaseModel):
-    """Something the server said."""
+class ResponseModel(BaseModel):
+    """A response of the server, or a part of one."""
 
     model_config = ConfigDict(frozen=True, extra="allow", hide_input_in_errors=True)
 
 
-class Place(Answered):
+class PassageLocation(ResponseModel):
     """Where a passage stands: characters of the document's text, and the page where it begins, as far as known."""
 
     chunk_id: str
@@ -24,16 +24,16 @@ class Place(Answered):
     page: int | None = None
 
 
-class Reference(Answered):
+class Reference(ResponseModel):
     """A file that an answer rests on. `content` and `chunks` only where they were asked for."""
 
     reference_id: str
     file_path: str
     content: list[str] | None = None
-    chunks: list[Place] | None = None
+    chunks: list[PassageLocation] | None = None
 
 
-class Answer(Answered):
+class Answer(ResponseModel):
     """The answer to a question. `response_time` in seconds."""
 
     response: str
@@ -42,7 +42,7 @@ class Answer(Answered):
     llm_generated: bool = False
 
 
-class Piece(Answered):
+class Piece(ResponseModel):
     """One line of an answer that is being written: some of its text, its references, a step, or the seconds."""
 
     response: str = ""
@@ -52,7 +52,7 @@ class Piece(Answered):
     response_time: float | None = None
 
 
-class Evidence(Answered):
+class Evidence(ResponseModel):
     """What an answer would rest on. `data`: entities, relationships, chunks, references."""
 
     status: Literal["success", "failure"]
@@ -61,7 +61,7 @@ class Evidence(Answered):
     metadata: dict[str, Any]
 
 
-class AddedDocument(Answered):
+class AddedDocument(ResponseModel):
     """A document that the log has.
 
     `sequence` says when the text was added, in microseconds since 1970; `track_id` names the request that brought it
@@ -75,8 +75,8 @@ class AddedDocument(Answered):
     status: str | None = None
 
 
-class Added(Answered):
-    """What became of a request that adds documents. `status`: `duplicated` where nothing was added."""
+class Added(ResponseModel):
+    """The outcome of a request that adds documents. `status`: `duplicated` where nothing was added."""
 
     status: str = "success"
     message: str
@@ -87,11 +87,11 @@ class Added(Answered):
 
     @property
     def new(self) -> list[AddedDocument]:
-        """Those whose text did not stand there already."""
+        """The documents whose text was not there already."""
         return [document for document in self.documents if document.is_new]
 
 
-class Document(Answered):
+class Document(ResponseModel):
     """The state of one document. `metadata` also counts the chunks that each step has done."""
 
     id: str
@@ -117,7 +117,7 @@ class Document(Answered):
         return self.status in FINAL
 
 
-class Pagination(Answered):
+class Pagination(ResponseModel):
     """Where a page stands."""
 
     page: int
@@ -128,7 +128,7 @@ class Pagination(Answered):
     has_prev: bool
 
 
-class DocumentPage(Answered):
+class DocumentPage(ResponseModel):
     """A page of the list of documents."""
 
     documents: list[Document]
@@ -136,7 +136,7 @@ class DocumentPage(Answered):
     status_counts: dict[str, int]
 
 
-class Track(Answered):
+class Track(ResponseModel):
     """The documents of one request."""
 
     track_id: str
@@ -145,20 +145,20 @@ class Track(Answered):
     status_summary: dict[str, int]
 
 
-class StatusCounts(Answered):
+class StatusCounts(ResponseModel):
     """Documents by status, and `all`."""
 
     status_counts: dict[str, int]
 
 
-class Deletion(Answered):
+class Deletion(ResponseModel):
     """The log has the deletions; graph, vectors and status follow."""
 
     status: str
     message: str
 
 
-class Node(Answered):
+class Node(ResponseModel):
     """An entity as the graph shows it."""
 
     id: str
@@ -166,7 +166,7 @@ class Node(Answered):
     properties: dict[str, Any] = {}
 
 
-class Edge(Answered):
+class Edge(ResponseModel):
     """A relation as the graph shows it; it has no direction."""
 
     id: str
@@ -175,7 +175,7 @@ class Edge(Answered):
     properties: dict[str, Any] = {}
 
 
-class Subgraph(Answered):
+class Subgraph(ResponseModel):
     """A part of the graph. `is_truncated`: there is more."""
 
     nodes: list[Node]
@@ -183,13 +183,13 @@ class Subgraph(Answered):
     is_truncated: bool
 
 
-class Exists(Answered):
+class Exists(ResponseModel):
     """Whether there is such an entity."""
 
     exists: bool
 
 
-class Edit(Answered):
+class Edit(ResponseModel):
     """An edit that the log has. `pending`: the graph does not show it yet, and will."""
 
     status: Literal["success", "pending"]
@@ -198,7 +198,7 @@ class Edit(Answered):
     operation_summary: dict[str, Any] | None = None
 
 
-class Health(Answered):
+class Health(ResponseModel):
     """Whether the service answers, and what it works with; the rest is for those with credentials."""
 
     status: str
@@ -209,8 +209,8 @@ class Health(Answered):
     configuration: dict[str, Any] | None = None
 
 
-class Login(Answered):
-    """What a login gave."""
+class Login(ResponseModel):
+    """The token that a login returned."""
 
     access_token: SecretStr
     auth_mode: str

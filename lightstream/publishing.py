@@ -1,4 +1,4 @@
-"""A document straight into the log, over the bus: for programs that are on it, without the HTTP API."""
+"""Appends a document to the log over the bus: for programs that reach it, without the HTTP API."""
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from contracts.ids import UNKNOWN_SOURCE
 from contracts.values import Chunking, Scalar
-from lightstream.connection import named
+from lightstream.connection import checked_workspace
 from lightstream.errors import InvalidRequest, Misconfigured, Unavailable
 from runtime import errors
 
@@ -19,8 +19,8 @@ SOURCE = "/lightstream/client"
 """`source` of the events."""
 
 
-class About(TypedDict, total=False):
-    """What may be said about a document beside its text.
+class DocumentOptions(TypedDict, total=False):
+    """The optional fields of a document.
 
     `file_path` is cited by answers. `pages` are the places in the text at which its pages begin. `source` says who
     publishes, as a URI reference.
@@ -45,7 +45,7 @@ class Published(BaseModel):
 
 
 async def publish_document(
-    url: str, *, text: str, id: str | None = None, workspace: str = "default", **about: Unpack[About]
+    url: str, *, text: str, id: str | None = None, workspace: str = "default", **about: Unpack[DocumentOptions]
 ) -> Published:
     """Append a document to the log, and return once that has it durably; a long text is put beside the log.
 
@@ -58,8 +58,8 @@ async def publish_document(
     from runtime.bus.nats.log import NatsLog, connected
     from runtime.bus.publisher import add_document
 
-    place = named(workspace or "default")
-    with _translated():
+    place = checked_workspace(workspace or "default")
+    with _translating_errors():
         async with connected(url, name="lightstream-client") as client:
             jetstream = client.jetstream()
             added = await add_document(
@@ -79,7 +79,7 @@ async def publish_document(
 
 
 @contextmanager
-def _translated() -> Generator[None]:
+def _translating_errors() -> Generator[None]:
     try:
         yield
     except errors.ConfigurationError as error:

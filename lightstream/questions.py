@@ -1,4 +1,4 @@
-"""What is asked: questions, answers as they are written, and what answers would rest on."""
+"""Questions, answers as they are written, and the evidence that answers would rest on."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal, TypedDict, Unpack, cast
 
 from lightstream.errors import ServerFault
-from lightstream.flows import Call, Flow, ask, body, into
+from lightstream.flows import Call, Flow, json_body, parse_as, request
 from lightstream.models import Answer, Evidence, Piece
 
 Mode = Literal["mix", "hybrid", "local", "global", "naive", "walk", "auto", "bypass"]
@@ -14,7 +14,7 @@ Mode = Literal["mix", "hybrid", "local", "global", "naive", "walk", "auto", "byp
 STREAM = "/query/stream"
 
 
-class Said(TypedDict):
+class Message(TypedDict):
     """One turn of a conversation."""
 
     role: Literal["system", "user", "assistant"]
@@ -32,8 +32,8 @@ class Filter(TypedDict, total=False):
     added_before: datetime
 
 
-class Options(TypedDict, total=False):
-    """What may be said about a question; the page of the HTTP API explains each."""
+class QueryOptions(TypedDict, total=False):
+    """The settings of a question; the page of the HTTP API explains each."""
 
     mode: Mode
     only_need_context: bool
@@ -46,7 +46,7 @@ class Options(TypedDict, total=False):
     max_total_tokens: int
     hl_keywords: Sequence[str]
     ll_keywords: Sequence[str]
-    conversation_history: Sequence[Said]
+    conversation_history: Sequence[Message]
     user_prompt: str
     disable_user_prompt_prefix: bool
     enable_rerank: bool
@@ -58,38 +58,40 @@ class Options(TypedDict, total=False):
     filter: Filter
 
 
-def query(question: str, **options: Unpack[Options]) -> Flow[Answer]:
+def query(question: str, **options: Unpack[QueryOptions]) -> Flow[Answer]:
     """Answer a question from the documents."""
-    return ask(Call("POST", "/query", into(Answer), body(query=question, **options), repeatable=True))
+    return request(Call("POST", "/query", parse_as(Answer), json_body(query=question, **options), idempotent=True))
 
 
-def query_data(question: str, **options: Unpack[Options]) -> Flow[Evidence]:
-    """What the documents hold about a question: entities, relationships, passages and their files. No answer."""
-    return ask(Call("POST", "/query/data", into(Evidence), body(query=question, **options), repeatable=True))
+def query_data(question: str, **options: Unpack[QueryOptions]) -> Flow[Evidence]:
+    """Return what the documents hold about a question: entities, relationships, passages and their files. No answer."""
+    return request(
+        Call("POST", "/query/data", parse_as(Evidence), json_body(query=question, **options), idempotent=True)
+    )
 
 
-def query_stream(question: str, **options: Unpack[Options]) -> Call[Piece]:
+def query_stream(question: str, **options: Unpack[QueryOptions]) -> Call[Piece]:
     """Answer a question piece by piece, as it is written: `with … as pieces`, then iterate.
 
     Closing the block ends the model's work. An error in the middle of an answer is raised by the iteration.
     """
-    return Call("POST", STREAM, into(Piece), body(query=question, **options), repeatable=True)
+    return Call("POST", STREAM, parse_as(Piece), json_body(query=question, **options), idempotent=True)
 
 
-class Lines:
-    """Pieces out of bytes as they come: a JSON object in each line."""
+class PieceParser:
+    """Parses a stream of bytes into pieces of an answer: a JSON object in each line."""
 
     def __init__(self) -> None:
         self._rest = b""
 
-    def of(self, data: bytes) -> list[Piece]:
-        """The pieces that these bytes complete. Raises `ServerFault` for a line that tells of an error."""
+    def feed(self, data: bytes) -> list[Piece]:
+        """Return the pieces that these bytes complete. Raises `ServerFault` for a line that tells of an error."""
         *lines, self._rest = (self._rest + data).split(b"\n")
         return [_piece(line) for line in lines if line.strip()]
 
-    def end(self) -> list[Piece]:
-        """The piece of a last line without an end."""
-        return self.of(b"\n")
+    def close(self) -> list[Piece]:
+        """Return the piece of a last line without a line break."""
+        return self.feed(b"\n")
 
 
 def _piece(line: bytes) -> Piece:

@@ -1,4 +1,4 @@
-"""How every HTTP server of ours listens: bounded, without a server's name, and believing no proxy that nobody named."""
+"""The uvicorn configuration of our HTTP servers: limits, no Server header, and only the proxies that are configured."""
 
 import asyncio
 from collections.abc import Generator
@@ -10,18 +10,18 @@ from typing import Any
 import uvicorn
 from starlette.types import ASGIApp
 
-from runtime.http_guard import HttpLimits, guarded
+from runtime.http_protocol import HttpLimits, limited_protocol
 from runtime.settings import Settings
 
 
 def server_config(app: ASGIApp, settings: Settings, **options: Any) -> uvicorn.Config:
-    """uvicorn's configuration for that application; `options` are uvicorn's and go before ours."""
+    """Return uvicorn's configuration for an application; `options` are uvicorn's and override ours."""
     ours: dict[str, Any] = {
         "log_config": None,
         "lifespan": "off",
         "ws": "none",
-        "http": guarded(http_limits(settings)),
-        # uvicorn would believe everybody who connects from this machine, and read the variable by itself.
+        "http": limited_protocol(http_limits(settings)),
+        # By default uvicorn trusts every client on this machine, and reads the variable by itself.
         "proxy_headers": bool(settings.forwarded_allow_ips),
         "forwarded_allow_ips": settings.forwarded_allow_ips,
         "server_header": False,
@@ -30,7 +30,7 @@ def server_config(app: ASGIApp, settings: Settings, **options: Any) -> uvicorn.C
 
 
 def http_limits(settings: Settings) -> HttpLimits:
-    """What the settings allow one request."""
+    """Return the limits that the settings give."""
     return HttpLimits(
         url_bytes=settings.http_max_url_bytes,
         header_bytes=settings.http_max_header_bytes,
@@ -43,14 +43,14 @@ def http_limits(settings: Settings) -> HttpLimits:
 
 
 class Server(uvicorn.Server):
-    """uvicorn without its own signal handlers, which would end the process before its handlers have finished."""
+    """uvicorn without its signal handlers, which would end the process before the event handlers have finished."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.opening: set[asyncio.Task[None]] = set()
 
-    def take(self, connection: socket) -> None:
-        """Answer on a connection that was accepted elsewhere."""
+    def accept(self, connection: socket) -> None:
+        """Serve a connection that another process accepted."""
         task = asyncio.create_task(self._open(connection))
         self.opening.add(task)
         task.add_done_callback(self.opening.discard)
@@ -61,7 +61,7 @@ class Server(uvicorn.Server):
         protocol = partial(
             self.config.http_protocol_class, config=self.config, server_state=self.server_state, app_state={}
         )
-        with suppress(OSError):  # it has hung up already
+        with suppress(OSError):  # the client has disconnected already
             await asyncio.get_running_loop().connect_accepted_socket(protocol, connection)
 
     @contextmanager

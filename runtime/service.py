@@ -30,7 +30,7 @@ from runtime.bus.write_status import WriteStatus
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.health import Health, Progress
 from runtime.http_server import Server, server_config
-from runtime.models.limits_shared import Guards
+from runtime.models.rate_limiters import RateLimiters
 from runtime.processes import parent, worker
 from runtime.processes.worker import ControlSocket
 from runtime.projections.integrity import Integrity
@@ -60,7 +60,7 @@ class Bus:
     blobs: NatsBlobs
     pointers: NatsActiveGenerations
     jetstream: JetStreamContext
-    guards: Guards
+    limiters: RateLimiters
     integrity: Integrity
     turns: SharedValues
 
@@ -139,7 +139,7 @@ async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette,
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     if here:
-        here.receive_connections(server.take, stop)
+        here.receive_connections(server.accept, stop)
     if not here or here.first:
         turn.set()
     work = asyncio.create_task(_work(stage, settings, build, health, ready))
@@ -207,12 +207,12 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
 
 
 async def _bus(jetstream: JetStreamContext, health: Health, writes: WriteStatus) -> Bus:
-    guards = Guards(await NatsSharedValues.bind(jetstream), health.notes)
+    limiters = RateLimiters(await NatsSharedValues.bind(jetstream), health.notes)
     pointers, turns = await NatsActiveGenerations.bind(jetstream), await NatsSharedValues.bind(jetstream, TURNS_BUCKET)
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     integrity = Integrity(health.service, jetstream, pointers, values, writes)
     log, blobs = NatsLog(jetstream, writes), NatsBlobs(jetstream, writes)
-    return Bus(log, blobs, pointers, jetstream, guards, integrity, turns)
+    return Bus(log, blobs, pointers, jetstream, limiters, integrity, turns)
 
 
 @asynccontextmanager

@@ -17,7 +17,7 @@ from contracts.values import Chunking, CustomKnowledge, DocumentVersion, Scalar
 from runtime.bus.codec import decode, explain
 from runtime.bus.port import Blobs, Log
 from runtime.errors import InvalidInput, ServiceError
-from runtime.parsing.names import checked_name
+from runtime.parsing.names import validated_name
 from runtime.telemetry import traceparent_for
 
 MAX_TEXT_BYTES = 64 * 1024 * 1024
@@ -74,7 +74,7 @@ async def add_document(
         _validated(lambda: chunking.over(cut_by_default).bounded() if cut_by_default else chunking.bounded())
     content = knowledge.model_dump_json() if knowledge else encodable(text)
     _check(text, content, knowledge)
-    file_path = checked_name(encodable(file_path)) or UNKNOWN_SOURCE
+    file_path = validated_name(encodable(file_path)) or UNKNOWN_SOURCE
     name = encodable(id) if id else document_id(content if knowledge else sanitize(content), file_path)
     before, there, at = await _current_version(log, workspace, name)
     if there and _hash(there) == sha256(content):

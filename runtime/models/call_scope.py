@@ -1,6 +1,6 @@
-"""For whom models are called: a guard serves workspaces in turn, and lets nobody pay for what is not wanted any more.
+"""For whom models are called: rate limiters serve workspaces in turn, and drop calls for work that became obsolete.
 
-It goes with the task that sets it, and with those that this one starts.
+The scope belongs to the task that sets it, and to the tasks that this one starts.
 """
 
 from collections.abc import Awaitable, Callable, Generator
@@ -15,7 +15,7 @@ async def _always() -> bool:
 
 @dataclass(frozen=True)
 class CallScope:
-    """The workspace that a call is for, and a question that is asked when its turn has come: is it still wanted?"""
+    """The workspace of a call, and a function that says, when its turn comes, whether it is still wanted."""
 
     workspace: str = ""
     wanted: Callable[[], Awaitable[bool]] = _always
@@ -26,18 +26,18 @@ _NOBODY = CallScope()
 
 
 def call_scope() -> CallScope:
-    """The scope of calls made now."""
+    """Return the scope of calls made now."""
     return _scope.get(_NOBODY)
 
 
 def set_call_scope(workspace: str) -> None:
-    """Calls of this task are for that workspace from now on."""
+    """Set the workspace of all further calls of this task."""
     _scope.set(CallScope(workspace))
 
 
 @contextmanager
 def calls_for(workspace: str, wanted: Callable[[], Awaitable[bool]] = _always) -> Generator[None]:
-    """Calls inside are for that workspace, and raise `NotWanted` where `wanted` says no when their turn has come."""
+    """Set the workspace of calls inside; they raise `NotWanted` if `wanted` returns False when their turn comes."""
     token = _scope.set(CallScope(workspace, wanted))
     try:
         yield

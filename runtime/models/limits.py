@@ -1,8 +1,8 @@
-"""What all replicas together may ask of one provider: pure rules over one state that they share.
+"""Rate limits and circuit breaker of one provider, shared by all replicas: pure functions over one shared state.
 
 Requests and tokens are counted over the last minute in thirty steps, so no minute, wherever it begins, holds more than
-the limit. Calls at once are shares with a lease: a replica that is killed gives its share back by silence. A provider
-that asks to wait, or fails again and again, is left alone until a moment that everybody sees.
+the limit. Each replica leases its part of the concurrent calls: the lease of a replica that is killed expires. A
+provider that asks to wait, or fails repeatedly, is called by no replica until a time in the shared state.
 
 Times are seconds since 1970 of the replicas' own clocks, which must agree within a second or two.
 """
@@ -13,35 +13,35 @@ from datetime import UTC, datetime
 
 from pydantic import BaseModel, ConfigDict
 
-LEASE = 10.0
-"""Seconds after which a silent replica's share is given to others."""
+LEASE_DURATION = 10.0
+"""Seconds after which the lease of a silent replica expires."""
 
-FAILURES = 5
-"""Failures one after the other that open the breaker."""
+FAILURES_TO_OPEN = 5
+"""Consecutive failures that open the breaker."""
 
-INTERVALS = (2.0, 5.0, 10.0, 20.0, 30.0)
-"""Seconds between one probing call and the next, while they go on failing."""
+PROBE_INTERVALS = (2.0, 5.0, 10.0, 20.0, 30.0)
+"""Seconds from each probing call to the next while they fail; the last one repeats."""
 
-PROBING, LOOK_AGAIN = 30.0, 2.0
-"""Seconds that a probing call has the provider to itself, and after which others ask how it went."""
+PROBE_DURATION, PROBE_RECHECK = 30.0, 2.0
+"""Seconds that a probing call has the provider to itself, and after which others read its result."""
 
-STEPS, BLOCKS = 30, 60
-"""Parts of the window: a step is counted as one, a block is how long requests booked ahead may be used."""
+WINDOW_STEPS, WINDOW_RESERVATIONS = 30, 60
+"""Parts of the window: a step is counted as one moment; a reservation is valid for one of its parts."""
 
 UNLIMITED = 1 << 40
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one provider, for all replicas together. 0: none. `window` is a minute, in seconds."""
+    """Requests and tokens per window of seconds, and concurrent calls, of all replicas together; 0: no limit."""
 
     requests: int = 0
     tokens: int = 0
     calls: int = 0
     window: float = 60.0
 
-    def divided(self, replicas: int) -> "Limits":
-        """The part of one of so many replicas that cannot hear each other: never less than one."""
+    def per_replica(self, replicas: int) -> "Limits":
+        """Return the limits of one of so many replicas that cannot reach each other: never less than one."""
         return replace(
             self,
             requests=_part(self.requests, replicas),
@@ -50,8 +50,8 @@ class Limits:
         )
 
 
-class Share(BaseModel):
-    """Calls at once of one replica: it holds `have`, has use for `want`, began its last one at `served`."""
+class Lease(BaseModel):
+    """The concurrent calls of one replica: it holds `have`, could use `want`, and began its last call at `served`."""
 
     have: int = 0
     want: int = 0
@@ -59,32 +59,32 @@ class Share(BaseModel):
     served: float = 0.0
 
 
-class State(BaseModel):
-    """Everything shared about one provider. `name` and `reason` are for people and hold no secrets."""
+class ProviderState(BaseModel):
+    """Everything shared about one provider. `name` and `reason` are shown to people and hold no secrets."""
 
     model_config = ConfigDict(extra="ignore")
 
     name: str = ""
     booked: dict[int, tuple[int, int]] = {}
-    """Step of time → requests and tokens booked in it."""
-    shares: dict[str, Share] = {}
+    """Requests and tokens reserved in each window step."""
+    shares: dict[str, Lease] = {}
     failures: int = 0
     trips: int = 0
-    """Times the breaker opened, or stayed open, since the provider answered last."""
+    """Times the breaker opened, or stayed open, since the last success."""
     until: float = 0.0
-    """Nobody calls before."""
+    """No replica calls before this time."""
     since: float = 0.0
     reason: str = ""
     probing: bool = False
 
     @property
     def is_open(self) -> bool:
-        """Whether the breaker is open: only a probing call may find out whether the provider is back."""
-        return self.failures >= FAILURES
+        """Return whether the breaker is open: only a probing call may reach the provider."""
+        return self.failures >= FAILURES_TO_OPEN
 
 
 @dataclass(frozen=True)
-class Block:
+class Reservation:
     """Requests and tokens that one replica may use until `until`."""
 
     step: int
@@ -94,8 +94,8 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Need:
-    """What a replica asks for: calls that run and that wait, the tokens of the next one, when the last one began."""
+class Demand:
+    """What a replica asks for: running and waiting calls, the tokens of the next one, the start of the last one."""
 
     running: int = 0
     waiting: int = 0
@@ -103,109 +103,110 @@ class Need:
     served: float = 0.0
 
 
-def share(state: State, me: str, calls: int, need: Need, now: float) -> int:
-    """Renew this replica's lease and return how many calls it may have at once; those that run are never cut off."""
+def renew_lease(state: ProviderState, me: str, calls: int, demand: Demand, now: float) -> int:
+    """Renew this replica's lease and return its number of concurrent calls; running ones are never cut off."""
     for name in [name for name, one in state.shares.items() if one.until <= now and name != me]:
         del state.shares[name]
-    if not need.running and not need.waiting:
+    if not demand.running and not demand.waiting:
         state.shares.pop(me, None)
         return 0
-    mine = state.shares.setdefault(me, Share())
-    # Only what matters to others is written: a state that stays as it is costs no write.
-    mine.want = min(need.running + need.waiting, calls or 1)
-    mine.served = need.served if len(state.shares) > calls else 0.0
-    if mine.until - now < LEASE / 2:
-        mine.until = now + LEASE
+    mine = state.shares.setdefault(me, Lease())
+    # Only what others need is changed: an unchanged state costs no write.
+    mine.want = min(demand.running + demand.waiting, calls or 1)
+    mine.served = demand.served if len(state.shares) > calls else 0.0
+    if mine.until - now < LEASE_DURATION / 2:
+        mine.until = now + LEASE_DURATION
     if not calls:
         return UNLIMITED
-    fair = divided(calls, state.shares)[me]
+    fair = fair_shares(calls, state.shares)[me]
     free = calls - sum(one.have for name, one in state.shares.items() if name != me)
-    mine.have = max(need.running, min(fair, free))
+    mine.have = max(demand.running, min(fair, free))
     return min(fair, mine.have)
 
 
-def divided(calls: int, shares: Mapping[str, Share]) -> dict[str, int]:
-    """Max-min fair: one to each in turn, until everybody has enough or none is left.
+def fair_shares(calls: int, shares: Mapping[str, Lease]) -> dict[str, int]:
+    """Return each replica's calls, max-min fair: one to each in turn, until all have enough or none is left.
 
-    Where there are more replicas than calls, those that waited longest come first.
+    With more replicas than calls, those that waited longest come first.
     """
     scarce = len(shares) > calls
     order = sorted(shares, key=lambda name: (shares[name].served if scarce else 0.0, name))
     given = dict.fromkeys(order, 0)
     left = calls
-    while left and (hungry := [name for name in order if given[name] < shares[name].want]):
-        for name in hungry[:left]:
+    while left and (unsatisfied := [name for name in order if given[name] < shares[name].want]):
+        for name in unsatisfied[:left]:
             given[name] += 1
-        left -= min(left, len(hungry))
+        left -= min(left, len(unsatisfied))
     return given
 
 
-def book(state: State, limits: Limits, need: Need, now: float) -> Block | None:
-    """Requests and tokens for the next moment: enough for what waits, and this replica's part of a block.
+def reserve(state: ProviderState, limits: Limits, demand: Demand, now: float) -> Reservation | None:
+    """Reserve requests and tokens for the next moment, enough for the waiting calls; None if no call fits now.
 
-    None when even one call would be too many now. A call with more tokens than the limit takes a whole minute's.
+    A call with more tokens than the limit takes those of a whole window.
     """
-    length = limits.window / STEPS
-    block = limits.window / BLOCKS
-    step = step_at(limits, now)
-    # A step longer than the block may be used: a request may take longer to the provider than the one before it.
-    for old in [one for one in state.booked if (one + 2) * length + block + limits.window <= now]:
+    length = limits.window / WINDOW_STEPS
+    valid = limits.window / WINDOW_RESERVATIONS
+    step = window_step(limits, now)
+    # A step longer than a reservation is valid: a request may take longer to the provider than the one before it.
+    for old in [one for one in state.booked if (one + 2) * length + valid + limits.window <= now]:
         del state.booked[old]
     requests = _free(limits.requests, sum(used for used, _ in state.booked.values()))
     tokens = _free(limits.tokens, sum(used for _, used in state.booked.values()))
-    least = min(need.tokens, limits.tokens or need.tokens)
+    least = min(demand.tokens, limits.tokens or demand.tokens)
     if requests < 1 or tokens < least:
         return None
     replicas = max(1, len(state.shares))
-    most = max(need.waiting, limits.requests // BLOCKS // replicas, 1)
-    requests, tokens = min(requests, most), min(tokens, max(least * most, limits.tokens // BLOCKS // replicas))
+    most = max(demand.waiting, limits.requests // WINDOW_RESERVATIONS // replicas, 1)
+    requests = min(requests, most)
+    tokens = min(tokens, max(least * most, limits.tokens // WINDOW_RESERVATIONS // replicas))
     _add(state, step, requests, tokens)
-    return Block(step, requests, tokens, now + block)
+    return Reservation(step, requests, tokens, now + valid)
 
 
-def give_back(state: State, block: Block) -> None:
-    """Take what was left of a block off the books."""
-    if block.step in state.booked:
-        _add(state, block.step, -block.requests, -block.tokens)
+def release(state: ProviderState, reservation: Reservation) -> None:
+    """Return the unused part of a reservation."""
+    if reservation.step in state.booked:
+        _add(state, reservation.step, -reservation.requests, -reservation.tokens)
 
 
-def settle(state: State, corrections: Mapping[int, int]) -> None:
-    """Step → tokens that calls cost beyond (or, negative, below) what was booked for them."""
+def reconcile(state: ProviderState, corrections: Mapping[int, int]) -> None:
+    """Correct reserved tokens to actual ones; `corrections`: actual less estimated tokens by window step."""
     for step, tokens in corrections.items():
         if tokens > 0 or step in state.booked:
             _add(state, step, 0, tokens)
 
 
-def step_at(limits: Limits, now: float) -> int:
-    """The step of time that is counted as one."""
-    return int(now / (limits.window / STEPS))
+def window_step(limits: Limits, now: float) -> int:
+    """Return the number of the window step that holds this time."""
+    return int(now / (limits.window / WINDOW_STEPS))
 
 
-def left(state: State, now: float) -> float:
-    """Seconds for which nobody may call; while another replica probes, those until it may have an answer."""
+def seconds_paused(state: ProviderState, now: float) -> float:
+    """Return the seconds until calls are allowed; while another replica probes, those until its result may be there."""
     rest = max(0.0, state.until - now)
-    return min(rest, LOOK_AGAIN) if state.probing else rest
+    return min(rest, PROBE_RECHECK) if state.probing else rest
 
 
-def probe(state: State, now: float) -> bool:
-    """Whether this replica's next call is the probing one; everybody else goes on waiting."""
+def start_probe(state: ProviderState, now: float) -> bool:
+    """Claim the probing call for this replica; False while calls are paused or the breaker is closed."""
     if not state.is_open or now < state.until:
         return False
-    state.until, state.probing = now + PROBING, True
+    state.until, state.probing = now + PROBE_DURATION, True
     return True
 
 
-def failed(state: State, reason: str, retry_after: float | None, *, probing: bool, now: float) -> bool:
-    """Note that a call failed. True when that is what made the provider pause.
+def record_failure(state: ProviderState, reason: str, retry_after: float | None, *, probing: bool, now: float) -> bool:
+    """Record a failed call, and return whether it paused the provider.
 
-    Calls that were under way when the breaker opened do not lengthen the pause, but for a Retry-After of theirs.
+    Calls under way when the breaker opened lengthen the pause only by their Retry-After.
     """
     paused = state.until > now and not state.probing
     if probing or not state.is_open:
         state.failures += 1
         state.probing = False
         if state.is_open:
-            interval = INTERVALS[min(state.trips, len(INTERVALS) - 1)]
+            interval = PROBE_INTERVALS[min(state.trips, len(PROBE_INTERVALS) - 1)]
             state.trips, state.until = state.trips + 1, now + interval
     state.until = max(state.until, now + (retry_after or 0.0))
     if state.until <= now:
@@ -214,15 +215,15 @@ def failed(state: State, reason: str, retry_after: float | None, *, probing: boo
     return not paused
 
 
-def answered(state: State, *, probing: bool, now: float) -> None:
-    """The provider answered: close the breaker. A wait that it asked another call for still stands."""
+def record_success(state: ProviderState, *, probing: bool, now: float) -> None:
+    """Record a success: close the breaker. A Retry-After of another call remains in force."""
     state.failures, state.trips = 0, 0
     if probing or state.until <= now:
         state.until, state.since, state.reason, state.probing = 0.0, 0.0, "", False
 
 
-def told(state: State, now: float) -> str | None:
-    """What to tell people while the provider is left alone: why, since when, and when it is called again."""
+def pause_notice(state: ProviderState, now: float) -> str | None:
+    """Return a sentence for people while the provider is paused: why, since when, next call; else None."""
     rest = state.until - now
     if rest <= 0 and not state.is_open:
         return None
@@ -231,8 +232,8 @@ def told(state: State, now: float) -> str | None:
     return f"{state.name} is paused since {since}: {state.reason}; {plan}"
 
 
-def apart(state: State, replicas: int) -> State:
-    """What one of so many replicas goes by when it no longer hears the others: its part of what was booked."""
+def local_part(state: ProviderState, replicas: int) -> ProviderState:
+    """Return the state of one of so many replicas that cannot reach the others: its part of what is reserved."""
     booked = {step: (-(-r // replicas), -(-t // replicas)) for step, (r, t) in state.booked.items()}
     return state.model_copy(deep=True, update={"shares": {}, "booked": booked})
 
@@ -245,6 +246,6 @@ def _free(limit: int, used: int) -> int:
     return limit - used if limit else UNLIMITED
 
 
-def _add(state: State, step: int, requests: int, tokens: int) -> None:
+def _add(state: ProviderState, step: int, requests: int, tokens: int) -> None:
     before = state.booked.get(step, (0, 0))
     state.booked[step] = (max(0, before[0] + requests), max(0, before[1] + tokens))

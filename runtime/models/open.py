@@ -1,4 +1,4 @@
-"""Models from settings: an OpenAI-compatible endpoint where one is configured, else what works offline."""
+"""Opens models by the settings: at an OpenAI-compatible endpoint where one is configured, else offline ones."""
 
 import math
 from urllib.parse import urlsplit
@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 from contracts.graph import EmbeddingModel
 from runtime.errors import ConfigurationError
 from runtime.models.limits import Limits
-from runtime.models.limits_shared import Guards
 from runtime.models.port import Chat, Embedder, Tokenizer
+from runtime.models.rate_limiters import RateLimiters
 from runtime.settings import OFFLINE_EMBEDDERS, Settings
 
 # Imported where they are needed: openai takes seconds to load, onnxruntime 70 MB, and most processes need neither.
@@ -17,17 +17,19 @@ KNOWN_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 30
 DEFAULT_EMBEDDING_MODEL = "text-embedding-3-small"
 
 _OWN = {"all-MiniLM-L6-v2-int8@": "minilm", "lexical-hash-": "lexical"}
-"""What EMBEDDING_MODEL calls an embedder of our own, by how its name for itself begins. Importing it takes seconds."""
+"""Values of EMBEDDING_MODEL for the built-in embedders, by the prefix of their model name."""
 
-ALONE = Guards()
-"""For a process that shares no limits with others."""
+UNSHARED_LIMITERS = RateLimiters()
+"""Rate limiters of a process that shares no limits with others."""
 
 
-def open_chat(settings: Settings, guards: Guards = ALONE, *, patience: float = math.inf) -> Chat | None:
-    """The language model, or None when none is configured: the offline parts take over, and say so.
+def open_chat(
+    settings: Settings, limiters: RateLimiters = UNSHARED_LIMITERS, *, max_wait: float = math.inf
+) -> Chat | None:
+    """Return the language model, or None if none is configured: the service then chooses its offline part.
 
-    `guards`: where replicas share limits. `patience`: seconds a person waits for a turn; such calls are also repeated
-    after a blip. What comes from the log waits for as long as it takes, and the log repeats it.
+    `max_wait`: seconds a call of a person waits for a turn; such calls are also repeated after a short failure. Calls
+    for events wait without limit, and the bus repeats the event.
     """
     if not settings.has_llm:
         return None
@@ -39,16 +41,18 @@ def open_chat(settings: Settings, guards: Guards = ALONE, *, patience: float = m
         address,
         model,
         key,
-        guards.guard("language model", _shown(model, address), f"{address} {model} {key}", limits, patience),
+        limiters.limiter("language model", _shown(model, address), f"{address} {model} {key}", limits, max_wait),
         timeout=settings.llm_timeout,
-        retries=_retries(patience),
+        retries=_retries(max_wait),
     )
 
 
-def open_embedder(settings: Settings, guards: Guards = ALONE, *, patience: float = math.inf) -> Embedder:
-    """The embedder; see `open_chat`. Raises ConfigurationError for an endpoint's dimension that is unknown."""
+def open_embedder(
+    settings: Settings, limiters: RateLimiters = UNSHARED_LIMITERS, *, max_wait: float = math.inf
+) -> Embedder:
+    """Return the embedder; see `open_chat`. Raises ConfigurationError if its endpoint's dimension is unknown."""
     if settings.has_embedding_endpoint:
-        return _endpoint_embedder(settings, guards, patience)
+        return _endpoint_embedder(settings, limiters, max_wait)
     if settings.embedding_model == "lexical":
         from runtime.models.lexical import LexicalEmbedder
 
@@ -59,32 +63,32 @@ def open_embedder(settings: Settings, guards: Guards = ALONE, *, patience: float
 
 
 def can_embed(settings: Settings, model: str) -> bool:
-    """Whether these settings allow an embedder of that name: one of our own, or any at the endpoint they name."""
+    """Return whether these settings allow an embedder of that name: a built-in one, or any at their endpoint."""
     return as_setting(model) in OFFLINE_EMBEDDERS or settings.has_embedding_endpoint
 
 
 def as_setting(model: str) -> str:
-    """What EMBEDDING_MODEL is to be for an embedder that gives itself this name."""
+    """Return the value of EMBEDDING_MODEL for an embedder with this model name."""
     return next((setting for beginning, setting in _OWN.items() if model.startswith(beginning)), model)
 
 
 def open_embedder_of(
-    settings: Settings, made: EmbeddingModel, guards: Guards = ALONE, *, patience: float = math.inf
+    settings: Settings, made: EmbeddingModel, limiters: RateLimiters = UNSHARED_LIMITERS, *, max_wait: float = math.inf
 ) -> Embedder:
-    """The embedder that made vectors, at the endpoint of the settings or our own; see `open_embedder`.
+    """Return the embedder that made vectors, built in or at the endpoint of the settings; see `open_embedder`.
 
     Raises ConfigurationError where the settings allow none: texts never go to an endpoint that they do not name.
     """
     if not can_embed(settings, made.name):
         raise ConfigurationError(f"{made} needs an embedding endpoint, and the settings name none")
     named = {"embedding_model": as_setting(made.name), "embedding_dim": made.dimension}
-    embedder = open_embedder(settings.model_copy(update=named), guards, patience=patience)
+    embedder = open_embedder(settings.model_copy(update=named), limiters, max_wait=max_wait)
     if EmbeddingModel(embedder.model, embedder.dimension) != made:
         raise ConfigurationError(f"{made} is not what this version of the program has under that name")
     return embedder
 
 
-def _endpoint_embedder(settings: Settings, guards: Guards, patience: float) -> Embedder:
+def _endpoint_embedder(settings: Settings, limiters: RateLimiters, max_wait: float) -> Embedder:
     from runtime.models.openai_embedder import OpenAiEmbedder
     from runtime.models.truncation import cutter
 
@@ -102,25 +106,25 @@ def _endpoint_embedder(settings: Settings, guards: Guards, patience: float) -> E
         model,
         dimension,
         key,
-        guards.guard("embeddings", _shown(model, address), f"{address} {model} {key}", limits, patience),
+        limiters.limiter("embeddings", _shown(model, address), f"{address} {model} {key}", limits, max_wait),
         timeout=settings.embedding_timeout,
-        retries=_retries(patience),
+        retries=_retries(max_wait),
         batch=settings.embedding_batch_num,
         cut=cutter(settings.embedding_max_tokens, settings.embedding_max_bytes),
     )
 
 
 def _shown(model: str, address: str) -> str:
-    """Model and host, for people: an address may hold a password."""
+    """Return model and host, for people: an address may hold a password."""
     return f"{model} at {urlsplit(address).hostname or 'the model endpoint'}"
 
 
-def _retries(patience: float) -> int:
-    return 0 if patience == math.inf else 2
+def _retries(max_wait: float) -> int:
+    return 0 if max_wait == math.inf else 2
 
 
 def open_tokenizer() -> Tokenizer:
-    """The tokenizer that sizes chunks and budgets: `o200k_base`, offline."""
+    """Return the tokenizer that sizes chunks and budgets: `o200k_base`, offline."""
     from runtime.models.tokens import TiktokenTokenizer
 
     return TiktokenTokenizer()

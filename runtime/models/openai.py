@@ -7,9 +7,9 @@ from typing import Any, cast
 from contracts.values import TokenUsage
 from runtime.errors import EmptyAnswer, ModelRefused, Unavailable
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Call, Guard
 from runtime.models.openai_endpoint import Endpoint, estimated
 from runtime.models.port import Completion, Message
+from runtime.models.rate_limiter import Call, RateLimiter
 
 FIRST_ANSWER = 500
 """Tokens an answer is taken to have before the first one came; then their running mean is."""
@@ -18,7 +18,7 @@ FIRST_ANSWER = 500
 class OpenAiChat:
     """A language model behind `POST <base_url>/chat/completions`.
 
-    `guard` says when a call may begin (without one: four at once); each has `timeout` seconds in all (a streamed
+    `limiter` admits calls (without one: four at once); each has `timeout` seconds in all (a streamed
     answer: between two pieces) and is repeated `retries` times.
 
     An empty answer is `Unavailable`; a refusal, an answer stopped by a content filter and one that reached its length
@@ -26,12 +26,14 @@ class OpenAiChat:
     """
 
     def __init__(
-        self, base_url: str, model: str, api_key: str, guard: Guard | None = None, *, timeout: float = 240.0,
+        self, base_url: str, model: str, api_key: str, limiter: RateLimiter | None = None, *, timeout: float = 240.0,
         retries: int = 0,
     ) -> None:  # fmt: skip
         self.model = model
         self._answer = float(FIRST_ANSWER)
-        self._endpoint = Endpoint(base_url, api_key, guard or Guard(model, Limits(calls=4)), timeout, "LLM", retries)
+        self._endpoint = Endpoint(
+            base_url, api_key, limiter or RateLimiter(model, Limits(calls=4)), timeout, "LLM", retries
+        )
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
         """The whole answer. `json`: ask for a JSON object."""

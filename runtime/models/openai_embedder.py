@@ -16,10 +16,10 @@ import structlog
 from runtime.batching import batched
 from runtime.errors import Poison, Unavailable
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Call, Guard
 from runtime.models.openai import encodable
 from runtime.models.openai_endpoint import Endpoint, estimated
 from runtime.models.port import Vector
+from runtime.models.rate_limiter import Call, RateLimiter
 
 logger = structlog.get_logger(__name__)
 
@@ -45,7 +45,7 @@ class _SeveralRefused(Poison):
 class OpenAiEmbedder:
     """Embeddings behind `POST <base_url>/embeddings`, `batch` texts a call, each text once however often it is given.
 
-    `guard` says when a call may begin (without one: eight at once); `cut` shortens a text to what the model reads.
+    `limiter` admits calls (without one: eight at once); `cut` shortens a text to what the model reads.
     Vectors are brought to length 1. A blank text is sent as one blank, which every provider accepts.
 
     Vectors of another dimension, too few or too many, ones that cannot be told apart and ones without a direction are
@@ -54,14 +54,14 @@ class OpenAiEmbedder:
     """
 
     def __init__(
-        self, base_url: str, model: str, dimension: int, api_key: str, guard: Guard | None = None, *,
+        self, base_url: str, model: str, dimension: int, api_key: str, limiter: RateLimiter | None = None, *,
         timeout: float = 30.0, retries: int = 0, batch: int = BATCH, cut: Callable[[str], str] = str,
     ) -> None:  # fmt: skip
         self.model = model
         self.dimension = dimension
         self._batch, self._cut = batch, cut
-        guard = guard or Guard(model, Limits(calls=8))
-        self._endpoint = Endpoint(base_url, api_key, guard, timeout, "EMBEDDING", retries)
+        limiter = limiter or RateLimiter(model, Limits(calls=8))
+        self._endpoint = Endpoint(base_url, api_key, limiter, timeout, "EMBEDDING", retries)
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector per text, in order. When one call fails, the others are cancelled."""

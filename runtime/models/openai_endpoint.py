@@ -15,7 +15,7 @@ import openai
 
 from runtime.activity import waiting
 from runtime.errors import ConfigurationError, ModelRefused, RateLimited, Retryable, ServiceError, Unavailable
-from runtime.models.limits_guard import Call, Guard
+from runtime.models.rate_limiter import Call, RateLimiter
 from runtime.retries import Backoff, parse_retry_after
 
 T = TypeVar("T")
@@ -48,7 +48,7 @@ class Endpoint:
     """
 
     def __init__(
-        self, base_url: str, api_key: str, guard: Guard, timeout: float, settings: str, retries: int = 0
+        self, base_url: str, api_key: str, limiter: RateLimiter, timeout: float, settings: str, retries: int = 0
     ) -> None:  # fmt: skip
         key = api_key.strip()
         if not (key.isascii() and key.isprintable()):
@@ -56,7 +56,7 @@ class Endpoint:
         address = urlsplit(base_url)
         self._name = address.hostname or "the model endpoint"
         self._secrets = [secret for secret in (key, address.password, unquote(address.password or "")) if secret]
-        self._settings, self._guard, self._timeout, self._retries = settings, guard, timeout, retries
+        self._settings, self._limiter, self._timeout, self._retries = settings, limiter, timeout, retries
         self.client = openai.AsyncOpenAI(
             base_url=base_url or None,
             api_key=key or "none",
@@ -70,7 +70,7 @@ class Endpoint:
     async def call(self, tokens: int, *, streaming: bool = False) -> AsyncGenerator[Call]:
         """A turn of about so many tokens, a time limit (a stream has one per read instead) and errors of ours."""
         with waiting():
-            async with self._guard.call(tokens) as call:
+            async with self._limiter.call(tokens) as call:
                 with self._translated():
                     if streaming:
                         yield call
@@ -88,7 +88,7 @@ class Endpoint:
 
     async def close(self) -> None:
         """Let go of connections, and of turns."""
-        await self._guard.close()
+        await self._limiter.close()
         await self.client.close()
 
     @contextmanager

@@ -22,7 +22,7 @@ from runtime.retries import Backoff
 
 logger = structlog.get_logger(__name__)
 
-RESTART = Backoff(first=0.2, longest=30.0)
+RESTART = Backoff(first=0.2, longest=30.0, spread=0.0)
 """Before a process that ended is started again."""
 
 STABLE_LIFE = 60.0

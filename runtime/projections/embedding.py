@@ -14,9 +14,9 @@ import structlog
 from contracts.graph import EmbeddingModel
 from runtime.bus.port import ActiveGenerations
 from runtime.errors import ConfigurationError, ModelChanged, Retryable
-from runtime.models.limits_shared import Guards
-from runtime.models.open import ALONE, open_embedder, open_embedder_of
+from runtime.models.open import UNSHARED_LIMITERS, open_embedder, open_embedder_of
 from runtime.models.port import Embedder
+from runtime.models.rate_limiters import RateLimiters
 from runtime.settings import Settings
 from runtime.stores.open import open_vectors
 from runtime.stores.port import Checkpoint
@@ -44,9 +44,11 @@ class GenerationEmbedders:
     To those who keep checkpoints it is the vector store.
     """
 
-    def __init__(self, settings: Settings, guards: Guards = ALONE, *, patience: float = math.inf) -> None:
-        self._settings, self._guards, self._patience = settings, guards, patience
-        self.configured = self._opened(open_embedder(settings, guards, patience=patience))
+    def __init__(
+        self, settings: Settings, limiters: RateLimiters = UNSHARED_LIMITERS, *, max_wait: float = math.inf
+    ) -> None:
+        self._settings, self._limiters, self._max_wait = settings, limiters, max_wait
+        self.configured = self._opened(open_embedder(settings, limiters, max_wait=max_wait))
         self._opened_so_far = {self.configured.model: self.configured}
         self._of: dict[int, EmbeddedVectors] = {}
         self._opening = asyncio.Lock()
@@ -104,7 +106,7 @@ class GenerationEmbedders:
         try:
             # In a thread: one of our own takes half a second to load.
             embedder = await asyncio.to_thread(
-                open_embedder_of, self._settings, made, self._guards, patience=self._patience
+                open_embedder_of, self._settings, made, self._limiters, max_wait=self._max_wait
             )
         except ConfigurationError as error:
             raise ModelChanged(

@@ -12,7 +12,7 @@ from runtime.health import Health
 from runtime.projections.embedding import EmbeddedVectors, GenerationEmbedders
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
-from runtime.stores.documents.extents import RowExtents
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from runtime.stores.open import open_documents, open_graph
@@ -32,7 +32,7 @@ class Indexing:
     ) -> None:
         self._embeddings, self._rows, self._graph, self._group = embeddings, rows, graph, group
         self._versions = versions
-        self._extents = RowExtents(rows, "vector_extents")
+        self._extents = RowDocumentBounds(rows, "vector_extents")
         self._caches: dict[EmbeddingModel, CachedEmbeddings] = {}
 
     async def chunks(
@@ -68,7 +68,7 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        embeddings = GenerationEmbedders(settings, bus.guards)
+        embeddings = GenerationEmbedders(settings, bus.limiters)
         rows, graph = open_documents(settings), open_graph(settings)
         versions = LogVersions(bus.log)
         health.notes["vectors"] = partial(embeddings.note, bus.pointers)

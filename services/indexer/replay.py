@@ -9,7 +9,7 @@ from contracts.graph import Generations
 from runtime.batching import batched
 from runtime.models.port import Embedder
 from runtime.replay import ReplayHandler
-from runtime.stores.documents.extents import RowExtents
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
@@ -43,7 +43,7 @@ class VectorReplay:
             on_chunks,
             vectors=self.vectors,
             embeddings=self._embeddings,
-            extents=RowExtents(self.rows, "vector_extents"),
+            extents=RowDocumentBounds(self.rows, "vector_extents"),
         )
         return [ReplayHandler((ChunksCreated, DocumentDeleted), handle)]
 

@@ -17,7 +17,7 @@ from contracts.contribution_rows import (
 )
 from contracts.graph import DocumentBounds, Partition
 from contracts.values import EditedValues
-from runtime.stores.documents.extents import RowExtents
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.port import Row, Rows, Table
 from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.edits import Edit
@@ -31,7 +31,7 @@ class RowContributions:
     """`Contributions` over `Rows`: one row per chunk and key, one per chunk for its version, one counter per key."""
 
     def __init__(self, rows: Rows) -> None:
-        self._rows, self._extents = rows, RowExtents(rows, "graph_extents")
+        self._rows, self._extents = rows, RowDocumentBounds(rows, "graph_extents")
 
     async def replace(
         self, space: Partition, said: Mapping[str, tuple[int, Sequence[Contribution]]]

@@ -29,7 +29,7 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        rows, graph, chat = open_documents(settings), open_graph(settings), open_chat(settings, bus.guards)
+        rows, graph, chat = open_documents(settings), open_graph(settings), open_chat(settings, bus.limiters)
         merging = Merging(RowContributions(rows), RowSummaries(rows), graph, settings.limits, Hubs())
         summarizer = _summarizer(settings, chat, rows) if chat else None
         try:

@@ -1,23 +1,23 @@
-"""Why a request of a caller cannot be met. Each kind has an HTTP status, which the API gives to it."""
+"""Errors of a request that its client can avoid; the API maps each kind to the status code in its docstring."""
 
 from runtime.errors import InvalidInput
 
 
 class BadRequest(InvalidInput):
-    """What was given is of a kind that is not taken (400)."""
+    """The request has a value of an unsupported kind (400)."""
 
 
 class NotFound(InvalidInput):
-    """What the request speaks of does not exist (404)."""
+    """What the request names does not exist (404)."""
 
 
 class Conflict(InvalidInput):
-    """It would replace what the caller may not know of (409)."""
+    """The request would replace something that exists (409)."""
 
 
 class TooLarge(InvalidInput):
-    """It has more bytes than are taken (413)."""
+    """The request or the file has more bytes than the limit (413)."""
 
 
 class NotSupported(InvalidInput):
-    """This deployment does not do it (501)."""
+    """This deployment does not support the request (501)."""

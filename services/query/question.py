@@ -11,7 +11,7 @@ ChunkPickMethod = Literal["VECTOR", "WEIGHT"]
 """How passages behind entities and relations are chosen: by likeness to the question, or by rank and count."""
 
 Output = Literal["answer", "context", "prompt"]
-"""What is asked for: the answer, or what a model would be given for it."""
+"""What `ask` returns: the answer, the context, or the whole prompt."""
 
 ProgressStep = Literal[
     "extracting_keywords",
@@ -26,7 +26,7 @@ ProgressStep = Literal[
 RESPONSE_TYPE = "Multiple Paragraphs"
 
 SHORT_QUESTION = 50
-"""Characters below which a question that names nothing is itself searched for."""
+"""Characters. A shorter question without keywords is itself the keyword."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Question:
 
 
 def search_keywords(question: str, found: Keywords) -> Keywords | None:
-    """The keywords to search by: those found, else the question itself where it is short, else None."""
+    """Return the keywords to search by: those found, else the question itself if it is short, else None."""
     if found:
         return found
     return Keywords(low=(question,)) if len(question) < SHORT_QUESTION else None

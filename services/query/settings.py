@@ -1,4 +1,4 @@
-"""The query service's knobs."""
+"""Settings of the query service, from the environment."""
 
 from functools import cached_property
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Opens what a question is answered from, as the settings name it."""
+"""Opens the stores and models that the settings name, as the dependencies of answering questions."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -11,9 +11,9 @@ from cachetools import LRUCache, cached
 from contracts.graph import PROJECTIONS
 from runtime.health import Health
 from runtime.models.limits import Limits
-from runtime.models.limits_shared import Guards
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.port import Chat
+from runtime.models.rate_limiters import RateLimiters
 from runtime.models.truncation import cutter
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.projections.integrity import Integrity
@@ -53,12 +53,12 @@ MAX_COUNTED = 50_000
 
 @asynccontextmanager
 async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -> AsyncGenerator[QueryDependencies]:
-    """Stores that answer, and models; closed in the end."""
+    """Open stores and models, wait until the stores answer, and close all of them at the end."""
     logger.info("instructions of every request", characters=len(settings.prompt_prefix))
-    embeddings = GenerationEmbedders(settings, bus.guards, patience=MAX_WAIT)
-    opened = open_chat(settings, bus.guards, patience=MAX_WAIT)
+    embeddings = GenerationEmbedders(settings, bus.limiters, max_wait=MAX_WAIT)
+    opened = open_chat(settings, bus.limiters, max_wait=MAX_WAIT)
     chat = NamedChat(opened) if opened else None
-    reranker = open_reranker(settings, bus.guards)
+    reranker = open_reranker(settings, bus.limiters)
     rows, graph = open_documents(settings), open_graph(settings)
     documents, kept = RowDocuments(rows), ProjectionCache(bus.log, settings.graph_cache_mb * 2**20)
     names = NameIndexes(graph, documents)
@@ -105,7 +105,7 @@ async def _stores_answer(rows: Rows, graph: Graph, embeddings: GenerationEmbedde
 
 
 def watch_integrity(integrity: Integrity, rows: Rows, graph: Graph, vectors: CheckpointStore) -> None:
-    """Have all that is read here watched, and the checkpoints of what this service fills kept."""
+    """Watch that the stores read here are not behind their checkpoints, and keep those of the status projection."""
     here = {name: RowCheckpoints(rows, name) for name in PROJECTIONS}
     integrity.mark_store = rows
     integrity.watch("status", {"the document store": here["status"]}, ("query-status",))
@@ -140,7 +140,7 @@ def passage_reranker(reranker: Reranker | None, settings: QuerySettings) -> Pass
     return ModelReranker(reranker, cutter(settings.rerank_max_tokens_per_doc, 0)) if reranker else None
 
 
-def open_reranker(settings: QuerySettings, guards: Guards) -> Reranker | None:
+def open_reranker(settings: QuerySettings, limiters: RateLimiters) -> Reranker | None:
     """The reranker, where one is configured. A call waits only shortly for its turn: an answer can do without."""
     if settings.rerank_binding in ("", "null"):
         return None
@@ -150,7 +150,7 @@ def open_reranker(settings: QuerySettings, guards: Guards) -> Reranker | None:
     model, address = settings.rerank_model, settings.rerank_binding_host
     key = settings.rerank_binding_api_key.get_secret_value()
     shown = model or settings.rerank_binding
-    guard = guards.guard(
+    limiter = limiters.limiter(
         "reranker", shown, f"{shown} {address} {key}", Limits(calls=settings.rerank_max_async), MAX_RERANKER_WAIT
     )
     return HttpReranker(
@@ -159,5 +159,5 @@ def open_reranker(settings: QuerySettings, guards: Guards) -> Reranker | None:
         model,
         key,
         timeout=settings.rerank_timeout,
-        guard=guard,
+        limiter=limiter,
     )

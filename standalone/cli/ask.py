@@ -47,7 +47,7 @@ def ask(
 
 
 async def ask_query_service(base: str, workspace: str, question: str, mode: Mode) -> "Answer":
-    """What the query service says."""
+    """Return the answer of the query service."""
     from standalone.operations.target import query_client
 
     async with query_client(base, workspace) as client:
@@ -55,7 +55,7 @@ async def ask_query_service(base: str, workspace: str, question: str, mode: Mode
 
 
 def show_answer(answer: "Answer") -> None:
-    """The answer, and its sources by number unless it lists them itself."""
+    """Print the answer, and its sources by number unless it lists them itself."""
     text = answer.response.strip()
     echo(text)
     lines = [f"[{reference.reference_id}] {line(reference.file_path)}" for reference in answer.references or ()]

@@ -1,4 +1,4 @@
-"""What all commands share: their options, how they print, and what becomes of an error."""
+"""Shared by all commands: options, printing, and the exit codes of errors."""
 
 import logging
 import os
@@ -62,7 +62,7 @@ def _labelled(text: str, label: str, colour: str | None) -> str:
 
 
 def silent(_: str) -> None:
-    """In place of `note` where JSON is wanted."""
+    """Print nothing: stands for `note` where JSON is wanted."""
 
 
 def print_json(value: Any) -> None:
@@ -90,7 +90,7 @@ def errors(as_json: bool) -> Generator[None]:
 
 
 def interactive() -> bool:
-    """Whether somebody watches standard output."""
+    """Return True if standard output is a terminal."""
     return sys.stdout.isatty()
 
 

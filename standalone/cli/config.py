@@ -72,7 +72,7 @@ def _check_compose(as_json: bool) -> None:
 
 
 def _set_by_stack(data: Data) -> "tuple[Mapping[str, str], str]":
-    """What an embedded stack sets for its services itself, and how that is called."""
+    """Return the settings that an embedded stack gives its services, and the name of that source."""
     from standalone.embedded.stack import service_addresses
     from standalone.operations.target import named_by_environment
 

@@ -21,7 +21,7 @@ PAUSE = 0.3
 
 @dataclass
 class DeleteOutcome:
-    """What became of the documents that were named."""
+    """Ids of deleted documents, and names that no document has."""
 
     deleted: list[str] = field(default_factory=list[str])
     unknown: list[str] = field(default_factory=list[str])

@@ -79,7 +79,7 @@ async def _demo(folder: DataFolder, paths: Sequence[str], question: str, as_json
 
 @asynccontextmanager
 async def _stack(folder: DataFolder, as_json: bool) -> AsyncGenerator[tuple[StackState, bool]]:
-    """The stack that runs here, else one for as long as the demo lasts; and whether it stays."""
+    """Give the running stack, else one for as long as the demo lasts; and True if it stays."""
     from standalone.embedded.stack import run_stack
 
     if folder.is_running():
@@ -140,7 +140,7 @@ def _say_models(state: StackState) -> None:
         echo(f"Language model {language}, embeddings {embedding}.")
     else:
         echo("Runs without a language model: names are found by rules, and answers are quotations.")
-        echo(f"Embeddings: {embedding}, offline.")
+        echo(f"GenerationEmbedders: {embedding}, offline.")
     echo()
 
 
@@ -157,7 +157,7 @@ def _say_how_to_go_on(folder: DataFolder, state: StackState, stays: bool) -> Non
 
 
 def _program() -> str:
-    """How this program is called from here."""
+    """Return the command by which this program is called from the current folder."""
     if shutil.which("lightstream"):
         return "lightstream"
     called = Path(sys.argv[0]).resolve()

@@ -54,10 +54,10 @@ def add(
     """
     with errors(as_json):
         quiet_logs()
-        from runtime.parsing.encodings import checked_encoding
+        from runtime.parsing.encodings import validated_encoding
         from standalone.operations.target import select_target
 
-        encoding = checked_encoding(encoding) if encoding else ""
+        encoding = validated_encoding(encoding) if encoding else ""
         failed = asyncio.run(_add(select_target(data), paths, ReadOptions(name, encoding), wait, as_json, workspace))
         if failed:
             raise typer.Exit(1)
@@ -65,7 +65,7 @@ def add(
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How documents are read."""
+    """Options for reading documents."""
 
     stdin_name: str = ""
     encoding: str = ""
@@ -97,7 +97,7 @@ async def _add(
 async def add_and_follow(
     stack: "Target", workspace: str, found: "FoundDocuments", *, wait: bool, hidden: bool, encoding: str = ""
 ) -> tuple["AddOutcome", list["Document"]]:
-    """Add what was found, and with `wait` follow it; gives what became of it and the statuses of those in the log."""
+    """Add the documents, and with `wait` follow them; return the outcome and the statuses of those in the log."""
     from standalone.cli.bars import progress_bars
     from standalone.operations import progress, publishing
     from standalone.operations.target import query_client
@@ -125,7 +125,7 @@ async def add_and_follow(
 
 
 def show_outcome(outcome: "AddOutcome", skipped: int) -> None:
-    """Say what became of the documents."""
+    """Print how many documents were added, unchanged, refused or skipped, and why."""
     parts = [f"{len(outcome.added)} added", f"{len(outcome.unchanged)} unchanged"]
     parts += [f"{len(outcome.refused)} refused"] if outcome.refused else []
     parts += [f"{skipped} files skipped (hidden, or of a kind that is not read)"] if skipped else []

@@ -1,4 +1,4 @@
-"""What `up` says of a stack that has lost a store or a part of its log, and the offer to make the store anew."""
+"""Losses that `up` reports: a store or a part of the log, with the offer to rebuild the store."""
 
 import asyncio
 import sys
@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from runtime.errors import ServiceError
+from runtime.projections.checkpoints import rebuild_command
 from standalone.cli.common import interactive, note
 from standalone.embedded.data_folder import DataFolder, StackState
 
@@ -15,8 +16,7 @@ from standalone.embedded.data_folder import DataFolder, StackState
 
 
 async def report_losses(folder: DataFolder, state: StackState, *, rebuild: bool, ask: bool) -> None:
-    """Say what was lost. Rebuild it where that is asked for, or somebody at the terminal wants it now."""
-    from runtime.projections.checkpoints import rebuild_command
+    """Print what was lost, and rebuild it with `rebuild`, or when the user at the terminal agrees."""
     from standalone.operations import projections
     from standalone.operations.checkpoints import RESTORE_HINT
     from standalone.operations.target import target_of_stack
@@ -44,7 +44,7 @@ async def report_losses(folder: DataFolder, state: StackState, *, rebuild: bool,
 
 
 def can_ask() -> bool:
-    """Whether somebody can answer."""
+    """Return True if a user at a terminal can answer a question."""
     return interactive() and sys.stdin.isatty()
 
 

@@ -1,4 +1,4 @@
-"""What a terminal may be sent: text of documents, of models and of other machines, with nothing in it that acts."""
+"""Text of documents, models and other machines, made safe for a terminal: control characters are spelled out."""
 
 import json
 import re

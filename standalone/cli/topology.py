@@ -1,4 +1,4 @@
-"""`topology`: streams and durables as they are declared."""
+"""`topology`: streams and consumers as they are declared."""
 
 import asyncio
 from typing import Annotated
@@ -10,7 +10,7 @@ from standalone.cli.common import DATA, Data, Json, echo, errors, print_json, qu
 # `--help` answers at once: the bus is loaded by the command that needs it.
 # ruff: noqa: PLC0415
 
-app = typer.Typer(help="Streams, durables and buckets of the bus.", no_args_is_help=True)
+app = typer.Typer(help="Streams, consumers and buckets of the bus.", no_args_is_help=True)
 
 Nats = Annotated[str, typer.Option("--nats", metavar="URL", help="Another server than that of the stack.")]
 Replicas = Annotated[int, typer.Option(min=1, max=5, help="Copies of each stream in a cluster.")]

@@ -22,13 +22,13 @@ from standalone.embedded.processes import Process
 from standalone.embedded.supervisor import Report
 
 INTERVAL = 5.0
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 
 MIN_FREE_BYTES = 8 * 1024 * 1024
-"""Bytes that must be free before a start would help."""
+"""Bytes that must be free before a restart helps."""
 
 TIMEOUT = 5.0
-"""Seconds in which the log confirms a trial, and in which a service's page answers."""
+"""Seconds for the log to confirm a test message, and for a health page to answer."""
 
 MAX_FAILURES = 2
 HEALTH_PART = "publishes"
@@ -37,7 +37,7 @@ HEALTH_PART = "publishes"
 
 @dataclass
 class BusWatch:
-    """Watches the disk of one bus, and what the services on `ports` say of it."""
+    """Watches the disk of one bus, and what the health pages on `ports` report of it."""
 
     bus: Process
     url: str
@@ -48,13 +48,13 @@ class BusWatch:
     probe_id: str = field(default_factory=lambda: uuid4().hex)
 
     async def run(self) -> None:
-        """Watch for ever."""
+        """Check at every interval, for ever."""
         while True:
             await asyncio.sleep(INTERVAL)
             await self.check()
 
     async def check(self) -> None:
-        """One look. After two trials that the log did not confirm the bus is ended, and its keeper starts it."""
+        """Check once; after two unconfirmed test messages stop the bus, which its supervisor then starts again."""
         if not self.bus.alive or not _has_room(self.bus.folder):
             self.was_full, self.failures = self.bus.alive, 0
             return
@@ -64,7 +64,7 @@ class BusWatch:
         if confirmed:
             self.was_full, self.failures, self.probe_id = False, 0, uuid4().hex
             return
-        # One that lets nobody in is starting, and ends by itself when it cannot.
+        # A bus without connections is starting, and ends by itself when it cannot.
         self.failures += confirmed is False
         if self.failures >= MAX_FAILURES:
             self.failures = 0
@@ -72,7 +72,7 @@ class BusWatch:
             await self.bus.stop()
 
     async def _is_reported_silent(self) -> bool:
-        """Whether a service says that the bus does not confirm what it writes."""
+        """Return True if a service reports that the bus does not confirm its writes."""
         async with httpx.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
             found = await asyncio.gather(*(_reports_silence(client, port) for port in self.ports.values()))
         return any(found)
@@ -80,7 +80,7 @@ class BusWatch:
 
 @asynccontextmanager
 async def watch_bus(watch: BusWatch) -> AsyncGenerator[None]:
-    """Watch inside."""
+    """Run the watch for as long as the block lasts."""
     task = asyncio.create_task(watch.run())
     try:
         yield
@@ -89,10 +89,10 @@ async def watch_bus(watch: BusWatch) -> AsyncGenerator[None]:
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def bus_confirms(url: str, trial: str) -> bool | None:
-    """Whether the log takes a trifle, None when nobody is let in. A refusal is an answer, too.
+async def bus_confirms(url: str, probe_id: str) -> bool | None:
+    """Return True if the log confirms or refuses an empty message, False if it is silent, None without a connection.
 
-    Of those with the same `trial` the log keeps one.
+    The log keeps one of several messages with the same `probe_id`.
     """
     try:
         client = await nats.connect(
@@ -101,7 +101,7 @@ async def bus_confirms(url: str, trial: str) -> bool | None:
     except (NatsError, OSError, TimeoutError):
         return None
     try:
-        headers = {"Nats-Msg-Id": f"trial:{trial}"}
+        headers = {"Nats-Msg-Id": f"trial:{probe_id}"}
         await client.jetstream().publish(subjects.PROBE, b"", timeout=TIMEOUT, headers=headers)
     except APIError:
         return True

@@ -12,13 +12,13 @@ from pathlib import Path
 from standalone.embedded.data_folder import DataFolder
 
 PROJECTION_OF_STORE: Mapping[str, str] = {"documents": "all", "graph": "graph", "vectors": "vectors"}
-"""What `lightstream rebuild` is to make anew, by the folder of the store that is lost."""
+"""The projection that `lightstream rebuild` has to make anew, by the folder of the lost store."""
 
 FILES: Mapping[str, str] = {"documents": "documents.db", "vectors": "vectors.db"}
 """The stores that are one file of SQLite's format."""
 
 DATABASE = Path("data", "databases", "neo4j")
-"""Where the graph's data lie in its folder."""
+"""Folder of the database in the graph's folder."""
 
 PAGE_FILE_SUFFIXES = {".bucket", ".dict", ".umtidx", ".numtidx", ".uctidx", ".nuctidx"}
 """Suffixes of ArcadeDB's files of pages."""
@@ -34,7 +34,7 @@ MAX_LOG_LINES = 400
 
 
 def find_damage(folder: Path, store: str) -> str:
-    """What is wrong with the data of a store by its files, and its log where the server goes on; empty when sound."""
+    """Return the damage of a store's data by its files, and by its log where the server still runs; empty for none."""
     if store in FILES:
         return _sqlite(folder / store / FILES[store])
     return find_truncated_graph_file(folder / store) or _last_log_line(
@@ -43,23 +43,23 @@ def find_damage(folder: Path, store: str) -> str:
 
 
 def find_damage_after_exit(folder: Path, store: str) -> str:
-    """The same for a store whose server has just ended: its last words count too."""
+    """Return the same for a store whose server has just ended: the last lines of its log count too."""
     log = {"vectors": "milvus-lite.log", "graph": "arcadedb.log"}[store]
     return find_damage(folder, store) or _last_log_line(folder / store / log, (*MALFORMED, *CORRUPTED))
 
 
 def describe_damage_after_exit(folder: DataFolder, store: str) -> str:
-    """What to tell people of a store whose server has just ended; empty when its data are not the cause."""
+    """Return a sentence about a store whose server has just ended; empty when its data are not the cause."""
     return describe_damage(folder, store, find_damage_after_exit(folder.path, store))
 
 
 def describe_damage(folder: DataFolder, store: str, why: str) -> str:
-    """The damage with the way out, as a sentence for people; empty for none."""
+    """Return the damage and its repair as a sentence; empty for none."""
     return f"the data of {folder.path / store} are damaged ({why}): {repair_hint(folder, store)}" if why else ""
 
 
 def repair_hint(folder: DataFolder, store: str) -> str:
-    """What to do about a damaged store."""
+    """Return the command that repairs a damaged store, with what it does."""
     command = f"lightstream rebuild {PROJECTION_OF_STORE[store]} --fresh{folder.command_option}"
     return f"`{command}` moves them aside and makes them anew from the log"
 
@@ -82,7 +82,7 @@ def _sqlite(file: Path) -> str:
 
 
 def find_truncated_graph_file(graph: Path) -> str:
-    """Which of ArcadeDB's files in the graph's folder has lost its end; it would open them, and miss what is gone.
+    """Return which of ArcadeDB's files was truncated; empty for none. The server itself would open it without an error.
 
     Their lengths are known where the server was stopped in good order; else what it was doing is in its journal.
     """
@@ -98,14 +98,14 @@ def find_truncated_graph_file(graph: Path) -> str:
 
 
 def write_lengths(graph: Path) -> None:
-    """Keep the lengths of the graph's files, whose server has stopped in good order."""
+    """Record the lengths of the graph's files after an orderly stop of the server."""
     files = [file for file in (graph / DATABASE).glob("*") if file.suffix in PAGE_FILE_SUFFIXES]
     with suppress(OSError):
         (graph / LENGTHS_FILE).write_text(json.dumps({file.name: _size(file) for file in files}), "utf-8")
 
 
 def remove_lengths(graph: Path) -> None:
-    """The graph's files are about to change."""
+    """Remove the recorded lengths, before the graph's files change."""
     (graph / LENGTHS_FILE).unlink(missing_ok=True)
 
 

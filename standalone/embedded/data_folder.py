@@ -28,18 +28,18 @@ LOCK_FILE = "stack.lock"
 
 @dataclass
 class Child:
-    """One process of the stack, as it was last seen by the supervisor."""
+    """One process of the stack, as the supervisor recorded it last."""
 
     identity: ProcessIdentity
     ready: bool = False
     restarts: int = 0
     fault: str = ""
-    """Why it cannot go on and what to do, where that is known."""
+    """Why it cannot run and what to do, where that is known."""
 
 
 @dataclass
 class StackState:
-    """What `stack.json` records."""
+    """The record of a stack in `stack.json`."""
 
     ports: dict[str, int] = field(default_factory=dict[str, int])
     password: str = field(default="", repr=False)
@@ -56,12 +56,12 @@ class StackState:
 
     @property
     def api(self) -> str:
-        """Where the query service answers."""
+        """Return the address of the query service."""
         return f"http://127.0.0.1:{self.ports.get('api', 0)}"
 
 
 class Busy(ConfigurationError):
-    """Another process holds the data folder."""
+    """Another process has locked the data folder."""
 
 
 class NoStack(ConfigurationError):
@@ -102,7 +102,7 @@ class DataFolder:
 
     @contextmanager
     def lock(self) -> Generator[None]:
-        """Hold the folder, which is made if need be. Raises `Busy` when another stack has it."""
+        """Lock the folder for a stack, creating it if need be. Raises `Busy` while another stack has it."""
         make_private(self.path)
         with open_private(self.path / LOCK_FILE) as lock:
             # `running` of another process holds the lock for an instant: that is no reason to give up.
@@ -117,7 +117,7 @@ class DataFolder:
 
     @contextmanager
     def rebuild_lock(self) -> Generator[None]:
-        """Hold the right to rebuild. Raises `Busy` while another rebuild has it; one that was killed no longer does."""
+        """Lock the folder for a rebuild. Raises `Busy` during another rebuild; the lock ends with its process."""
         with open_private(self.path / "rebuild.lock") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -126,7 +126,7 @@ class DataFolder:
             yield
 
     def is_running(self) -> bool:
-        """Whether a stack holds the folder now."""
+        """Return True while a stack has locked the folder."""
         try:
             with (self.path / LOCK_FILE).open("r") as lock:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -151,7 +151,7 @@ class DataFolder:
 
     @property
     def command_option(self) -> str:
-        """What a command needs to be given to find this folder; empty for the default one."""
+        """Return the option by which a command finds this folder; empty for the default one."""
         return "" if self.path == DEFAULT.resolve() else f" --data {self.path}"
 
 

@@ -1,4 +1,4 @@
-"""Settings from variables that are not this process's own: those with which a running stack was started.
+"""Settings from the variables with which a running stack was started, instead of this process's own.
 
 A command in another shell must work with the models of the stack it is about, whatever its own variables say. They are
 read from the environment of the stack's services, which Linux shows to their user alone; keys are in no file.
@@ -33,7 +33,7 @@ def stack_environment(state: StackState) -> Mapping[str, str]:
 def settings_from(kind: type[S], environ: Mapping[str, str]) -> S:
     """The settings that a process with these variables has. Raises ValidationError for values of no use."""
 
-    class Given(kind):
+    class FromVariables(kind):
         @classmethod
         def settings_customise_sources(  # pyright: ignore[reportIncompatibleMethodOverride] - the others by any name
             cls, settings_cls: object, init_settings: PydanticBaseSettingsSource, **_: PydanticBaseSettingsSource
@@ -46,11 +46,11 @@ def settings_from(kind: type[S], environ: Mapping[str, str]) -> S:
         given = next((variable for variable in variables(name, field) if variable in upper), None)
         if given:
             values[name] = upper[given]
-    return cast(S, Given.model_validate(values))
+    return cast(S, FromVariables.model_validate(values))
 
 
 def _variables(identity: ProcessIdentity) -> dict[str, str]:
-    """Those of a living process of ours, else none."""
+    """Return the environment of a running process; empty when it has ended."""
     found: dict[str, str] = {}
     with suppress(OSError):
         if identity.alive:

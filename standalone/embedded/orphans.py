@@ -1,6 +1,6 @@
-"""Processes by pid, without taking a stranger's for ours: a pid is used again after its process has ended.
+"""Processes by pid and start time: a pid alone may belong to another program after its process has ended.
 
-Linux only, as it reads /proc. Where there is none no process is ever taken for ours, and none is ended.
+Linux only, as it reads /proc. Without /proc no process is recognised, and none is terminated.
 """
 
 import os
@@ -24,17 +24,17 @@ class ProcessIdentity:
 
     @classmethod
     def of(cls, pid: int) -> "ProcessIdentity":
-        """The process that has that pid now; one that never lives when there is none."""
+        """Return the process that has this pid now; one that is never alive when there is none."""
         return cls(pid, _started(pid) or 0)
 
     @property
     def alive(self) -> bool:
-        """Whether that very process still runs."""
+        """Return True while this very process runs."""
         return self.started > 0 and _started(self.pid) == self.started
 
 
 def runs_in(identity: ProcessIdentity, folder: Path) -> bool:
-    """Whether it runs, and its command line or working directory lies in the folder."""
+    """Return True if the process runs and its command line or working directory is in the folder."""
     if not identity.alive:
         return False
     with suppress(OSError):
@@ -62,7 +62,7 @@ def terminate(processes: Sequence[ProcessIdentity], *, grace: float) -> None:
 
 
 def wait_for_exit(processes: Sequence[ProcessIdentity], seconds: float) -> bool:
-    """Whether all have ended within that time."""
+    """Wait at most that long, and return True if all have ended."""
     until = time.monotonic() + seconds
     while any(process.alive for process in processes):
         if time.monotonic() > until:

@@ -47,7 +47,7 @@ def make_private(folder: Path) -> None:
 
 @contextmanager
 def private_files() -> Generator[None]:
-    """Whatever this process and those it starts make inside is for their user only."""
+    """Make every file that this process and its children create inside the block private to their user."""
     before = os.umask(UMASK)
     try:
         yield

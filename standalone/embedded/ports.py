@@ -1,4 +1,4 @@
-"""Which ports a stack uses: the usual ones where they are free, and the same ones at every start.
+"""Ports of a stack: the default ones where they are free, and the same ones at every start.
 
 A port that is free at a look may be another stack's a moment later, and a part that finds it taken is not the one that
 answers there: two stacks would work into each other. So a stack claims its ports before it uses them.
@@ -22,7 +22,7 @@ DEFAULT_PORTS: Mapping[str, int] = {
     "merger": 9624,
     "indexer": 9625,
 }
-"""What a client expects where; `api` is the query service, the other services have a health page only."""
+"""Default port of each part; `api` is the query service, the other services have health pages only."""
 
 LOWEST, HIGHEST = 20000, 32000
 """Other ports are sought here, below those a client's end of a connection gets: on one of these a client that tries to
@@ -30,7 +30,7 @@ reconnect to a server that is down may meet itself."""
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen there now."""
+    """Return True if a server could listen on the port now."""
     with socket.socket() as listener:
         # Connections of the last server that linger on are no obstacle to the next one.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -43,7 +43,7 @@ def is_free(port: int) -> bool:
 
 @contextlib.contextmanager
 def claim_ports(wanted: Mapping[str, int], api: int | None = None) -> Generator[dict[str, int]]:
-    """A port for each part, the wanted one where it is free, else any; no other stack chooses one of them meanwhile.
+    """Claim a port for each part: the wanted one where it is free, else any. No other stack claims it meanwhile.
 
     `api` is the port the user asked for. Raises InvalidInput when it is taken.
     """
@@ -59,7 +59,7 @@ def claim_ports(wanted: Mapping[str, int], api: int | None = None) -> Generator[
 
 
 def _claim(port: int, claims: contextlib.ExitStack) -> bool:
-    """Whether the port is free and ours until the claims end, which they do with the process however it ends."""
+    """Claim a port until the claims end, at the latest with the process; return False if it is not free."""
     claim = socket.socket(socket.AF_UNIX)
     try:
         claim.bind(f"\0lightstream/port/{port}")  # a name without a file, known where the port is known

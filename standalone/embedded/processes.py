@@ -23,7 +23,7 @@ def free_port() -> int:
 
 
 def listening(port: int) -> bool:
-    """Whether somebody accepts connections on that port of 127.0.0.1."""
+    """Return True if a server accepts connections on that port of 127.0.0.1."""
     with socket.socket() as client:
         client.settimeout(0.3)
         return client.connect_ex(("127.0.0.1", port)) == 0
@@ -42,12 +42,12 @@ class Process:
     grace: float = 10.0
     """Seconds between SIGTERM and SIGKILL."""
     diagnosis: Callable[[], str] = str
-    """What is known of the cause when it has ended by itself, and the way out, as a sentence; empty for nothing."""
+    """Returns why the process ended by itself and what to do, as a sentence; empty when nothing is known."""
     child: asyncio.subprocess.Process | None = None
 
     @property
     def log(self) -> Path:
-        """Where its standard output and errors go."""
+        """Return the file of its standard output and errors."""
         return self.folder / f"{self.name}.log"
 
     @property
@@ -59,7 +59,7 @@ class Process:
 
     @property
     def alive(self) -> bool:
-        """Whether the child was started and has not ended."""
+        """Return True if the child was started and has not ended."""
         return self.child is not None and self.child.returncode is None
 
     async def spawn(self) -> None:

@@ -31,19 +31,19 @@ SERVICE_TIMEOUT = 120.0
 """Seconds until a service must be ready: it waits for stores that start at the same time."""
 
 STARTED_WITH = ("log", "stores", "publishes")
-"""Parts of a health page that are about what was lost, or cannot be written."""
+"""Parts of a health page with which a service counts as started: losses, and writes that are not confirmed."""
 
 SERVICE_GRACE = 25.0
-"""Seconds between SIGTERM and SIGKILL: its handlers may finish what they are at."""
+"""Seconds between SIGTERM and SIGKILL: handlers may finish their events."""
 
 ORPHAN_GRACE = 15.0
 PORT_ATTEMPTS = 3
-"""How often to start anew when another program takes one of the chosen ports at the same moment."""
+"""Starts that are tried when other programs take one of the claimed ports at the same moment."""
 
 
 @asynccontextmanager
 async def run_stack(folder: DataFolder, report: Report, *, api: int | None = None) -> AsyncGenerator[StackState]:
-    """A running stack over the folder; nothing of it is left in the end.
+    """Run a stack over the folder for as long as the block lasts; no process of it is left afterwards.
 
     Raises `Busy` when the folder has one already, InvalidInput when port `api` is taken, ConfigurationError, with the
     reason, when a part does not start.
@@ -64,7 +64,7 @@ async def run_stack(folder: DataFolder, report: Report, *, api: int | None = Non
 
 
 def end_orphans(folder: DataFolder, state: StackState) -> int:
-    """End what a killed supervisor left, services first, and return how many there were. Hold the folder's lock."""
+    """Terminate what a killed supervisor left, and return the number of processes. The caller has the lock."""
     left = [child.identity for child in state.children.values() if orphans.runs_in(child.identity, folder.path)]
     orphans.terminate(left, grace=ORPHAN_GRACE)
     state.children = {}
@@ -72,7 +72,7 @@ def end_orphans(folder: DataFolder, state: StackState) -> int:
 
 
 def service_addresses(folder: DataFolder, state: StackState) -> dict[str, str]:
-    """What every service of this stack is told of where its parts are, by the name of the setting."""
+    """Return the addresses and credentials that every service of this stack gets, by the name of the setting."""
     return {
         "nats_url": bus_url(state),
         "documents_url": f"sqlite://{folder.path / 'documents' / 'documents.db'}",
@@ -87,7 +87,7 @@ def service_addresses(folder: DataFolder, state: StackState) -> dict[str, str]:
 
 
 def bus_url(state: StackState) -> str:
-    """Where the bus of the running stack is, with its password."""
+    """Return the address of the running stack's bus, with its password."""
     return nats.url(state.ports["bus"], state.bus_password)
 
 
@@ -157,7 +157,7 @@ async def _run_processes(folder: DataFolder, state: StackState, report: Report) 
         await bus_answers()
         async with connected(bus_url(state), name="lightstream-topology") as client:
             if changes := await topology.apply(client.jetstream()):
-                report(f"streams and durables are as declared now ({len(changes)} changes)")
+                report(f"streams and consumers are as declared now ({len(changes)} changes)")
         async with supervise(services, records) as services_answer:
             await asyncio.gather(stores_answer(), services_answer())
             async with watch_bus(BusWatch(bus, bus_url(state), _health_ports(state), report)):
@@ -165,7 +165,7 @@ async def _run_processes(folder: DataFolder, state: StackState, report: Report) 
 
 
 def _health_ports(state: StackState) -> dict[str, int]:
-    """The ports of the services' health pages."""
+    """Return the ports of the services' health pages."""
     return {name: state.ports["api" if name == "query" else name] for name in SERVICES}
 
 
@@ -182,10 +182,10 @@ def _record(folder: DataFolder, state: StackState) -> None:
 
 def _service(name: Stage, folder: DataFolder, state: StackState) -> Process:
     port = state.ports["api" if name == "query" else name]
-    told = {variable.upper(): value for variable, value in service_addresses(folder, state).items()}
+    variables = {variable.upper(): value for variable, value in service_addresses(folder, state).items()}
 
     async def probe() -> None:
-        # A stack that has lost something is started all the same: what makes it anew needs the stack.
+        # A stack that has lost data is started all the same: a rebuild needs the stack.
         await check_ready(name, port, started_with=STARTED_WITH)
 
     return Process(
@@ -193,7 +193,7 @@ def _service(name: Stage, folder: DataFolder, state: StackState) -> Process:
         [sys.executable, "-m", f"services.{name}.main"],
         folder.path / "services",
         probe,
-        env={**told, "HOST": "127.0.0.1", "PORT": str(port)},
+        env={**variables, "HOST": "127.0.0.1", "PORT": str(port)},
         timeout=SERVICE_TIMEOUT,
         grace=SERVICE_GRACE,
     )
@@ -212,7 +212,7 @@ async def check_ready(name: Stage, port: int, *, started_with: Collection[str] =
 
 
 async def health(name: Stage, port: int) -> dict[str, Any]:
-    """What a service's health page says. Raises `Unavailable` when it does not answer."""
+    """Return a service's health page. Raises Unavailable when it does not answer."""
     async with httpx.AsyncClient(timeout=4.0, trust_env=False) as client:
         try:
             answer = await client.get(f"http://127.0.0.1:{port}/health/ready")

@@ -1,4 +1,4 @@
-"""Keeps processes alive: started, waited for, started again when they end, stopped in good order."""
+"""Supervises child processes: starts them, waits until they are ready, restarts them, stops them."""
 
 import asyncio
 import contextlib
@@ -19,28 +19,28 @@ Report = Callable[[str], None]
 
 @dataclass
 class ChildRecords:
-    """What the supervisor knows of its children; `changed` is called whenever that changes."""
+    """The supervisor's records of its child processes; each change calls `on_change`."""
 
     on_change: Callable[[], None]
     report: Report
     children: dict[str, Child] = field(default_factory=dict[str, Child])
 
     def record_spawn(self, process: Process) -> None:
-        """The process has a pid."""
+        """Record that the process was started."""
         before = self.children.get(process.name)
         restarts, fault = (before.restarts, before.fault) if before else (0, "")
         self.children[process.name] = Child(ProcessIdentity.of(process.pid), False, restarts, fault)
         self.on_change()
 
     def record_ready(self, process: Process) -> None:
-        """The process answers."""
+        """Record that the process answers."""
         child = self.children[process.name]
         child.ready, child.fault = True, ""
         self.on_change()
         self.report(f"{process.name} is ready (pid {process.pid})")
 
     def record_exit(self, process: Process, code: int, delay: float) -> None:
-        """The process ended by itself."""
+        """Record that the process ended by itself."""
         child = self.children[process.name]
         child.ready, child.restarts, child.fault = False, child.restarts + 1, process.diagnosis()
         self.on_change()
@@ -49,7 +49,7 @@ class ChildRecords:
         self.report(f"{process.name} ended with code {code}; start number {child.restarts + 1} in {delay:.1f} s")
 
     def record_stop(self, process: Process) -> None:
-        """The process was stopped on purpose."""
+        """Remove the record of a process that was stopped on purpose."""
         self.children.pop(process.name, None)
         self.on_change()
 
@@ -58,7 +58,7 @@ class ChildRecords:
 async def supervise(
     processes: Sequence[Process], records: ChildRecords
 ) -> AsyncGenerator[Callable[[], Awaitable[None]]]:
-    """Spawn the processes and keep them alive inside; stop them, all at once, in the end.
+    """Run the processes for as long as the block lasts, restarting those that end; then stop all of them at once.
 
     Gives a function that waits until every one answered for the first time. It raises ConfigurationError, with the end
     of the log, when one ends before that; only what has answered once is started again.
@@ -98,7 +98,7 @@ async def _all_answered(supervised: Sequence["_SupervisedProcess"]) -> None:
 
 
 class _SupervisedProcess:
-    """One process and the task that keeps it."""
+    """One process and the task that restarts it."""
 
     def __init__(self, process: Process, records: ChildRecords) -> None:
         self.process, self.records = process, records

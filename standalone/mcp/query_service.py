@@ -8,7 +8,7 @@ import httpx
 
 from lightstream.client import AsyncLightstream
 from lightstream.errors import AccessDenied, LightstreamError, NotFound
-from lightstream.flows import get, into
+from lightstream.flows import get, parse_as
 from lightstream.models import Document
 from runtime.errors import ConfigurationError, InvalidInput, ServiceError, Unavailable
 
@@ -92,7 +92,7 @@ class CallerClients:
 async def document_by_id(client: AsyncLightstream, id: str) -> Document | None:
     """Return the state of one document, None for an unknown id."""
     try:
-        return await client.run(get("/documents/by_id", into(Document), doc_id=id))
+        return await client.run(get("/documents/by_id", parse_as(Document), doc_id=id))
     except NotFound:
         return None
 

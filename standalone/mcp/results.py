@@ -46,7 +46,7 @@ class Entity(BaseModel):
 
 
 class Relation(BaseModel):
-    """What documents say of two entities. It has no direction."""
+    """A relation of two entities, without a direction."""
 
     source: str
     target: str
@@ -89,7 +89,7 @@ class SearchResult(BaseModel):
 
 
 class Place(BaseModel):
-    """Where a passage stands."""
+    """The document and the page of a passage."""
 
     document_id: str
     page: int | None
@@ -126,7 +126,7 @@ class Answer(BaseModel):
 
 
 class Document(BaseModel):
-    """How far a document is."""
+    """The state of a document."""
 
     id: str
     file: str
@@ -186,7 +186,7 @@ class DocumentPage(DocumentList):
 
 
 class Added(BaseModel):
-    """What became of a text that was added."""
+    """The outcome of adding a text."""
 
     track_id: str
     document_id: str

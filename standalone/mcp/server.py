@@ -38,11 +38,11 @@ class HttpOptions:
     port: int
     names: Sequence[str] = ()
     settings: Settings = field(default_factory=Settings)
-    """What one request may take."""
+    """Limits of one request."""
 
     @property
     def local(self) -> bool:
-        """Whether only this machine reaches it."""
+        """Return True if only this machine reaches it."""
         return self.host in ("127.0.0.1", "localhost", "::1")
 
 

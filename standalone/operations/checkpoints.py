@@ -49,11 +49,11 @@ class Checkpoints:
 
     @classmethod
     async def open(cls, jetstream: JetStreamContext, stores: Stores) -> "Checkpoints":
-        """Those of the stack with this bus and these stores. Raises ConfigurationError without the bucket."""
+        """Open the checkpoints of a stack. Raises ConfigurationError without the bucket."""
         return cls(jetstream, await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET), stores)
 
     async def record(self, projection: Projection, generation: int, sequence: int) -> None:
-        """The generation holds everything up to that sequence."""
+        """Record that the generation holds everything up to that sequence."""
         state = await log_integrity.observe(self.jetstream)
         found = await state_of(watched_stores(projection, self.stores), generation, self.values)
         await advance(found, self.values, Checkpoint(sequence, state.created))
@@ -73,7 +73,7 @@ class Checkpoints:
 
 
 async def combined_verdict(jetstream: JetStreamContext) -> Verdict:
-    """What the services of a stack found, together."""
+    """Return the combined findings of a stack's services about losses."""
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     found = [(await read_verdict(values, stage))[0] for stage in SERVICES]
     stores: dict[Projection, str] = {}
@@ -85,12 +85,12 @@ async def combined_verdict(jetstream: JetStreamContext) -> Verdict:
 
 
 async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
-    """How the log contradicts what is known of it. Raises InvalidInput when it does not."""
+    """Return what the log has lost. Raises InvalidInput when it has lost nothing."""
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     if found := (await combined_verdict(jetstream)).log:
         return found
     pointers = await NatsActiveGenerations.bind(jetstream)
-    names = [durable.name for durable in CONSUMERS if durable.stream == EVENTS]
+    names = [consumer.name for consumer in CONSUMERS if consumer.stream == EVENTS]
     evidence = await log_integrity.collect_evidence(jetstream, values, names, 0, await read_mark(rows))
     evidence.claims.append(("the document store", await newest_version(rows, (await pointers.live()).status)))
     if found := await evidence.damage(jetstream, hashes=True):
@@ -99,18 +99,18 @@ async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
 
 
 async def rewind_consumers(jetstream: JetStreamContext) -> None:
-    """Take durables that stand behind the log's end back to it: they would pass over new events."""
+    """Reset consumers that are beyond the end of the log: they would skip new events."""
     end = (await log_integrity.observe(jetstream)).last
-    for durable in CONSUMERS:
-        if durable.stream == EVENTS:
+    for consumer in CONSUMERS:
+        if consumer.stream == EVENTS:
             with translated():
-                info = await jetstream.consumer_info(EVENTS, durable.name)
+                info = await jetstream.consumer_info(EVENTS, consumer.name)
                 if info.delivered and info.delivered.stream_seq > end:
-                    await jetstream.reset_consumer(EVENTS, durable.name, end + 1)
+                    await jetstream.reset_consumer(EVENTS, consumer.name, end + 1)
 
 
 async def accept_loss(jetstream: JetStreamContext, rows: Rows) -> None:
-    """From now on the log is as it is: services write to it again."""
+    """Accept the log as it is, so that services write to it again."""
     values = await NatsSharedValues.bind(jetstream, CHECKPOINTS_BUCKET)
     noted, revision = await log_integrity.read_noted_mark(values)
     kept = await read_mark(rows)
@@ -138,5 +138,5 @@ async def add_unfinished_again(log: Log, pointers: ActiveGenerations, rows: Rows
 
 
 async def drop_others(projection: Projection, kept: Sequence[int | None], stores: Stores) -> None:
-    """Forget the checkpoints of generations that are gone."""
+    """Remove the checkpoints of dropped generations."""
     await RowCheckpoints(stores.rows, projection).drop_others(kept)

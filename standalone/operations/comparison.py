@@ -1,4 +1,4 @@
-"""What a rebuild has made, compared with what is live."""
+"""Compares a rebuilt generation with the live one."""
 
 from dataclasses import asdict
 from typing import Any

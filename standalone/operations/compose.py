@@ -1,4 +1,4 @@
-"""What `.env` gives docker compose: variables that reach a container, and those that would be dropped in silence."""
+"""Checks `.env` of docker compose: finds variables that no container would get."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ SET_BY_COMPOSE = {
 """Settings that have no effect in `.env`, because docker-compose.yml sets them, and what to do instead."""
 
 _OF_THE_IMAGE = {"HOST": "0.0.0.0", "PORT": "9621"}  # noqa: S104
-"""What the image sets itself: no sign of a variable in `.env`."""
+"""Variables that the image sets itself; they do not come from `.env`."""
 
 RETIRED = {"NATS_SERVICES_PASSWORD"}
 """Variables that older versions of docker-compose.yml read: they may stay in `.env`."""

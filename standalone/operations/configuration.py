@@ -86,7 +86,7 @@ MEANINGS = {
     "webui_description": "what pages say of this deployment",
     "related_chunk_number": "passages that the first entity or relation may bring",
 }
-"""What the settings mean whose name says it to those who read the code."""
+"""Meanings of settings that have no description of their own."""
 
 SETTING_LIKE = re.compile(
     r"(LIGHTRAG|LIGHTSTREAM|LLM|EMBEDDING|RERANK|CHUNK|SUMMARY|ENTITY|EXTRACT|KEYWORD|VLM|TOKEN|AUTH|LOGIN|NEO4J|MILVUS"
@@ -116,7 +116,7 @@ def settings(environ: Mapping[str, str], own: Mapping[str, str], setter: str) ->
 
 
 def faults(own: Mapping[str, str]) -> list[str]:
-    """What keeps a service from starting with this process's environment, without any secret in it."""
+    """Return why services cannot start with this process's environment; no secret is in it."""
     found: list[str] = []
     for group in SETTINGS.values():
         try:
@@ -133,7 +133,7 @@ def faults(own: Mapping[str, str]) -> list[str]:
 
 
 def contradictions() -> list[str]:
-    """What is set and has no effect, or contradicts itself."""
+    """Return settings that have no effect or contradict each other."""
     found: list[str] = []
     for group in SETTINGS.values():
         try:

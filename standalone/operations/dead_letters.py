@@ -1,4 +1,4 @@
-"""Dead letters counted: a message that several durables have set aside is one."""
+"""Counts dead letters: a message that several consumers have dead-lettered counts once."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from runtime.bus.nats.log import translated
 
 STREAM = "KB_DEAD"
 MAX_LETTERS = 10_000
-"""Letters that are looked at, the latest; what is older is not counted any more."""
+"""Dead letters that are read, the latest ones; older ones are not counted."""
 
 PAGE = 500
 
 
 @dataclass(frozen=True)
 class DeadLetters:
-    """How many messages of the log were set aside, and the last of them."""
+    """The number of dead-lettered messages of the log, and the last of them."""
 
     count: int
     last_at: datetime | None = None
@@ -27,7 +27,7 @@ class DeadLetters:
 
 
 async def count_dead_letters(jetstream: JetStreamContext) -> DeadLetters:
-    """The dead letters of the stream. Raises Unavailable."""
+    """Count the dead letters of the stream. Raises Unavailable."""
     places: set[str] = set()
     last_at, reason = None, ""
     async for place, at, why in _letters(jetstream):
@@ -37,7 +37,7 @@ async def count_dead_letters(jetstream: JetStreamContext) -> DeadLetters:
 
 
 async def _letters(jetstream: JetStreamContext) -> AsyncGenerator[tuple[str, datetime, str]]:
-    """Of each letter its message's place in the log, when it was set aside and why: the headers say so."""
+    """Yield for each dead letter its sequence in the log, its time and its reason, from the headers."""
     with translated():
         state = (await jetstream.stream_info(STREAM)).state
         if not state.messages:

@@ -1,4 +1,4 @@
-"""What a projection says, as one number: equal digests mean equal documents, graphs, vectors.
+"""Digest of a projection: equal digests mean equal documents, graphs, vectors.
 
 Canonical: every row as JSON with sorted keys, hashed, the hashes sorted and hashed again. Left out is what may differ
 between two runs that say the same: times, log sequences, revisions, event ids and track ids.

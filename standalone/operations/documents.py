@@ -1,4 +1,4 @@
-"""Which documents a user means by some paths, how they are called, and how they are read."""
+"""Finds, names and reads the documents at the paths that a user gives."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ from runtime.errors import InvalidInput
 from runtime.parsing.encodings import Hint
 from runtime.parsing.files import MAX_FILE_BYTES, Parsed, parse, refuse_larger
 from runtime.parsing.folders import is_document
-from runtime.parsing.names import checked
+from runtime.parsing.names import validated_text
 
 STANDARD_INPUT = "-"
 
@@ -30,7 +30,7 @@ class DocumentSource:
 
 @dataclass(frozen=True)
 class RefusedDocument:
-    """What was not added, and why."""
+    """A document that was not added, and why."""
 
     name: str
     reason: str
@@ -38,7 +38,7 @@ class RefusedDocument:
 
 @dataclass
 class FoundDocuments:
-    """What some paths lead to."""
+    """The documents at some paths, and what was refused or skipped there."""
 
     sources: list[DocumentSource] = field(default_factory=list[DocumentSource])
     refused: list[RefusedDocument] = field(default_factory=list[RefusedDocument])
@@ -106,7 +106,7 @@ async def read_document(source: DocumentSource, encoding: str = "") -> Parsed:
         data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
         parsed = await parse(data, "" if source.name == UNKNOWN_SOURCE else source.name, hint)
         return replace(parsed, metadata={})
-    checked(source.name)
+    validated_text(source.name)
     try:
         found = source.path.stat()
         if not stat.S_ISREG(found.st_mode):

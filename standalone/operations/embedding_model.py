@@ -1,4 +1,4 @@
-"""Whether a rebuild changes the embedding model: only when that was said, and only to one that the services can use."""
+"""The embedding model of a rebuild: changed only on request, and only to a model that the services can use."""
 
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
@@ -49,7 +49,7 @@ def refuse_unrequested_change(before: EmbeddingModel | None, now: EmbeddingModel
 
 
 async def last_used_model(jetstream: JetStreamContext) -> EmbeddingModel | None:
-    """The model that the log names last: what is known of vectors that are lost."""
+    """Return the model that the log names last; it stands for the model of lost vectors."""
     try:
         with translated():
             found = await jetstream.get_last_msg("KB_EVENTS", subjects.of_type(VectorsIndexed.type_name()))

@@ -1,4 +1,4 @@
-"""A store emptied on purpose: its folder is moved aside, never removed, and its server starts with an empty one."""
+"""Empties a store on purpose: moves its folder aside, never removes it, and starts its server with an empty one."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

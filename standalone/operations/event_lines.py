@@ -25,7 +25,7 @@ from standalone.operations.newer_events import newer_event
 
 @dataclass(frozen=True)
 class EventLine:
-    """What is shown of one message of the log."""
+    """One message of the log as it is shown."""
 
     sequence: int
     time: datetime
@@ -44,7 +44,7 @@ def subjects_of(workspace: str, document: str | None) -> list[str]:
 
 
 def event_line(message: Message) -> EventLine:
-    """The line of one message, also of one that cannot be decoded."""
+    """Return the line of one message, also of one that cannot be decoded."""
     try:
         envelope = decode(message.data, message.subject, message.headers)
     except NewerVersion as error:
@@ -66,7 +66,7 @@ def event_line(message: Message) -> EventLine:
 
 
 def gist(envelope: Envelope[Event]) -> str:
-    """What the event says, in a few words."""
+    """Summarize the event in a few words."""
     match envelope.data:
         case DocumentAdded() as event:
             size = event.blob.size if event.blob else len((event.text or "").encode())

@@ -1,4 +1,4 @@
-"""Which generations the stores hold, and removing those nobody points at."""
+"""Removes generations that are neither live nor the previous one."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How many events are parked, whose and why: for people."""
+"""Counts parked events by workspace and reason, for people to read."""
 
 import asyncio
 from collections import defaultdict
@@ -14,10 +14,10 @@ from runtime.errors import ServiceError
 from standalone.operations.publishing import connect_bus
 
 MAX_RECORDS = 5_000
-"""Records that are looked at."""
+"""Records that are read."""
 
 TIMEOUT = 5.0
-"""Seconds the bus has to answer where its answer is an extra."""
+"""Seconds for the bus to answer where parked events are additional information."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ async def count_parked(bus: JetStreamContext, workspace: str | None = None) -> l
 
 
 async def count_parked_or_none(url: str, workspace: str) -> list[ParkedCount]:
-    """Those of the workspace; none where the bus does not answer soon."""
+    """Count those of the workspace; return none where the bus does not answer soon."""
     try:
         async with asyncio.timeout(TIMEOUT), connect_bus(url) as bus:
             return await count_parked(bus, workspace)

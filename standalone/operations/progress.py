@@ -1,4 +1,4 @@
-"""How far documents are, stage by stage, and waiting until they are through."""
+"""Progress of documents, stage by stage, and waiting until their processing is over."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ from lightstream.models import Document
 from runtime.errors import Unavailable
 
 INTERVAL = 0.5
-"""Seconds between two looks, more when a look itself takes long."""
+"""Seconds between two polls, more when a poll itself takes long."""
 
 MAX_SILENCE = 120.0
 """Seconds the query service may be silent while it is started again."""
@@ -75,7 +75,7 @@ async def wait_for_documents(
 
 
 def _is_final(document: Document, at: int) -> bool:
-    """Whether nothing more happens by itself to the text that was added then."""
+    """Return True if the processing of the text that was added then is over."""
     return document.is_final and document.sequence >= at
 
 

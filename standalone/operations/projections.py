@@ -38,7 +38,7 @@ class OpenStack:
 
     @asynccontextmanager
     async def stores_of_generation(self, generation: int) -> AsyncGenerator[Stores]:
-        """The stores with the vectors of this generation as the model sees them that made it."""
+        """Give the stores, with vectors opened for the embedding model that made this generation."""
         made = await self.stores.vectors.model_of(generation)
         if made in (None, self.embeddings.configured.model):
             yield self.stores
@@ -52,7 +52,7 @@ class OpenStack:
 
 @dataclass(frozen=True)
 class RebuildRequest:
-    """What is to be rebuilt, and the embedding model (and its dimension, 0: as known) that is to make vectors now."""
+    """The projections to rebuild, and the embedding model of new vectors (dimension 0: the known one)."""
 
     targets: Sequence[Projection]
     embedding_model: str = ""
@@ -63,7 +63,7 @@ class RebuildRequest:
 
 @asynccontextmanager
 async def open_prepared(settings: Settings) -> AsyncGenerator[OpenStack]:
-    """Connect to everything, prepared. Raises ConfigurationError or `Unavailable` for a part that does not answer."""
+    """Connect to bus and stores, and create what the stores lack. Raises ConfigurationError or Unavailable."""
     async with open_as_is(settings) as stack:
         await stack.stores.rows.prepare()
         await stack.stores.graph.prepare()
@@ -72,7 +72,7 @@ async def open_prepared(settings: Settings) -> AsyncGenerator[OpenStack]:
 
 @asynccontextmanager
 async def open_as_is(settings: Settings) -> AsyncGenerator[OpenStack]:
-    """Connect to everything as it is: nothing is made. Raises ConfigurationError when the bus does not answer."""
+    """Connect to bus and stores and create nothing. Raises ConfigurationError when the bus does not answer."""
     async with connected(settings.nats_url, name="lightstream-cli") as client:
         embeddings = GenerationEmbedders(settings)
         rows, graph = open_documents(settings), open_graph(settings)
@@ -131,7 +131,7 @@ async def accept_loss(
 
 
 async def read_losses(settings: Settings) -> Verdict:
-    """What the services found lost of the log and of the stores."""
+    """Return what the services found lost of the log and of the stores."""
     async with connected(settings.nats_url, name="lightstream-cli") as client:
         return await checkpoints.combined_verdict(client.jetstream())
 
@@ -170,7 +170,7 @@ async def _open_rebuild(
 async def _choose_embedding(
     target: Target, wanted: RebuildRequest, stack: OpenStack, pointer: GenerationState, back: bool
 ) -> EmbeddedVectors:
-    """What makes the vectors: the configured model, or on the way back the one that made the generation before."""
+    """Return the embedding for the vectors: the configured one, or for a rollback that of the previous generation."""
     before = await stack.stores.vectors.model_of(pointer.live)
     before = before or await embedding_model.last_used_model(stack.client.jetstream())
     embedding = stack.embeddings.configured

@@ -11,7 +11,7 @@ from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.publisher import add_document
 from runtime.errors import InvalidInput
 from runtime.parsing.files import Parsed
-from runtime.parsing.names import shown
+from runtime.parsing.names import printable_name
 from standalone.operations.documents import DocumentSource, RefusedDocument, read_document
 
 SOURCE = "/lightstream/cli"
@@ -22,7 +22,7 @@ STATUS_DURABLE = "query-status"
 
 @dataclass(frozen=True)
 class AddedDocument:
-    """A document the log has, and where in the log."""
+    """A document in the log, with its sequence."""
 
     id: str
     name: str
@@ -33,7 +33,7 @@ class AddedDocument:
 
 @dataclass(frozen=True)
 class TextWarning:
-    """A document that was added, and what may be wrong with its text."""
+    """A document that was added, with a doubt about its text, such as its encoding."""
 
     name: str
     warning: str
@@ -41,7 +41,7 @@ class TextWarning:
 
 @dataclass
 class AddOutcome:
-    """What became of the documents."""
+    """The outcome of adding documents."""
 
     added: list[AddedDocument] = field(default_factory=list[AddedDocument])
     unchanged: list[AddedDocument] = field(default_factory=list[AddedDocument])
@@ -55,7 +55,7 @@ class AddOutcome:
 
     @property
     def last_sequence(self) -> int:
-        """The last place in the log of all of them."""
+        """Return the highest log sequence among them."""
         return max((document.sequence for document in (*self.added, *self.unchanged)), default=0)
 
 
@@ -88,14 +88,14 @@ async def add_documents(
             if parsed.warning:
                 outcome.warnings.append(TextWarning(document.name, parsed.warning))
         except InvalidInput as error:
-            name = shown(source.name)
+            name = printable_name(source.name)
             outcome.refused.append(RefusedDocument(name, str(error).removeprefix(f"{name}: ")))
         done(source.name)
     return outcome
 
 
 async def is_in_status(bus: JetStreamContext, workspace: str, sequence: int) -> bool:
-    """Whether the status of the workspace's documents shows everything up to that place of the log.
+    """Return True if the status of the workspace's documents reflects the log up to that sequence.
 
     One event that has to be tried again keeps this False for what came after it, though that is long shown.
     """

@@ -181,7 +181,7 @@ class Rebuild:
             self.newer.append(newer_event(message, error))
             return None
         except Poison:
-            # It was set aside when it came; there is nothing of it in any projection.
+            # It became a dead letter when it came, and no projection has anything of it.
             self.skipped += 1
             return None
         return Delivery(envelope, message.sequence, 1, message.published_at)
@@ -192,7 +192,7 @@ class Rebuild:
                 self.vectors.collect(delivery.workspace, events)
 
     async def _handle(self, handle: Replay, batch: Sequence[Delivery[Any]]) -> Sequence[Sequence[Event]]:
-        """What the live edge does, without publishing: what cannot be handled there is left out here too."""
+        """Handle a batch as the live service does, without publishing: an event that can never succeed is skipped."""
         if not batch:
             return []
         try:

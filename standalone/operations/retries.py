@@ -1,4 +1,4 @@
-"""Work that goes on when a server it needs is started again meanwhile."""
+"""Retries for long work, which goes on when a server it needs is restarted meanwhile."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -26,7 +26,7 @@ async def retry_outages(
     progress: Callable[[], object] = lambda: None,
     seconds: float = MAX_OUTAGE,
 ) -> T:
-    """What `work` gives, which is tried again while it raises Retryable, so it must be safe to repeat.
+    """Return what `work` returns; it is retried while it raises Retryable, so it must be safe to repeat.
 
     Raises its error once it has failed for that many seconds with `progress` unchanged, and ModelChanged at once.
     """

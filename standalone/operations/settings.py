@@ -1,4 +1,4 @@
-"""The command line's knobs."""
+"""Settings of the command line."""
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
 
@@ -7,7 +7,7 @@ from runtime.settings import Settings
 
 
 class CommandSettings(Settings):
-    """Where the bus, the stores and the query service of a deployment are, and which model embeds."""
+    """Addresses of the bus, the stores and the query service of a deployment, and its embedding model."""
 
     lightstream_api_url: str = Field(default="http://127.0.0.1:9621", description="the query service")
     lightstream_api_key: SecretStr = Field(
@@ -30,7 +30,7 @@ class CommandSettings(Settings):
 
 
 def read_settings() -> CommandSettings:
-    """The knobs. Raises ConfigurationError, which names the variables that cannot be used and not their values."""
+    """Read the settings. Raises ConfigurationError, which names the unusable variables but not their values."""
     try:
         return CommandSettings()
     except ValidationError as error:

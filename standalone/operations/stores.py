@@ -1,4 +1,4 @@
-"""What stands in the stores besides data: tables, indexes, constraints, collections, and the version of all that."""
+"""The schema of the stores: tables, indexes, constraints, collections, and its version."""
 
 from contextlib import suppress
 
@@ -21,7 +21,7 @@ async def apply(settings: Settings) -> list[str]:
         await stack.stores.graph.prepare()
         generation = await _generation(stack)
         async with stack.stores_of_generation(generation) as stores:
-            # What has ids of an older version stays as it is until a rebuild, and is told below.
+            # What has ids of an older version stays as it is until a rebuild, and is reported below.
             with suppress(OutdatedVectors):
                 await stores.vectors.prepare(generation)
         after = await _differences(stack)
@@ -42,7 +42,7 @@ async def make_accounts(settings: CommandSettings) -> list[str]:
 
 
 async def check(settings: Settings) -> list[str]:
-    """Where the stores differ from what this program makes. Nothing is changed. Raises as `apply` does."""
+    """Return how the stores differ from this program's schema; change nothing. Raises as `apply` does."""
     async with open_as_is(settings) as stack:
         return await _differences(stack)
 

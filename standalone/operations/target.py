@@ -1,4 +1,4 @@
-"""Which stack a command is about: the one of a data folder, or the deployment that the environment names.
+"""Selects the stack of a command: that of a data folder, or the deployment that the environment names.
 
 A data folder that was asked for always wins. Without one, `NATS_URL` in the environment means the deployment it names,
 with the stores of the other variables, as the services there have them; else it is the folder `.lightstream`.
@@ -40,9 +40,9 @@ class Target:
 
     @contextmanager
     def rebuild_lock(self) -> Generator[None]:
-        """Hold the right to rebuild, where there is a folder to hold. Raises `Busy` while another rebuild has it.
+        """Lock the data folder for a rebuild, where there is one. Raises `Busy` during another rebuild.
 
-        A rebuild of a deployment is safe without: one that was overtaken by another finds out and switches nothing.
+        A rebuild of a deployment needs no lock: when another one began later, it notices and switches nothing.
         """
         if self.folder is None:
             yield
@@ -52,7 +52,7 @@ class Target:
 
 
 def named_by_environment(data: Path | None) -> bool:
-    """Whether a command without that data folder means a deployment."""
+    """Return True if a command with this option `--data` is about a deployment."""
     return data is None and bool(os.environ.get(DEPLOYMENT_VARIABLE))
 
 

@@ -26,7 +26,7 @@ TIMED = {"retrieval/caches", "status/positions.py"}
 
 STAGES = {
     "retrieval/concurrency.py",
-    "retrieval/gather.py",
+    "retrieval/modes.py",
     "retrieval/multihop/walk.py",
     "retrieval/retrieve.py",
     "retrieval/scoping.py",
@@ -58,7 +58,7 @@ def deciding(but: set[str]) -> Iterator[Path]:
     """Modules of the query service's packages that decide, without these files and folders."""
     query = REPOSITORY / "services/query"
     left_out = {query / name for name in but}
-    shared = [query / f"{name}.py" for name in ("question", "passage", "spaces")]
+    shared = [query / f"{name}.py" for name in ("question", "passage", "partitions")]
     for path in (*shared, *modules(*(f"services/query/{name}" for name in DECIDING))):
         if not left_out & {path, *path.parents}:
             yield path

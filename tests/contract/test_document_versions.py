@@ -14,7 +14,7 @@ from runtime.bus.document_versions import LogVersions
 from runtime.bus.port import Message
 from runtime.errors import Unavailable
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
+from runtime.models.rate_limiter import RateLimiter
 from runtime.stores.documents.memory import MemoryRows
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
@@ -45,7 +45,7 @@ async def cut(bus: Bus, id: str, version: int) -> int:
 
 def chatting(provider: Provider, calls: int) -> tuple[ModelExtractor, Callable[[], Any]]:
     """An extractor whose calls take a tenth of a second, so many at once, and what closes it."""
-    chat = provider.chat("slow", guard=Guard("slow", Limits(calls=calls)))
+    chat = provider.chat("slow", limiter=RateLimiter("slow", Limits(calls=calls)))
     return ModelExtractor(chat, Recipe(gleaning=0), len), chat.close
 
 

@@ -19,7 +19,7 @@ async def test_an_empty_table_has_nothing_to_give(rows: Rows, documents: Table) 
     assert await rows.count(documents, "status", {}) == {}
     assert await rows.scan(documents) == []
     await rows.drop(documents)
-    assert documents.space not in await rows.spaces("documents")
+    assert documents.space not in await rows.partitions("documents")
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -122,7 +122,7 @@ async def test_other_fields_and_other_tables_are_refused(rows: Rows, five: Table
         rows.count(five, "status", {field: "x"}),
         rows.scan(replace(five, name=field)),
         rows.put(replace(five, name=field), {"a": {}}),
-        rows.spaces(field),
+        rows.partitions(field),
     ):
         with pytest.raises(InvalidInput):
             await ask
@@ -156,7 +156,7 @@ async def test_a_scan_gives_a_thousand_rows_unless_told(rows: Rows, plain: Table
 
 
 def neighbours(space: Partition) -> list[Partition]:
-    """Spaces whose names begin alike."""
+    """Partitions whose names begin alike."""
     workspaces = [space.workspace + end for end in ("", "-", ".", "0", "_")]
     return [Partition(workspace, generation) for workspace in workspaces for generation in (0, 1, 2, 10, 11)]
 
@@ -188,12 +188,12 @@ async def test_a_large_space_is_dropped_whole(rows: Rows, plain: Table) -> None:
     await rows.put(plain, {f"{n}": {} for n in range(5001)})
     await rows.drop(plain)
     assert await rows.scan(plain) == []
-    assert plain.space not in await rows.spaces("embeddings")
+    assert plain.space not in await rows.partitions("embeddings")
 
 
 async def test_the_spaces_of_a_table_are_those_with_a_row(rows: Rows, plain: Table) -> None:
-    spaces = set(neighbours(plain.space))
-    for space in spaces:
+    partitions = set(neighbours(plain.space))
+    for space in partitions:
         await rows.put(Table("embeddings", space), {f"{n}": {} for n in range(3)})
     gone = Partition(plain.space.workspace, 10)
     await rows.drop(Table("embeddings", gone))
@@ -202,5 +202,5 @@ async def test_the_spaces_of_a_table_are_those_with_a_row(rows: Rows, plain: Tab
     def mine(found: set[Partition]) -> set[Partition]:
         return {space for space in found if space.workspace.startswith(plain.space.workspace)}
 
-    assert mine(await rows.spaces("embeddings")) == spaces - {gone, plain.space}
-    assert mine(await rows.spaces("documents")) == set()
+    assert mine(await rows.partitions("embeddings")) == partitions - {gone, plain.space}
+    assert mine(await rows.partitions("documents")) == set()

@@ -11,8 +11,8 @@ from ollama import AsyncClient, Client, ResponseError
 
 from runtime.errors import Unavailable
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
 from runtime.models.port import Message
+from runtime.models.rate_limiter import RateLimiter
 from runtime.models.scripted import ScriptedChat
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.answering.ask import NEEDS_MODEL, NO_CONTEXT
@@ -255,7 +255,7 @@ async def test_a_body_is_json_whatever_it_is_called() -> None:
 
 async def test_the_language_model_stops_when_the_client_goes_away() -> None:
     async with serving() as provider:
-        chat = provider.chat("endless", guard=Guard("m", Limits(calls=1)))
+        chat = provider.chat("endless", limiter=RateLimiter("m", Limits(calls=1)))
         async with ollama(chat) as client, asyncio.timeout(DEADLINE):
             stream = await client.chat(MODEL, [QUESTION], stream=True)
             assert not (await anext(stream)).done

@@ -20,9 +20,9 @@ from runtime.errors import (
 )
 from runtime.models import openai_endpoint
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
 from runtime.models.openai import OpenAiChat
 from runtime.models.port import Chat, Completion, Message
+from runtime.models.rate_limiter import RateLimiter
 from standalone.embedded.processes import free_port
 from tests.support.openai_provider import KEY, Provider, serving
 
@@ -177,7 +177,7 @@ async def test_a_password_of_the_address_is_in_no_message(provider: Provider) ->
 
 
 async def test_a_cancelled_call_frees_its_turn(provider: Provider) -> None:
-    chat = provider.chat("hang", guard=Guard("m", Limits(calls=1)))
+    chat = provider.chat("hang", limiter=RateLimiter("m", Limits(calls=1)))
     hanging = asyncio.create_task(chat.complete(QUESTION))
     waiting = asyncio.create_task(chat.complete(QUESTION))
     async with asyncio.timeout(5):
@@ -193,7 +193,7 @@ async def test_a_cancelled_call_frees_its_turn(provider: Provider) -> None:
 
 
 async def test_calls_run_side_by_side_up_to_the_limit(provider: Provider) -> None:
-    chat = provider.chat("slow", guard=Guard("m", Limits(calls=3)))
+    chat = provider.chat("slow", limiter=RateLimiter("m", Limits(calls=3)))
     await asyncio.gather(*(chat.complete(QUESTION) for _ in range(9)))
     await chat.close()
     assert provider.most_running == 3
@@ -206,7 +206,7 @@ async def test_a_streamed_answer_comes_in_pieces(provider: Provider) -> None:
 
 
 async def test_closing_the_iterator_ends_the_providers_stream(provider: Provider) -> None:
-    chat = provider.chat("endless", guard=Guard("m", Limits(calls=1)))
+    chat = provider.chat("endless", limiter=RateLimiter("m", Limits(calls=1)))
     stream = chat.stream(QUESTION)
     assert await anext(stream) == "the "
     assert not provider.disconnected.is_set()

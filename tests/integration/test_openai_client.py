@@ -12,8 +12,8 @@ from openai import AsyncOpenAI, OpenAI
 
 from runtime.errors import Unavailable
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
 from runtime.models.port import Message
+from runtime.models.rate_limiter import RateLimiter
 from runtime.models.scripted import ScriptedChat
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.offline.models import NO_MODEL
@@ -278,7 +278,7 @@ async def test_too_many_questions_are_told_when_to_come_again() -> None:
 
 async def test_the_language_model_stops_when_the_client_goes_away() -> None:
     async with serving() as provider:
-        chat = provider.chat("endless", guard=Guard("m", Limits(calls=1)))
+        chat = provider.chat("endless", limiter=RateLimiter("m", Limits(calls=1)))
         async with openai_client(chat) as client, asyncio.timeout(DEADLINE):
             stream = await client.chat.completions.create(model=MODEL, messages=[QUESTION], stream=True)
             await anext(stream)

@@ -11,10 +11,10 @@ from starlette.responses import Response
 
 from runtime.errors import Poison, RateLimited, ServiceError, Unavailable
 from runtime.models.lexical import LexicalEmbedder
-from runtime.models.limits import FAILURES, Limits
-from runtime.models.limits_guard import Guard
+from runtime.models.limits import FAILURES_TO_OPEN, Limits
 from runtime.models.openai_embedder import CONTROL
 from runtime.models.port import Embedder
+from runtime.models.rate_limiter import RateLimiter
 from runtime.models.scripted import CountingEmbedder
 from runtime.models.truncation import cutter
 from runtime.stores.documents.memory import MemoryRows
@@ -70,12 +70,12 @@ async def test_a_provider_whose_vectors_are_useless_is_to_blame_for_it(
 
 @pytest.mark.parametrize("mode", [*USELESS, "wrong-dimension", "missing"])
 async def test_a_provider_whose_vectors_are_useless_is_paused(provider: Provider, mode: str) -> None:
-    guard = Guard("m", Limits(calls=2))
-    embedder = provider.embedder(mode, guard=guard)
-    for number in range(FAILURES):
+    limiter = RateLimiter("m", Limits(calls=2))
+    embedder = provider.embedder(mode, limiter=limiter)
+    for number in range(FAILURES_TO_OPEN):
         with pytest.raises(Unavailable):
             await embedder.embed([f"text {number}", "another"])
-    note, asked = await guard.note(), len(provider.requests)
+    note, asked = await limiter.note(), len(provider.requests)
     assert note and "is paused since" in note
     with pytest.raises(RateLimited):
         await embedder.embed(["a"])
@@ -85,15 +85,15 @@ async def test_a_provider_whose_vectors_are_useless_is_paused(provider: Provider
 
 @pytest.mark.parametrize("how", ["nan", "infinite", "zeros", "short", "not-json"])
 async def test_a_text_that_fails_alone_while_others_do_not_is_poison(provider: Provider, how: str) -> None:
-    provider.bad, guard = "bitcoin", Guard("m", Limits(calls=2))
-    embedder = provider.embedder(f"picky:{how}", guard=guard, batch=5)
-    for _ in range(FAILURES + 1):
+    provider.bad, limiter = "bitcoin", RateLimiter("m", Limits(calls=2))
+    embedder = provider.embedder(f"picky:{how}", limiter=limiter, batch=5)
+    for _ in range(FAILURES_TO_OPEN + 1):
         with pytest.raises(Poison, match=r"other texts it embeds, and not 'about bitcoin'"):
             await embedder.embed(["a", "about bitcoin", "b"])
     with pytest.raises(Poison):
         await embedder.embed(["about bitcoin"])
     assert [request["input"] for request in provider.requests][-3:] == [["about bitcoin"], [CONTROL], ["about bitcoin"]]
-    assert await guard.note() is None, "the provider is well"
+    assert await limiter.note() is None, "the provider is well"
     assert len(await embedder.embed(["a", "b"])) == 2
     await embedder.close()
 
@@ -154,7 +154,7 @@ async def test_nothing_of_a_failed_batch_is_written(provider: Provider, mode: st
 
 async def test_what_came_before_a_wait_is_not_paid_for_again(provider: Provider) -> None:
     rows, texts = MemoryRows(), [f"text {number}" for number in range(60)]
-    embedder = provider.embedder("good", batch=5, guard=Guard("m", Limits(calls=1)))
+    embedder = provider.embedder("good", batch=5, limiter=RateLimiter("m", Limits(calls=1)))
     embeddings = CachedEmbeddings(rows, embedder, 10)
     provider.busy_after = 7
     with pytest.raises(RateLimited):
@@ -183,7 +183,7 @@ async def test_texts_are_cut_before_they_are_sent(provider: Provider) -> None:
 
 
 async def test_no_more_calls_run_at_once_than_the_limit(provider: Provider) -> None:
-    await embed(provider.embedder("slow", batch=1, guard=Guard("m", Limits(calls=3))), list("abcdefghi"))
+    await embed(provider.embedder("slow", batch=1, limiter=RateLimiter("m", Limits(calls=3))), list("abcdefghi"))
     assert provider.most_running == 3
 
 
@@ -196,7 +196,9 @@ async def test_an_endpoint_that_is_no_embedder_is_unavailable(provider: Provider
 
 async def test_one_failed_batch_fails_the_call_and_stops_the_others(provider: Provider) -> None:
     with pytest.raises(Unavailable):
-        await embed(provider.embedder("nan", batch=1, guard=Guard("m", Limits(calls=1))), [str(n) for n in range(50)])
+        await embed(
+            provider.embedder("nan", batch=1, limiter=RateLimiter("m", Limits(calls=1))), [str(n) for n in range(50)]
+        )
     assert len(provider.requests) < 50
 
 

@@ -14,7 +14,7 @@ from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import NatsLog
-from runtime.models.limits_shared import paused
+from runtime.models.rate_limiters import pause_notices
 from standalone.embedded.processes import Process
 from tests.support.events import chunked, document, sealed
 from tests.support.nats_server import Reachable, until
@@ -75,7 +75,7 @@ async def test_a_provider_that_is_down_pauses_both_and_they_go_on_by_themselves(
         )
 
     await until(both_say_so, "notes on the health pages")
-    (note,) = await paused(values)
+    (note,) = await pause_notices(values)
     assert note.startswith("good at 127.0.0.1 is paused since")
     assert "HTTP 500" in note
     assert KEY not in note
@@ -85,7 +85,7 @@ async def test_a_provider_that_is_down_pauses_both_and_they_go_on_by_themselves(
     assert await said(jetstream, StageFailed) == 0
     provider.down, back = False, time.time()
     await until_all_is_extracted(jetstream)
-    assert await paused(values) == []
+    assert await pause_notices(values) == []
     for process in extractors:
         status, body = await page(process, "ready")
         assert (status, body["problems"]) == (200, {})

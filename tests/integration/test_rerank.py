@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from runtime.errors import ModelRefused, RateLimited, Retryable, Unavailable
 from runtime.models import openai_endpoint
-from runtime.models.limits_shared import Guards
+from runtime.models.rate_limiters import RateLimiters
 from runtime.retries import Backoff
 from services.query.adapters.http_reranker import SHAPES, Binding, HttpReranker
 from services.query.adapters.models import ModelReranker
@@ -191,10 +191,10 @@ async def test_nobody_at_the_address_is_retryable() -> None:
 
 
 async def test_the_settings_name_the_reranker_and_without_them_there_is_none() -> None:
-    assert open_reranker(QuerySettings(), Guards()) is None
-    assert open_reranker(QuerySettings(rerank_binding="null"), Guards()) is None
+    assert open_reranker(QuerySettings(), RateLimiters()) is None
+    assert open_reranker(QuerySettings(rerank_binding="null"), RateLimiters()) is None
     for binding, shape in SHAPES.items():
-        reranker = open_reranker(QuerySettings(rerank_binding=binding), Guards())
+        reranker = open_reranker(QuerySettings(rerank_binding=binding), RateLimiters())
         assert reranker is not None
         assert reranker.model == shape.model
         await reranker.close()

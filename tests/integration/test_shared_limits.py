@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from runtime.errors import RateLimited
-from runtime.models.limits import FAILURES, LEASE, Limits
+from runtime.models.limits import FAILURES_TO_OPEN, LEASE_DURATION, Limits
 from runtime.models.openai import OpenAiChat
 from tests.support.limited_caller import QUESTION, answered, process, replica
 from tests.support.nats_server import Reachable, RunningNats, until
@@ -95,15 +95,15 @@ async def test_the_calls_of_a_killed_process_come_back(server: Reachable, provid
         async def both_are_let_in() -> bool:
             return len(limited(provider)) == 4
 
-        await until(both_are_let_in, "the calls of the other process", seconds=LEASE + 5)
-        assert time.monotonic() - begin > LEASE / 2 - 1
+        await until(both_are_let_in, "the calls of the other process", seconds=LEASE_DURATION + 5)
+        assert time.monotonic() - begin > LEASE_DURATION / 2 - 1
         await asyncio.gather(*waiting)
 
 
 async def test_a_wait_that_one_replica_is_asked_for_holds_for_all(server: Reachable, provider: Provider) -> None:
     async with (
         replica(server.url, provider.url, "good", Limits(calls=4)) as (first, _),
-        replica(server.url, provider.url, "good", Limits(calls=4)) as (second, guard),
+        replica(server.url, provider.url, "good", Limits(calls=4)) as (second, limiter),
     ):
         await second.complete(QUESTION)
         provider.busy_until = time.time() + 3.0
@@ -114,40 +114,40 @@ async def test_a_wait_that_one_replica_is_asked_for_holds_for_all(server: Reacha
         with pytest.raises(RateLimited, match="slow down") as caught:
             await second.complete(QUESTION)
         assert 0 < (caught.value.retry_after or 0) < 3
-        assert "is paused since" in (await guard.note() or "")
+        assert "is paused since" in (await limiter.note() or "")
         assert len(provider.requests) == asked
         await asyncio.gather(answered(first), answered(second))
         assert provider.times[asked] >= provider.busy_until - 0.1
         assert len(provider.requests) == asked + 2
-        assert await guard.note() is None
+        assert await limiter.note() is None
 
 
 async def test_a_provider_that_is_down_is_probed_by_one_call_until_it_is_back(
     server: Reachable, provider: Provider
 ) -> None:
     async with (
-        replica(server.url, provider.url, "good", Limits(calls=2)) as (first, guard),
+        replica(server.url, provider.url, "good", Limits(calls=2)) as (first, limiter),
         replica(server.url, provider.url, "good", Limits(calls=2)) as (second, _),
     ):
         provider.down = True
         asking = [asyncio.create_task(answered(chat)) for chat in [first] * 5 + [second] * 5]
 
         async def probed() -> bool:
-            return len(provider.requests) >= FAILURES + 2 and len(provider.times) >= 7
+            return len(provider.requests) >= FAILURES_TO_OPEN + 2 and len(provider.times) >= 7
 
         await until(probed, "two probing calls")
-        note = await guard.note()
+        note = await limiter.note()
         assert note is not None
         assert "HTTP 500" in note
         # After the breaker opened, at most the calls that were under way, then one at a time.
-        opened = provider.times[FAILURES - 1]
+        opened = provider.times[FAILURES_TO_OPEN - 1]
         late = [at for at in provider.times if at > opened + 0.5]
         assert all(later - earlier > 1.5 for earlier, later in pairwise(late))
-        assert len(provider.requests) <= FAILURES + 1 + len(late)
+        assert len(provider.requests) <= FAILURES_TO_OPEN + 1 + len(late)
         provider.down = False
         async with asyncio.timeout(30):
             await asyncio.gather(*asking)
-        assert await guard.note() is None
+        assert await limiter.note() is None
 
 
 @pytest.mark.own_nats
@@ -164,7 +164,7 @@ async def test_without_the_bus_each_replica_goes_by_its_part(server: RunningNats
         asking = asyncio.gather(ask(first), ask(second))
 
         async def both_know_both() -> bool:
-            return all(len(guard._state.shares) == 2 for guard in (one, other))
+            return all(len(limiter._state.shares) == 2 for limiter in (one, other))
 
         await until(both_know_both, "two replicas that know of each other")
         assert len(provider.requests) < 120

@@ -17,8 +17,8 @@ from runtime.concurrency.key_locks import KeyLocks
 from runtime.errors import Unavailable
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
 from runtime.models.port import Message
+from runtime.models.rate_limiter import RateLimiter
 from runtime.stores.documents.memory import MemoryRows
 from services.indexer.adapters import CachedEmbeddings
 from standalone.embedded.stack import check_ready
@@ -103,8 +103,8 @@ async def test_a_document_is_not_named_where_everybody_may_read() -> None:
 
 async def test_a_model_that_takes_its_time_and_a_turn_that_is_waited_for_are_no_stall() -> None:
     async with serving() as provider:
-        guard = Guard("slow", Limits(calls=1))
-        chat = provider.chat("hang", guard=guard)
+        guard = RateLimiter("slow", Limits(calls=1))
+        chat = provider.chat("hang", limiter=guard)
 
         async def two_calls() -> None:
             await asyncio.gather(*(chat.complete([Message("user", "?")]) for _ in range(2)))

@@ -9,8 +9,8 @@ import pytest
 import uvicorn
 
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
 from runtime.models.port import Message
+from runtime.models.rate_limiter import RateLimiter
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.context.prompt import Prompt
 from standalone.embedded.processes import free_port
@@ -29,7 +29,7 @@ async def provider() -> AsyncIterator[Provider]:
 async def api(provider: Provider, model: str) -> AsyncIterator[int]:
     """The query service's API on a free port, answering with that model of the provider."""
     world = await library_of_two()
-    chat = provider.chat(model, guard=Guard("m", Limits(calls=1)))
+    chat = provider.chat(model, limiter=RateLimiter("m", Limits(calls=1)))
     port = free_port()
     app = world.app(deps=world.deps(answer_generator=ModelAnswerGenerator(chat)))
     server = uvicorn.Server(
@@ -124,7 +124,7 @@ async def test_a_whole_stream_ends_with_its_last_piece(provider: Provider) -> No
 async def test_a_turn_at_the_model_ends_when_the_model_has_finished_and_not_when_the_reader_has(
     provider: Provider,
 ) -> None:
-    chat = provider.chat("fine", guard=Guard("m", Limits(calls=1)))
+    chat = provider.chat("fine", limiter=RateLimiter("m", Limits(calls=1)))
     pieces = ModelAnswerGenerator(chat).stream(Prompt("", "what?", ()))
     assert await anext(pieces) == "the "
     async with asyncio.timeout(20):

@@ -44,8 +44,10 @@ async def start_service(url: str, stream: JStream | str) -> None:
     @broker.subscriber("log.a", stream=stream, durable="reader", pull_sub=PullSub())
     async def handle(body: bytes) -> None: ...
 
-    await broker.start()
-    await broker.stop()
+    try:
+        await broker.start()
+    finally:
+        await broker.stop()
 
 
 async def settings_kept(server: Reachable, jetstream: JetStreamContext, stream: JStream | str) -> bool:

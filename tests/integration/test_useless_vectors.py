@@ -10,8 +10,8 @@ import pytest
 from contracts.events import StageFailed
 from runtime.bus.port import BUG_ATTEMPTS
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
-from runtime.stores.documents.extents import RowExtents
+from runtime.models.rate_limiter import RateLimiter
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.adapters import CachedEmbeddings
@@ -29,14 +29,14 @@ async def provider() -> AsyncIterator[Provider]:
 
 
 @asynccontextmanager
-async def indexer(provider: Provider, how: str, guard: Guard) -> AsyncIterator[ProcessorBench]:
+async def indexer(provider: Provider, how: str, limiter: RateLimiter) -> AsyncIterator[ProcessorBench]:
     """An indexer of passages that asks this provider, with three documents waiting."""
-    rows, embedder = MemoryRows(), provider.embedder(f"picky:{how}", guard=guard)
+    rows, embedder = MemoryRows(), provider.embedder(f"picky:{how}", limiter=limiter)
     handle = partial(
         on_chunks,
         vectors=MemoryVectors(embedder.model, DIMENSION),
         embeddings=CachedEmbeddings(rows, embedder),
-        extents=RowExtents(rows, "vector_extents"),
+        extents=RowDocumentBounds(rows, "vector_extents"),
     )
     table = bench(handle, stage="indexer", on="indexer-chunks")
     for name in ("sea", "bitcoin", "sky"):
@@ -51,12 +51,12 @@ async def indexer(provider: Provider, how: str, guard: Guard) -> AsyncIterator[P
 async def test_no_document_fails_for_a_provider_that_is_ill_and_all_are_done_when_it_is_well(
     provider: Provider, how: str
 ) -> None:
-    guard, provider.bad = Guard("m", Limits(calls=2)), ""
-    async with indexer(provider, how, guard) as table:
+    limiter, provider.bad = RateLimiter("m", Limits(calls=2)), ""
+    async with indexer(provider, how, limiter) as table:
         for _ in range(BUG_ATTEMPTS + 2):
             await table.deliver()
         assert (table.unacknowledged, table.facts(), table.log.dead) == ([1, 2, 3], [], {})
-        assert "is paused since" in str(await guard.note())
+        assert "is paused since" in str(await limiter.note())
         provider.bad = "\0"
         async with asyncio.timeout(PATIENCE):
             while table.unacknowledged:
@@ -67,8 +67,8 @@ async def test_no_document_fails_for_a_provider_that_is_ill_and_all_are_done_whe
 
 
 async def test_only_the_document_of_a_text_that_fails_alone_fails(provider: Provider) -> None:
-    guard, provider.bad = Guard("m", Limits(calls=2)), "bitcoin"
-    async with indexer(provider, "not-json", guard) as table:
+    limiter, provider.bad = RateLimiter("m", Limits(calls=2)), "bitcoin"
+    async with indexer(provider, "not-json", limiter) as table:
         await table.deliver()
         assert table.unacknowledged == []
         assert sorted(fact.data.aggregate_id for fact in table.facts("VectorsIndexed")) == ["sea", "sky"]
@@ -76,4 +76,4 @@ async def test_only_the_document_of_a_text_that_fails_alone_fails(provider: Prov
         assert isinstance(failure.data, StageFailed)
         assert failure.data.aggregate_id == "bitcoin"
         assert "not 'about bitcoin'" in failure.data.message
-        assert await guard.note() is None
+        assert await limiter.note() is None

@@ -21,8 +21,8 @@ from runtime import telemetry
 from runtime.health import Health
 from runtime.http_server import Server, server_config
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
 from runtime.models.openai import OpenAiChat
+from runtime.models.rate_limiter import RateLimiter
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.api.auth.config import auth_config
 from services.query.api.auth.settings import AccessSettings
@@ -87,8 +87,8 @@ async def _main() -> None:
     world = await library_of_two()
     deps = world.deps()
     if url := os.environ.get("PROVIDER_URL"):
-        guard = Guard("m", Limits(calls=settings.llm_max_async))
-        chat = OpenAiChat(url, os.environ["PROVIDER_MODEL"], "key", guard)
+        limiter = RateLimiter("m", Limits(calls=settings.llm_max_async))
+        chat = OpenAiChat(url, os.environ["PROVIDER_MODEL"], "key", limiter)
         deps = world.deps(answer_generator=ModelAnswerGenerator(chat))
     app = world.app(auth_config(AccessSettings()), deps=deps)
     app.router.routes[:0] = Health("query", stage=None).routes()

@@ -16,9 +16,9 @@ import nats
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.errors import Retryable
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
 from runtime.models.openai import OpenAiChat
 from runtime.models.port import Chat, Message
+from runtime.models.rate_limiter import RateLimiter
 from tests.support.openai_provider import KEY, WARM
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,13 +41,13 @@ async def answered(chat: Chat) -> int:
 @asynccontextmanager
 async def replica(
     nats_url: str, provider_url: str, model: str, limits: Limits
-) -> AsyncGenerator[tuple[OpenAiChat, Guard]]:
-    """A model adapter with its guard, on a connection of its own."""
+) -> AsyncGenerator[tuple[OpenAiChat, RateLimiter]]:
+    """A model adapter with its rate limiter, on a connection of its own."""
     client = await nats.connect(nats_url, max_reconnect_attempts=-1, reconnect_time_wait=0.05)
-    guard = Guard(f"{model} at the test's provider", limits, await NatsSharedValues.bind(client.jetstream()))
-    chat = OpenAiChat(provider_url, model, KEY, guard, timeout=20)
+    limiter = RateLimiter(f"{model} at the test's provider", limits, await NatsSharedValues.bind(client.jetstream()))
+    chat = OpenAiChat(provider_url, model, KEY, limiter, timeout=20)
     try:
-        yield chat, guard
+        yield chat, limiter
     finally:
         await chat.close()
         # A server that was killed a moment ago may reset the connection while it is being closed.

@@ -16,7 +16,7 @@ from tests.support.shared_servers import Address, SharedServers
 
 VERSION = "1.47.0"
 _FILES = Path(__file__).parent / "mongo_server"
-_JVM = ("-Xmx768m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+ExitOnOutOfMemoryError")
+_JVM = ("-Xmx1200m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:+ExitOnOutOfMemoryError")
 
 
 def mongo_uri(port: int) -> str:

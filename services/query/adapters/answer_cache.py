@@ -72,17 +72,17 @@ class StoredAnswers:
         self._cache, self._log, self._model = cache, log, model
 
     async def entry_factory(
-        self, question: Question, spaces: Sequence[Partition]
+        self, question: Question, partitions: Sequence[Partition]
     ) -> Callable[[Prompt], CachedAnswer] | None:
         """See `AnswerCache.entry_factory`."""
         if question.mode == "bypass" or question.history:
             return None
-        workspace = spaces[0].workspace
+        workspace = partitions[0].workspace
         try:
             newest = await self._log.last(workspace)
         except Unavailable:
             return None
         key = sha256("\x1f".join((self._model, ANSWER_VERSION, repr(question))))
-        state = f"{[space.generation for space in spaces]} {newest}"
+        state = f"{[space.generation for space in partitions]} {newest}"
         # What the projections had not yet taken in when they were read is not in the prompt, so that counts too.
         return lambda prompt: StoredAnswer(self._cache, workspace, key, sha256(f"{state}\x1f{prompt.text}"))

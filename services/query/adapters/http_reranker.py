@@ -10,8 +10,8 @@ from typing import Any, Literal, cast
 
 from runtime.errors import Unavailable
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
 from runtime.models.openai_endpoint import Endpoint
+from runtime.models.rate_limiter import RateLimiter
 
 Binding = Literal["cohere", "jina", "aliyun"]
 
@@ -67,12 +67,13 @@ class HttpReranker:
     """`Reranker` at one provider. `url` is the whole address; it and `model` may be empty for the provider's own."""
 
     def __init__(
-        self, binding: Binding, url: str, model: str, api_key: str, *, timeout: float = 30.0, guard: Guard | None = None
+        self, binding: Binding, url: str, model: str, api_key: str, *, timeout: float = 30.0,
+        limiter: RateLimiter | None = None,
     ) -> None:  # fmt: skip
         self._shape = SHAPES[binding]
         self._url, self.model = url or self._shape.url, model or self._shape.model
-        guard = guard or Guard(self.model, Limits(calls=4))
-        self._endpoint = Endpoint(self._url, api_key, guard, timeout, "RERANK", retries=1)
+        limiter = limiter or RateLimiter(self.model, Limits(calls=4))
+        self._endpoint = Endpoint(self._url, api_key, limiter, timeout, "RERANK", retries=1)
 
     async def rerank(self, query: str, texts: Sequence[str], top_n: int) -> list[tuple[int, float]]:
         """See `Reranker.rerank`."""

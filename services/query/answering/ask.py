@@ -10,10 +10,10 @@ from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.port import CachedAnswer
 from services.query.context.layout import build_context
 from services.query.context.prompt import Prompt, answer_prompt
+from services.query.partitions import Partitions
 from services.query.question import Output, Question
 from services.query.retrieval.results import RetrievalResult
 from services.query.retrieval.retrieve import retrieve
-from services.query.spaces import Spaces
 
 NO_CONTEXT = "Sorry, nothing in the documents answers that question. [no-context]"
 """Clients look for the marker at the end."""
@@ -38,7 +38,12 @@ class Answer:
 
 
 async def ask(
-    question: Question, spaces: Spaces, deps: QueryDependencies, *, output: Output = "answer", streamed: bool = False
+    question: Question,
+    partitions: Partitions,
+    deps: QueryDependencies,
+    *,
+    output: Output = "answer",
+    streamed: bool = False,
 ) -> Answer:
     """Answer the question; in pieces where that is asked for and a model answers.
 
@@ -46,8 +51,8 @@ async def ask(
     """
     bypass = question.mode == "bypass"
     memories = deps.answer_cache if output == "answer" else None
-    place = await memories.entry_factory(question, spaces.all) if memories else None
-    found = await retrieve(question, spaces, deps)
+    place = await memories.entry_factory(question, partitions.all) if memories else None
+    found = await retrieve(question, partitions, deps)
     if not found and (not bypass or output == "context"):
         return Answer(NO_CONTEXT, found)
     context = "" if bypass else build_context(found.entities, found.relations, found.passages, found.references)
@@ -73,7 +78,7 @@ async def _generate(
     *,
     streamed: bool,
 ) -> Answer:
-    """`memo`: where the answer may be known already, or be kept; as the model gave it, for what is clean may change."""
+    """`memo` is the cache entry. It holds the text as the model wrote it, because the rules of cleaning may change."""
     answers = deps.answer_generator
     if memo and (known := await memo.get()) is not None:
         return Answer(clean(known, references), found, by_model=True)

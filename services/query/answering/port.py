@@ -10,10 +10,10 @@ from services.query.question import Question
 
 
 class ModelResultCaches(Protocol):
-    """What was paid for once and could be asked for again."""
+    """Results of language models that were paid for and may be requested again."""
 
     async def clear(self, workspace: str) -> None:
-        """Forget extractions, keywords and answers of the workspace. Embeddings stay: the log has none."""
+        """Delete the cached extractions, keywords and answers of the workspace. Cached embeddings stay."""
         ...
 
 
@@ -32,29 +32,29 @@ class AnswerGenerator(Protocol):
 
 
 class CachedAnswer(Protocol):
-    """The place of one answer in the memory. Writing it never fails an answer."""
+    """One entry of the answer cache. A failure to write it never fails an answer."""
 
     async def get(self) -> str | None:
-        """The answer, if it was given before. One that is being given in one piece is waited for."""
+        """Return the cached answer, or None. Waits for an equal question that is being answered unstreamed."""
         ...
 
     async def get_or_create(self, make: Callable[[], Awaitable[str]]) -> str:
-        """The answer that is known, or the one that is made now. Equal questions at the same time have it made once."""
+        """Return the cached answer, else that of `make`, and store it; equal questions at one time share one call."""
         ...
 
     def store_stream(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
-        """The pieces; they are remembered once the last one was taken."""
+        """Yield the pieces, and store their text after the last one."""
         ...
 
 
 class AnswerCache(Protocol):
-    """Answers that a model gave before, none of them stale."""
+    """Cache of answers that a language model wrote. It never returns a stale one."""
 
     async def entry_factory(
-        self, question: Question, spaces: Sequence[Partition]
+        self, question: Question, partitions: Sequence[Partition]
     ) -> Callable[[Prompt], CachedAnswer] | None:
-        """To be called before retrieval, which reads these spaces of one workspace: the place of each prompt's answer.
+        """Return a function from a prompt to its cache entry; None if the answer must not be cached.
 
-        None: the answer is not to be remembered.
+        Call it before retrieval reads these partitions of one workspace: what changes later makes the entry stale.
         """
         ...

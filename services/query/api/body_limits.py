@@ -1,4 +1,4 @@
-"""How large a request's body may be, by its path: known before a byte of it is read, and held while it is."""
+"""Limits the size of request bodies by path: rejects by Content-Length at once, and else while the body is read."""
 
 from dataclasses import dataclass
 
@@ -10,16 +10,16 @@ from runtime.bus.publisher import MAX_TEXT_BYTES
 from services.query.api.errors import error_response
 
 MAX_DOCUMENT_BODY = 2 * MAX_TEXT_BYTES + 1024 * 1024
-"""Bytes of a request with documents: what JSON escapes takes twice the bytes of UTF-8 as a rule, Chinese included."""
+"""Bytes of a request that adds documents: JSON escapes usually take twice the bytes of UTF-8, also for Chinese."""
 
 MAX_REQUEST_BODY = 1024 * 1024
-"""Bytes of any other request: the longest question, with every character escaped, takes three quarters of it."""
+"""Bytes of any other request: the longest question with every character escaped takes three quarters of it."""
 
 MAX_LOGIN_BODY = 16 * 1024
-"""Bytes that somebody may send who has no credentials yet."""
+"""Bytes of a login, which needs no credentials."""
 
 DOCUMENT_PATHS = frozenset({"/documents/text", "/documents/texts", "/documents/upload"})
-"""Paths whose bodies hold documents."""
+"""Paths whose bodies contain documents."""
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,14 @@ class BodyLimits:
     other: int = MAX_REQUEST_BODY
 
     def limit_for(self, path: str) -> tuple[int, str]:
-        """The limit for that path, and the setting it comes from."""
+        """Return the limit for a path in bytes, and the name of its setting."""
         if path in DOCUMENT_PATHS:
             return self.documents, "MAX_DOCUMENT_BODY"
         return (self.login, "MAX_LOGIN_BODY") if path == "/login" else (self.other, "MAX_REQUEST_BODY")
 
 
 class BodyLimitMiddleware:
-    """Refuses a request whose body is too large: at once when it says so, else while it is read."""
+    """Answers 413 to a request whose body is too large."""
 
     def __init__(self, app: ASGIApp, limits: BodyLimits) -> None:
         self._app, self._limits = app, limits

@@ -11,7 +11,7 @@ from contracts.envelope import Header as Attributes
 from runtime.bus.port import ActiveGenerations, Blobs, Log
 from services.query.answering.dependencies import QueryDependencies
 from services.query.ingestion.scanning import Scans
-from services.query.ingestion.uploading import Readers
+from services.query.ingestion.uploading import ReadLimits
 from services.query.settings import QuerySettings
 from services.query.status.port import Documents, Positions
 
@@ -31,14 +31,14 @@ class Context:
     settings: QuerySettings
 
     @cached_property
-    def readers(self) -> Readers:
+    def read_limits(self) -> ReadLimits:
         """Return the bounds for reading files, shared by all requests."""
-        return Readers(self.settings.max_upload_size)
+        return ReadLimits(self.settings.max_upload_size)
 
     @cached_property
     def scans(self) -> Scans:
         """Return the scans of this process."""
-        return Scans(self.settings.input_dir, self.readers)
+        return Scans(self.settings.input_dir, self.read_limits)
 
 
 # Coroutines, though they wait for nothing: FastAPI gives a plain function to another thread, which costs a millisecond.

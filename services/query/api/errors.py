@@ -1,4 +1,4 @@
-"""What a caller is told of an error: never what is inside it. The log has the rest, under the id that is told."""
+"""The status code and the sentence for an error. Internals are in the log only, under the id in the answer."""
 
 import math
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from runtime.errors import InvalidInput, ModelChanged, ModelRefused, NotServing,
 logger = structlog.get_logger(__name__)
 
 OLLAMA_PREFIX, OPENAI_PREFIX = "/api/", "/v1/"
-"""Below these paths the protocols of Ollama and of OpenAI are spoken, errors included."""
+"""Paths below which errors have the form of Ollama's and of OpenAI's protocol."""
 
 OPENAI_ERRORS = {
     401: ("invalid_request_error", "invalid_api_key"),
@@ -30,7 +30,7 @@ OPENAI_ERRORS = {
 
 
 def error_response(path: str, status: int, detail: Any, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """An error as the clients of that path expect it. `detail`: a sentence, or the faults of a request's fields."""
+    """Return an error in the form that clients of the path expect. `detail`: a sentence, or a list of field errors."""
     if not path.startswith((OLLAMA_PREFIX, OPENAI_PREFIX)):
         return JSONResponse({"detail": detail}, status, headers)
     # Neither protocol knows 422.
@@ -42,13 +42,13 @@ def error_response(path: str, status: int, detail: Any, headers: Mapping[str, st
 
 
 def openai_error(status: int, message: str, code: str | None = None) -> dict[str, Any]:
-    """What stands under `error`."""
+    """Return the object `error` of OpenAI's protocol."""
     kind, usual = OPENAI_ERRORS.get(status, ("invalid_request_error", None))
     return {"message": message, "type": kind, "param": None, "code": code or usual}
 
 
 def protocol_errors(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
-    """How the description of the API tells the errors of a protocol, which all are like the model."""
+    """Return `responses` for routes of a protocol, all of whose errors have the shape of the model."""
     # With 4XX among them FastAPI does not promise its own 422.
     codes = {str(code): HTTPStatus(code).phrase for code in (400, 401, 403, 404, 413, 429, 500, 502, 503)}
     return {code: {"model": model, "description": said} for code, said in {**codes, "4XX": "Refused"}.items()}
@@ -64,11 +64,11 @@ MODEL_REFUSALS = {
     "length": (422, "takes no request of this length: ask for less, such as with a lower max_total_tokens"),
     "request": (502, "refused the request: whoever runs this service finds the reason in its log"),
 }
-"""What is told of a model that never takes a request, with the HTTP status."""
+"""Status code and sentence by the reason for which a model refuses a request for good."""
 
 
 def describe_error(error: Exception, path: str) -> tuple[int, str]:
-    """The HTTP status of an error and the sentence for it."""
+    """Return the status code of an error and its sentence, and log what the sentence leaves out."""
     if isinstance(error, InvalidInput):
         return 422, str(error)
     id = uuid4().hex

@@ -1,4 +1,4 @@
-"""What all models of requests have in common."""
+"""The base class of all request models."""
 
 from typing import Annotated
 
@@ -6,9 +6,9 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 
 
 class StrictModel(BaseModel):
-    """A value has the type that is described and is not turned into it: `"1"` is no number, `0` is not false.
+    """A model that converts no values: `"1"` is not a number, `0` is not false.
 
-    Fields that are not known are ignored, as LightRAG's clients rely on.
+    Unknown fields are ignored, as LightRAG's clients rely on.
     """
 
     model_config = ConfigDict(strict=True)

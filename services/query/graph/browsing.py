@@ -1,4 +1,4 @@
-"""The graph for people who look at it: names, and the part of it around a name. Every answer is bounded."""
+"""Reads the graph for display: entity names, and the neighbourhood of an entity. Every result is bounded."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,28 +9,28 @@ from contracts.graph import Entity, Partition, Relation
 from runtime.stores.graph.port import Graph, RelationSummary
 from runtime.stores.graph.write_batches import sorted_ties
 
-ALL = "*"
-"""The name that stands for the whole graph."""
+WHOLE_GRAPH = "*"
+"""The label that stands for the whole graph."""
 
-CANDIDATES = 10
-"""Of so many times the wanted nodes those with the most relations are chosen: a hub has a great many neighbours."""
+CANDIDATE_FACTOR = 10
+"""Neighbours that are ranked by degree for each node that is wanted: an entity may have very many neighbours."""
 
-EDGES = 10
-"""Relations for each wanted node that are given at most, the heaviest first."""
+RELATIONS_PER_NODE = 10
+"""Relations that are returned at most for each wanted node, the heaviest first."""
 
 
 @dataclass(frozen=True)
-class Part:
+class GraphPart:
     """A part of the graph."""
 
     entities: list[Entity]
     relations: list[Relation]
     is_truncated: bool
-    """Whether there is more in what was asked for."""
+    """True when the bound cut something off."""
 
 
 async def names(graph: Graph, space: Partition) -> list[str]:
-    """All names, sorted."""
+    """Return the names of all entities, sorted."""
     found: list[str] = []
     while page := await graph.scan_names(space, found[-1] if found else ""):
         found += [name for name, _ in page]
@@ -38,16 +38,18 @@ async def names(graph: Graph, space: Partition) -> list[str]:
 
 
 async def search(graph: Graph, space: Partition, text: str, limit: int) -> list[str]:
-    """The names that hold a text, in any case: first the very name, then those that begin with it, then the shorter."""
+    """Return names that contain a text, ignoring case: an equal name first, then those with that prefix, then shorter
+    ones.
+    """
     wanted = text.strip().casefold()
     if not wanted:
         return []
-    scored = ((-score, name) for name in await names(graph, space) if (score := likeness(wanted, name.casefold())))
+    scored = ((-score, name) for name in await names(graph, space) if (score := match_score(wanted, name.casefold())))
     return [name for _, name in nsmallest(limit, scored)]
 
 
-def likeness(wanted: str, name: str) -> int:
-    """How well a name fits, 0 for not at all (LightRAG's weights)."""
+def match_score(wanted: str, name: str) -> int:
+    """Return how well a name matches, with LightRAG's weights; 0 for no match."""
     place = name.find(wanted)
     if place < 0:
         return 0
@@ -58,22 +60,22 @@ def likeness(wanted: str, name: str) -> int:
     return max(1, 100 - len(name)) + 50 * (f" {wanted}" in name or f"_{wanted}" in name)
 
 
-async def around(graph: Graph, space: Partition, label: str, depth: int, most: int) -> Part:
-    """The entities within so many steps of a name, at most `most`, and the relations between them.
+async def neighbourhood(graph: Graph, space: Partition, label: str, depth: int, most: int) -> GraphPart:
+    """Return the entities within `depth` steps of a name, at most `most`, and the relations between them.
 
-    Nearer ones come first, of equally near ones those with more relations. An unknown name has nothing around it.
+    Nearer entities come first, at the same distance those with more relations. An unknown name has no neighbourhood.
     """
-    if label == ALL:
+    if label == WHOLE_GRAPH:
         hubs = await graph.hubs(space, limit=most + 1)
         ties = await _ties(graph, space, hubs[:most], most)
-        return await _between(graph, space, hubs[:most], most, {*ties}, len(hubs) > most)
+        return await _part_between(graph, space, hubs[:most], most, {*ties}, len(hubs) > most)
     chosen = dict.fromkeys(await graph.entities(space, [label]))
     level, read, truncated = list(chosen), set[RelationSummary](), False
     for _ in range(depth):
-        ties = await _ties(graph, space, level, CANDIDATES * most)
+        ties = await _ties(graph, space, level, CANDIDATE_FACTOR * most)
         read.update(ties)
         ends = [name for name in _ends(ties) if name not in chosen]
-        degrees = await graph.degrees(space, ends[: CANDIDATES * most])
+        degrees = await graph.degrees(space, ends[: CANDIDATE_FACTOR * most])
         room = most - len(chosen)
         level = sorted(degrees, key=lambda name: (-degrees[name], name))[:room]
         chosen |= dict.fromkeys(level)
@@ -81,7 +83,7 @@ async def around(graph: Graph, space: Partition, label: str, depth: int, most: i
         if truncated or not level:
             break
     read.update(await _ties(graph, space, level, most))
-    return await _between(graph, space, list(chosen), most, read, truncated)
+    return await _part_between(graph, space, list(chosen), most, read, truncated)
 
 
 async def _ties(graph: Graph, space: Partition, names: Sequence[str], limit: int) -> list[RelationSummary]:
@@ -90,17 +92,17 @@ async def _ties(graph: Graph, space: Partition, names: Sequence[str], limit: int
     return sorted_ties(tie for some in found.values() for tie in some)
 
 
-async def _between(
+async def _part_between(
     graph: Graph, space: Partition, chosen: list[str], most: int, ties: set[RelationSummary], truncated: bool
-) -> Part:
+) -> GraphPart:
     """These entities and the relations between any two of them, out of these ties."""
     found = await graph.entities(space, chosen)
     inside = sorted((tie for tie in ties if found.keys() >= {*tie.key}), key=lambda tie: (-tie.weight, tie.key))
-    relations = await graph.relations(space, [tie.key for tie in islice(inside, EDGES * most)])
-    return Part(
+    relations = await graph.relations(space, [tie.key for tie in islice(inside, RELATIONS_PER_NODE * most)])
+    return GraphPart(
         [found[name] for name in chosen if name in found],
         [relations[tie.key] for tie in inside if tie.key in relations],
-        truncated or len(inside) > EDGES * most,
+        truncated or len(inside) > RELATIONS_PER_NODE * most,
     )
 
 

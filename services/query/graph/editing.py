@@ -1,4 +1,4 @@
-"""Edits of the graph by people: checked against the graph, published as events, and waited for until they show."""
+"""Edits the graph for users: checks an edit against the graph, publishes it, and waits until the graph shows it."""
 
 import asyncio
 import time
@@ -17,238 +17,244 @@ from runtime.stores.graph.port import Graph
 from services.query.errors import BadRequest, NotFound
 from services.query.event_source import SOURCE
 
-PACE = 0.05
-"""Seconds between two looks at the graph."""
+POLL_INTERVAL = 0.05
+"""Seconds between two reads of the graph while an edit is awaited."""
 
-MOST_MOVED = 1000
-"""Relations of each renamed or merged entity that an answer waits for, the heaviest first."""
+MAX_MOVED = 1000
+"""Relations of each renamed or merged entity that an edit waits for, the heaviest first."""
 
 T = TypeVar("T")
-NOTHING = EditedValues()
+NO_VALUES = EditedValues()
 
 
 @dataclass(frozen=True)
-class Desk:
-    """Where the graph of one workspace is edited. `patience`: seconds an edit is waited for; `editor`: who edits."""
+class GraphEditor:
+    """Edits the graph of one workspace in the name of a principal. `timeout`: seconds to wait until an edit shows."""
 
     log: Log
     graph: Graph
     pointers: ActiveGenerations
     workspace: str
-    patience: float
-    editor: str = ""
+    timeout: float
+    principal: str = ""
 
     async def space(self) -> Partition:
-        """Where the graph is now."""
+        """Return the workspace and the generation of the graph that is active."""
         return Partition(self.workspace, (await self.pointers.live("graph")).graph)
 
     async def entity(self, name: str) -> Entity:
-        """The entity of that name. Raises `NotThere`."""
+        """Return the entity of that name. Raises NotFound."""
         found = await self.graph.entities(await self.space(), [name])
         if name not in found:
             raise NotFound(f"there is no entity of the name {name!r}")
         return found[name]
 
     async def publish(self, operation: GraphOperation, names: Sequence[str], **more: object) -> int:
-        """Append an edit to the log; its time, in microseconds since 1970."""
+        """Append an edit to the log, and return its time in microseconds since 1970."""
         edit = GraphEdited.model_validate(
-            {"operation": operation, "names": tuple(names), "editor": self.editor, **more}
+            {"operation": operation, "names": tuple(names), "editor": self.principal, **more}
         )
         return await edit_graph(self.log, workspace=self.workspace, edit=edit, source=SOURCE)
 
-    async def shown(self, look: Callable[[Partition], Awaitable[T | None]]) -> T | None:
-        """What `look` finds in the graph, as soon as it finds something; None when the patience is over."""
-        end = time.monotonic() + self.patience
+    async def wait_until_visible(self, look: Callable[[Partition], Awaitable[T | None]]) -> T | None:
+        """Call `look` until it returns a value, and return that; None after the timeout."""
+        end = time.monotonic() + self.timeout
         while True:
             found = await look(await self.space())
             if found is not None or time.monotonic() >= end:
                 return found
-            await asyncio.sleep(PACE)
+            await asyncio.sleep(POLL_INTERVAL)
 
 
 @dataclass(frozen=True)
-class Edited(Generic[T]):
-    """An edit that the log has, made at `sequence`, in microseconds since 1970.
+class EditResult(Generic[T]):
+    """A published edit; `sequence` is its time in microseconds since 1970.
 
-    `thing` is what it made, None while the graph does not show it.
+    `result` is the entity or relation after the edit, None while the graph does not show it.
     """
 
     sequence: int
     key: tuple[str, ...]
-    thing: T | None
+    result: T | None
     merged: bool = False
     renamed: bool = False
     relations: int = 0
-    """Relations that went with an entity."""
+    """Relations that are deleted with an entity."""
 
 
 @dataclass(frozen=True)
-class Renaming:
-    """Another name for an entity, and what is allowed for it."""
+class RenameOptions:
+    """The new name of an entity, if any, and whether to rename it or merge it into an existing one."""
 
     name: str | None = None
     allow_rename: bool = False
     allow_merge: bool = False
 
 
-async def create_entity(desk: Desk, name: str, values: EditedValues) -> Edited[Entity]:
-    """Make an entity. Raises `NotTaken` for what is no name, has no description, or is there already."""
-    name = _named(name)
+async def create_entity(editor: GraphEditor, name: str, values: EditedValues) -> EditResult[Entity]:
+    """Create an entity. Raises BadRequest for an invalid name, a missing description, or an existing entity."""
+    name = _entity_name(name)
     if not (values.description or "").strip():
         raise BadRequest("an entity needs a description")
-    if await desk.graph.entities(await desk.space(), [name]):
+    if await editor.graph.entities(await editor.space(), [name]):
         raise BadRequest(f"there is an entity of the name {name!r} already: edit it")
-    sequence = await desk.publish("create_entity", [name], values=values)
-    return Edited(sequence, (name,), await desk.shown(_entity(desk, name, values)))
+    sequence = await editor.publish("create_entity", [name], values=values)
+    return EditResult(sequence, (name,), await editor.wait_until_visible(_entity_visible(editor, name, values)))
 
 
-async def edit_entity(desk: Desk, name: str, values: EditedValues, renaming: Renaming) -> Edited[Entity]:
-    """Say something else of an entity, or call it something else.
+async def edit_entity(
+    editor: GraphEditor, name: str, values: EditedValues, rename: RenameOptions
+) -> EditResult[Entity]:
+    """Change an entity's values, its name, or both.
 
-    Raises `NotThere` without such an entity, and `NotTaken` for a new name that is none, is not allowed to be given, or
-    belongs to another entity that it must not be merged into.
+    Raises NotFound for an unknown entity, and BadRequest for a new name that is invalid, not allowed, or that of
+    another entity without permission to merge, and when there is nothing to change.
     """
-    await desk.entity(name)
-    new = name if renaming.name is None else _named(renaming.name)
-    gone = [name] if new != name else []
-    moved = await _moved(desk, gone, new)
+    await editor.entity(name)
+    new = name if rename.name is None else _entity_name(rename.name)
+    removed = [name] if new != name else []
+    moved = await _relations_after_merge(editor, removed, new)
     merged = False
     sequence = 0
     if new != name:
-        if not renaming.allow_rename:
+        if not rename.allow_rename:
             raise BadRequest("allow_rename must be true for another entity_name")
-        merged = bool(await desk.graph.entities(await desk.space(), [new]))
-        if merged and not renaming.allow_merge:
+        merged = bool(await editor.graph.entities(await editor.space(), [new]))
+        if merged and not rename.allow_merge:
             raise BadRequest(f"there is an entity of the name {new!r} already: allow_merge merges the two")
-        sequence = await desk.publish("merge_entities" if merged else "rename_entity", [name], target=new)
-    if values != NOTHING:
-        sequence = await desk.publish("edit_entity", [new], values=values)
+        sequence = await editor.publish("merge_entities" if merged else "rename_entity", [name], target=new)
+    if values != NO_VALUES:
+        sequence = await editor.publish("edit_entity", [new], values=values)
     if not sequence:
         raise BadRequest("nothing is said that could be changed: give description, entity_type or entity_name")
-    entity = await desk.shown(_entity(desk, new, values, gone, moved))
-    return Edited(sequence, (new,), entity, merged, renamed=new != name and not merged)
+    entity = await editor.wait_until_visible(_entity_visible(editor, new, values, removed, moved))
+    return EditResult(sequence, (new,), entity, merged, renamed=new != name and not merged)
 
 
-async def merge_entities(desk: Desk, names: Sequence[str], target: str) -> Edited[Entity]:
-    """Make several entities one, which may be new. Raises `NotThere` for a missing one, `NotTaken` for none at all."""
-    found = await desk.graph.entities(await desk.space(), [target])
-    target = target if found else _named(target)
+async def merge_entities(editor: GraphEditor, names: Sequence[str], target: str) -> EditResult[Entity]:
+    """Merge several entities into one, which may be new. Raises NotFound for an unknown one, BadRequest for none."""
+    found = await editor.graph.entities(await editor.space(), [target])
+    target = target if found else _entity_name(target)
     sources = [name for name in dict.fromkeys(names) if name != target]
     if not sources:
         raise BadRequest("give at least one entity to merge that is not the one to merge into")
     for name in sources:
-        await desk.entity(name)
-    moved = await _moved(desk, sources, target)
-    sequence = await desk.publish("merge_entities", sources, target=target)
-    look = _entity(desk, target, NOTHING, sources, moved)
-    return Edited(sequence, (target,), await desk.shown(look), merged=True)
+        await editor.entity(name)
+    moved = await _relations_after_merge(editor, sources, target)
+    sequence = await editor.publish("merge_entities", sources, target=target)
+    look = _entity_visible(editor, target, NO_VALUES, sources, moved)
+    return EditResult(sequence, (target,), await editor.wait_until_visible(look), merged=True)
 
 
-async def delete_entity(desk: Desk, name: str) -> Edited[bool]:
-    """Hide what documents say of an entity up to now, and of its relations. Raises `NotThere`."""
-    await desk.entity(name)
-    degrees = await desk.graph.degrees(await desk.space(), [name])
-    sequence = await desk.publish("delete_entity", [name])
+async def delete_entity(editor: GraphEditor, name: str) -> EditResult[bool]:
+    """Hide what documents say by now about an entity and its relations. Raises NotFound."""
+    await editor.entity(name)
+    degrees = await editor.graph.degrees(await editor.space(), [name])
+    sequence = await editor.publish("delete_entity", [name])
 
     async def gone(space: Partition) -> bool | None:
-        return None if await desk.graph.entities(space, [name]) else True
+        return None if await editor.graph.entities(space, [name]) else True
 
-    return Edited(sequence, (name,), await desk.shown(gone), relations=degrees.get(name, 0))
+    return EditResult(sequence, (name,), await editor.wait_until_visible(gone), relations=degrees.get(name, 0))
 
 
-async def create_relation(desk: Desk, source: str, target: str, values: EditedValues) -> Edited[Relation]:
-    """Tie two entities. Raises `NotThere` without one of them, `NotTaken` when they are one or are tied already."""
-    key = _tied(source, target)
+async def create_relation(editor: GraphEditor, source: str, target: str, values: EditedValues) -> EditResult[Relation]:
+    """Create a relation. Raises NotFound for an unknown entity, BadRequest for a loop or an existing relation."""
+    key = _relation_key(source, target)
     for name in (source, target):
-        await desk.entity(name)
-    if await desk.graph.relations(await desk.space(), [key]):
+        await editor.entity(name)
+    if await editor.graph.relations(await editor.space(), [key]):
         raise BadRequest(f"there is a relation between {source!r} and {target!r} already: edit it")
-    sequence = await desk.publish("create_relation", key, values=values)
-    return Edited(sequence, key, await desk.shown(_relation(desk, key, values)))
+    sequence = await editor.publish("create_relation", key, values=values)
+    return EditResult(sequence, key, await editor.wait_until_visible(_relation_visible(editor, key, values)))
 
 
-async def edit_relation(desk: Desk, source: str, target: str, values: EditedValues) -> Edited[Relation]:
-    """Say something else of a relation. Raises `NotThere` without it, `NotTaken` where nothing is said."""
-    key = await _existing(desk, source, target)
-    if values == NOTHING:
+async def edit_relation(editor: GraphEditor, source: str, target: str, values: EditedValues) -> EditResult[Relation]:
+    """Change a relation's values. Raises NotFound for an unknown one, BadRequest when there is nothing to change."""
+    key = await _existing_relation(editor, source, target)
+    if values == NO_VALUES:
         raise BadRequest("nothing is said that could be changed: give description, keywords or weight")
-    sequence = await desk.publish("edit_relation", key, values=values)
-    return Edited(sequence, key, await desk.shown(_relation(desk, key, values)))
+    sequence = await editor.publish("edit_relation", key, values=values)
+    return EditResult(sequence, key, await editor.wait_until_visible(_relation_visible(editor, key, values)))
 
 
-async def delete_relation(desk: Desk, source: str, target: str) -> Edited[bool]:
-    """Hide what documents say of a relation up to now. Raises `NotThere`."""
-    key = await _existing(desk, source, target)
-    sequence = await desk.publish("delete_relation", key)
+async def delete_relation(editor: GraphEditor, source: str, target: str) -> EditResult[bool]:
+    """Hide what documents say by now about a relation. Raises NotFound."""
+    key = await _existing_relation(editor, source, target)
+    sequence = await editor.publish("delete_relation", key)
 
     async def gone(space: Partition) -> bool | None:
-        return None if await desk.graph.relations(space, [key]) else True
+        return None if await editor.graph.relations(space, [key]) else True
 
-    return Edited(sequence, key, await desk.shown(gone))
+    return EditResult(sequence, key, await editor.wait_until_visible(gone))
 
 
-async def _moved(desk: Desk, sources: Sequence[str], target: str) -> list[tuple[str, str]]:
-    """The relations that the target will have once it has those of the sources; at most `MOST_MOVED` of each."""
-    ties = await desk.graph.relation_summaries(await desk.space(), sources, limit=MOST_MOVED)
+async def _relations_after_merge(editor: GraphEditor, sources: Sequence[str], target: str) -> list[tuple[str, str]]:
+    """Return the relations that the target gets from the sources, at most `MAX_MOVED` of each."""
+    ties = await editor.graph.relation_summaries(await editor.space(), sources, limit=MAX_MOVED)
     ends = {name for some in ties.values() for tie in some for name in tie.key} - {*sources, target}
     return [pair(target, end) for end in sorted(ends)]
 
 
-def _entity(
-    desk: Desk, name: str, values: EditedValues, gone: Sequence[str] = (), moved: Sequence[tuple[str, str]] = ()
+def _entity_visible(
+    editor: GraphEditor,
+    name: str,
+    values: EditedValues,
+    removed: Sequence[str] = (),
+    moved: Sequence[tuple[str, str]] = (),
 ) -> Callable[[Partition], Awaitable[Entity | None]]:
-    """Looks for the entity as it is to be, with the moved relations and none of the others there any more.
+    """Return a check for the entity with these values and the moved relations, and without the removed entities.
 
     The graph store shows entities before their relations.
     """
 
     async def look(space: Partition) -> Entity | None:
-        found = await desk.graph.entities(space, [name, *gone])
+        found = await editor.graph.entities(space, [name, *removed])
         entity = found.get(name)
-        if entity is None or len(found) > 1 or len(await desk.graph.relations(space, moved)) < len(moved):
+        if entity is None or len(found) > 1 or len(await editor.graph.relations(space, moved)) < len(moved):
             return None
-        return entity if _says(values, type=entity.type, description=entity.description) else None
+        return entity if _matches(values, type=entity.type, description=entity.description) else None
 
     return look
 
 
-def _relation(
-    desk: Desk, key: tuple[str, str], values: EditedValues
+def _relation_visible(
+    editor: GraphEditor, key: tuple[str, str], values: EditedValues
 ) -> Callable[[Partition], Awaitable[Relation | None]]:
-    """Looks for the relation as it is to be."""
+    """Return a check for the relation with these values."""
 
     async def look(space: Partition) -> Relation | None:
-        relation = (await desk.graph.relations(space, [key])).get(key)
+        relation = (await editor.graph.relations(space, [key])).get(key)
         if relation is None:
             return None
         wanted = values.model_copy(update={"keywords": tuple(sorted(values.keywords))}) if values.keywords else values
-        said = _says(wanted, description=relation.description, keywords=relation.keywords, weight=relation.weight)
+        said = _matches(wanted, description=relation.description, keywords=relation.keywords, weight=relation.weight)
         return relation if said else None
 
     return look
 
 
-def _says(values: EditedValues, **fields: object) -> bool:
-    """Whether the fields are as the values say, where they say anything."""
+def _matches(values: EditedValues, **fields: object) -> bool:
+    """Return whether the fields equal the values that are set."""
     return all(getattr(values, name) in (None, value) for name, value in fields.items())
 
 
-def _named(text: str) -> str:
-    """The text as the name of an entity is kept. Raises `NotTaken` for what is no name."""
+def _entity_name(text: str) -> str:
+    """Return the text normalized as an entity name. Raises BadRequest for an invalid name."""
     name = clean_name(text)
     if not name:
         raise BadRequest("this is no name of an entity: give a word, or a number of at least three digits")
     return name
 
 
-def _tied(source: str, target: str) -> tuple[str, str]:
+def _relation_key(source: str, target: str) -> tuple[str, str]:
     if source == target:
         raise BadRequest("a relation needs two different entities")
     return pair(source, target)
 
 
-async def _existing(desk: Desk, source: str, target: str) -> tuple[str, str]:
-    key = _tied(source, target)
-    if not await desk.graph.relations(await desk.space(), [key]):
+async def _existing_relation(editor: GraphEditor, source: str, target: str) -> tuple[str, str]:
+    key = _relation_key(source, target)
+    if not await editor.graph.relations(await editor.space(), [key]):
         raise NotFound(f"there is no relation between {source!r} and {target!r}")
     return key

@@ -1,4 +1,4 @@
-"""Texts into the log, each request under one track id, and once however often it is sent with the same key."""
+"""Publishes texts as documents: one track id per request, and once however often a request is sent with its key."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from contracts.values import Chunking, Scalar
 from runtime.bus.port import Blobs, Log
 from runtime.bus.publisher import Added, add_document
 from runtime.errors import InvalidInput
-from runtime.parsing.names import checked_name
+from runtime.parsing.names import validated_name
 from services.query.event_source import SOURCE
 
 
 @dataclass(frozen=True)
-class Shelf:
-    """Where the documents of one workspace go."""
+class DocumentPublisher:
+    """The log and the object store that take the documents of one workspace."""
 
     log: Log
     blobs: Blobs
@@ -24,18 +24,18 @@ class Shelf:
 
 
 @dataclass(frozen=True)
-class Track:
-    """One request that adds documents."""
+class IngestRequest:
+    """One request that adds documents; `id` is its track id."""
 
     id: str
     key: str = ""
-    """What the ids of its events derive from; empty when the caller named no key."""
+    """The hash of its Idempotency-Key, from which the ids of its events derive; empty without a key."""
 
     @classmethod
-    def of(cls, kind: str, key: str | None = None, body: str = "") -> "Track":
-        """`kind` is `insert`, `upload` or `scan`. With a key, the id is a function of key and body.
+    def of(cls, kind: str, key: str | None = None, body: str = "") -> "IngestRequest":
+        """Return a request whose id begins with its kind: `insert`, `upload` or `scan`.
 
-        Without one it is LightRAG's form, of the time and a random part.
+        With a key the id is a function of key and body, without one it has the time and a random part, as LightRAG's.
         """
         if not key:
             return cls(f"{kind}_{datetime.now(UTC):%Y%m%d_%H%M%S}_{uuid4().hex[:8]}")
@@ -44,49 +44,54 @@ class Track:
 
 
 @dataclass(frozen=True)
-class Text:
-    """A document to be added."""
+class NewDocument:
+    """A document to add."""
 
     text: str
     name: str = UNKNOWN_SOURCE
-    """What answers cite; its base name makes the id."""
+    """What answers cite; the document's id derives from its base name."""
     id: str | None = None
     metadata: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
     pages: Sequence[int] = ()
     chunking: Chunking | None = None
 
 
-async def add_texts(shelf: Shelf, track: Track, texts: Sequence[Text]) -> list[Added]:
-    """Publish each text under its base name. Raises what `add_one` raises, with what came before it added.
+async def publish_documents(
+    publisher: DocumentPublisher, request: IngestRequest, documents: Sequence[NewDocument]
+) -> list[Added]:
+    """Publish each document, and return what was added, in the same order.
 
-    Nothing is added when one of the names is none.
+    Raises InvalidInput before anything is published when a name is invalid; what `publish_document` raises leaves the
+    documents before it published.
     """
-    for text in texts:
-        checked_name(text.name)
-    return [await add_one(shelf, track, text, number) for number, text in enumerate(texts)]
+    for text in documents:
+        validated_name(text.name)
+    return [await publish_document(publisher, request, text, number) for number, text in enumerate(documents)]
 
 
-async def add_one(shelf: Shelf, track: Track, text: Text, number: int = 0) -> Added:
-    """Publish one text of a request, the `number`-th.
+async def publish_document(
+    publisher: DocumentPublisher, request: IngestRequest, document: NewDocument, number: int = 0
+) -> Added:
+    """Publish the `number`-th document of a request.
 
-    Raises InvalidInput for what `add_document` refuses, and for a key that another request has used; `Unavailable`
-    when the log does not take it.
+    Raises InvalidInput for what `add_document` rejects and for a key that another request has used, Unavailable when
+    the log does not accept it.
     """
-    name = text.name if text.id else canonical_name(text.name)
+    name = document.name if document.id else canonical_name(document.name)
     added = await add_document(
-        shelf.log,
-        shelf.blobs,
-        workspace=shelf.workspace,
-        text=text.text,
+        publisher.log,
+        publisher.blobs,
+        workspace=publisher.workspace,
+        text=document.text,
         file_path=name or UNKNOWN_SOURCE,
-        id=text.id,
-        track_id=track.id,
-        metadata=text.metadata,
-        chunking=text.chunking,
-        pages=text.pages,
-        key=f"{track.key}/{number}" if track.key else "",
+        id=document.id,
+        track_id=request.id,
+        metadata=document.metadata,
+        chunking=document.chunking,
+        pages=document.pages,
+        key=f"{request.key}/{number}" if request.key else "",
         source=SOURCE,
     )
-    if track.key and added.track_id != track.id and f"_{track.key}_" in added.track_id:
+    if request.key and added.track_id != request.id and f"_{request.key}_" in added.track_id:
         raise InvalidInput("this Idempotency-Key was used with another request: choose a new one for each")
     return added

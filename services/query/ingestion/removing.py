@@ -1,4 +1,4 @@
-"""Documents out of a workspace, work on them stopped, failed ones in again: by events, so nothing is too busy."""
+"""Deletes documents, stops the work on them and reprocesses failed ones, by publishing events."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
@@ -14,34 +14,35 @@ from services.query.event_source import SOURCE
 from services.query.status.document_status import SETTLED, STATUSES
 from services.query.status.port import Documents
 
-AT_ONCE = 16
+PARALLEL_EVENTS = 16
 """Events that are published at the same time."""
 
-PAGE = 1000
+PAGE_SIZE = 1000
+"""Documents that are listed per read."""
 
-FAILED = ("failed", "partial")
-"""States in which something of a document could not be done."""
+FAILED_STATUSES = ("failed", "partial")
+"""Statuses of documents of which at least a part failed."""
 
 
 async def delete(log: Log, workspace: str, ids: Collection[str]) -> int:
-    """Publish that these documents are deleted, and return how many of them the log has; others do no harm."""
+    """Publish the deletion of these documents, and return how many of them exist; unknown ids are ignored."""
 
     async def one(id: str) -> Added | None:
         return await delete_document(log, workspace=workspace, id=id, source=SOURCE)
 
-    return await _each(ids, one)
+    return await _publish_each(ids, one)
 
 
 async def delete_all(log: Log, documents: Documents, space: Partition) -> int:
-    """Likewise for every document that the log had of the workspace when it was asked."""
+    """Publish the deletion of every document of the workspace that is in the log by now, and return how many."""
     ids = set(await _listed(documents, space, [status for status in STATUSES if status != "deleting"]))
-    return await delete(log, space.workspace, ids | (await _unseen(log, space.workspace)).keys())
+    return await delete(log, space.workspace, ids | (await _unprojected(log, space.workspace)).keys())
 
 
 async def cancel(log: Log, documents: Documents, space: Partition, editor: str) -> list[str]:
-    """Publish that work on every document that is not through is to stop, and return their ids.
+    """Publish that the work on every unfinished document stops, and return their ids, sorted.
 
-    What was done of them stays; `reprocess` takes them up again.
+    Finished parts stay; `reprocess` resumes the work.
     """
     working = [status for status in STATUSES if status not in (*SETTLED, "deleting")]
     stopped: list[str] = []
@@ -51,37 +52,37 @@ async def cancel(log: Log, documents: Documents, space: Partition, editor: str) 
         stopped.extend([id] if version else [])
         return version
 
-    listed, unseen = await _listed(documents, space, working), await _unseen(log, space.workspace)
+    listed, unseen = await _listed(documents, space, working), await _unprojected(log, space.workspace)
     known = await documents.get(space, unseen)
     new = {id for id, sequence in unseen.items() if id not in known or known[id][0].version < sequence}
-    await _each(listed.keys() | new, one)
+    await _publish_each(listed.keys() | new, one)
     return sorted(stopped)
 
 
-async def _unseen(log: Log, workspace: str) -> dict[str, int]:
-    """Documents that the projection may not have folded yet, so that they are in no list: where they stand, by id."""
+async def _unprojected(log: Log, workspace: str) -> dict[str, int]:
+    """Return the sequence, by id, of documents that the status projection may not have applied yet."""
     found: dict[str, int] = {}
     last, folded = await log.last_sequence(), await log.handled("query-status", workspace=workspace)
     wanted = subjects.of_type_in(workspace, "DocumentAdded")
     while (message := await log.following(folded, wanted)) and message.sequence <= last:
         folded = message.sequence
-        if id := _document(message):
+        if id := _document_id(message):
             found[id] = message.sequence
     return found
 
 
 async def reprocess(log: Log, documents: Documents, space: Partition) -> int:
     """Publish every failed or partial document as a new version of itself, and return how many there were."""
-    versions = await _listed(documents, space, FAILED)
+    versions = await _listed(documents, space, FAILED_STATUSES)
 
     async def one(id: str) -> Added | None:
         return await reprocess_document(log, workspace=space.workspace, id=id, version=versions[id], source=SOURCE)
 
-    return await _each(versions, one)
+    return await _publish_each(versions, one)
 
 
-def _document(message: Message) -> str:
-    """Which document a DocumentAdded speaks of; empty for one that cannot be read."""
+def _document_id(message: Message) -> str:
+    """Return the id of the document in a DocumentAdded, "" when the message cannot be decoded."""
     try:
         return decode(message.data, message.subject, message.headers).data.aggregate_id
     except ServiceError:
@@ -89,26 +90,26 @@ def _document(message: Message) -> str:
 
 
 async def _listed(documents: Documents, space: Partition, statuses: Collection[str]) -> dict[str, int]:
-    """All documents with any of these statuses: the version of each, by id.
+    """Return the version, by id, of all documents with any of these statuses.
 
-    A list that changes while it is paged through may leave one out: it is read until it brings nothing new.
+    Paging through a list that changes may skip a document, so the list is read again until it brings nothing new.
     """
     seen: dict[str, int] = {}
     while True:
         known, skip, more = len(seen), 0, True
         while more:
             page = await documents.page(
-                space, statuses=list(statuses), order="id", descending=False, skip=skip, limit=PAGE
+                space, statuses=list(statuses), order="id", descending=False, skip=skip, limit=PAGE_SIZE
             )
             seen |= {status.id: status.version for status in page.documents}
-            skip, more = skip + PAGE, len(page.documents) == PAGE
+            skip, more = skip + PAGE_SIZE, len(page.documents) == PAGE_SIZE
         if len(seen) == known:
             return seen
 
 
-async def _each(ids: Collection[str], publish: Callable[[str], Awaitable[object]]) -> int:
-    """Call it for each id, some at once; how many times it gave something. Raises what one of them raises."""
+async def _publish_each(ids: Collection[str], publish: Callable[[str], Awaitable[object]]) -> int:
+    """Call `publish` for each id, `PARALLEL_EVENTS` at a time, and return how many calls returned a value."""
     done = 0
-    for some in batched(sorted(ids), AT_ONCE):
+    for some in batched(sorted(ids), PARALLEL_EVENTS):
         done += sum(found is not None for found in await asyncio.gather(*map(publish, some)))
     return done

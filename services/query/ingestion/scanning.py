@@ -1,7 +1,7 @@
-"""Every file of a workspace's folder on the server into the log, in the background.
+"""Scans a workspace's folder on the server in the background, and publishes every file in it as a document.
 
-Each workspace has its folder in INPUT_DIR, of its name, and at most one scan at a time. What became of a scan is known
-to the process that began it.
+A workspace's folder is that of its name in INPUT_DIR. It has at most one scan at a time, whose progress only the
+process that started it knows.
 """
 
 import asyncio
@@ -17,23 +17,23 @@ from contracts.ids import path_id
 from runtime.errors import InvalidInput, Retryable
 from runtime.parsing.files import parse
 from runtime.parsing.folders import is_document
-from runtime.parsing.names import checked
+from runtime.parsing.names import validated_text
 from services.query.errors import NotFound, NotSupported
-from services.query.ingestion.adding import Shelf, Text, Track, add_one
-from services.query.ingestion.uploading import Readers
+from services.query.ingestion.adding import DocumentPublisher, IngestRequest, NewDocument, publish_document
+from services.query.ingestion.uploading import ReadLimits
 
-MOST_KNOWN = 100
-"""Scans that are remembered."""
+MAX_SCANS = 100
+"""Scans whose progress is kept, the newest."""
 
-MOST_UNCHANGED = 1000
-"""Documents that were there already of which a scan keeps the id."""
+MAX_UNCHANGED = 1000
+"""Ids of unchanged documents that a scan keeps."""
 
-SHOWN = 20
-"""Files of each kind that a scan names."""
+MAX_SAMPLES = 20
+"""File names that a scan keeps of each outcome."""
 
 
 class AlreadyRunning(Exception):
-    """A scan of the workspace goes on. `track_id` is its own; empty where another process has it."""
+    """A scan of the workspace is running. `track_id` is that of the scan, "" when another process runs it."""
 
     def __init__(self, track_id: str = "") -> None:
         super().__init__("a scan of this workspace is running")
@@ -42,7 +42,7 @@ class AlreadyRunning(Exception):
 
 @dataclass
 class Scan:
-    """How far one scan is."""
+    """The progress of one scan. Times in seconds since 1970; `version` grows with each change."""
 
     track_id: str
     workspace: str
@@ -56,42 +56,42 @@ class Scan:
     updated_at: float = field(default_factory=time.time)
     version: int = 0
     unchanged: list[str] = field(default_factory=list[str])
-    """Ids of documents that were there already, the first of them."""
+    """Ids of documents whose text was in the log already, the first of them."""
 
-    def note(self, kind: str, said: str = "") -> None:
-        """Count one file; the first ones are named."""
+    def count(self, kind: str, said: str = "") -> None:
+        """Count one file of this outcome, and keep its sample while there are few."""
         self.counts[kind] += 1
-        if said and len(self.samples[kind]) < SHOWN:
+        if said and len(self.samples[kind]) < MAX_SAMPLES:
             self.samples[kind].append(said)
-        self.changed()
+        self.touch()
 
-    def changed(self) -> None:
-        """Something about it is new."""
+    def touch(self) -> None:
+        """Update time and version after a change."""
         self.updated_at, self.version = time.time(), self.version + 1
 
 
 class Scans:
     """The scans of this process."""
 
-    def __init__(self, folder: str, readers: Readers) -> None:
-        self._folder, self._readers = Path(folder) if folder else None, readers
+    def __init__(self, folder: str, limits: ReadLimits) -> None:
+        self._folder, self._limits = Path(folder) if folder else None, limits
         self._known: dict[str, tuple[Scan, asyncio.Task[None]]] = {}
 
-    def start(self, shelf: Shelf) -> Scan:
-        """Begin to add every file of the workspace's folder.
+    def start(self, publisher: DocumentPublisher) -> Scan:
+        """Start a scan of the workspace's folder.
 
-        Raises `NotOffered` where INPUT_DIR is not set, `NotThere` where the workspace has no folder in it, and
-        `AlreadyRunning` while a scan of the workspace goes on, in this process or in another one of this machine.
+        Raises NotSupported when INPUT_DIR is not set, NotFound when the workspace has no folder in it, and
+        AlreadyRunning while a scan of the workspace runs in any process of this machine.
         """
-        folder = self._folder_of(shelf.workspace)
-        if running := self.running(shelf.workspace):
+        folder = self._folder_of(publisher.workspace)
+        if running := self.running(publisher.workspace):
             raise AlreadyRunning(running[0].track_id)
-        claim = _claimed(folder)
-        track = Track.of("scan")
-        scan = Scan(track.id, shelf.workspace)
-        task = asyncio.create_task(self._run(folder, shelf, track, scan))
-        task.add_done_callback(lambda _: os.close(claim))
-        self._known = dict([*self._known.items(), (track.id, (scan, task))][-MOST_KNOWN:])
+        lock = _lock_folder(folder)
+        request = IngestRequest.of("scan")
+        scan = Scan(request.id, publisher.workspace)
+        task = asyncio.create_task(self._run(folder, publisher, request, scan))
+        task.add_done_callback(lambda _: os.close(lock))
+        self._known = dict([*self._known.items(), (request.id, (scan, task))][-MAX_SCANS:])
         return scan
 
     def _folder_of(self, workspace: str) -> Path:
@@ -106,35 +106,35 @@ class Scans:
         return folder
 
     def get(self, workspace: str, track_id: str) -> Scan:
-        """How far that scan is. Raises `NotThere`."""
+        """Return a scan of this process. Raises NotFound."""
         scan, _ = self._known.get(track_id, (None, None))
         if scan is None or scan.workspace != workspace:
             raise NotFound("no scan of that id is known to this process; track_status has the documents it added")
         return scan
 
     def unchanged(self, workspace: str, track_id: str) -> list[str]:
-        """Ids of documents that the scan found as they were; none for a scan that is not known."""
+        """Return the ids of documents that the scan found unchanged; none for an unknown scan."""
         scan, _ = self._known.get(track_id, (None, None))
         return scan.unchanged if scan and scan.workspace == workspace else []
 
     def running(self, workspace: str) -> list[Scan]:
-        """The scans of the workspace that go on in this process."""
+        """Return the running scans of the workspace in this process."""
         known = (scan for scan, _ in self._known.values())
         return [scan for scan in known if scan.workspace == workspace and scan.status == "running"]
 
     def cancel(self, workspace: str) -> int:
-        """Let the scans of the workspace end with the file they are at; how many there were."""
+        """End the running scans of the workspace after their current file, and return how many there were."""
         found = self.running(workspace)
         for scan in found:
             scan.status, scan.message = "cancelled", "cancelled; what was added by then is in the log"
-            scan.changed()
+            scan.touch()
         return len(found)
 
-    async def _run(self, folder: Path, shelf: Shelf, track: Track, scan: Scan) -> None:
+    async def _run(self, folder: Path, publisher: DocumentPublisher, request: IngestRequest, scan: Scan) -> None:
         try:
-            for path in await asyncio.to_thread(lambda: sorted(_files(folder))):
+            for path in await asyncio.to_thread(lambda: sorted(_documents_in(folder))):
                 scan.counts["found"] += 1
-                await self._add(folder, path, shelf, track, scan)
+                await self._add(folder, path, publisher, request, scan)
                 if scan.status == "cancelled":
                     return
             scan.status, scan.message = "completed", f"{scan.counts['found']} files found"
@@ -143,61 +143,63 @@ class Scans:
         finally:
             if scan.status == "running":
                 scan.status = "failed"
-            scan.changed()
+            scan.touch()
 
     def _read(self, path: Path) -> bytes:
         # Whoever may write into the folder may put a link in the place of a file at any moment.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-            self._readers.refuse_larger(os.fstat(file.fileno()).st_size)
+            self._limits.refuse_larger(os.fstat(file.fileno()).st_size)
             return file.read()
 
-    async def _add(self, folder: Path, path: Path, shelf: Shelf, track: Track, scan: Scan) -> None:
+    async def _add(
+        self, folder: Path, path: Path, publisher: DocumentPublisher, request: IngestRequest, scan: Scan
+    ) -> None:
         name = path.relative_to(folder).as_posix()
         try:
-            checked(name)
-            async with self._readers.turns.hold(shelf.workspace):
+            validated_text(name)
+            async with self._limits.slots.hold(publisher.workspace):
                 parsed = await parse(await asyncio.to_thread(self._read, path), name)
             # A name with folders is an id of its own, as on the command line.
             id = path_id(name) if "/" in name else None
-            added = await add_one(
-                shelf, track, Text(parsed.text, name, id, metadata=parsed.metadata, pages=parsed.pages)
+            added = await publish_document(
+                publisher, request, NewDocument(parsed.text, name, id, metadata=parsed.metadata, pages=parsed.pages)
             )
         except (OSError, InvalidInput) as error:
-            scan.note("error", str(error) if isinstance(error, InvalidInput) else f"{name}: cannot be read")
+            scan.count("error", str(error) if isinstance(error, InvalidInput) else f"{name}: cannot be read")
         else:
             if parsed.warning:
-                scan.note("warning", f"{name}: {parsed.warning}")
+                scan.count("warning", f"{name}: {parsed.warning}")
             if added.is_new:
-                scan.note("processed", name)
+                scan.count("processed", name)
             else:
-                scan.note("unchanged")
-                scan.unchanged += [added.document_id] if len(scan.unchanged) < MOST_UNCHANGED else []
+                scan.count("unchanged")
+                scan.unchanged += [added.document_id] if len(scan.unchanged) < MAX_UNCHANGED else []
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """The files below the folder of a kind that is read, without hidden ones and without links."""
-    for here, folders, names in os.walk(folder, onerror=_closed):
+def _documents_in(folder: Path) -> Iterator[Path]:
+    """Yield the files below the folder that have a supported extension, without hidden files and links."""
+    for here, folders, names in os.walk(folder, onerror=_raise):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for path in (Path(here, name) for name in names if not name.startswith(".")):
             if not path.is_symlink() and path.is_file() and is_document(path):
                 yield path
 
 
-def _claimed(folder: Path) -> int:
-    """Hold the folder for a scan, among the processes of this machine, until the descriptor is closed.
+def _lock_folder(folder: Path) -> int:
+    """Lock the folder among the processes of this machine, and return the descriptor whose closing unlocks it.
 
-    Raises `AlreadyRunning`.
+    Raises AlreadyRunning.
     """
-    claim = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        os.close(claim)
+        os.close(lock)
         raise AlreadyRunning from None
     except OSError:  # some network file systems lock no folders; the same text twice is one document all the same
-        return claim
-    return claim
+        return lock
+    return lock
 
 
-def _closed(error: OSError) -> None:
+def _raise(error: OSError) -> None:
     raise error

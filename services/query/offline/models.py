@@ -7,7 +7,7 @@ from runtime.models.port import Vector
 from services.query.context.prompt import Prompt
 from services.query.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
 from services.query.offline.keywords import keywords
-from services.query.offline.quotable import quotable
+from services.query.offline.quotable_sentences import quotable
 from services.query.passage import Passage
 from services.query.question import Keywords
 

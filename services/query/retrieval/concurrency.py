@@ -1,4 +1,4 @@
-"""How many questions look into the stores at once, so that many of them wait here and not each for every store."""
+"""Limit on concurrent retrievals, so that excess questions wait here instead of at every store."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -9,7 +9,7 @@ from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import Unavailable
 
 MAX_CONCURRENT = 16
-"""More keep the stores no busier; each would take longer until all of them are over the stores' time limits."""
+"""Concurrent retrievals of one process. More make each slower until all exceed the stores' timeouts."""
 
 MAX_WAIT = 120.0
 """Seconds a question waits for its turn."""
@@ -17,7 +17,7 @@ MAX_WAIT = 120.0
 
 @dataclass(frozen=True)
 class ConcurrencyLimit:
-    """Of each workspace in the order of asking; workspaces are served in turn."""
+    """Fair semaphore: first come, first served within a workspace; round robin between workspaces."""
 
     max_concurrent: int = MAX_CONCURRENT
     max_wait: float = MAX_WAIT
@@ -28,7 +28,7 @@ class ConcurrencyLimit:
 
     @asynccontextmanager
     async def acquire(self, workspace: str) -> AsyncGenerator[None]:
-        """Wait for a turn, and have it. Raises `Unavailable` when it does not come in time."""
+        """Hold one slot. Raises `Unavailable` when none is free within `max_wait` seconds."""
         async with AsyncExitStack() as stack:
             try:
                 async with asyncio.timeout(self.max_wait):

@@ -8,6 +8,7 @@ from typing import Protocol, Self
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
+from services.query.partitions import Partitions as Partitions
 from services.query.question import ChunkPickMethod, ProgressStep
 from services.query.retrieval.concurrency import ConcurrencyLimit
 from services.query.retrieval.port import (
@@ -19,7 +20,6 @@ from services.query.retrieval.port import (
     PassageReranker,
     ProvenanceReader,
 )
-from services.query.spaces import Spaces as Spaces
 from services.query.status.port import Documents, Passages
 
 

@@ -1,13 +1,13 @@
-"""One order out of several."""
+"""Fusion of rankings."""
 
 from collections.abc import Sequence
 
 DEFAULT_K = 60
-"""How little the first places of a list stand out."""
+"""The constant k: the greater, the less the first ranks of a list stand out."""
 
 
 def reciprocal_rank_fusion(*lists: tuple[Sequence[str], float], k: int = DEFAULT_K) -> list[str]:
-    """Reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009) of lists with weights; equal ones as they come."""
+    """Return items by reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009) of weighted rankings."""
     scores: dict[str, float] = {}
     for items, weight in lists:
         for rank, item in enumerate(items, 1):

@@ -6,30 +6,30 @@ from typing import Protocol
 from contracts.graph import Entity, Partition, Provenance, Relation
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, RelationSummary
+from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Keywords
 from services.query.retrieval.linking import NameIndex
-from services.query.spaces import Spaces
 
 
 class CacheInvalidation(Protocol):
-    """Of what may be remembered of the projections, by `GraphReader` and `ChunkSimilarities`."""
+    """Keeps what `GraphReader` and `ChunkSimilarities` cache of the projections no older than the log."""
 
-    async def refresh(self, *spaces: Partition) -> None:
-        """From now on show nothing older than what the log says of these spaces at this moment."""
+    async def refresh(self, *partitions: Partition) -> None:
+        """Invalidate every entry older than what the log says of these partitions at this moment."""
         ...
 
 
 class ChunkSimilarities(Protocol):
-    """How like passages are to a question. Their vectors may be remembered."""
+    """Similarity of chunks to a question. Vectors of chunks may be cached."""
 
     async def similarities(self, space: Partition, chunks: Collection[str], asked: Vector) -> dict[str, float]:
-        """The cosine similarity of those of these chunks that have a vector; no call where there are none."""
+        """Return the cosine similarity, -1 to 1, of each of these chunks that has a vector."""
         ...
 
 
 class GraphReader(Protocol):
-    """What questions read of the graph store. It may be remembered."""
+    """What questions read of the graph store, possibly from a cache."""
 
     async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
         """See `Graph.entities`."""
@@ -69,16 +69,16 @@ class ProvenanceReader(Protocol):
 class EntityNames(Protocol):
     """The names of every entity of a workspace, to be found in texts."""
 
-    async def of(self, spaces: Spaces) -> NameIndex:
+    async def of(self, partitions: Partitions) -> NameIndex:
         """Those of this workspace and no other. Empty where there are more than are kept. Raises `Unavailable`."""
         ...
 
 
 class KeywordExtractor(Protocol):
-    """What a question is about. Raises what `Chat` raises."""
+    """Extracts the keywords of a question. Raises what `Chat` raises."""
 
     async def extract(self, workspace: str, question: str) -> Keywords:
-        """None found: both lists empty."""
+        """Return high-level and low-level keywords; both are empty if there are none."""
         ...
 
 

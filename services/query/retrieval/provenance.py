@@ -1,4 +1,4 @@
-"""An entity or relation as some documents alone speak of it, so that nothing of the others shows through."""
+"""Entities, relations and neighbourhoods restricted to some documents, without a trace of the others."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ MAX_DESCRIPTION = 6000
 
 
 def restricted(thing: T, supports: Sequence[Provenance]) -> T | None:
-    """The thing with what these supports say, oldest document first; None without any.
+    """Return the entity or relation rebuilt from these contributions, oldest document first; None without any.
 
     Descriptions that a model condensed are left out, for they may rest on other documents; so are keywords.
     """
@@ -38,8 +38,7 @@ def restricted(thing: T, supports: Sequence[Provenance]) -> T | None:
 def restrict_neighbourhood(
     around: Neighbourhood, documents: Collection[str], more: Mapping[str, Sequence[str]]
 ) -> Neighbourhood:
-    """The part of a neighbourhood that these documents tell of, as far as its nodes and ties name their chunks; `more`
-    names further ones of some nodes.
+    """Return the nodes and relations that have chunks of these documents; `more` has further chunks of some nodes.
 
     How many relations there are altogether is left out, for the others count in it.
     """

@@ -1,4 +1,4 @@
-"""Reading no more than a budget holds."""
+"""Cutting lists to a token budget; items are whole or left out."""
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import TypeVar

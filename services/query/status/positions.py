@@ -1,4 +1,4 @@
-"""Up to when an answer holds what was said of documents, read from what the status projection handled and settled."""
+"""Positions up to which answers are complete, from what the status projection has handled and settled."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Every fact in, nothing out: the status projection, which a rebuild makes anew from the log."""
+"""The status projection: every event in, none out. A rebuild replays the log through it."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def bolt_uri(bolt_port: int) -> str:
-    """Where the driver connects."""
+    """Return the address for the driver."""
     return f"bolt://{HOST}:{bolt_port}"
 
 
@@ -119,7 +119,7 @@ def _check(password: str) -> None:
 
 
 def _lock_and_check(root: Path) -> TextIO:
-    """Hold the folder, whose files are whole. Raises ConfigurationError when it is held by another, or they are not."""
+    """Lock the folder and check its files. Raises ConfigurationError when it is locked, or a file is truncated."""
     lock = _lock(root)
     if why := find_truncated_graph_file(root.parent):
         raise ConfigurationError(f"the data are damaged and are not opened: {why}")
@@ -128,7 +128,7 @@ def _lock_and_check(root: Path) -> TextIO:
 
 
 def _lock(root: Path) -> TextIO:
-    """Hold the folder for this process: two servers over one folder would ruin it."""
+    """Lock the folder for this process: two servers over one folder would damage it."""
     lock = (root / "lightstream.lock").open("w")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

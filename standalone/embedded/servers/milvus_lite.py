@@ -22,7 +22,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def uri(port: int) -> str:
-    """Where clients find the server of `milvus_lite`."""
+    """Return the address of the server for clients."""
     return f"http://{HOST}:{port}"
 
 
@@ -81,7 +81,7 @@ def run(folder: Path, port: int) -> NoReturn:
 
 
 def _lock(folder: Path) -> None:
-    """Hold the folder until this process ends, as the server too: the descriptor is never closed, and inherited."""
+    """Lock the folder until this process, which becomes the server, ends: the descriptor is inherited."""
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -92,12 +92,12 @@ def _lock(folder: Path) -> None:
 
 
 def _write_pid(folder: Path) -> None:
-    """Leave our pid, which the server keeps, for the probe: whatever answers on the port from now on is ours."""
+    """Write our pid, which the server keeps, for the probe: it identifies the server on the port."""
     (folder / LOCK).write_text(str(os.getpid()))
 
 
 def _serving_pid(folder: Path) -> int:
-    """The pid that last took the folder and found its port free, 0 if none did."""
+    """Return the pid of the process that last locked the folder and found its port free, 0 if none did."""
     try:
         return int((folder / LOCK).read_text() or 0)
     except FileNotFoundError:

@@ -30,7 +30,7 @@ USER = "lightstream"
 
 
 def url(port: int, password: str = "") -> str:
-    """Where clients find the server of `nats_server`; the password must be one that stands in a URL as it is."""
+    """Return the address of the server for clients; the password must need no escaping in a URL."""
     credentials = f"{USER}:{password}@" if password else ""
     return f"nats://{credentials}{HOST}:{port}"
 

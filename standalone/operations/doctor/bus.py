@@ -1,4 +1,4 @@
-"""What the bus tells of itself: its declaration, paused providers, events that wait, come again or were set aside."""
+"""Findings about the bus: its declaration, losses, paused providers, waiting and repeated events, dead letters."""
 
 from collections.abc import AsyncIterator, Mapping
 
@@ -9,7 +9,7 @@ from contracts.topology import CONSUMERS
 from runtime.bus import topology
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.errors import ServiceError
-from runtime.models.limits_shared import paused
+from runtime.models.rate_limiters import pause_notices
 from runtime.projections.checkpoints import rebuild_command
 from standalone.operations import parked_events
 from standalone.operations.checkpoints import RESTORE_HINT, combined_verdict
@@ -18,22 +18,22 @@ from standalone.operations.doctor.findings import Finding
 from standalone.operations.publishing import connect_bus
 
 REDELIVERY_NOTE = "tried again"
-"""How a service calls its note of why a durable's events come again, behind the durable's name."""
+"""Suffix of a health note that tells why a consumer's events are redelivered; the consumer's name precedes it."""
 
 
 PARKED_NOTE = "parked"
-"""How a service calls its note of what it has parked, behind the durable's name."""
+"""Suffix of a health note about parked events; the consumer's name precedes it."""
 
 
 async def examine_bus(url: str, way_out: str, notes: Mapping[str, str] | None) -> AsyncIterator[Finding]:
-    """Everything there is to say of the bus. `notes` are those of the services' health pages, None where not known."""
+    """Yield every finding about the bus. `notes` are those of the services' health pages, None where unknown."""
     try:
         async with connect_bus(url) as found:
             for problem in await topology.check(found):
                 yield Finding("fault", problem, "`lightstream topology apply`")
             async for finding in _losses(found):
                 yield finding
-            for note in await paused(await NatsSharedValues.bind(found)):
+            for note in await pause_notices(await NatsSharedValues.bind(found)):
                 yield Finding("fault", note, "amend what the reason names; documents wait, none fails")
             async for finding in _backlog(found, notes):
                 yield finding
@@ -52,17 +52,17 @@ async def _losses(bus: JetStreamContext) -> AsyncIterator[Finding]:
 
 
 async def _backlog(bus: JetStreamContext, notes: Mapping[str, str] | None) -> AsyncIterator[Finding]:
-    for durable in CONSUMERS:
-        found = await bus.consumer_info(durable.stream, durable.name)
+    for consumer in CONSUMERS:
+        found = await bus.consumer_info(consumer.stream, consumer.name)
         if found.num_redelivered:
             number = found.num_redelivered
             yield Finding(
                 "note",
-                f"{durable.name}: {number} events are being tried again",
-                cause_of_redelivery(durable.name, notes),
+                f"{consumer.name}: {number} events are being tried again",
+                cause_of_redelivery(consumer.name, notes),
             )
         if found.num_pending:
-            yield Finding("note", f"{durable.name}: {found.num_pending} events wait")
+            yield Finding("note", f"{consumer.name}: {found.num_pending} events wait")
     for parked in await parked_events.count_parked(bus):
         newer = parked.reason == "newer-version"
         yield Finding("fault" if newer else "note", f"workspace {parked.workspace}: {parked}; parked, others go on",
@@ -70,18 +70,18 @@ async def _backlog(bus: JetStreamContext, notes: Mapping[str, str] | None) -> As
                       "they are tried now and then; the error names the cause")  # fmt: skip
 
 
-def cause_of_redelivery(durable: str, notes: Mapping[str, str] | None) -> str:
-    """Why events of a durable are delivered again, as the service says that handles them."""
+def cause_of_redelivery(consumer: str, notes: Mapping[str, str] | None) -> str:
+    """Return why events of a consumer are redelivered, as the service that handles them reports."""
     if notes is None:
         return "the service's page /health/ready, and its log, say why"
     return notes.get(
-        f"{durable}: {REDELIVERY_NOTE}",
+        f"{consumer}: {REDELIVERY_NOTE}",
         "no handler has failed at them: a process ended or was slow while it had them",
     )
 
 
 async def _dead_letters(bus: JetStreamContext) -> AsyncIterator[Finding]:
-    # History: what was set aside stays there for ever, and nothing is wrong with a stack that has been sent nonsense.
+    # History: dead letters stay there for ever, and nothing is wrong with a stack that has been sent nonsense.
     found = await count_dead_letters(bus)
     if found.last_at is not None:
         messages = "1 message was" if found.count == 1 else f"{found.count} messages were"

@@ -1,4 +1,4 @@
-"""What is missing or unhealthy on this machine, in a stack or in a deployment, and what to do about it."""
+"""Examines this machine and a stack, or a deployment: what is missing or unhealthy, and what to do."""
 
 from collections.abc import AsyncIterator, Iterator
 
@@ -16,7 +16,7 @@ NOT_READY = "wait a moment; if it stays so, read its log"
 
 
 async def examine(folder: DataFolder, workspace: str) -> AsyncIterator[Finding]:
-    """Everything there is to say, the machine first. Never raises for what it finds."""
+    """Yield every finding about the machine and the stack of a folder. A fault is a finding, not an error."""
     for finding in examine_machine(folder.path):
         yield finding
     try:
@@ -42,7 +42,7 @@ async def examine(folder: DataFolder, workspace: str) -> AsyncIterator[Finding]:
 
 
 async def examine_deployment(deployment: Target, workspace: str) -> AsyncIterator[Finding]:
-    """Everything there is to say of servers and services that run elsewhere. Never raises for what it finds."""
+    """Yield every finding about servers and services that run elsewhere. A fault is a finding, not an error."""
     yield Finding("note", f"this is {deployment.name}", "for the stack of a data folder give --data, or unset NATS_URL")
     async for finding in examine_bus(deployment.settings.nats_url, "see its log, and whether NATS_URL is right", None):
         yield finding
@@ -93,7 +93,7 @@ def _processes(folder: DataFolder, state: StackState) -> Iterator[Finding]:
 
 
 async def _services(state: StackState, notes: dict[str, str]) -> AsyncIterator[Finding]:
-    """Whether each service is ready; `notes` takes what their health pages tell beside that."""
+    """Yield a finding for each service; `notes` collects the notes of their health pages."""
     for name in SERVICES:
         try:
             page = await health(name, state.ports["api" if name == "query" else name])
@@ -111,7 +111,7 @@ async def _services(state: StackState, notes: dict[str, str]) -> AsyncIterator[F
         if name == "indexer" and "vectors" in found:
             yield Finding("fault", found["vectors"], "`lightstream rebuild vectors`")
         for part, note in found.items():
-            # Why events come again is told with their number, and a paused provider by the bus.
+            # Why events are redelivered is reported with their number, and a paused provider by the bus.
             if ": " in part and not part.endswith((REDELIVERY_NOTE, PARKED_NOTE)):
                 yield Finding("note", f"{part}: {note}")
 

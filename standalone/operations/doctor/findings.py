@@ -1,4 +1,4 @@
-"""What a look at a machine, a stack or a deployment finds."""
+"""Findings of `lightstream doctor` about a machine, a stack or a deployment."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ Level = Literal["well", "note", "fault"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at. `todo` is the way out of a fault."""
+    """The result of one check. `todo` says how to repair a fault."""
 
     level: Level
     what: str

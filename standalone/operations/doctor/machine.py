@@ -1,4 +1,4 @@
-"""What a stack needs of the machine: parts that are installed, a place to write, memory, and a model to choose."""
+"""Findings about the machine: installed packages, a writable folder, disk space, memory, a language model."""
 
 import importlib.util
 import os
@@ -30,7 +30,7 @@ LOW_MEMORY = 1024 * MiB
 
 
 def examine_machine(folder: Path) -> Iterator[Finding]:
-    """What is missing of all that, the worst first."""
+    """Yield the findings, missing packages first."""
     missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
     for program in (nats.executable, milvus_lite.executable):
         missing += _missing(program)
@@ -53,7 +53,7 @@ def examine_machine(folder: Path) -> Iterator[Finding]:
 
 
 def disk_space(free: int, held: int, folder: Path) -> Finding:
-    """Whether so many free bytes are enough for a stack that holds so many, wherever it lies.
+    """Return a finding on whether the free bytes are enough for a stack that holds so many.
 
     A fault only where its servers can hardly write; a note where there is less room than a rebuild takes.
     """

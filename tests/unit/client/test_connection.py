@@ -79,7 +79,7 @@ def test_no_secret_is_in_what_is_shown() -> None:
     with Lightstream("http://query", api_key=SECRET, token=SECRET) as client:
         shown = f"{connection!r} {client!r} {vars(client)} {client!s}"
     assert SECRET not in shown
-    assert connection.settings()["headers"]["X-API-Key"] == SECRET
+    assert connection.httpx_arguments()["headers"]["X-API-Key"] == SECRET
 
 
 def test_its_errors_are_those_of_the_project_too() -> None:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import stamina
 
-from lightstream.connection import LONGEST_WAIT, again
+from lightstream.connection import MAX_RETRY_AFTER, may_succeed_later
 from lightstream.errors import (
     AccessDenied,
     InvalidRequest,
@@ -141,11 +141,11 @@ async def test_what_would_not_help_is_not_tried(kind: Kind, bad: httpx.Response 
 
 
 def test_an_outage_is_a_reason_to_ask_again_and_a_long_wait_is_none() -> None:
-    assert again(Unavailable("full", retry_after=30.0)) is True
-    assert again(Unavailable("gone")) is True
-    assert again(RateLimited("locked out", retry_after=LONGEST_WAIT + 1)) is False
-    assert again(TimedOut("slow")) is False
-    assert again(ServerFault("a bug")) is False
+    assert may_succeed_later(Unavailable("full", retry_after=30.0)) is True
+    assert may_succeed_later(Unavailable("gone")) is True
+    assert may_succeed_later(RateLimited("locked out", retry_after=MAX_RETRY_AFTER + 1)) is False
+    assert may_succeed_later(TimedOut("slow")) is False
+    assert may_succeed_later(ServerFault("a bug")) is False
 
 
 async def test_it_waits_as_long_as_it_is_told(kind: Kind) -> None:

@@ -1,5 +1,6 @@
 """The documentation agrees with the code: every setting stands in it with its default, every link leads somewhere."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -92,3 +93,14 @@ def test_every_decision_says_its_status_its_date_and_what_enforces_it(page: Path
     (enforcers,) = re.findall(r"^Enforced by: (.+)$", text, re.MULTILINE)
     files = re.findall(r"`([^`]+)`", enforcers)
     assert files and [file for file in files if not (ROOT / file).exists()] == []
+
+
+def test_the_walk_from_a_request_to_an_answer_names_functions_that_are_there() -> None:
+    steps = re.findall(r"`([\w/]+\.py)` · `(\w+)`", (ROOT / "docs/architecture.md").read_text("utf-8"))
+    defined = {
+        (path, node.name)
+        for path, _ in steps
+        for node in ast.parse((ROOT / path).read_text("utf-8")).body
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+    }
+    assert len(steps) >= 20 and [step for step in steps if step not in defined] == []

@@ -11,7 +11,7 @@ from runtime.bus.port import Delivery
 from runtime.errors import Retryable
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.scripted import CountingEmbedder
-from runtime.stores.documents.extents import RowExtents
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
@@ -30,7 +30,7 @@ class Bench:
         self.embedder = CountingEmbedder(LexicalEmbedder(16))
         self.embeddings = CachedEmbeddings(MemoryRows(), self.embedder)
         self.vectors = MemoryVectors(self.embedder.model, 16)
-        self.extents = RowExtents(MemoryRows(), "vector_extents")
+        self.extents = RowDocumentBounds(MemoryRows(), "vector_extents")
         self.merger = Merger(graph=graph or MemoryGraph())
 
     async def chunks(self, *events: ChunksCreated, workspace: str = "w") -> list[VectorsIndexed]:

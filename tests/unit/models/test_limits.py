@@ -5,66 +5,70 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from runtime.models import limits as rules
-from runtime.models.limits import FAILURES, LEASE, PROBING, Limits, Need, Share, State
+from runtime.models.limits import FAILURES_TO_OPEN, LEASE_DURATION, PROBE_DURATION, Demand, Lease, Limits, ProviderState
 
 NOW = 1_900_000_000.0
 
 
-def running(state: State) -> int:
+def running(state: ProviderState) -> int:
     return sum(share.have for share in state.shares.values())
 
 
-def fail(state: State, times: int = 1, *, at: float = NOW, retry_after: float | None = None) -> None:
+def fail(state: ProviderState, times: int = 1, *, at: float = NOW, retry_after: float | None = None) -> None:
     for _ in range(times):
-        rules.failed(state, "HTTP 500", retry_after, probing=False, now=at)
+        rules.record_failure(state, "HTTP 500", retry_after, probing=False, now=at)
 
 
 def test_one_replica_gets_all_calls_and_two_get_half_each_when_some_have_ended() -> None:
-    state = State()
-    assert rules.share(state, "a", 4, Need(0, 9), NOW) == 4
-    assert rules.share(state, "b", 4, Need(0, 9), NOW) == 0
-    assert rules.share(state, "a", 4, Need(3, 9), NOW) == 2
-    assert rules.share(state, "b", 4, Need(0, 9), NOW) == 1
-    assert rules.share(state, "a", 4, Need(2, 9), NOW) == 2
-    assert rules.share(state, "b", 4, Need(1, 9), NOW) == 2
+    state = ProviderState()
+    assert rules.renew_lease(state, "a", 4, Demand(0, 9), NOW) == 4
+    assert rules.renew_lease(state, "b", 4, Demand(0, 9), NOW) == 0
+    assert rules.renew_lease(state, "a", 4, Demand(3, 9), NOW) == 2
+    assert rules.renew_lease(state, "b", 4, Demand(0, 9), NOW) == 1
+    assert rules.renew_lease(state, "a", 4, Demand(2, 9), NOW) == 2
+    assert rules.renew_lease(state, "b", 4, Demand(1, 9), NOW) == 2
     assert running(state) == 4
 
 
 def test_who_needs_little_leaves_the_rest_to_others() -> None:
-    shares = {"a": Share(want=1), "b": Share(want=9), "c": Share(want=2)}
-    assert rules.divided(8, shares) == {"a": 1, "b": 5, "c": 2}
+    shares = {"a": Lease(want=1), "b": Lease(want=9), "c": Lease(want=2)}
+    assert rules.fair_shares(8, shares) == {"a": 1, "b": 5, "c": 2}
 
 
 def test_with_more_replicas_than_calls_those_that_waited_longest_come_first() -> None:
-    shares = {"a": Share(want=5, served=3.0), "b": Share(want=5, served=1.0), "c": Share(want=5, served=2.0)}
-    assert rules.divided(2, shares) == {"a": 0, "b": 1, "c": 1}
+    shares = {"a": Lease(want=5, served=3.0), "b": Lease(want=5, served=1.0), "c": Lease(want=5, served=2.0)}
+    assert rules.fair_shares(2, shares) == {"a": 0, "b": 1, "c": 1}
 
 
 def test_the_share_of_a_silent_replica_comes_back_and_the_others_keep_theirs() -> None:
-    state = State()
-    rules.share(state, "killed", 4, Need(0, 4), NOW)
-    assert rules.share(state, "b", 4, Need(0, 4), NOW + LEASE - 0.1) == 0
-    assert rules.share(state, "b", 4, Need(0, 4), NOW + LEASE) == 4
+    state = ProviderState()
+    rules.renew_lease(state, "killed", 4, Demand(0, 4), NOW)
+    assert rules.renew_lease(state, "b", 4, Demand(0, 4), NOW + LEASE_DURATION - 0.1) == 0
+    assert rules.renew_lease(state, "b", 4, Demand(0, 4), NOW + LEASE_DURATION) == 4
 
 
 def test_a_lease_is_renewed_and_ends_when_nothing_runs() -> None:
-    state = State()
+    state = ProviderState()
     for second in range(60):
-        rules.share(state, "a", 2, Need(1, 0), NOW + second)
-        assert rules.share(state, "b", 2, Need(0, 5), NOW + second) == 1
-    rules.share(state, "a", 2, Need(), NOW + 60)
+        rules.renew_lease(state, "a", 2, Demand(1, 0), NOW + second)
+        assert rules.renew_lease(state, "b", 2, Demand(0, 5), NOW + second) == 1
+    rules.renew_lease(state, "a", 2, Demand(), NOW + 60)
     assert state.shares.keys() == {"b"}
 
 
 def test_without_a_limit_of_calls_replicas_are_known_all_the_same() -> None:
-    state = State()
-    assert rules.share(state, "a", 0, Need(500, 500), NOW) == rules.UNLIMITED
+    state = ProviderState()
+    assert rules.renew_lease(state, "a", 0, Demand(500, 500), NOW) == rules.UNLIMITED
     assert state.shares.keys() == {"a"}
 
 
 steps = some.lists(
     some.tuples(
-        some.sampled_from("abcd"), some.integers(0, 6), some.integers(0, 6), some.floats(0, LEASE / 3), some.booleans()
+        some.sampled_from("abcd"),
+        some.integers(0, 6),
+        some.integers(0, 6),
+        some.floats(0, LEASE_DURATION / 3),
+        some.booleans(),
     ),
     max_size=60,
 )
@@ -75,13 +79,13 @@ def test_replicas_that_speak_up_never_have_more_calls_together_than_the_limit(
     happened: list[tuple[str, int, int, float, bool]], calls: int
 ) -> None:
     """Each step one replica ends calls, may begin new ones up to what it is allowed, and waits for more."""
-    state, at, under_way = State(), NOW, dict.fromkeys("abcd", 0)
+    state, at, under_way = ProviderState(), NOW, dict.fromkeys("abcd", 0)
     for me, ended, waiting, seconds, begins in happened:
         at += seconds
         for name in under_way:  # everybody renews in time
-            rules.share(state, name, calls, Need(under_way[name], 0), at)
+            rules.renew_lease(state, name, calls, Demand(under_way[name], 0), at)
         under_way[me] = max(0, under_way[me] - ended)
-        allowed = rules.share(state, me, calls, Need(under_way[me], waiting), at)
+        allowed = rules.renew_lease(state, me, calls, Demand(under_way[me], waiting), at)
         if begins:
             under_way[me] = max(under_way[me], min(allowed, under_way[me] + waiting))
         assert sum(under_way.values()) <= calls
@@ -89,11 +93,11 @@ def test_replicas_that_speak_up_never_have_more_calls_together_than_the_limit(
 
 @given(some.lists(some.tuples(some.floats(0, 20), some.integers(1, 40), some.integers(1, 300)), max_size=80))
 def test_no_minute_holds_more_than_the_limits_wherever_it_begins(asked: list[tuple[float, int, int]]) -> None:
-    limits, state, at = Limits(requests=50, tokens=1000), State(), NOW
+    limits, state, at = Limits(requests=50, tokens=1000), ProviderState(), NOW
     used: list[tuple[float, float, int, int]] = []
     for seconds, waiting, tokens in asked:
         at += seconds
-        if block := rules.book(state, limits, Need(0, waiting, tokens), at):
+        if block := rules.reserve(state, limits, Demand(0, waiting, tokens), at):
             assert block.requests >= 1
             assert block.tokens >= min(tokens, 1000)
             used.append((at, block.until, block.requests, block.tokens))
@@ -106,108 +110,108 @@ def test_no_minute_holds_more_than_the_limits_wherever_it_begins(asked: list[tup
 
 
 def test_what_was_booked_and_not_used_can_be_booked_again() -> None:
-    limits, state = Limits(requests=6000), State()
-    block = rules.book(state, limits, Need(0, 1, 0), NOW)
+    limits, state = Limits(requests=6000), ProviderState()
+    block = rules.reserve(state, limits, Demand(0, 1, 0), NOW)
     assert block is not None
     assert block.requests == 100
-    rules.give_back(state, block)
+    rules.release(state, block)
     assert sum(requests for requests, _ in state.booked.values()) == 0
 
 
 def test_a_block_is_what_a_replica_may_use_in_a_second_or_what_waits() -> None:
     limits = Limits(requests=600)
-    state = State(shares={"a": Share(want=1), "b": Share(want=1)})
-    blocks = [rules.book(state, limits, Need(0, waiting, 0), NOW) for waiting in (1, 30)]
+    state = ProviderState(shares={"a": Lease(want=1), "b": Lease(want=1)})
+    blocks = [rules.reserve(state, limits, Demand(0, waiting, 0), NOW) for waiting in (1, 30)]
     assert [block.requests for block in blocks if block] == [5, 30]
 
 
 def test_a_call_with_more_tokens_than_a_minute_has_gets_the_whole_minute() -> None:
-    limits, state = Limits(tokens=1000), State()
-    assert rules.book(state, limits, Need(0, 1, 5000), NOW)
-    assert rules.book(state, limits, Need(0, 1, 1), NOW + 30) is None
-    assert rules.book(state, limits, Need(0, 1, 1), NOW + 70)
+    limits, state = Limits(tokens=1000), ProviderState()
+    assert rules.reserve(state, limits, Demand(0, 1, 5000), NOW)
+    assert rules.reserve(state, limits, Demand(0, 1, 1), NOW + 30) is None
+    assert rules.reserve(state, limits, Demand(0, 1, 1), NOW + 70)
 
 
 def test_what_calls_cost_more_or_less_than_estimated_is_settled() -> None:
-    limits, state = Limits(tokens=1000), State()
-    block = rules.book(state, limits, Need(0, 1, 400), NOW)
+    limits, state = Limits(tokens=1000), ProviderState()
+    block = rules.reserve(state, limits, Demand(0, 1, 400), NOW)
     assert block is not None
-    rules.settle(state, {block.step: -300, block.step - 1000: -5, block.step + 1: 50})
+    rules.reconcile(state, {block.step: -300, block.step - 1000: -5, block.step + 1: 50})
     assert sum(tokens for _, tokens in state.booked.values()) == 150
 
 
 def test_a_wait_that_was_asked_for_holds_for_everybody_and_is_over_by_itself() -> None:
-    state = State(name="m")
-    assert rules.failed(state, "slow down", 30.0, probing=False, now=NOW)
-    assert rules.left(state, NOW + 10) == 20
-    rules.answered(state, probing=False, now=NOW + 11)  # of a call that was under way
-    assert rules.left(state, NOW + 11) == 19
-    assert "slow down" in (rules.told(state, NOW + 11) or "")
-    assert rules.left(state, NOW + 30) == 0
-    assert rules.told(state, NOW + 30) is None
-    assert not rules.probe(state, NOW + 30)
+    state = ProviderState(name="m")
+    assert rules.record_failure(state, "slow down", 30.0, probing=False, now=NOW)
+    assert rules.seconds_paused(state, NOW + 10) == 20
+    rules.record_success(state, probing=False, now=NOW + 11)  # of a call that was under way
+    assert rules.seconds_paused(state, NOW + 11) == 19
+    assert "slow down" in (rules.pause_notice(state, NOW + 11) or "")
+    assert rules.seconds_paused(state, NOW + 30) == 0
+    assert rules.pause_notice(state, NOW + 30) is None
+    assert not rules.start_probe(state, NOW + 30)
 
 
 def test_failures_one_after_the_other_open_the_breaker_and_an_answer_forgets_them() -> None:
-    state = State(name="m")
-    fail(state, FAILURES - 1)
-    assert rules.left(state, NOW) == 0
-    rules.answered(state, probing=False, now=NOW)
-    fail(state, FAILURES - 1)
-    assert rules.left(state, NOW) == 0
+    state = ProviderState(name="m")
+    fail(state, FAILURES_TO_OPEN - 1)
+    assert rules.seconds_paused(state, NOW) == 0
+    rules.record_success(state, probing=False, now=NOW)
+    fail(state, FAILURES_TO_OPEN - 1)
+    assert rules.seconds_paused(state, NOW) == 0
     fail(state)
-    assert rules.left(state, NOW) == rules.INTERVALS[0]
-    said = rules.told(state, NOW)
+    assert rules.seconds_paused(state, NOW) == rules.PROBE_INTERVALS[0]
+    said = rules.pause_notice(state, NOW)
     assert said is not None
     assert "HTTP 500" in said
     assert "2030-03-17T17:46:40+00:00" in said
 
 
 def test_calls_that_were_under_way_when_it_opened_do_not_lengthen_the_pause() -> None:
-    state = State()
-    fail(state, FAILURES + 20)
-    assert rules.left(state, NOW) == rules.INTERVALS[0]
+    state = ProviderState()
+    fail(state, FAILURES_TO_OPEN + 20)
+    assert rules.seconds_paused(state, NOW) == rules.PROBE_INTERVALS[0]
     fail(state, retry_after=50.0)
-    assert rules.left(state, NOW) == 50
+    assert rules.seconds_paused(state, NOW) == 50
 
 
 def test_one_call_probes_at_growing_intervals_and_closes_the_breaker_when_it_is_answered() -> None:
-    state, at, waits = State(name="m"), NOW, list[float]()
-    fail(state, FAILURES)
+    state, at, waits = ProviderState(name="m"), NOW, list[float]()
+    fail(state, FAILURES_TO_OPEN)
     for _ in range(7):
-        waits.append(rules.left(state, at))
+        waits.append(rules.seconds_paused(state, at))
         at += waits[-1]
-        assert rules.probe(state, at)
-        assert not rules.probe(state, at)
-        assert 0 < rules.left(state, at) <= rules.LOOK_AGAIN
-        assert "probing" in (rules.told(state, at) or "")
-        rules.failed(state, "HTTP 500", None, probing=True, now=at)
+        assert rules.start_probe(state, at)
+        assert not rules.start_probe(state, at)
+        assert 0 < rules.seconds_paused(state, at) <= rules.PROBE_RECHECK
+        assert "probing" in (rules.pause_notice(state, at) or "")
+        rules.record_failure(state, "HTTP 500", None, probing=True, now=at)
     assert waits == [2, 5, 10, 20, 30, 30, 30]
     assert state.since == NOW
     at += 30
-    assert rules.probe(state, at)
-    rules.answered(state, probing=True, now=at)
-    assert rules.left(state, at) == 0
-    assert rules.told(state, at) is None
+    assert rules.start_probe(state, at)
+    rules.record_success(state, probing=True, now=at)
+    assert rules.seconds_paused(state, at) == 0
+    assert rules.pause_notice(state, at) is None
 
 
 def test_a_probing_call_that_was_killed_is_followed_by_another() -> None:
-    state = State()
-    fail(state, FAILURES)
-    assert rules.probe(state, NOW + 2)
-    assert not rules.probe(state, NOW + 2 + PROBING - 0.1)
-    assert rules.probe(state, NOW + 2 + PROBING)
+    state = ProviderState()
+    fail(state, FAILURES_TO_OPEN)
+    assert rules.start_probe(state, NOW + 2)
+    assert not rules.start_probe(state, NOW + 2 + PROBE_DURATION - 0.1)
+    assert rules.start_probe(state, NOW + 2 + PROBE_DURATION)
 
 
 def test_a_part_of_the_limits_is_never_nothing() -> None:
-    assert Limits(requests=10, tokens=0, calls=2).divided(4) == Limits(requests=2, tokens=0, calls=1)
+    assert Limits(requests=10, tokens=0, calls=2).per_replica(4) == Limits(requests=2, tokens=0, calls=1)
 
 
 @pytest.mark.parametrize("text", ["{}", '{"name": "m", "of_a_newer_version": 1}'])
 def test_a_state_of_another_version_can_be_read(text: str) -> None:
-    assert State.model_validate_json(text).failures == 0
+    assert ProviderState.model_validate_json(text).failures == 0
 
 
 def test_a_state_survives_its_way_over_the_bus() -> None:
-    state = State(name="m", booked={7: (1, 2)}, shares={"a": Share(have=1)}, failures=2)
-    assert State.model_validate_json(state.model_dump_json()) == state
+    state = ProviderState(name="m", booked={7: (1, 2)}, shares={"a": Lease(have=1)}, failures=2)
+    assert ProviderState.model_validate_json(state.model_dump_json()) == state

@@ -6,23 +6,23 @@ from runtime.bus.memory import MemorySharedValues
 from runtime.errors import ConfigurationError
 from runtime.models import open as models
 from runtime.models.limits import Limits
-from runtime.models.limits_shared import Guards
 from runtime.models.open import open_chat, open_embedder
+from runtime.models.rate_limiters import RateLimiters
 from runtime.settings import Settings
 
 
 @pytest.fixture
 def limits(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Limits, float]]:
-    """What guards are made with, by use."""
+    """What rate limiters are made with, by use."""
     seen: dict[str, tuple[Limits, float]] = {}
-    guard = Guards.guard
+    limiter = RateLimiters.limiter
 
-    def made(self: Guards, kind: str, name: str, key: str, limits: Limits, patience: float) -> object:
+    def made(self: RateLimiters, kind: str, name: str, key: str, limits: Limits, max_wait: float) -> object:
         assert "secret" not in name
-        seen[kind] = limits, patience
-        return guard(self, kind, name, key, limits, patience)
+        seen[kind] = limits, max_wait
+        return limiter(self, kind, name, key, limits, max_wait)
 
-    monkeypatch.setattr(Guards, "guard", made)
+    monkeypatch.setattr(RateLimiters, "limiter", made)
     return seen
 
 
@@ -42,8 +42,8 @@ async def test_limits_are_read_from_the_peer_s_variables(
         "EMBEDDING_MAX_TOKENS_PER_MINUTE": "1000",
     }.items():
         monkeypatch.setenv(name, value)
-    guards = Guards(MemorySharedValues())
-    chat, embedder = open_chat(Settings(), guards), open_embedder(Settings(), guards, patience=3.0)
+    guards = RateLimiters(MemorySharedValues())
+    chat, embedder = open_chat(Settings(), guards), open_embedder(Settings(), guards, max_wait=3.0)
     assert chat is not None
     assert limits["language model"] == (Limits(requests=500, tokens=90000, calls=7), models.math.inf)
     assert limits["embeddings"] == (Limits(requests=30, tokens=1000, calls=0), 3.0)

@@ -19,7 +19,7 @@ from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
 from services.merger.handler import on_graph_edited
-from services.query.graph.browsing import likeness
+from services.query.graph.browsing import match_score
 from services.query.settings import QuerySettings
 from tests.support.events import entity, relation
 from tests.support.merging import merging
@@ -91,7 +91,7 @@ async def test_names_are_listed_found_and_ranked(api: httpx.AsyncClient) -> None
     [("elm", "elm", 1000), ("elm", "elmhaven", 500), ("elm", "port elm", 142), ("elm", "helm", 96), ("elm", "oak", 0)],
 )
 def test_a_name_is_the_liker_the_nearer_its_beginning_the_text_stands(wanted: str, name: str, score: int) -> None:
-    assert likeness(wanted, name) == score
+    assert match_score(wanted, name) == score
 
 
 async def test_a_part_of_the_graph_has_nodes_and_edges_in_lightrag_s_shape(api: httpx.AsyncClient) -> None:

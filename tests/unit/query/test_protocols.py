@@ -164,7 +164,7 @@ def test_tokens_of_a_text_are_counted_once_and_one_of_long_ago_is_forgotten(monk
         seen.append(text)
         return len(text)
 
-    monkeypatch.setattr(open_module, "COUNTED", 2)
+    monkeypatch.setattr(open_module, "MAX_COUNTED", 2)
     counted = cached_token_counter(count)
     for text in ("a line", "x" * 5000, "a line", "\ud800 lone", "x" * 5000, "a line"):
         assert counted(text) == len(text)

@@ -25,7 +25,7 @@ async def answered(settings: Settings, head: bytes) -> bytes:
         listener.setblocking(False)
         reader, writer = await asyncio.open_connection(*listener.getsockname())
         connection, _ = await loop.sock_accept(listener)
-    server.take(connection)
+    server.accept(connection)
     writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + head + b"\r\n")
     async with asyncio.timeout(20):
         answer = await reader.read()

@@ -1,4 +1,4 @@
-"""A conversation as clients of Ollama and OpenAI have it: it becomes a question, and the answer becomes pieces."""
+"""Turns a conversation of an Ollama or OpenAI client into a question, and the answer into pieces with usage."""
 
 import time
 from collections.abc import AsyncGenerator, Sequence
@@ -30,43 +30,43 @@ from services.query.retrieval.dependencies import TokenCounter
 
 @dataclass
 class AnswerUsage:
-    """What an answer takes: tokens, as our tokenizer counts what was sent and said, and nanoseconds."""
+    """Tokens and times of an answer: tokens as our tokenizer counts them, times in nanoseconds of a monotonic clock."""
 
     count: TokenCounter
     prompt_tokens: int
     started_at: int = field(default_factory=time.monotonic_ns)
     first_piece_at: int = 0
-    """When the first piece came."""
+    """The time of the first piece, 0 before it."""
     pieces: list[str] = field(default_factory=list[str])
 
     def record(self, piece: str) -> str:
-        """Give the piece on."""
+        """Count a piece of the answer, and return it."""
         self.first_piece_at = self.first_piece_at or time.monotonic_ns()
         self.pieces.append(piece)
         return piece
 
     @property
     def answer_tokens(self) -> int:
-        """Of everything that was said up to now."""
+        """Return the tokens of all pieces up to now."""
         return self.count("".join(self.pieces))
 
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer on its way to the client. `pieces` are taken once, and closed by whoever takes them."""
+    """An answer being generated. `pieces` can be read once; whoever reads them closes them."""
 
     pieces: AsyncGenerator[str]
     references: list[dict[str, Any]]
     usage: AnswerUsage
 
     async def text(self) -> str:
-        """All pieces in one."""
+        """Return all pieces joined."""
         async with aclosing(self.pieces):
             return "".join([piece async for piece in self.pieces])
 
 
 def last_user_message(turns: Sequence[Turn]) -> str:
-    """What the user says now. Raises NotTaken."""
+    """Return the last message, which must be the user's. Raises BadRequest."""
     if not turns or turns[-1].role != "user":
         raise BadRequest("the last message must be the user's")
     return turns[-1].content
@@ -75,7 +75,7 @@ def last_user_message(turns: Sequence[Turn]) -> str:
 def to_request(message: ParsedMessage, before: Sequence[Turn], system: str = "", *, bare: bool = False) -> QueryRequest:
     """The wish at the end of a conversation, as a request. What the system says is for the answering model.
 
-    `bare`: without USER_PROMPT_PREFIX. Raises NotTaken for what `/query` would refuse.
+    `bare`: without USER_PROMPT_PREFIX. Raises BadRequest for what `/query` would refuse.
     """
     instructions, turns = split_instructions(before)
     task = is_task(message.query)
@@ -99,13 +99,13 @@ def to_request(message: ParsedMessage, before: Sequence[Turn], system: str = "",
 async def answer_request(
     request: QueryRequest, ctx: Context, workspace: str, response: Response, *, streamed: bool
 ) -> Reply:
-    """The answer, on the one road from question to answer."""
+    """Ask the question, and return the reply as it is generated."""
     count = ctx.deps.count_tokens
     sent = [request.query, request.user_prompt or "", *(said.content for said in request.conversation_history or ())]
     meter = AnswerUsage(count, sum(map(count, sent)))
-    spaces = await spaces_at_position(request, ctx, workspace, response)
+    partitions = await spaces_at_position(request, ctx, workspace, response)
     answer = await ask(
-        to_question(request, ctx.settings), spaces, ctx.deps, output=wanted_output(request), streamed=streamed
+        to_question(request, ctx.settings), partitions, ctx.deps, output=wanted_output(request), streamed=streamed
     )
     shown = references_of(request, answer) or []
     return Reply(
@@ -116,7 +116,7 @@ async def answer_request(
 
 
 async def _pieces(request: QueryRequest, answer: Answer, meter: AnswerUsage) -> AsyncGenerator[str]:
-    """The text as it is written, and below it the files it cites."""
+    """Yield the text as it is generated, and below it the list of cited files."""
     if answer.pieces is None:
         yield meter.record(answer.text)
     else:
@@ -130,6 +130,6 @@ async def _pieces(request: QueryRequest, answer: Answer, meter: AnswerUsage) -> 
 
 
 def with_position(stream: NdjsonResponse, response: Response) -> NdjsonResponse:
-    """The stream, whose headers say where in the log the answer stands."""
+    """Return the stream with the position header of the response."""
     stream.headers[POSITION_HEADER] = response.headers[POSITION_HEADER]
     return stream

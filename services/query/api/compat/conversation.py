@@ -1,4 +1,4 @@
-"""What a conversation asks: the wish in front of its last message, and as much as is kept of what was said before."""
+"""Parses the conversations of compatible clients: mode prefixes, instructions, history, and reference lists."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ MODES: dict[str, Mode] = {mode: mode for mode in get_args(Mode)}
 """Every mode by its name."""
 
 MAX_UNCITED = 5
-"""References below an answer that cites none itself."""
+"""References that are listed below an answer without citations."""
 
 _PREFIX = re.compile(rf"/({'|'.join(MODES)})?(context)?(?:\[(.*?)\]|(?=\s)|\Z)\s*", re.DOTALL)
 _TASK = "\n<chat_history>\nUSER:"
@@ -24,20 +24,20 @@ _NUMBERS = re.compile(r"(?<!\d)(\d{1,3})(?!\d)(?:[ \t]*[–-][ \t]*(\d{1,3})(?!\
 
 @dataclass(frozen=True)
 class ParsedMessage:
-    """A question as somebody typed it. `context`: not the answer, but what it would rest on."""
+    """A message without its prefix. `context`: return the context instead of an answer."""
 
     query: str
     mode: Mode = "mix"
     context: bool = False
     instructions: str = ""
-    """For the answering model."""
+    """Instructions for the answering model."""
 
 
 def parse_message(message: str) -> ParsedMessage:
-    """The message without the prefix that says how to answer it, in LightRAG's forms.
+    """Split a message into LightRAG's prefix and the question.
 
-    `/local …`, `/context …`, `/localcontext …`, and with instructions `/local[…] …` or `/[…] …`. What begins otherwise
-    is a question of mode `mix`.
+    Prefixes are `/local …`, `/context …`, `/localcontext …`, and with instructions `/local[…] …` or `/[…] …`. A message
+    without one has the mode `mix`.
     """
     found = _PREFIX.match(message)
     mode, context, instructions = found.groups() if found else (None, None, None)
@@ -47,18 +47,18 @@ def parse_message(message: str) -> ParsedMessage:
 
 
 def is_task(message: str) -> bool:
-    """Whether Open WebUI wants a title, tags or the like for a conversation: nothing is to be searched for that."""
+    """Return whether Open WebUI asks for a title, tags or the like of a conversation, which needs no retrieval."""
     return _TASK in f"\n{message}"
 
 
 def split_instructions(turns: Sequence[Turn]) -> tuple[str, Sequence[Turn]]:
-    """What the system says first, which are instructions for the answer, and the turns behind it."""
+    """Return the leading system messages as instructions, and the turns after them."""
     first = next((place for place, turn in enumerate(turns) if turn.role != "system"), len(turns))
     return join_instructions(turn.content for turn in turns[:first]), turns[first:]
 
 
 def join_instructions(instructions: Iterable[str]) -> str:
-    """Instructions, with a blank line between them."""
+    """Return the non-empty instructions with blank lines between them."""
     return "\n\n".join(text for text in instructions if text.strip())
 
 
@@ -82,9 +82,9 @@ def _without_reference_section(turn: Turn) -> Turn:
 
 
 def reference_section(text: str, references: Mapping[str, str]) -> str:
-    """What is to stand below an answer: the files it cites, else the first few it was made from. Empty without any.
+    """Return the reference list below an answer: the files it cites, else the first few of its context; "" for none.
 
-    `references`: file path to reference id.
+    `references`: reference ids by file path.
     """
     if not references:
         return ""
@@ -95,6 +95,6 @@ def reference_section(text: str, references: Mapping[str, str]) -> str:
 
 
 def cited_ids(text: str, ids: Collection[str]) -> frozenset[str]:
-    """Those of the reference ids that stand in brackets in the text, or in a range there."""
+    """Return the reference ids that the text cites in brackets, singly or in a range."""
     spans = {span for inside in _CITED.findall(text) for span in _NUMBERS.findall(inside)}
     return frozenset(id for id in ids for first, last in spans if int(first) <= int(id) <= int(last or first))

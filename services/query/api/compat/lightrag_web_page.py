@@ -23,7 +23,7 @@ ENTRIES = {"/webui": "index.html", "/workspace": "workspace.html"}
 """The two pages of one folder: for those who keep the documents, and for those who only ask."""
 
 PUBLIC_PATHS = ("/", "/ui/customization", *ENTRIES, *(f"{path}/*" for path in ENTRIES))
-"""What a browser loads before anybody has logged in."""
+"""Paths that a browser loads before a login."""
 
 CONFIG_PLACEHOLDER = b"<!-- __LIGHTRAG_RUNTIME_CONFIG__ -->"
 """Where an entry file waits for what the server tells it."""

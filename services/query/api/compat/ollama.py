@@ -52,7 +52,7 @@ router = APIRouter(prefix="/api", tags=["ollama"], route_class=JsonBodyRoute, re
 
 
 def example_response(example: dict[str, Any], streamed: bool = False) -> dict[int | str, dict[str, Any]]:
-    """How the description of the API shows the answers of a route."""
+    """Return `responses` with an example answer."""
     more = {"application/x-ndjson": {"example": json.dumps(example) + "\n"}} if streamed else {}
     return {200: {"content": {"application/json": {"example": example}, **more}}}
 
@@ -99,7 +99,7 @@ async def generate(body: GenerateRequest, ctx: Ctx, workspace: Workspace, reques
 
 
 def _lines(model: str, said: Reply, part: PartFields, path: str) -> Lines:
-    """A line for each piece, and one that says how it went. After an error too: clients wait for it."""
+    """Yield a line for each piece and a last one with statistics, after an error too: clients wait for it."""
 
     async def lines() -> Lines:
         async with aclosing(said.pieces):
@@ -119,7 +119,7 @@ def _line(model: str, **fields: Any) -> str:
 
 
 def _last_line(model: str, said: Reply, part: dict[str, Any]) -> dict[str, Any]:
-    """The last line of an answer, or the only one. Durations in nanoseconds."""
+    """Return the last line of an answer, or the only one. Durations in nanoseconds."""
     meter, now = said.usage, time.monotonic_ns()
     first = meter.first_piece_at or now
     return {
@@ -155,7 +155,7 @@ def _model_name(ctx: Context) -> tuple[str, str]:
 
 
 def _check_model(model: str, ctx: Context) -> None:
-    """Raises NotThere for a model that is not the one there is."""
+    """Raises NotFound for a model that is not the one there is."""
     name, tag = _model_name(ctx)
     if model not in (name, f"{name}:{tag}"):
         raise NotFound(f"model '{encodable(model)}' not found")

@@ -30,7 +30,7 @@ router = APIRouter(prefix="/v1", tags=["openai"], responses=protocol_errors(Open
 
 
 def example_response(example: Any, **more: Any) -> dict[int | str, dict[str, Any]]:
-    """How the description of the API shows the answers of a route."""
+    """Return `responses` with an example answer."""
     return {200: {"content": {"application/json": {"example": example}, **more}}}
 
 
@@ -79,7 +79,7 @@ async def complete(body: ChatCompletionRequest, ctx: Ctx, request: Request, resp
 
 
 def _events(body: ChatCompletionRequest, said: Reply, path: str) -> Lines:
-    """The chunks of an answer, its references in the last one that has a choice."""
+    """Yield the chunks of an answer; the references are in the last one that has a choice."""
     about = _completion(body.model, "chat.completion.chunk")
 
     def chunk(delta: dict[str, Any], reason: str | None = None, **more: Any) -> str:
@@ -112,7 +112,7 @@ def _completion(model: str, kind: str) -> dict[str, Any]:
 
 
 def _find_model(id: str) -> Model:
-    """Raises NotThere."""
+    """Raises NotFound."""
     found = parse_model(id)
     if found is None:
         raise NotFound(f"The model `{encodable(id)}` does not exist; GET /v1/models lists those that do")

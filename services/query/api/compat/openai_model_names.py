@@ -12,7 +12,7 @@ NAME = "lightstream"
 
 @dataclass(frozen=True)
 class Model:
-    """How to answer, and from which workspace; "": the one the request means otherwise."""
+    """A mode and a workspace; "" means the workspace that the request names otherwise."""
 
     mode: Mode
     workspace: str = ""
@@ -24,7 +24,7 @@ class Model:
 
 
 def parse_model(id: str) -> Model | None:
-    """The model of that name; None when there is none. Without a mode it is `mix`."""
+    """Return the model of that name, None for an unknown one. Without a mode it is `mix`."""
     name, at, workspace = id.partition("@")
     name, colon, mode = name.partition(":")
     if name != NAME or (at and not workspace):
@@ -34,12 +34,12 @@ def parse_model(id: str) -> Model | None:
 
 
 def models_of(workspaces: Iterable[str]) -> list[Model]:
-    """Every mode in each of the workspaces."""
+    """Return a model for every mode in each of the workspaces."""
     return [Model(mode, workspace) for workspace in workspaces for mode in MODES.values()]
 
 
 def available_models(bound: frozenset[str], default: str | None) -> list[Model]:
-    """The models for credentials that are bound to these workspaces.
+    """Return the models for credentials that are bound to these workspaces.
 
     `usual`: what a request without a workspace means to them, None when they must always name one.
     """

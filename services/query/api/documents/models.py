@@ -14,7 +14,7 @@ EncodableText = Annotated[str, AfterValidator(encodable)]
 
 
 MAX_PER_REQUEST = 1000
-"""Texts, or ids, of one request; more go into further ones."""
+"""Texts, or ids, of one request."""
 
 
 class ChunkingParams(StrictModel):
@@ -181,7 +181,7 @@ class StatusCounts(BaseModel):
 
 
 def all_counts(counts: dict[str, int]) -> dict[str, int]:
-    """Every status, zero where there is none, and `all`."""
+    """Return the count of every status, zero included, and the sum as `all`."""
     return {**{status: counts.get(status, 0) for status in STATUSES}, "all": sum(counts.values())}
 
 

@@ -18,7 +18,7 @@ from python_multipart.multipart import MultipartParser
 from starlette.requests import ClientDisconnect
 
 from runtime.errors import Unavailable
-from services.query.ingestion.uploading import Received
+from services.query.ingestion.uploading import UploadedFile
 
 MOST_HEADER = 16 * 1024
 """Bytes of one header of a part."""
@@ -51,11 +51,11 @@ class _FileWriter:
         except OSError as error:
             raise Unavailable(f"there is no room for an upload: {error.strerror}", retry_after=10.0) from None
 
-    def as_file(self, form: "_Form") -> Received:
+    def as_file(self, form: "_Form") -> UploadedFile:
         """What came in."""
         self._content.seek(0)
         encoding = form.encoding.decode("utf-8", "replace").strip()
-        return Received(form.file_name or "", self._content, self._digest.hexdigest(), encoding, form.charset)
+        return UploadedFile(form.file_name or "", self._content, self._digest.hexdigest(), encoding, form.charset)
 
 
 class _Form:
@@ -145,7 +145,7 @@ class _Form:
 
 
 @asynccontextmanager
-async def receive_file(request: Request, refuse_larger: Callable[[int], None]) -> AsyncGenerator[Received]:
+async def receive_file(request: Request, refuse_larger: Callable[[int], None]) -> AsyncGenerator[UploadedFile]:
     """The part `file` of the body; its bytes are gone when the block ends.
 
     `refuse_larger` raises for a size that is too large, and is asked as the bytes come. Raises 400 for a body that is

@@ -33,10 +33,10 @@ from services.query.api.documents.multipart import receive_file
 from services.query.api.reference.links import DOCUMENT_LIST, DOCUMENTS_ADDED, SCAN_STARTED, TRACKED_DOCUMENTS
 from services.query.api.reference.responses import error_responses
 from services.query.errors import NotFound
-from services.query.ingestion.adding import Shelf, Text, Track, add_texts
+from services.query.ingestion.adding import DocumentPublisher, IngestRequest, NewDocument, publish_documents
 from services.query.ingestion.removing import delete, delete_all, reprocess
 from services.query.ingestion.scanning import AlreadyRunning
-from services.query.ingestion.uploading import Wishes, upload
+from services.query.ingestion.uploading import UploadOptions, upload
 from services.query.status.document_status import STATUSES
 
 router = APIRouter(prefix="/documents", tags=["documents"])
@@ -82,46 +82,50 @@ async def upload_file(
     replace: Annotated[bool, Query(description="another text under a name that is there is its new version")] = False,
 ) -> InsertResponse:
     """Add a file. The answer comes once it is read and the log has its text durably."""
-    shelf = Shelf(ctx.log, ctx.blobs, workspace)
-    async with receive_file(request, ctx.readers.refuse_larger) as file:
-        added, track, warning = await upload(shelf, file, Wishes(key, replace), ctx.readers)
-    return (await _insert_response(ctx, workspace, [added], track)).with_warnings([warning] if warning else [])
+    publisher = DocumentPublisher(ctx.log, ctx.blobs, workspace)
+    async with receive_file(request, ctx.read_limits.refuse_larger) as file:
+        added, ingest, warning = await upload(publisher, file, UploadOptions(key, replace), ctx.read_limits)
+    return (await _insert_response(ctx, workspace, [added], ingest)).with_warnings([warning] if warning else [])
 
 
 @router.post("/text", responses=DOCUMENTS_ADDED)
 async def add_text(body: InsertText, ctx: Ctx, workspace: Workspace, key: IdempotencyKey = None) -> InsertResponse:
     """Add one text. The answer comes once the log has it durably."""
-    track = Track.of("insert", key, body.model_dump_json())
-    return await _add(ctx, workspace, track, [body.text], [body.file_source], body.chunking)
+    ingest = IngestRequest.of("insert", key, body.model_dump_json())
+    return await _add(ctx, workspace, ingest, [body.text], [body.file_source], body.chunking)
 
 
 @router.post("/texts", responses=DOCUMENTS_ADDED)
 async def texts(body: InsertTexts, ctx: Ctx, workspace: Workspace, key: IdempotencyKey = None) -> InsertResponse:
     """Add several texts. The answer comes once the log has them all durably."""
-    track = Track.of("insert", key, body.model_dump_json())
-    return await _add(ctx, workspace, track, body.texts, body.file_sources, body.chunking)
+    ingest = IngestRequest.of("insert", key, body.model_dump_json())
+    return await _add(ctx, workspace, ingest, body.texts, body.file_sources, body.chunking)
 
 
 async def _add(
     ctx: Context,
     workspace: str,
-    track: Track,
+    ingest: IngestRequest,
     texts: Sequence[str],
     sources: Sequence[str],
     chunking: ChunkingOption | None,
 ) -> InsertResponse:
     wanted = chunking.chunking() if chunking else None
     named = zip(texts, sources or [UNKNOWN_SOURCE] * len(texts), strict=True)
-    added = await add_texts(
-        Shelf(ctx.log, ctx.blobs, workspace), track, [Text(text, name, chunking=wanted) for text, name in named]
+    added = await publish_documents(
+        DocumentPublisher(ctx.log, ctx.blobs, workspace),
+        ingest,
+        [NewDocument(text, name, chunking=wanted) for text, name in named],
     )
-    return await _insert_response(ctx, workspace, added, track)
+    return await _insert_response(ctx, workspace, added, ingest)
 
 
-async def _insert_response(ctx: Context, workspace: str, added: Sequence[Added], track: Track) -> InsertResponse:
+async def _insert_response(
+    ctx: Context, workspace: str, added: Sequence[Added], ingest: IngestRequest
+) -> InsertResponse:
     there = [one.document_id for one in added if not one.is_new]
     found = await ctx.documents.get(await _space(ctx, workspace), there) if there else {}
-    return InsertResponse.of(added, track.id, {id: state.status for id, (state, _) in found.items()})
+    return InsertResponse.of(added, ingest.id, {id: state.status for id, (state, _) in found.items()})
 
 
 @router.post("/scan", responses={**SCAN_STARTED, **error_responses(404, 501)})
@@ -131,7 +135,7 @@ async def scan(ctx: Ctx, workspace: Workspace) -> Started:
     While a scan of the workspace is running there is no second one: the answer then has the track id of the first.
     """
     try:
-        begun = ctx.scans.start(Shelf(ctx.log, ctx.blobs, workspace))
+        begun = ctx.scans.start(DocumentPublisher(ctx.log, ctx.blobs, workspace))
     except AlreadyRunning as running:
         message = "A scan of this workspace is running already; nothing was begun."
         return Started(status="scanning_skipped_pipeline_busy", message=message, track_id=running.track_id)

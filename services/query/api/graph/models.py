@@ -11,8 +11,8 @@ from contracts.values import EditedValues
 from runtime.bus.codec import explain
 from services.query.api.strict_model import StrictModel
 from services.query.errors import BadRequest
-from services.query.graph.browsing import Part
-from services.query.graph.editing import Edited, Renaming
+from services.query.graph.browsing import GraphPart
+from services.query.graph.editing import EditResult, RenameOptions
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -35,7 +35,7 @@ class EntityValues(_Values):
     entity_name: Name | None = None
 
     def values(self) -> EditedValues:
-        """As the event says it."""
+        """Return the values as the event has them."""
         return EditedValues(type=self.entity_type or None, description=self.description)
 
 
@@ -55,7 +55,7 @@ class RelationValues(_Values):
 
 
 def parse_values(model: type[M], data: dict[str, Any], *, ignored: tuple[str, ...] = ()) -> M:
-    """The values of a request. Raises `NotTaken` for a name that is not known, and for a value that cannot be."""
+    """Return the values of a request. Raises BadRequest for an unknown field or an invalid value."""
     try:
         return model.model_validate({name: value for name, value in data.items() if name not in ignored})
     except ValidationError as error:
@@ -64,13 +64,13 @@ def parse_values(model: type[M], data: dict[str, Any], *, ignored: tuple[str, ..
 
 
 def _json_schema(model: type[BaseModel], *ignored: str) -> WithJsonSchema:
-    """Tells of what `taken` looks at later, so that a name that is not known is a 400 as in LightRAG."""
+    """Return the schema of a field that `parse_values` validates later, so that an error is a 400 as in LightRAG."""
     schema = model.model_json_schema()
     return WithJsonSchema({**schema, "properties": {**schema["properties"], **{name: {} for name in ignored}}})
 
 
 IGNORED_FIELDS = ("source_id", "file_path")
-"""What LightRAG's clients send with a new thing; here it follows from documents."""
+"""Fields that LightRAG's clients send with a new entity or relation; here they follow from documents."""
 
 NewEntity = Annotated[dict[str, Any], _json_schema(EntityValues, *IGNORED_FIELDS, "entity_name")]
 EntityChange = Annotated[dict[str, Any], _json_schema(EntityValues)]
@@ -93,9 +93,9 @@ class EntityUpdateRequest(StrictModel):
     allow_rename: bool = False
     allow_merge: bool = False
 
-    def renaming(self, values: EntityValues) -> Renaming:
-        """The other name, and what is allowed for it."""
-        return Renaming(values.entity_name, self.allow_rename, self.allow_merge)
+    def rename_options(self, values: EntityValues) -> RenameOptions:
+        """Return the new name and what is allowed."""
+        return RenameOptions(values.entity_name, self.allow_rename, self.allow_merge)
 
 
 class EntitiesMergeRequest(StrictModel):
@@ -142,8 +142,8 @@ class Subgraph(BaseModel):
     is_truncated: bool
 
     @classmethod
-    def of(cls, part: Part) -> "Subgraph":
-        """A part of the graph in LightRAG's shape."""
+    def of(cls, part: GraphPart) -> "Subgraph":
+        """Return a part of the graph in LightRAG's shape."""
         return cls(
             nodes=[{"id": e.name, "labels": [e.name], "properties": entity_properties(e)} for e in part.entities],
             edges=[
@@ -193,9 +193,9 @@ class DeletionResponse(BaseModel):
 PENDING_MESSAGE = "The log has it, as {}; the graph does not show it yet, because it works on something else."
 
 
-def edit_response(edited: Edited[Entity] | Edited[Relation], message: str) -> EditResponse:
-    """What is answered to an edit."""
-    thing = edited.thing
+def edit_response(edited: EditResult[Entity] | EditResult[Relation], message: str) -> EditResponse:
+    """Return the answer to an edit."""
+    thing = edited.result
     names = edited.key
     named = {"entity_name": names[0]} if len(names) == 1 else {"src_entity": names[0], "tgt_entity": names[1]}
     shown = entity_properties(thing) if isinstance(thing, Entity) else relation_properties(thing) if thing else None
@@ -211,33 +211,33 @@ def edit_response(edited: Edited[Entity] | Edited[Relation], message: str) -> Ed
     )
 
 
-def operation_summary(edited: Edited[Entity], before: str) -> dict[str, Any]:
-    """What became of the entity's name."""
+def operation_summary(edited: EditResult[Entity], before: str) -> dict[str, Any]:
+    """Return what the edit did to the entity's name."""
     return {
         "merged": edited.merged,
         "merge_status": "success" if edited.merged else "not_attempted",
         "merge_error": None,
-        "operation_status": "success" if edited.thing else "pending",
+        "operation_status": "success" if edited.result else "pending",
         "target_entity": before,
         "final_entity": edited.key[0],
         "renamed": edited.renamed,
     }
 
 
-def deletion_response(edited: Edited[bool], message: str) -> DeletionResponse:
-    """What is answered to a deletion."""
-    if edited.thing:
+def deletion_response(edited: EditResult[bool], message: str) -> DeletionResponse:
+    """Return the answer to a deletion."""
+    if edited.result:
         return DeletionResponse(status="success", message=message, status_code=200)
     return DeletionResponse(status="pending", message=PENDING_MESSAGE.format(edited.sequence), status_code=202)
 
 
 def entity_properties(entity: Entity) -> dict[str, Any]:
-    """The properties of an entity."""
+    """Return the properties of an entity in LightRAG's shape."""
     return {"entity_id": entity.name, "entity_type": entity.type, **_common(entity)}
 
 
 def relation_properties(relation: Relation) -> dict[str, Any]:
-    """The properties of a relation."""
+    """Return the properties of a relation in LightRAG's shape."""
     return {"weight": relation.weight, "keywords": ",".join(relation.keywords), **_common(relation)}
 
 

@@ -32,18 +32,18 @@ from services.query.api.graph.models import (
 from services.query.api.reference.links import ENTITY, ENTITY_NAMES, RELATION
 from services.query.api.reference.responses import Responses, error_responses
 from services.query.graph import browsing, editing
-from services.query.graph.editing import Desk, Edited
+from services.query.graph.editing import EditResult, GraphEditor
 
 router = APIRouter(tags=["graph"])
 
 
-async def desk(request: Request, ctx: Ctx, workspace: Workspace) -> Desk:
-    """Where the caller edits the graph of the workspace."""
+async def graph_editor(request: Request, ctx: Ctx, workspace: Workspace) -> GraphEditor:
+    """Return the editor of the workspace's graph for the principal of the request."""
     principal: Principal = request.state.principal
-    return Desk(ctx.log, ctx.deps.graph, ctx.pointers, workspace, ctx.settings.edit_timeout, principal.name)
+    return GraphEditor(ctx.log, ctx.deps.graph, ctx.pointers, workspace, ctx.settings.edit_timeout, principal.name)
 
 
-Editing = Annotated[Desk, Depends(desk)]
+Editor = Annotated[GraphEditor, Depends(graph_editor)]
 
 ACCEPTED: Responses = {202: {"description": "the log has it; the graph does not show it yet"}}
 CHANGE_RESPONSES: Responses = {**ACCEPTED, **error_responses(404)}
@@ -84,7 +84,7 @@ async def graphs(
 ) -> Subgraph:
     """The entities around a name and the relations between them; MAX_GRAPH_NODES bounds it."""
     most = min(max_nodes, ctx.settings.max_graph_nodes)
-    part = await browsing.around(ctx.deps.graph, await _space(ctx, workspace), label, max_depth, most)
+    part = await browsing.neighbourhood(ctx.deps.graph, await _space(ctx, workspace), label, max_depth, most)
     return Subgraph.of(part)
 
 
@@ -95,18 +95,18 @@ async def exists(ctx: Ctx, workspace: Workspace, name: Annotated[Name, Query(exa
 
 
 @router.post("/graph/entity/create", responses={**ACCEPTED, **ENTITY})
-async def create_entity(body: EntityCreateRequest, desk: Editing, response: Response) -> EditResponse:
+async def create_entity(body: EntityCreateRequest, editor: Editor, response: Response) -> EditResponse:
     """Make an entity."""
     values = parse_values(EntityValues, body.entity_data, ignored=(*IGNORED_FIELDS, "entity_name")).values()
-    edited = await editing.create_entity(desk, body.entity_name, values)
+    edited = await editing.create_entity(editor, body.entity_name, values)
     return edit_response(_with_status(edited, response), f"Entity '{edited.key[0]}' created successfully")
 
 
 @router.post("/graph/entity/edit", operation_id="edit_entity", responses={**CHANGE_RESPONSES, **ENTITY})
-async def edit_entity(body: EntityUpdateRequest, desk: Editing, response: Response) -> EntityUpdateResponse:
+async def edit_entity(body: EntityUpdateRequest, editor: Editor, response: Response) -> EntityUpdateResponse:
     """Say something else of an entity, or call it something else."""
     values = parse_values(EntityValues, body.updated_data)
-    edited = await editing.edit_entity(desk, body.entity_name, values.values(), body.renaming(values))
+    edited = await editing.edit_entity(editor, body.entity_name, values.values(), body.rename_options(values))
     said = edit_response(
         _with_status(edited, response), "Entity merged successfully" if edited.merged else "Entity updated successfully"
     )
@@ -114,49 +114,49 @@ async def edit_entity(body: EntityUpdateRequest, desk: Editing, response: Respon
 
 
 @router.post("/graph/entities/merge", operation_id="merge_entities", responses={**CHANGE_RESPONSES, **ENTITY})
-async def merge_entities(body: EntitiesMergeRequest, desk: Editing, response: Response) -> EditResponse:
+async def merge_entities(body: EntitiesMergeRequest, editor: Editor, response: Response) -> EditResponse:
     """Make several entities one."""
-    edited = await editing.merge_entities(desk, body.entities_to_change, body.entity_to_change_into)
+    edited = await editing.merge_entities(editor, body.entities_to_change, body.entity_to_change_into)
     message = f"Successfully merged {len(body.entities_to_change)} entities into '{edited.key[0]}'"
     return edit_response(_with_status(edited, response), message)
 
 
 @router.delete("/graph/entity/delete", operation_id="delete_entity", responses=CHANGE_RESPONSES)
-async def delete_entity(body: EntityDeleteRequest, desk: Editing, response: Response) -> DeletionResponse:
+async def delete_entity(body: EntityDeleteRequest, editor: Editor, response: Response) -> DeletionResponse:
     """Hide an entity and its relations, until a later document speaks of it."""
-    edited = await editing.delete_entity(desk, body.entity_name)
+    edited = await editing.delete_entity(editor, body.entity_name)
     message = f"Entity Delete: remove '{body.entity_name}' and its {edited.relations} relations"
     return deletion_response(_with_status(edited, response), message)
 
 
 @router.post("/graph/relation/create", operation_id="create_relation", responses={**CHANGE_RESPONSES, **RELATION})
-async def create_relation(body: RelationCreateRequest, desk: Editing, response: Response) -> EditResponse:
+async def create_relation(body: RelationCreateRequest, editor: Editor, response: Response) -> EditResponse:
     """Make a relation between two entities."""
     values = parse_values(RelationValues, body.relation_data, ignored=IGNORED_FIELDS).values()
-    edited = await editing.create_relation(desk, body.source_entity, body.target_entity, values)
+    edited = await editing.create_relation(editor, body.source_entity, body.target_entity, values)
     message = f"Relation created successfully between '{body.source_entity}' and '{body.target_entity}'"
     return edit_response(_with_status(edited, response), message)
 
 
 @router.post("/graph/relation/edit", operation_id="edit_relation", responses={**CHANGE_RESPONSES, **RELATION})
-async def edit_relation(body: RelationUpdateRequest, desk: Editing, response: Response) -> EditResponse:
+async def edit_relation(body: RelationUpdateRequest, editor: Editor, response: Response) -> EditResponse:
     """Say something else of a relation."""
     values = parse_values(RelationValues, body.updated_data).values()
-    edited = await editing.edit_relation(desk, body.source_id, body.target_id, values)
+    edited = await editing.edit_relation(editor, body.source_id, body.target_id, values)
     return edit_response(_with_status(edited, response), "Relation updated successfully")
 
 
 @router.delete("/graph/relation/delete", operation_id="delete_relation", responses=CHANGE_RESPONSES)
-async def delete_relation(body: RelationDeleteRequest, desk: Editing, response: Response) -> DeletionResponse:
+async def delete_relation(body: RelationDeleteRequest, editor: Editor, response: Response) -> DeletionResponse:
     """Hide a relation, until a later document speaks of it."""
-    edited = await editing.delete_relation(desk, body.source_entity, body.target_entity)
+    edited = await editing.delete_relation(editor, body.source_entity, body.target_entity)
     message = f"Relation Delete: remove the relation between '{body.source_entity}' and '{body.target_entity}'"
     return deletion_response(_with_status(edited, response), message)
 
 
-def _with_status(edited: Edited[Any], response: Response) -> Edited[Any]:
-    """202 for what the graph does not show yet."""
-    response.status_code = 200 if edited.thing else 202
+def _with_status(edited: EditResult[Any], response: Response) -> EditResult[Any]:
+    """Set 202 as the status code while the graph does not show the edit, and return the edit."""
+    response.status_code = 200 if edited.result else 202
     return edited
 
 

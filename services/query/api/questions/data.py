@@ -1,4 +1,4 @@
-"""`POST /query/data`: what an answer would rest on, as data and without an answer, in LightRAG's shape."""
+"""`POST /query/data`: the retrieved data without an answer, in LightRAG's shape."""
 
 from typing import Any, Literal
 
@@ -23,7 +23,7 @@ PATH = "/query/data"
 
 
 class QueryData(BaseModel):
-    """What was found, and how."""
+    """The retrieved data, and how it was found."""
 
     status: Literal["success", "failure"]
     message: str
@@ -36,14 +36,14 @@ DATA_RESPONSES: Responses = {**QUERY_RESPONSES, 400: {"model": QueryData | Probl
 
 @router.post(PATH, tags=["query"], responses=DATA_RESPONSES)
 async def query_data(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryData:
-    """What the documents hold about a question: entities, relationships, passages and their files."""
+    """Return what a question finds: entities, relationships, passages and their files."""
     question = to_question(body, ctx.settings)
     found = await retrieve(question, await spaces_at_position(body, ctx, workspace, response), ctx.deps)
     return no_results(question) if not found and question.mode != "bypass" else found_data(question, found)
 
 
 def found_data(question: Question, found: RetrievalResult) -> QueryData:
-    """All of it."""
+    """Return the answer for a result that is not empty."""
     return QueryData(
         status="success",
         message="Query executed successfully",
@@ -62,7 +62,7 @@ def found_data(question: Question, found: RetrievalResult) -> QueryData:
 
 
 def no_results(question: Question) -> QueryData:
-    """Nothing was found; clients look at `failure_reason`."""
+    """Return the answer for an empty result; clients read `failure_reason`."""
     naive = question.mode == "naive"
     return QueryData(
         status="failure",
@@ -73,7 +73,7 @@ def no_results(question: Question) -> QueryData:
 
 
 def failure_body(message: str) -> dict[str, Any]:
-    """The body of the answer to a request that is not valid."""
+    """Return the body of the 400 for an invalid request."""
     return {"status": "failure", "message": message, "data": {}, "metadata": {}}
 
 

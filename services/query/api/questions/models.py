@@ -24,7 +24,7 @@ from services.query.question import Mode
 from services.query.status.scope import Scope
 
 MAX_MODEL_INPUT = 131_072
-"""Characters of what a language model gets to read of one request."""
+"""Characters of one request that go to a language model."""
 
 MAX_TURNS = 128
 """Turns of a conversation's history in one request."""
@@ -34,7 +34,7 @@ MAX_TURN_LENGTH = 32_768
 
 
 def query_length(query: str) -> int:
-    """Characters of a query, a CJK one counting two."""
+    """Return the characters of a query; a CJK one counts two."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in query)
 
 
@@ -68,7 +68,7 @@ class Filter(StrictModel):
     added_before: Timestamp | None = None
 
     def scope(self) -> Scope:
-        """The same, for retrieval."""
+        """Return the filter as retrieval takes it."""
         return Scope(
             document_ids=tuple(self.document_ids),
             tags=tuple(self.tags),
@@ -159,7 +159,7 @@ class Reference(BaseModel):
 
 
 def references_of(request: QueryRequest, answer: Answer) -> list[Reference] | None:
-    """The references of an answer, with as much about them as was asked for."""
+    """Return the references of an answer with the requested details, None when they are not requested."""
     if not request.include_references:
         return None
     read: dict[str, list[Passage]] = {}

@@ -11,15 +11,15 @@ from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.questions.models import QueryRequest, QueryResponse, references_of
 from services.query.api.questions.streaming import NdjsonResponse, answer_lines
 from services.query.api.reference.responses import Responses, error_responses
+from services.query.partitions import Partitions
 from services.query.question import RESPONSE_TYPE, Keywords, Output, Question, Turn
 from services.query.retrieval.dependencies import ProgressCallback
 from services.query.settings import QuerySettings
-from services.query.spaces import Spaces
 
 router = APIRouter()
 
 POSITION_HEADER = "X-Log-Position"
-"""Every answer names the time, in microseconds since 1970, up to which all documents are in it."""
+"""The header with the time, in microseconds since 1970, up to which all documents are in the answer."""
 
 
 POSITION_SCHEMA = {"description": "up to when, in microseconds since 1970", "schema": {"type": "integer", "minimum": 0}}
@@ -29,27 +29,30 @@ STREAM_EXAMPLE = {
 }
 
 
-async def spaces_at_position(body: QueryRequest, ctx: Context, workspace: str, response: Response) -> Spaces:
-    """Where to look, once the position that was asked for is reached; the answer's header says which one is."""
+async def spaces_at_position(body: QueryRequest, ctx: Context, workspace: str, response: Response) -> Partitions:
+    """Return where to search, after waiting for the requested position, and set the position header.
+
+    Raises a 503 when the position is not reached in time.
+    """
     set_call_scope(workspace)
-    spaces = Spaces.of(workspace, await ctx.pointers.live())
+    partitions = Partitions.of(workspace, await ctx.pointers.live())
     if body.min_position is None:
-        position = await ctx.positions.of(spaces.status)
+        position = await ctx.positions.of(partitions.status)
     else:
-        position = await ctx.positions.wait_for(spaces.status, body.min_position, ctx.settings.min_position_timeout)
+        position = await ctx.positions.wait_for(partitions.status, body.min_position, ctx.settings.min_position_timeout)
         if position < body.min_position:
             reached = f"position {position} is reached, {body.min_position} was asked for; try again"
             raise HTTPException(503, reached, {"Retry-After": "1", POSITION_HEADER: str(position)})
     response.headers[POSITION_HEADER] = str(position)
-    return spaces
+    return partitions
 
 
 @router.post("/query", tags=["query"], operation_id="query", responses=QUERY_RESPONSES)
 async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryResponse:
     """Answer a question from the documents."""
     started = time.monotonic()
-    spaces = await spaces_at_position(body, ctx, workspace, response)
-    answer = await ask(to_question(body, ctx.settings), spaces, ctx.deps, output=wanted_output(body))
+    partitions = await spaces_at_position(body, ctx, workspace, response)
+    answer = await ask(to_question(body, ctx.settings), partitions, ctx.deps, output=wanted_output(body))
     return QueryResponse(
         response=answer.text,
         references=references_of(body, answer),
@@ -69,12 +72,12 @@ async def query_stream(
     body: QueryRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response
 ) -> NdjsonResponse:
     """Answer a question from the documents, in lines of JSON while the answer is being written."""
-    spaces = await spaces_at_position(body, ctx, workspace, response)
+    partitions = await spaces_at_position(body, ctx, workspace, response)
     question, wanted = to_question(body, ctx.settings), wanted_output(body)
 
     async def asking(tell: ProgressCallback) -> Answer:
         deps = replace(ctx.deps, on_progress=tell)
-        return await ask(question, spaces, deps, output=wanted, streamed=body.stream is not False)
+        return await ask(question, partitions, deps, output=wanted, streamed=body.stream is not False)
 
     lines = NdjsonResponse(await answer_lines(body, asking, request.url.path))
     lines.headers[POSITION_HEADER] = response.headers[POSITION_HEADER]
@@ -82,14 +85,14 @@ async def query_stream(
 
 
 def wanted_output(body: QueryRequest) -> Output:
-    """Whether it is for the answer, or for what a model would be given."""
+    """Return which output is requested: the answer, its context, or the prompt."""
     if body.only_need_prompt:
         return "prompt"
     return "context" if body.only_need_context else "answer"
 
 
 def to_question(body: QueryRequest, settings: QuerySettings) -> Question:
-    """The request with the server's own values where it names none."""
+    """Return the question of a request, with the settings' values where the request has none."""
     limits = {
         name: getattr(body, name) or getattr(settings, name)
         for name in ("top_k", "chunk_top_k", "max_entity_tokens", "max_relation_tokens", "max_total_tokens")

@@ -1,4 +1,4 @@
-"""An answer as lines of JSON while it is being written, in LightRAG's framing."""
+"""Streams an answer as lines of JSON while it is generated, in LightRAG's framing."""
 
 import asyncio
 import json
@@ -18,13 +18,13 @@ from services.query.retrieval.dependencies import ProgressCallback, ignore_progr
 HEADERS = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buffering": "no"}
 
 AskFunction = Callable[[ProgressCallback], Awaitable[Answer]]
-"""Asks the question; tells of each step."""
+"""Asks the question, and reports each step to the callback."""
 
 Lines = AsyncGenerator[str]
 
 
 class NdjsonResponse(StreamingResponse):
-    """Lines, each sent when the client has room for it. They are closed when the client goes away."""
+    """A stream of JSON lines, sent as fast as the client reads; closes the generator when the client disconnects."""
 
     kind = "application/x-ndjson"
 
@@ -34,7 +34,7 @@ class NdjsonResponse(StreamingResponse):
         super().__init__(lines, headers={"Content-Type": self.kind, **HEADERS})
 
     async def stream_response(self, send: Send) -> None:
-        """Close the lines in any case: cancelled while it waits for the client, Starlette would leave them open."""
+        """Close the generator in any case; Starlette leaves it open when it is cancelled while sending."""
         async with aclosing(self._lines):
             await super().stream_response(send)
 
@@ -46,10 +46,10 @@ class EventStreamResponse(NdjsonResponse):
 
 
 async def answer_lines(request: QueryRequest, ask_question: AskFunction, path: str) -> Lines:
-    """The lines of an answer.
+    """Return the lines of an answer.
 
-    Without progress lines nothing is sent before the answer begins, so that what is raised until then has an HTTP
-    status of its own. What happens afterwards is a line.
+    Without progress lines nothing is sent before the answer starts, so an error until then has its own status code. A
+    later error is a line.
     """
     if request.include_progress:
         return with_error_line(_with_progress(request, ask_question), path, _error_line)
@@ -61,7 +61,7 @@ def _error_line(_: int, detail: str) -> str:
 
 
 async def with_error_line(lines: Lines, path: str, failed: Callable[[int, str], str]) -> Lines:
-    """The lines; where one cannot be made, what `failed` makes of the status and the sentence of the error."""
+    """Yield the lines, and after an error the line that `failed` makes of its status code and sentence."""
     async with aclosing(lines):
         try:
             async for line in lines:
@@ -71,7 +71,7 @@ async def with_error_line(lines: Lines, path: str, failed: Callable[[int, str], 
 
 
 async def _with_progress(request: QueryRequest, ask_question: AskFunction) -> Lines:
-    """Each step as it begins, then the answer, then how many seconds all of it took."""
+    """Yield a line for each step, those of the answer, and one with the seconds that all of it took."""
     started = time.monotonic()
     steps: asyncio.Queue[str | None] = asyncio.Queue()
     work = asyncio.ensure_future(ask_question(steps.put_nowait))
@@ -90,7 +90,7 @@ async def _with_progress(request: QueryRequest, ask_question: AskFunction) -> Li
 
 
 async def _answer_lines(request: QueryRequest, answer: Answer) -> Lines:
-    """One line for an answer that is there; else the references, then its pieces as they come."""
+    """Yield one line for a complete answer, else the references and then the pieces as they come."""
     references = [
         reference.model_dump(exclude=set() if request.include_chunk_content else {"content"})
         for reference in references_of(request, answer) or ()

@@ -1,4 +1,4 @@
-"""An example answer of each route, for the description of the API and the page `/docs`."""
+"""An example answer of each route, for the OpenAPI document and the page `/docs`."""
 
 from typing import Any
 
@@ -201,7 +201,7 @@ EXAMPLES: dict[str, Any] = {
 
 
 def with_examples(document: dict[str, Any]) -> dict[str, Any]:
-    """The description with these answers in it."""
+    """Return the OpenAPI document with the example answers added."""
     for route, answer in EXAMPLES.items():
         method, path = route.split(" ")
         told = document["paths"].get(path, {}).get(method.lower())

@@ -1,4 +1,4 @@
-"""How one request follows from the answer to another, for the description of the API: add, track, delete; edits."""
+"""OpenAPI links from the answer of one operation to the next: add, track, delete; look up, edit."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The pages `/docs`, a form for every route, and `/redoc`, to read: from files of the package, without a network."""
+"""The pages `/docs` (Swagger UI) and `/redoc`, served from installed files, without access to a network."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,7 +36,7 @@ SWAGGER_SCRIPT = """SwaggerUIBundle({
 """
 
 REDOC_POLICY = f"{SWAGGER_POLICY}; worker-src blob:"
-"""ReDoc searches in a worker that it makes itself."""
+"""ReDoc searches in a web worker that it creates from a blob."""
 
 REDOC_PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -60,25 +60,25 @@ FILES = {
 
 @router.get("/docs")
 async def docs() -> HTMLResponse:
-    """The page."""
+    """Return the page with a form for every route."""
     return HTMLResponse(SWAGGER_PAGE, headers={"Content-Security-Policy": SWAGGER_POLICY})
 
 
 @router.get("/redoc")
 async def redoc() -> HTMLResponse:
-    """The page to read."""
+    """Return the page for reading."""
     return HTMLResponse(REDOC_PAGE, headers={"Content-Security-Policy": REDOC_POLICY})
 
 
 @router.get("/docs/start.js")
 async def start() -> Response:
-    """What fills it. A file of its own, so that no script inside a page needs to be allowed."""
+    """Return the script that fills `/docs`: a file of its own, so that the policy allows no inline script."""
     return Response(SWAGGER_SCRIPT, media_type="text/javascript")
 
 
 @router.get("/docs/{name}")
 async def file(name: str) -> Response:
-    """Files of Swagger UI and of ReDoc."""
+    """Return a file of Swagger UI or ReDoc."""
     if name not in FILES or (folder := _folder()) is None:
         return Response(status_code=404)
     return FileResponse(folder / name, media_type=FILES[name], headers={"Cache-Control": "max-age=3600"})

@@ -1,4 +1,4 @@
-"""What routes answer instead of a result, as the description of the API tells it."""
+"""Error responses of routes in the OpenAPI document."""
 
 from typing import Any, Literal
 
@@ -39,7 +39,7 @@ DESCRIPTIONS: dict[Code, str] = {
 }
 
 COMMON_CODES: tuple[Code, ...] = (400, 401, 403, 413, 422, 429, 500, 503)
-"""What any route may answer, because of what stands in front of it."""
+"""Error codes of every route, which come from the middleware."""
 
 RETRY_AFTER = {
     "Retry-After": {"description": "seconds to wait before trying again", "schema": {"type": "integer", "minimum": 1}}
@@ -47,13 +47,13 @@ RETRY_AFTER = {
 CHALLENGE = {"WWW-Authenticate": {"description": "`Bearer`", "schema": {"type": "string"}}}
 
 PUBLIC_ROUTE: dict[str, Any] = {"security": [{}]}
-"""`openapi_extra` of a route that answers without credentials, too."""
+"""`openapi_extra` of a route that also answers without credentials."""
 
 Responses = dict[int | str, dict[str, Any]]
 
 
 def error_responses(*codes: Code) -> Responses:
-    """These codes with their meaning, for `responses` of routes."""
+    """Return these codes with their descriptions, for `responses` of a route."""
     headers = {401: CHALLENGE, 429: RETRY_AFTER, 503: RETRY_AFTER}
     return {
         code: {

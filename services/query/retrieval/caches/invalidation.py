@@ -1,7 +1,7 @@
-"""What questions read of the projections before, kept in this process and proved current by the log.
+"""In-memory cache of entries of the projections, invalidated by events of the log.
 
-Every change of a projection is followed by an event that names what changed. So before a question is answered, the log
-is asked for those that came since the last question: what they name is forgotten, the rest still holds.
+Every change of a projection is followed by an event that names what changed. Before a question is answered, the events
+since the last question are read, and the entries they name are removed; all others are still current.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ ChangedKeys = Callable[[Any], Iterable[tuple[Hashable, ...]]]
 """What an event of some type names: kind and key, as one tuple each."""
 
 MAX_EVENTS = 8
-"""Events of a type that are looked at one by one; of a workspace in which more came everything is forgotten."""
+"""Events of a type that are read one by one; after more of them, all entries of the partition are dropped."""
 
 MAX_PARTITIONS = 1000
 
@@ -46,11 +46,11 @@ _epochs = count()
 
 @dataclass
 class _PartitionState:
-    """How far in the log what is kept of one space is known to hold. -1: nothing is."""
+    """What is cached of one partition is current up to `position` of the log; -1: nothing is cached."""
 
     position: int = -1
     epoch: int = field(default_factory=lambda: next(_epochs))
-    """What is kept stands on a shelf; all of it is forgotten by taking a new one."""
+    """Part of every key: a new epoch drops all entries of the partition at once."""
     invalidations: int = 0
     """Counts the looks that found something: what was being read meanwhile may be older."""
     tickets: int = 0
@@ -68,23 +68,23 @@ class ProjectionCache:
         self._changed_by: dict[str, ChangedKeys] = {}
 
     def subscribe(self, type_name: str, overtaken: ChangedKeys) -> None:
-        """From now on events of this type overtake what they name."""
+        """Invalidate the keys that `overtaken` returns for each event of this type from now on."""
         self._changed_by[type_name] = overtaken
 
     def is_current(self, space: Partition) -> bool:
-        """Whether what is read of this space now may be kept."""
+        """Return whether entries of this partition may be stored now."""
         mark = self._states.get(space)
         return bool(self._entries.maxsize and mark and mark.position >= 0)
 
     def cached_keys(self, space: Partition, kind: Kind, keys: Iterable[K]) -> set[K]:
-        """Those under which it is known what stands."""
+        """Return the keys that are cached."""
         mark = self._states.get(space)
         return {key for key in keys if (mark.epoch, *kind, key) in self._entries} if mark else set()
 
-    async def refresh(self, *spaces: Partition) -> None:
+    async def refresh(self, *partitions: Partition) -> None:
         """See `Freshness.refresh`. Questions that wait at the same time share one look at the log."""
         if self._entries.maxsize:
-            await asyncio.gather(*(self._refresh(space) for space in dict.fromkeys(spaces)))
+            await asyncio.gather(*(self._refresh(space) for space in dict.fromkeys(partitions)))
 
     async def get_or_read(
         self,
@@ -93,7 +93,7 @@ class ProjectionCache:
         keys: Collection[K],
         read: Callable[[Collection[K]], Awaitable[Mapping[K, V]]],
     ) -> dict[K, V]:
-        """What is kept, and what is read now; that nothing stands under a key is kept too."""
+        """Return cached entries, and read and cache the others; that a key has no value is cached, too."""
         mark = self._states.get(space)
         if mark is None or mark.position < 0:
             return dict(await read(keys))

@@ -11,8 +11,8 @@ import structlog
 from contracts.graph import Partition
 from runtime.errors import Unavailable
 from runtime.stores.graph.port import Graph
+from services.query.partitions import Partitions
 from services.query.retrieval.linking import NameIndex
-from services.query.spaces import Spaces
 from services.query.status.port import Documents
 
 logger = structlog.get_logger(__name__)
@@ -53,14 +53,14 @@ class NameIndexes:
         self._graph, self._documents, self._clock = graph, documents, clock
         self._kept: OrderedDict[tuple[Partition, Partition], _Kept] = OrderedDict()
 
-    async def of(self, spaces: Spaces) -> NameIndex:
+    async def of(self, partitions: Partitions) -> NameIndex:
         """See `Names.of`. Only the first question of a workspace waits however long it takes."""
-        key = (spaces.graph, spaces.status)
+        key = (partitions.graph, partitions.status)
         kept = self._kept.setdefault(key, _Kept())
         self._kept.move_to_end(key)
-        mark = await self._mark(spaces)
+        mark = await self._mark(partitions)
         if kept.building is None and self._due(kept, mark):
-            kept.building = asyncio.create_task(self._build(kept, spaces, mark))
+            kept.building = asyncio.create_task(self._build(kept, partitions, mark))
         if kept.building is not None:
             await asyncio.wait([kept.building], timeout=PATIENCE if kept.mark else None)
         if kept.mark is None:
@@ -75,9 +75,9 @@ class NameIndexes:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _mark(self, spaces: Spaces) -> tuple[str, int]:
+    async def _mark(self, partitions: Partitions) -> tuple[str, int]:
         page = await self._documents.page(
-            spaces.status, statuses=(), order="updated_at", descending=True, skip=0, limit=1
+            partitions.status, statuses=(), order="updated_at", descending=True, skip=0, limit=1
         )
         return (page.documents[0].updated_at if page.documents else "", page.total)
 
@@ -85,13 +85,13 @@ class NameIndexes:
         age = self._clock() - kept.built
         return age > REST * kept.took and (kept.mark != mark or age > LONGEST_LIFE)
 
-    async def _build(self, kept: _Kept, spaces: Spaces, mark: tuple[str, int]) -> None:
+    async def _build(self, kept: _Kept, partitions: Partitions, mark: tuple[str, int]) -> None:
         began = self._clock()
         try:
-            kept.index = await self._read(spaces.graph)
+            kept.index = await self._read(partitions.graph)
             kept.mark = mark
         except Unavailable as error:
-            logger.warning("names cannot be read", workspace=spaces.graph.workspace, error=str(error))
+            logger.warning("names cannot be read", workspace=partitions.graph.workspace, error=str(error))
         finally:
             kept.built = self._clock()
             kept.took = kept.built - began

@@ -21,6 +21,7 @@ from contracts.ids import pair
 from runtime.models.port import Vector
 from runtime.stores.graph.port import MOST_SOURCES, Neighbourhood
 from services.query.context.layout import count_context_tokens, entity_line, relation_line
+from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Keywords, Question
 from services.query.retrieval.dependencies import RetrievalDependencies
@@ -35,7 +36,6 @@ from services.query.retrieval.provenance import restrict_neighbourhood
 from services.query.retrieval.results import SearchResult
 from services.query.retrieval.scoping import MAX_PROVENANCE, DocumentIds, restrict_to_documents
 from services.query.retrieval.token_budget import fit_budget
-from services.query.spaces import Spaces
 
 MAX_HOPS = 6
 """Rounds of reading: paths longer than this are not found."""
@@ -68,7 +68,7 @@ class _WalkState:
     """What stays the same during one walk: the question, its links and terms, and where it may be answered from."""
 
     question: Question
-    spaces: Spaces
+    partitions: Partitions
     deps: RetrievalDependencies
     index: NameIndex
     links: Sequence[Link]
@@ -77,19 +77,23 @@ class _WalkState:
 
 
 async def walk(
-    question: Question, keywords: Keywords, spaces: Spaces, deps: RetrievalDependencies, documents: DocumentIds = None
+    question: Question,
+    keywords: Keywords,
+    partitions: Partitions,
+    deps: RetrievalDependencies,
+    documents: DocumentIds = None,
 ) -> SearchResult:
     """Return chunks ranked by paths from the linked entities, with the entities and relations on these paths.
 
     `keywords` is not used. `documents` restricts the result to these documents. Raises `Unavailable`.
     """
-    fresh = deps.cache_invalidation.refresh(spaces.graph, spaces.vectors)
-    index, _ = await asyncio.gather(deps.entity_names.of(spaces), fresh)
-    links = await _links(question, index, spaces, deps)
-    state = _WalkState(question, spaces, deps, index, links, QueryTerms.of(question.query, links), documents)
+    fresh = deps.cache_invalidation.refresh(partitions.graph, partitions.vectors)
+    index, _ = await asyncio.gather(deps.entity_names.of(partitions), fresh)
+    links = await _links(question, index, partitions, deps)
+    state = _WalkState(question, partitions, deps, index, links, QueryTerms.of(question.query, links), documents)
     vector, *said = await deps.embed([question.query, *state.terms.words.values()])
     hits = await _dense_hits(state, vector)
-    dense_passages = await deps.passages.get(spaces.status, [hit.names[0] for hit in hits])
+    dense_passages = await deps.passages.get(partitions.status, [hit.names[0] for hit in hits])
     starts = {name: 1.0 / len(link.names) for link in links for name in link.names} or _seed_entities(
         state, hits, dense_passages
     )
@@ -106,7 +110,9 @@ async def walk(
     )
 
 
-async def _links(question: Question, index: NameIndex, spaces: Spaces, deps: RetrievalDependencies) -> list[Link]:
+async def _links(
+    question: Question, index: NameIndex, partitions: Partitions, deps: RetrievalDependencies
+) -> list[Link]:
     """Return the links of the question, in order.
 
     What may be a name but is not in the index is looked up in the graph store as it is written, because the index is
@@ -114,7 +120,7 @@ async def _links(question: Question, index: NameIndex, spaces: Spaces, deps: Ret
     """
     found = await asyncio.to_thread(link_entities, question.query, index)
     sure = [link for link in found if link.method != "spelling"]
-    there = await deps.graph_reader.entities(spaces.graph, unlinked_forms(question.query, sure))
+    there = await deps.graph_reader.entities(partitions.graph, unlinked_forms(question.query, sure))
     for said in sorted(there, key=len, reverse=True):
         start = question.query.find(said)
         new = Link(said, start, start + len(said), (said,), "name")
@@ -131,7 +137,7 @@ def _overlap(one: Link, other: Link) -> bool:
 async def _dense_hits(state: _WalkState, vector: Vector) -> list[Hit]:
     most, least = max(state.question.chunk_top_k, MIN_DENSE_HITS), state.deps.min_score
     return await state.deps.vectors.search(
-        state.spaces.vectors, "chunks", vector, top_k=most, min_score=least, documents=state.document_ids
+        state.partitions.vectors, "chunks", vector, top_k=most, min_score=least, documents=state.document_ids
     )
 
 
@@ -160,7 +166,7 @@ async def _chunks_to_read(
     """
     unread = {name: subgraph.unread_chunks(name) for name in frontier}
     rest = {chunk for chunks in unread.values() for chunk in chunks[most:]}
-    like = await state.deps.similarities.similarities(state.spaces.vectors, rest, vector)
+    like = await state.deps.similarities.similarities(state.partitions.vectors, rest, vector)
     best = {name: sorted(chunks[most:], key=lambda chunk: -like.get(chunk, -1.0)) for name, chunks in unread.items()}
     return list(
         dict.fromkeys(chunk for name in frontier for chunk in [*unread[name][:most], *best[name][:SIMILAR_CHUNKS]])
@@ -172,7 +178,7 @@ async def _neighbourhood(state: _WalkState, frontier: Sequence[str]) -> Neighbou
 
     A node lists its first chunks only, so the chunks of a hub are looked up per document.
     """
-    space, documents = state.spaces.graph, state.document_ids
+    space, documents = state.partitions.graph, state.document_ids
     around = await state.deps.graph_reader.neighbourhood(space, frontier, limit=MAX_RELATIONS)
     if documents is None:
         return around
@@ -187,14 +193,14 @@ async def _explore(
     state: _WalkState, subgraph: Subgraph, starts: Mapping[str, float], vector: Vector
 ) -> dict[str, float]:
     """Fill the subgraph hop by hop from the starts. Return aliases of the starts, with weight 1, from the first hop."""
-    deps, spaces, frontier = state.deps, state.spaces, list(starts)
+    deps, partitions, frontier = state.deps, state.partitions, list(starts)
     aliases_of_starts: dict[str, float] = {}
     for hop in range(MAX_HOPS):
         if not frontier:
             break
         subgraph.add_neighbourhood(await _neighbourhood(state, frontier))
         wanted = await _chunks_to_read(state, subgraph, frontier, CHUNKS_OF_OTHERS if hop else CHUNKS_OF_LINKED, vector)
-        passages = await deps.passages.get(spaces.status, wanted)
+        passages = await deps.passages.get(partitions.status, wanted)
         subgraph.add_passages(passages, await asyncio.to_thread(_read_sentences, state, passages))
         new = subgraph.words_without_vector(MAX_NEW_WORDS)
         subgraph.word_vectors |= zip(new, await deps.embed_words(new), strict=True)
@@ -266,14 +272,14 @@ async def _graph_context(
     state: _WalkState, starts: Mapping[str, float], found: Sequence[Path]
 ) -> tuple[list[Entity], list[Relation]]:
     """Return the entities and relations on these paths, cut to the question's token budgets."""
-    question, count, space = state.question, state.deps.count_tokens, state.spaces.graph
+    question, count, space = state.question, state.deps.count_tokens, state.partitions.graph
     names = list(dict.fromkeys([*starts, *(name for path in found for name in path.entities)]))[: question.top_k]
     steps = [pair(*step) for path in found for step in zip(path.entities, path.entities[1:], strict=False)]
     pairs = list(dict.fromkeys(steps))[: question.top_k]
     entities, relations = await asyncio.gather(
         state.deps.graph_reader.entities(space, names), state.deps.graph_reader.relations(space, pairs)
     )
-    held = partial(restrict_to_documents, documents=state.document_ids, spaces=state.spaces, deps=state.deps)
+    held = partial(restrict_to_documents, documents=state.document_ids, partitions=state.partitions, deps=state.deps)
     return (
         fit_budget(
             await held([entities[name] for name in names if name in entities]),

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from runtime.models.limits import Limits
-from runtime.models.limits_guard import Guard
+from runtime.models.rate_limiter import RateLimiter
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.adapters.named_models import NamedChat, NamedEmbedder
 from tests.support.access import client
@@ -87,8 +87,8 @@ async def test_a_stream_that_a_model_refuses_ends_with_its_name(world: World, pr
 
 
 async def test_a_paused_model_is_named_with_the_time_to_wait(world: World, provider: Provider) -> None:
-    guard = Guard("wait:60 at 127.0.0.1", Limits(calls=4), patience=1.0)
-    async with _answers(provider, "wait:60", guard=guard) as answers:
+    limiter = RateLimiter("wait:60 at 127.0.0.1", Limits(calls=4), max_wait=1.0)
+    async with _answers(provider, "wait:60", limiter=limiter) as answers:
         for _ in range(2):  # what the provider says itself, and what is said while it is left alone
             answer = await _asked(world, answer_generator=answers)
             assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")

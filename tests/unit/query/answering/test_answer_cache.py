@@ -18,12 +18,12 @@ from services.query.adapters.row_cache import RowCache
 from services.query.answering.ask import Answer, ask
 from services.query.answering.dependencies import QueryDependencies
 from services.query.context.prompt import Prompt
+from services.query.partitions import Partitions
 from services.query.question import Question, Turn
-from services.query.spaces import Spaces
 from tests.support.events import sealed
 from tests.support.querying import LIVE, World, library_of_two
 
-W = Spaces.of("w", LIVE)
+W = Partitions.of("w", LIVE)
 QUESTION = Question("Who discovered radium?", "naive")
 
 
@@ -46,10 +46,10 @@ class Counted:
 
 
 async def said(
-    question: Question, deps: QueryDependencies, spaces: Spaces = W, *, streamed: bool = False
+    question: Question, deps: QueryDependencies, partitions: Partitions = W, *, streamed: bool = False
 ) -> tuple[str, bool]:
     """The text, and whether it came in pieces."""
-    answer: Answer = await ask(question, spaces, deps, streamed=streamed)
+    answer: Answer = await ask(question, partitions, deps, streamed=streamed)
     assert answer.by_model
     if answer.pieces is None:
         return answer.text, False
@@ -122,13 +122,17 @@ async def test_another_generation_model_or_workspace_has_another_answer() -> Non
     memories = model.deps(world).answer_cache
     assert memories
 
-    async def basis(spaces: Spaces) -> Any:
-        place = await memories.entry_factory(QUESTION, spaces.all)
+    async def basis(partitions: Partitions) -> Any:
+        place = await memories.entry_factory(QUESTION, partitions.all)
         return place(Prompt("", "")) if place else None
 
-    others = (Spaces.of("w", Generations(status=2)), Spaces.of("w", Generations(vectors=2)), Spaces.of("v", LIVE))
+    others = (
+        Partitions.of("w", Generations(status=2)),
+        Partitions.of("w", Generations(vectors=2)),
+        Partitions.of("v", LIVE),
+    )
     assert await basis(W) == await basis(W)
-    assert await basis(W) not in [await basis(spaces) for spaces in others]
+    assert await basis(W) not in [await basis(partitions) for partitions in others]
     await said(QUESTION, model.deps(world))
     model.chat.model = "another"
     assert (await said(QUESTION, model.deps(world)))[0].startswith("Answer 2")

@@ -10,13 +10,13 @@ from runtime.models.scripted import ScriptedChat
 from services.query.adapters.models import ModelAnswerGenerator, ModelKeywordExtractor
 from services.query.answering.ask import NO_CONTEXT, ask
 from services.query.offline.models import NO_MODEL, NOTHING_TO_QUOTE
+from services.query.partitions import Partitions
 from services.query.question import Keywords, Mode, Question, Turn
 from services.query.retrieval.retrieve import retrieve
-from services.query.spaces import Spaces
 from tests.support.querying import LIVE, World, library_of_two
 
 MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix")
-W = Spaces.of("w", LIVE)
+W = Partitions.of("w", LIVE)
 QUESTION = "Who discovered radium?"
 
 
@@ -87,7 +87,7 @@ async def test_where_nothing_is_found_it_is_said_with_the_mark_that_clients_look
 async def test_workspaces_see_only_their_own() -> None:
     world = await library_of_two()
     await world.index("other", "Otto discovered bakelite.", workspace="other")
-    answer = await ask(Question(QUESTION), Spaces.of("other", LIVE), world.deps())
+    answer = await ask(Question(QUESTION), Partitions.of("other", LIVE), world.deps())
     assert {passage.document_id for _, passage in answer.found.passages} == {"other"}
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.query.offline.quotable import quotable
+from services.query.offline.quotable_sentences import quotable
 
 
 def test_sentences_are_quoted_without_headings_and_code() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from runtime.errors import Unavailable
 from runtime.models.port import Vector
-from services.query.ingestion.adding import Shelf
-from services.query.ingestion.uploading import Readers, Received, Wishes, upload
+from services.query.ingestion.adding import DocumentPublisher
+from services.query.ingestion.uploading import ReadLimits, UploadedFile, UploadOptions, upload
 from services.query.retrieval.concurrency import ConcurrencyLimit
 from tests.support.access import client
 from tests.support.querying import World, library_of_two
@@ -96,11 +96,11 @@ class Slow(BytesIO):
 
 async def test_a_file_of_a_quiet_workspace_is_not_behind_a_flood_of_another() -> None:
     """30 files of 0.2 s, two at once of one workspace, take 3 s; the place that is left is free at once."""
-    world, readers = World(), Readers(1000)
+    world, readers = World(), ReadLimits(1000)
 
     async def send(workspace: str, name: str) -> float:
-        file = Received(name, Slow(b"Ada Marlow came to Port Elm."), name)
-        added, *_ = await upload(Shelf(world.log, world.blobs, workspace), file, Wishes(), readers)
+        file = UploadedFile(name, Slow(b"Ada Marlow came to Port Elm."), name)
+        added, *_ = await upload(DocumentPublisher(world.log, world.blobs, workspace), file, UploadOptions(), readers)
         assert added.is_new
         return time.monotonic()
 

@@ -54,7 +54,7 @@ def test_no_two_stacks_choose_the_same_port_before_either_listens() -> None:
 CLAIMING = """
 import sys
 from standalone.embedded import ports
-with ports.chosen({}, int(sys.argv[1])):
+with ports.claim_ports({}, int(sys.argv[1])):
     print("claimed", flush=True)
     sys.stdin.read()
 """

@@ -8,16 +8,16 @@ import pytest
 from contracts.graph import Entity, Generations, Partition
 from runtime.errors import Unavailable
 from runtime.stores.graph.memory import MemoryGraph
+from services.query.partitions import Partitions
 from services.query.question import Keywords, Question
 from services.query.retrieval.caches import name_indexes as kept
 from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.retrieval.linking import link_entities
 from services.query.retrieval.multihop.walk import walk
-from services.query.spaces import Spaces
 from tests.support.events import entity
 from tests.support.querying import World
 
-SPACES = Spaces.of("w", Generations())
+PARTITIONS = Partitions.of("w", Generations())
 
 
 class Scanned(MemoryGraph):
@@ -56,37 +56,37 @@ async def world() -> tuple[World, Scanned, NameIndexes, Clock]:
 
 async def test_names_are_read_once_while_nothing_changes() -> None:
     _, graph, names, clock = await world()
-    first = await names.of(SPACES)
+    first = await names.of(PARTITIONS)
     assert first.by_name("ada marsh") == ("Ada Marsh",) and first.by_surname("marsh") == ("Ada Marsh",)
     clock.now += 50
-    assert await names.of(SPACES) is first and graph.scans == 1
+    assert await names.of(PARTITIONS) is first and graph.scans == 1
 
 
 async def test_a_new_document_is_known_at_the_next_question() -> None:
     made, _, names, clock = await world()
-    await names.of(SPACES)
+    await names.of(PARTITIONS)
     await made.index("two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000)
     clock.now += 1
-    assert (await names.of(SPACES)).by_name("otto brandt") == ("Otto Brandt",)
+    assert (await names.of(PARTITIONS)).by_name("otto brandt") == ("Otto Brandt",)
 
 
 async def test_edits_that_no_document_shows_are_seen_after_a_while() -> None:
     made, _, names, clock = await world()
-    await names.of(SPACES)
-    await made.graph.put(SPACES.graph, [Entity("Renamed", 1)], [])
-    assert (await names.of(SPACES)).by_name("renamed") == ()
+    await names.of(PARTITIONS)
+    await made.graph.put(PARTITIONS.graph, [Entity("Renamed", 1)], [])
+    assert (await names.of(PARTITIONS)).by_name("renamed") == ()
     clock.now += kept.LONGEST_LIFE + 1
-    assert (await names.of(SPACES)).by_name("renamed") == ("Renamed",)
+    assert (await names.of(PARTITIONS)).by_name("renamed") == ("Renamed",)
 
 
 async def test_a_long_build_is_followed_by_a_rest_and_nobody_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     made, graph, names, clock = await world()
-    await names.of(SPACES)
+    await names.of(PARTITIONS)
     monkeypatch.setattr(kept, "PATIENCE", 0.01)
     await made.index("two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000)
     clock.now += 1
     graph.may_go_on.clear()
-    assert (await names.of(SPACES)).by_name("otto brandt") == ()
+    assert (await names.of(PARTITIONS)).by_name("otto brandt") == ()
     clock.now += 8
     graph.may_go_on.set()
     await names.close()
@@ -95,7 +95,7 @@ async def test_a_long_build_is_followed_by_a_rest_and_nobody_waits_for_it(monkey
 
 async def test_questions_that_come_together_share_one_build() -> None:
     _, graph, names, _ = await world()
-    found = await asyncio.gather(*(names.of(SPACES) for _ in range(20)))
+    found = await asyncio.gather(*(names.of(PARTITIONS) for _ in range(20)))
     assert graph.scans == 1 and len({id(index) for index in found}) == 1
 
 
@@ -103,23 +103,23 @@ async def test_a_store_that_is_down_fails_the_first_question_and_later_ones_take
     made, graph, names, clock = await world()
     graph.down = True
     with pytest.raises(Unavailable):
-        await names.of(SPACES)
+        await names.of(PARTITIONS)
     graph.down = False
     clock.now += 1
-    assert len(await names.of(SPACES)) == 1
+    assert len(await names.of(PARTITIONS)) == 1
     graph.down = True
     await made.index("two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000)
     clock.now += 1
-    assert len(await names.of(SPACES)) == 1
+    assert len(await names.of(PARTITIONS)) == 1
 
 
 async def test_workspaces_and_generations_have_names_of_their_own() -> None:
     made, _, names, _ = await world()
     await made.graph.put(Partition("w", 2), [Entity("Rebuilt", 1)], [])
     await made.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
-    assert len(await names.of(SPACES)) == 1
-    assert (await names.of(Spaces.of("w", Generations(graph=2)))).by_name("rebuilt") == ("Rebuilt",)
-    theirs = await names.of(Spaces.of("v", Generations()))
+    assert len(await names.of(PARTITIONS)) == 1
+    assert (await names.of(Partitions.of("w", Generations(graph=2)))).by_name("rebuilt") == ("Rebuilt",)
+    theirs = await names.of(Partitions.of("v", Generations()))
     assert theirs.by_name("theirs") == ("Theirs",) and theirs.by_name("ada marsh") == ()
 
 
@@ -128,9 +128,9 @@ async def test_a_workspace_of_too_many_names_keeps_none_and_questions_are_looked
 ) -> None:
     made, _, names, _ = await world()
     monkeypatch.setattr(kept, "MOST_NAMES", 0)
-    assert len(await names.of(SPACES)) == 0
+    assert len(await names.of(PARTITIONS)) == 0
     deps: Any = made.deps(entity_names=names)
-    found = await walk(Question("Where does Ada Marsh sail?", "walk"), Keywords(), SPACES, deps)
+    found = await walk(Question("Where does Ada Marsh sail?", "walk"), Keywords(), PARTITIONS, deps)
     assert found.info["linked"] == [{"said": "Ada Marsh", "entities": ["Ada Marsh"], "by": "name"}]
     assert found.chunk_ids[0] == "one-chunk-000"
 
@@ -139,8 +139,8 @@ async def test_what_was_not_asked_for_the_longest_is_forgotten_first(monkeypatch
     made, graph, names, clock = await world()
     monkeypatch.setattr(kept, "MOST_ALTOGETHER", 1)
     await made.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
-    await names.of(SPACES)
-    await names.of(Spaces.of("v", Generations()))
+    await names.of(PARTITIONS)
+    await names.of(Partitions.of("v", Generations()))
     clock.now += 1
     scans = graph.scans
-    assert link_entities("Is Ada Marsh there?", await names.of(SPACES)) and graph.scans == scans + 1
+    assert link_entities("Is Ada Marsh there?", await names.of(PARTITIONS)) and graph.scans == scans + 1

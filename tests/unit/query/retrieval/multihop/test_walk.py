@@ -6,14 +6,14 @@ import pytest
 
 from contracts.graph import Entity, Generations, Partition, Relation
 from services.query.answering.dependencies import QueryDependencies
+from services.query.partitions import Partitions
 from services.query.question import Keywords, Question
 from services.query.retrieval.multihop.walk import MAX_RELATIONS, walk
 from services.query.retrieval.retrieve import retrieve
-from services.query.spaces import Spaces
 from tests.support.events import entity, relation
 from tests.support.querying import World
 
-SPACES = Spaces.of("w", Generations())
+PARTITIONS = Partitions.of("w", Generations())
 NOTHING = Keywords()
 
 CORPUS = {
@@ -40,7 +40,7 @@ async def world() -> World:
 
 
 async def top(made: World, query: str, mode: Any = "walk", most: int = 4, **changes: Any) -> list[str]:
-    found = await retrieve(Question(query, mode, chunk_top_k=most), SPACES, made.deps(**changes))
+    found = await retrieve(Question(query, mode, chunk_top_k=most), PARTITIONS, made.deps(**changes))
     return [passage.file_path.removesuffix(".txt") for _, passage in found.passages]
 
 
@@ -73,7 +73,7 @@ async def test_of_an_entity_that_many_passages_name_those_most_like_the_question
     for number, (name, text, entities, relations) in enumerate(said):
         await made.index(name, text, says=((entities, relations),), version=1 + 1000 * number)
     question = Question("In which province rises the river that Blue Harbour lies on?", "walk", chunk_top_k=4)
-    found = await retrieve(question, SPACES, made.deps())
+    found = await retrieve(question, PARTITIONS, made.deps())
     assert ["Blue Harbour", "Gray River", "Moss Hills"] in [path["entities"] for path in found.info["paths"]]
     assert {"harbour.txt", "years.txt"} <= {passage.file_path for _, passage in found.passages}
 
@@ -84,7 +84,7 @@ async def test_the_linked_entities_own_passages_come_first() -> None:
 
 async def test_it_explains_which_names_were_linked_and_which_way_was_gone() -> None:
     made = await world()
-    found = await retrieve(Question(QUESTION.format(name="Blue Harbour"), "walk"), SPACES, made.deps())
+    found = await retrieve(Question(QUESTION.format(name="Blue Harbour"), "walk"), PARTITIONS, made.deps())
     assert found.info["mode"] == "walk"
     assert found.info["linked"] == [{"said": "Blue Harbour", "entities": ["Blue Harbour"], "by": "name"}]
     steps = [path["entities"] for path in found.info["paths"]]
@@ -95,9 +95,9 @@ async def test_it_explains_which_names_were_linked_and_which_way_was_gone() -> N
 
 async def test_where_nothing_links_likeness_leads_the_way() -> None:
     made = await world()
-    found = await retrieve(Question("where do tailors come from", "walk", chunk_top_k=5), SPACES, made.deps())
+    found = await retrieve(Question("where do tailors come from", "walk", chunk_top_k=5), PARTITIONS, made.deps())
     assert found.info["linked"] == [] and "otto-brandt.txt" in [p.file_path for _, p in found.passages]
-    empty = await retrieve(Question("where do tailors come from", "walk"), SPACES, World().deps())
+    empty = await retrieve(Question("where do tailors come from", "walk"), PARTITIONS, World().deps())
     assert not empty
 
 
@@ -108,9 +108,9 @@ async def test_nothing_of_another_workspace_links() -> None:
     await made.index("grey", text, says=(said,), version=200_000, workspace="other")
     deps = made.deps()
     for name in ("Grey Harbour", "Sly Pictures"):
-        found = await walk(Question(f"Who produced {name}?", "walk"), NOTHING, SPACES, deps)
+        found = await walk(Question(f"Who produced {name}?", "walk"), NOTHING, PARTITIONS, deps)
         assert all(link["entities"] != [name] for link in found.info["linked"])
-    theirs = Spaces.of("other", Generations())
+    theirs = Partitions.of("other", Generations())
     found = await walk(Question("Who founded Blue Harbour?", "walk"), NOTHING, theirs, deps)
     assert found.info["linked"] in ([], [{"said": "Blue Harbour", "entities": ["Grey Harbour"], "by": "spelling"}])
     assert not any("blue-harbour" in chunk for chunk in found.chunk_ids)
@@ -136,7 +136,7 @@ async def test_auto_takes_walk_for_several_hops_from_a_name_and_mix_else() -> No
         ("Who founded Lowell Pictures?", "mix"),
         ("What do films have in common?", "mix"),
     ):
-        found = await retrieve(Question(query, "auto"), SPACES, made.deps())
+        found = await retrieve(Question(query, "auto"), PARTITIONS, made.deps())
         assert found.info["mode"] == mode, query
 
 
@@ -149,7 +149,7 @@ async def test_a_hub_costs_a_bounded_read_and_is_told_of() -> None:
         [Relation(*sorted(("Hub", name)), 1, weight=1.0) for name in spokes],
     )
     deps = CountingLibrary(made.deps())
-    found = await walk(Question("Who turns the Hub of the town?", "walk"), NOTHING, SPACES, deps.deps)
+    found = await walk(Question("Who turns the Hub of the town?", "walk"), NOTHING, PARTITIONS, deps.deps)
     assert found.info["relations_not_read"]["Hub"] == 10_000 - MAX_RELATIONS
     assert deps.ties <= 16 * MAX_RELATIONS and deps.passages <= 400
 

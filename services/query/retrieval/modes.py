@@ -11,6 +11,7 @@ from typing import Any, Literal
 from contracts.graph import Entity, Hit, Relation, VectorKind
 from runtime.models.port import Vector
 from services.query.context.layout import count_context_tokens, entity_line, relation_line
+from services.query.partitions import Partitions
 from services.query.question import Keywords, ProgressStep, Question
 from services.query.retrieval.chunk_selection import chunks_of, round_robin, select_chunks
 from services.query.retrieval.dependencies import RetrievalDependencies
@@ -18,7 +19,6 @@ from services.query.retrieval.ranking import interleave, rank_relations
 from services.query.retrieval.results import SearchResult
 from services.query.retrieval.scoping import DocumentIds, restrict_to_documents
 from services.query.retrieval.token_budget import read_within_budget
-from services.query.spaces import Spaces
 
 QueryText = Literal["query", "low", "high"]
 
@@ -49,28 +49,32 @@ class GraphKeys:
 
 @dataclass(frozen=True)
 class GraphContext:
-    """Those that the budgets hold."""
+    """Entities and relations within the token budgets."""
 
     entities: Sequence[Entity] = ()
     relations: Sequence[Relation] = ()
     tokens: int = 0
-    """Of their lines."""
+    """Tokens of their lines in the context."""
 
 
-async def gather(
-    question: Question, keywords: Keywords, spaces: Spaces, deps: RetrievalDependencies, documents: DocumentIds = None
+async def search_by_mode(
+    question: Question,
+    keywords: Keywords,
+    partitions: Partitions,
+    deps: RetrievalDependencies,
+    documents: DocumentIds = None,
 ) -> SearchResult:
-    """The stages up to the passages' ids, held to these documents where they are given."""
-    asked, _ = await asyncio.gather(_embed_texts(question, keywords, deps), _refresh_caches(question, spaces, deps))
+    """Return entities, relations and chunk ids for one of LightRAG's modes, restricted to `documents` if given."""
+    asked, _ = await asyncio.gather(_embed_texts(question, keywords, deps), _refresh_caches(question, partitions, deps))
     by_question = asked["query"] if question.mode in PASSAGES_BY_QUESTION else None
     entity_hits, relation_hits, chunk_hits = await asyncio.gather(
-        _search("entities", asked.get("low"), question.top_k, spaces, deps),
-        _search("relations", asked.get("high"), question.top_k, spaces, deps),
-        _search("chunks", by_question, question.chunk_top_k, spaces, deps, documents),
+        _search("entities", asked.get("low"), question.top_k, partitions, deps),
+        _search("relations", asked.get("high"), question.top_k, partitions, deps),
+        _search("chunks", by_question, question.chunk_top_k, partitions, deps, documents),
     )
-    found = await _graph_keys(entity_hits, relation_hits, spaces, deps)
-    kept = await _restrict(await _read_within_budgets(question, found, spaces, deps), documents, spaces, deps)
-    behind = await _related_chunks(kept, asked["query"], spaces, deps)
+    found = await _graph_keys(entity_hits, relation_hits, partitions, deps)
+    kept = await _restrict(await _read_within_budgets(question, found, partitions, deps), documents, partitions, deps)
+    behind = await _related_chunks(kept, asked["query"], partitions, deps)
     direct = [hit.names[0] for hit in chunk_hits]
     merged = interleave(direct, *behind, key=lambda id: id)
     return SearchResult(
@@ -78,15 +82,15 @@ async def gather(
     )
 
 
-async def _refresh_caches(question: Question, spaces: Spaces, deps: RetrievalDependencies) -> None:
+async def _refresh_caches(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> None:
     if question.mode in ENTITIES_BY_NAME | RELATIONS_BY_THEME:
-        await deps.cache_invalidation.refresh(spaces.graph, spaces.vectors)
+        await deps.cache_invalidation.refresh(partitions.graph, partitions.vectors)
 
 
 async def _embed_texts(
     question: Question, keywords: Keywords, deps: RetrievalDependencies
 ) -> Mapping[QueryText, Vector]:
-    """One call for all the texts that this mode searches by."""
+    """Embed all texts that this mode searches by, in one call."""
     texts: dict[QueryText, str] = {"query": question.query}
     if question.mode in ENTITIES_BY_NAME and keywords.low:
         texts["low"] = ", ".join(keywords.low)
@@ -99,7 +103,7 @@ async def _search(
     kind: VectorKind,
     vector: Vector | None,
     top_k: int,
-    spaces: Spaces,
+    partitions: Partitions,
     deps: RetrievalDependencies,
     documents: DocumentIds = None,
 ) -> list[Hit]:
@@ -107,17 +111,17 @@ async def _search(
         return []
     deps.on_progress(PROGRESS_STEPS[kind])
     return await deps.vectors.search(
-        spaces.vectors, kind, vector, top_k=top_k, min_score=deps.min_score, documents=documents
+        partitions.vectors, kind, vector, top_k=top_k, min_score=deps.min_score, documents=documents
     )
 
 
 async def _graph_keys(
-    entities: Sequence[Hit], relations: Sequence[Hit], spaces: Spaces, deps: RetrievalDependencies
+    entities: Sequence[Hit], relations: Sequence[Hit], partitions: Partitions, deps: RetrievalDependencies
 ) -> GraphKeys:
-    """The found entities with the relations at them by rank, and the found relations with their ends, one by one."""
+    """Return names and pairs: hits interleaved with the relations of entity hits and the ends of relation hits."""
     names = [hit.names[0] for hit in entities]
     pairs = [(hit.names[0], hit.names[1]) for hit in relations]
-    ties = await deps.graph_reader.relation_summaries(spaces.graph, names, limit=MAX_RELATIONS) if names else {}
+    ties = await deps.graph_reader.relation_summaries(partitions.graph, names, limit=MAX_RELATIONS) if names else {}
     at_entities = rank_relations(tie for some in ties.values() for tie in some)
     return GraphKeys(
         interleave(names, [name for ends in pairs for name in ends], key=lambda name: name),
@@ -126,20 +130,20 @@ async def _graph_keys(
 
 
 async def _read_within_budgets(
-    question: Question, found: GraphKeys, spaces: Spaces, deps: RetrievalDependencies
+    question: Question, found: GraphKeys, partitions: Partitions, deps: RetrievalDependencies
 ) -> GraphContext:
     """What the budgets hold of them, read from the graph."""
     read_entities, read_relations = deps.graph_reader.entities, deps.graph_reader.relations
     (entities, of_entities), (relations, of_relations) = await asyncio.gather(
         read_within_budget(
             found.names,
-            lambda names: read_entities(spaces.graph, names),
+            lambda names: read_entities(partitions.graph, names),
             question.max_entity_tokens,
             lambda entity: deps.count_tokens(entity_line(entity)),
         ),
         read_within_budget(
             found.pairs,
-            lambda pairs: read_relations(spaces.graph, pairs),
+            lambda pairs: read_relations(partitions.graph, pairs),
             question.max_relation_tokens,
             lambda relation: deps.count_tokens(relation_line(relation)),
         ),
@@ -148,25 +152,25 @@ async def _read_within_budgets(
 
 
 async def _restrict(
-    kept: GraphContext, documents: DocumentIds, spaces: Spaces, deps: RetrievalDependencies
+    kept: GraphContext, documents: DocumentIds, partitions: Partitions, deps: RetrievalDependencies
 ) -> GraphContext:
     """Of them what these documents say."""
     if documents is None:
         return kept
-    entities = await restrict_to_documents(kept.entities, documents, spaces, deps)
-    relations = await restrict_to_documents(kept.relations, documents, spaces, deps)
+    entities = await restrict_to_documents(kept.entities, documents, partitions, deps)
+    relations = await restrict_to_documents(kept.relations, documents, partitions, deps)
     return GraphContext(entities, relations, count_context_tokens(entities, relations, deps.count_tokens))
 
 
 async def _related_chunks(
-    kept: GraphContext, asked: Vector, spaces: Spaces, deps: RetrievalDependencies
+    kept: GraphContext, asked: Vector, partitions: Partitions, deps: RetrievalDependencies
 ) -> tuple[list[str], list[str]]:
     """Passages of the entities, and of the relations without those, by likeness; by weight where a vector lacks."""
     of_entities, of_relations = chunks_of(kept.entities), chunks_of(kept.relations)
     scores: Mapping[str, float] = {}
     if deps.chunk_pick_method == "VECTOR":
         candidates = {*round_robin(of_entities, MAX_COMPARED), *round_robin(of_relations, MAX_COMPARED)}
-        found = await deps.similarities.similarities(spaces.vectors, candidates, asked)
+        found = await deps.similarities.similarities(partitions.vectors, candidates, asked)
         scores = found if len(found) == len(candidates) else {}
     by_entities = select_chunks(of_entities, scores, deps.related_chunks)
     left = chunks_of(kept.relations, taken=by_entities)

@@ -6,16 +6,16 @@ from contracts.graph import Generations, Partition
 
 
 @dataclass(frozen=True)
-class Spaces:
-    """The spaces of one workspace."""
+class Partitions:
+    """The partitions of one workspace."""
 
     status: Partition
     graph: Partition
     vectors: Partition
 
     @classmethod
-    def of(cls, workspace: str, generations: Generations) -> "Spaces":
-        """The spaces of a workspace in these generations."""
+    def of(cls, workspace: str, generations: Generations) -> "Partitions":
+        """The partitions of a workspace in these generations."""
         return cls(
             Partition(workspace, generations.status),
             Partition(workspace, generations.graph),

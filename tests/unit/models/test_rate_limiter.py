@@ -1,4 +1,4 @@
-"""One process's guard, with the bus in memory: turns, patience, pauses, and a bus that does not answer."""
+"""The rate limiter of one process, with the bus in memory: turns, waits, pauses, and a bus that does not answer."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -8,12 +8,12 @@ import pytest_asyncio
 
 from runtime.bus.memory import MemorySharedValues
 from runtime.errors import Poison, RateLimited, Unavailable
-from runtime.models import limits_guard
-from runtime.models.limits import FAILURES, Limits
-from runtime.models.limits_guard import Guard
-from runtime.models.limits_shared import Guards, paused
+from runtime.models import rate_limiter
+from runtime.models.limits import FAILURES_TO_OPEN, Limits
+from runtime.models.rate_limiter import RateLimiter
+from runtime.models.rate_limiters import RateLimiters, pause_notices
 
-Make = Callable[..., Guard]
+Make = Callable[..., RateLimiter]
 
 
 class Watched(MemorySharedValues):
@@ -30,56 +30,56 @@ class Watched(MemorySharedValues):
 
 
 @pytest_asyncio.fixture
-async def guard() -> AsyncIterator[Make]:
-    """Makes guards, and closes them."""
-    made: list[Guard] = []
+async def limiter() -> AsyncIterator[Make]:
+    """Makes rate limiters, and closes them."""
+    made: list[RateLimiter] = []
 
-    def make(limits: Limits, values: MemorySharedValues | None = None, **options: float) -> Guard:
-        made.append(Guard("m at a host", limits, values, **options))
+    def make(limits: Limits, values: MemorySharedValues | None = None, **options: float) -> RateLimiter:
+        made.append(RateLimiter("m at a host", limits, values, **options))
         return made[-1]
 
     yield make
     await asyncio.gather(*(one.close() for one in made))
 
 
-async def fail(guard: Guard, error: Exception) -> None:
+async def fail(limiter: RateLimiter, error: Exception) -> None:
     with pytest.raises(type(error)):
-        async with guard.call():
+        async with limiter.call():
             raise error
 
 
-async def most_at_once(guards: list[Guard], calls: int) -> int:
+async def most_at_once(limiters: list[RateLimiter], calls: int) -> int:
     under_way = most = 0
 
-    async def one(guard: Guard) -> None:
+    async def one(limiter: RateLimiter) -> None:
         nonlocal under_way, most
-        async with guard.call():
+        async with limiter.call():
             under_way += 1
             most = max(most, under_way)
             await asyncio.sleep(0.005)
             under_way -= 1
 
-    await asyncio.gather(*(one(guards[number % len(guards)]) for number in range(calls)))
+    await asyncio.gather(*(one(limiters[number % len(limiters)]) for number in range(calls)))
     return most
 
 
-async def heard_of_each_other(replicas: list[Guard]) -> None:
+async def heard_of_each_other(replicas: list[RateLimiter]) -> None:
     """Have a call under way in both, long enough for a beat or two."""
     async with replicas[0].call(), replicas[1].call():
-        await asyncio.sleep(2 * limits_guard.BEAT)
+        await asyncio.sleep(2 * rate_limiter.HEARTBEAT)
 
 
 @pytest.mark.parametrize("replicas", [1, 2, 3])
-async def test_no_more_calls_are_under_way_than_the_limit(guard: Make, replicas: int) -> None:
+async def test_no_more_calls_are_under_way_than_the_limit(limiter: Make, replicas: int) -> None:
     values = MemorySharedValues()
-    assert await most_at_once([guard(Limits(calls=4), values) for _ in range(replicas)], 24) == 4
+    assert await most_at_once([limiter(Limits(calls=4), values) for _ in range(replicas)], 24) == 4
 
 
-async def test_without_limits_everybody_is_let_in(guard: Make) -> None:
-    for free in (guard(Limits(), MemorySharedValues()), guard(Limits())):
+async def test_without_limits_everybody_is_let_in(limiter: Make) -> None:
+    for free in (limiter(Limits(), MemorySharedValues()), limiter(Limits())):
         everybody = asyncio.Barrier(50)
 
-        async def come_in(free: Guard = free, everybody: asyncio.Barrier = everybody) -> None:
+        async def come_in(free: RateLimiter = free, everybody: asyncio.Barrier = everybody) -> None:
             async with free.call():
                 await everybody.wait()
 
@@ -87,25 +87,25 @@ async def test_without_limits_everybody_is_let_in(guard: Make) -> None:
             await asyncio.gather(*(come_in() for _ in range(50)))
 
 
-async def test_many_calls_cost_few_trips_to_the_bus(guard: Make) -> None:
+async def test_many_calls_cost_few_trips_to_the_bus(limiter: Make) -> None:
     values = Watched()
-    replicas = [guard(Limits(calls=8, requests=60_000, tokens=60_000_000), values) for _ in range(2)]
+    replicas = [limiter(Limits(calls=8, requests=60_000, tokens=60_000_000), values) for _ in range(2)]
     for _ in range(10):
         await most_at_once(replicas, 80)
     assert values.writes <= values.reads < 80
 
 
-async def test_what_is_held_is_given_back_when_nothing_runs(guard: Make) -> None:
+async def test_what_is_held_is_given_back_when_nothing_runs(limiter: Make) -> None:
     values = MemorySharedValues()
-    first, second = guard(Limits(calls=2), values), guard(Limits(calls=2), values)
+    first, second = limiter(Limits(calls=2), values), limiter(Limits(calls=2), values)
     await most_at_once([first], 4)
     await first.close()
     assert b'"shares":{}' in (await values.read(first.key))[0]
     assert await most_at_once([second], 4) == 2
 
 
-async def test_a_person_does_not_wait_for_ever(guard: Make) -> None:
-    limited = guard(Limits(calls=1), patience=0.1)
+async def test_a_person_does_not_wait_for_ever(limiter: Make) -> None:
+    limited = limiter(Limits(calls=1), max_wait=0.1)
     async with limited.call():
         with pytest.raises(RateLimited, match=r"no turn within 0\.1 s"):
             async with limited.call():
@@ -114,22 +114,22 @@ async def test_a_person_does_not_wait_for_ever(guard: Make) -> None:
         pass
 
 
-async def test_a_paused_provider_is_not_called_and_the_error_says_for_how_long(guard: Make) -> None:
+async def test_a_paused_provider_is_not_called_and_the_error_says_for_how_long(limiter: Make) -> None:
     values = MemorySharedValues()
-    first, second = guard(Limits(calls=2), values), guard(Limits(calls=2), values)
+    first, second = limiter(Limits(calls=2), values), limiter(Limits(calls=2), values)
     await fail(first, RateLimited("slow down", retry_after=40))
     with pytest.raises(RateLimited, match="slow down") as caught:
         async with second.call():
             raise AssertionError("it was called")
     assert 35 < (caught.value.retry_after or 0) <= 40
-    assert await paused(values) == [await first.note()]
-    assert "slow down" in (await paused(values))[0]
+    assert await pause_notices(values) == [await first.note()]
+    assert "slow down" in (await pause_notices(values))[0]
 
 
-async def test_failures_of_all_replicas_together_open_the_breaker(guard: Make) -> None:
+async def test_failures_of_all_replicas_together_open_the_breaker(limiter: Make) -> None:
     values = MemorySharedValues()
-    replicas = [guard(Limits(calls=2), values) for _ in range(2)]
-    for number in range(FAILURES):
+    replicas = [limiter(Limits(calls=2), values) for _ in range(2)]
+    for number in range(FAILURES_TO_OPEN):
         await fail(replicas[number % 2], Unavailable("HTTP 500"))
     for one in replicas:
         with pytest.raises(RateLimited, match="HTTP 500"):
@@ -137,26 +137,26 @@ async def test_failures_of_all_replicas_together_open_the_breaker(guard: Make) -
                 raise AssertionError("it was called")
 
 
-async def test_what_a_provider_refuses_for_its_content_shows_that_it_is_well(guard: Make) -> None:
-    one = guard(Limits(calls=2), MemorySharedValues())
+async def test_what_a_provider_refuses_for_its_content_shows_that_it_is_well(limiter: Make) -> None:
+    one = limiter(Limits(calls=2), MemorySharedValues())
     for _ in range(3):
-        for _ in range(FAILURES - 1):
+        for _ in range(FAILURES_TO_OPEN - 1):
             await fail(one, Unavailable("HTTP 500"))
         await fail(one, Poison("too long"))
     assert await one.note() is None
 
 
-async def test_a_429_without_a_word_pauses_for_a_moment(guard: Make) -> None:
-    one = guard(Limits(calls=2), MemorySharedValues())
+async def test_a_429_without_a_word_pauses_for_a_moment(limiter: Make) -> None:
+    one = limiter(Limits(calls=2), MemorySharedValues())
     await fail(one, RateLimited("slow down"))
     with pytest.raises(RateLimited) as caught:
         async with one.call():
             pass
-    assert 0 < (caught.value.retry_after or 0) <= limits_guard.PAUSE_WITHOUT_WORD
+    assert 0 < (caught.value.retry_after or 0) <= rate_limiter.DEFAULT_PAUSE
 
 
-async def test_a_cancelled_call_gives_its_turn_back(guard: Make) -> None:
-    one = guard(Limits(calls=1), MemorySharedValues())
+async def test_a_cancelled_call_gives_its_turn_back(limiter: Make) -> None:
+    one = limiter(Limits(calls=1), MemorySharedValues())
     begun = asyncio.Event()
 
     async def hang() -> None:
@@ -173,11 +173,11 @@ async def test_a_cancelled_call_gives_its_turn_back(guard: Make) -> None:
 
 
 async def test_without_the_bus_a_replica_goes_by_its_own_part_and_comes_back(
-    guard: Make, monkeypatch: pytest.MonkeyPatch
+    limiter: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits_guard, "ALONE", 0.2)
+    monkeypatch.setattr(rate_limiter, "LOCAL_LIMITS_DURATION", 0.2)
     values = Watched()
-    replicas = [guard(Limits(calls=4), values) for _ in range(2)]
+    replicas = [limiter(Limits(calls=4), values) for _ in range(2)]
     await heard_of_each_other(replicas)
     values.down = True
     assert await most_at_once(replicas, 16) <= 4
@@ -187,25 +187,25 @@ async def test_without_the_bus_a_replica_goes_by_its_own_part_and_comes_back(
     assert await most_at_once(replicas, 16) == 4
 
 
-async def test_a_bus_that_never_answered_leaves_the_whole_limit(guard: Make) -> None:
+async def test_a_bus_that_never_answered_leaves_the_whole_limit(limiter: Make) -> None:
     values = Watched()
     values.down = True
-    assert await most_at_once([guard(Limits(calls=3), values)], 9) == 3
+    assert await most_at_once([limiter(Limits(calls=3), values)], 9) == 3
 
 
-async def test_a_value_nobody_can_read_counts_as_none(guard: Make) -> None:
+async def test_a_value_nobody_can_read_counts_as_none(limiter: Make) -> None:
     values = MemorySharedValues()
-    one = guard(Limits(calls=2), values)
+    one = limiter(Limits(calls=2), values)
     await values.write(one.key, b"[]", 0)
     assert await most_at_once([one], 4) == 2
 
 
-async def test_guards_of_one_use_and_key_share_a_state_and_tell_people(guard: Make) -> None:
+async def test_limiters_of_one_use_and_key_share_a_state_and_tell_people(limiter: Make) -> None:
     values = MemorySharedValues()
-    first, second = Guards(values), Guards(values)
-    one = first.guard("language model", "m at a host", "url m", Limits(calls=1))
-    other = second.guard("language model", "m at a host", "url m", Limits(calls=1))
-    embeddings = second.guard("embeddings", "m at a host", "url m", Limits(calls=1))
+    first, second = RateLimiters(values), RateLimiters(values)
+    one = first.limiter("language model", "m at a host", "url m", Limits(calls=1))
+    other = second.limiter("language model", "m at a host", "url m", Limits(calls=1))
+    embeddings = second.limiter("embeddings", "m at a host", "url m", Limits(calls=1))
     assert one.key == other.key != embeddings.key
     await fail(one, RateLimited("slow down", retry_after=9))
     assert "slow down" in (await second.notes["language model"]() or "")
