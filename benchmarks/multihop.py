@@ -34,7 +34,7 @@ from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.vectors.memory import MemoryVectors
 from services.chunker.handler import on_document_added
 from services.extractor.adapters.extraction_cache import ExtractionCache
-from services.extractor.adapters.rules import OfflineExtractor
+from services.extractor.adapters.offline import OfflineExtractor
 from services.extractor.handler import on_chunks_created
 from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged

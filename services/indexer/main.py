@@ -20,7 +20,7 @@ from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.indexer.settings import IndexerSettings
 
-CALLS_OF_A_GROUP = 8
+CALLS_PER_GROUP = 8
 """Full batches whose vectors are written down together."""
 
 
@@ -72,7 +72,7 @@ def main() -> None:
         rows, graph = open_documents(settings), open_graph(settings)
         versions = LogVersions(bus.log)
         health.notes["vectors"] = partial(embeddings.note, bus.pointers)
-        indexing = Indexing(embeddings, rows, graph, versions, CALLS_OF_A_GROUP * settings.embedding_batch_num)
+        indexing = Indexing(embeddings, rows, graph, versions, CALLS_PER_GROUP * settings.embedding_batch_num)
         try:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)

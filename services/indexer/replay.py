@@ -16,7 +16,7 @@ from runtime.stores.vectors.port import Vectors
 from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import index_graph, on_chunks
 
-KEYS = 500
+BATCH_SIZE = 500
 """Entities and relations that are indexed at once."""
 
 
@@ -61,7 +61,7 @@ class VectorReplay:
         """Make the vectors of the collected keys; `retry` runs each batch. Yields how many are made, of how many."""
         for workspace, keys in self._keys.items():
             done = 0
-            for batch in batched(sorted(keys), KEYS):
+            for batch in batched(sorted(keys), BATCH_SIZE):
                 await retry(partial(self._index, workspace, batch, generations))
                 done += len(batch)
                 yield done, len(keys)

@@ -16,17 +16,17 @@ from runtime.models.scripted import Answer, ScriptedChat
 from runtime.stores.documents.memory import MemoryRows
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
-from services.extractor.adapters.rules import OfflineExtractor
+from services.extractor.adapters.offline import OfflineExtractor
 from services.extractor.domain.guidance import DELIMITER as D
-from services.extractor.domain.guidance import Recipe
+from services.extractor.domain.guidance import ExtractionConfig
 from services.extractor.handler import cache_key, on_chunks_created
 from services.extractor.replay import on_entities_extracted
 from tests.support.events import chunk, chunked, delivered, document, reference
 
-ONCE = Recipe(gleaning=0)
+ONCE = ExtractionConfig(gleaning=0)
 
 
-def asking(chat: ScriptedChat, recipe: Recipe = ONCE) -> ModelExtractor:
+def asking(chat: ScriptedChat, recipe: ExtractionConfig = ONCE) -> ModelExtractor:
     """An extractor whose tokens are words."""
     return ModelExtractor(chat, recipe, lambda text: len(text.split()))
 
@@ -34,7 +34,7 @@ def asking(chat: ScriptedChat, recipe: Recipe = ONCE) -> ModelExtractor:
 class Bench:
     """The handler, its cache, and a model that answers by the word a passage begins with."""
 
-    def __init__(self, rows: MemoryRows | None = None, recipe: Recipe = ONCE, **answers: Answer) -> None:
+    def __init__(self, rows: MemoryRows | None = None, recipe: ExtractionConfig = ONCE, **answers: Answer) -> None:
         self.rows, self.recipe = rows or MemoryRows(), recipe
         self.chat = ScriptedChat(lambda messages: self.answer(messages[-1].content))
         self.answers = answers

@@ -16,7 +16,7 @@ from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.adapters import CachedEmbeddings
-from services.indexer.handler import SETTLE_ROUNDS, index_graph, on_chunks, on_graph_merged
+from services.indexer.handler import MAX_ROUNDS, index_graph, on_chunks, on_graph_merged
 from tests.support.events import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 
@@ -178,7 +178,7 @@ async def test_an_entity_that_goes_while_it_is_indexed_is_not_left_behind() -> N
 
 
 async def test_a_graph_that_never_rests_is_tried_again_later() -> None:
-    bench = Bench(Moving(rewrite, 10 * SETTLE_ROUNDS))
+    bench = Bench(Moving(rewrite, 10 * MAX_ROUNDS))
     await bench.merger.graph.put(SPACE, [Entity("A", 1, description="old")], [])
     with pytest.raises(Retryable, match="faster than it can be indexed"):
         await bench.index({"A"}, set())

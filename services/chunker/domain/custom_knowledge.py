@@ -12,18 +12,17 @@ from contracts.values import (
     Chunk,
     CustomEntity,
     CustomExtraction,
-    CustomKnowledge,
     CustomRelation,
     ExtractedEntity,
     ExtractedRelation,
 )
 from runtime.errors import Poison
-from services.chunker.domain.passages import Tokens
+from services.chunker.domain.passages import TokenCodec
 
 Row = CustomEntity | CustomRelation
 
 
-def chunks(document_id: str, knowledge: CustomKnowledge, tokens: Tokens, size: int) -> Iterator[Chunk]:
+def chunks(document_id: str, knowledge: Knowledge, tokens: TokenCodec, size: int) -> Iterator[Chunk]:
     """The chunks as they were given, then what belongs to none of them, in chunks of about `size` tokens.
 
     Raises Poison when nothing of it can be printed.
@@ -45,7 +44,7 @@ def chunks(document_id: str, knowledge: CustomKnowledge, tokens: Tokens, size: i
         raise Poison("the knowledge is empty once control characters and blanks are gone")
 
 
-def _chunk(document_id: str, order: int, content: str, rows: Sequence[Row], tokens: Tokens) -> Chunk:
+def _chunk(document_id: str, order: int, content: str, rows: Sequence[Row], tokens: TokenCodec) -> Chunk:
     return Chunk(
         id=chunk_id(document_id, order),
         order=order,
@@ -72,7 +71,7 @@ def _chunk(document_id: str, order: int, content: str, rows: Sequence[Row], toke
     )
 
 
-def _pages(rows: Iterable[Row], tokens: Tokens, size: int) -> Iterator[tuple[str, list[Row]]]:
+def _pages(rows: Iterable[Row], tokens: TokenCodec, size: int) -> Iterator[tuple[str, list[Row]]]:
     """Rows and what is written of them, as many as fit `size` tokens, at least one."""
     lines: list[str] = []
     written: list[Row] = []
