@@ -12,6 +12,7 @@ from contracts.values import (
     Chunk,
     CustomEntity,
     CustomExtraction,
+    CustomKnowledge,
     CustomRelation,
     ExtractedEntity,
     ExtractedRelation,
@@ -22,7 +23,7 @@ from services.chunker.domain.passages import TokenCodec
 Row = CustomEntity | CustomRelation
 
 
-def chunks(document_id: str, knowledge: Knowledge, tokens: TokenCodec, size: int) -> Iterator[Chunk]:
+def chunks(document_id: str, knowledge: CustomKnowledge, tokens: TokenCodec, size: int) -> Iterator[Chunk]:
     """The chunks as they were given, then what belongs to none of them, in chunks of about `size` tokens.
 
     Raises Poison when nothing of it can be printed.
