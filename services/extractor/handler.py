@@ -8,7 +8,7 @@ from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFaile
 from contracts.graph import UNKNOWN_TYPE, Generations
 from contracts.ids import sha256
 from contracts.names import clean_name, clean_text
-from contracts.values import Chunk, ChunkRef, ExtractedEntity, ExtractedRelation, Given
+from contracts.values import Chunk, ChunkRef, CustomExtraction, ExtractedEntity, ExtractedRelation
 from runtime.bus.port import ALL_WANTED, BUG_ATTEMPTS, Delivery, DocumentVersions
 from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for
@@ -121,7 +121,9 @@ async def _ask(
     return extractor.prompt_version, whole, known
 
 
-def _from_custom_knowledge(delivery: Delivery[ChunksCreated], chunk: Chunk, given: Given) -> EntitiesExtracted:
+def _from_custom_knowledge(
+    delivery: Delivery[ChunksCreated], chunk: Chunk, given: CustomExtraction
+) -> EntitiesExtracted:
     """What somebody said of a chunk, under the names an extraction would give. Nothing is asked, paid or remembered."""
     entities: dict[str, ExtractedEntity] = {}
     for row in given.entities:

@@ -9,7 +9,7 @@ from contracts.graph import EmbeddingModel, Generations
 from runtime.bus.document_versions import LogVersions
 from runtime.bus.port import Delivery, DocumentVersions, Events
 from runtime.health import Health
-from runtime.projections.embedding import Embedding, Embeddings
+from runtime.projections.embedding import EmbeddedVectors, GenerationEmbedders
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.document_bounds import RowDocumentBounds
@@ -28,7 +28,7 @@ class Indexing:
     """The handlers, each batch with the embedding model of the generation that it goes to."""
 
     def __init__(
-        self, embeddings: Embeddings, rows: Rows, graph: Graph, versions: DocumentVersions, group: int
+        self, embeddings: GenerationEmbedders, rows: Rows, graph: Graph, versions: DocumentVersions, group: int
     ) -> None:
         self._embeddings, self._rows, self._graph, self._group = embeddings, rows, graph, group
         self._versions = versions
@@ -56,7 +56,7 @@ class Indexing:
                 batch, generations, graph=self._graph, vectors=found.vectors, embeddings=self._cached(found)
             )
 
-    def _cached(self, found: Embedding) -> CachedEmbeddings:
+    def _cached(self, found: EmbeddedVectors) -> CachedEmbeddings:
         if found.model not in self._caches:
             self._caches[found.model] = CachedEmbeddings(self._rows, found.embedder, self._group)
         return self._caches[found.model]
@@ -68,7 +68,7 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        embeddings = Embeddings(settings, bus.limiters)
+        embeddings = GenerationEmbedders(settings, bus.limiters)
         rows, graph = open_documents(settings), open_graph(settings)
         versions = LogVersions(bus.log)
         health.notes["vectors"] = partial(embeddings.note, bus.pointers)

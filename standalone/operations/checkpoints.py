@@ -15,7 +15,7 @@ from runtime.bus.nats.log import translated
 from runtime.bus.port import ActiveGenerations, Log, SharedValues
 from runtime.bus.write_status import EVENTS
 from runtime.errors import InvalidInput, Unavailable
-from runtime.projections.checkpoints import Watched, advance, look_at
+from runtime.projections.checkpoints import WatchedProjection, advance, state_of
 from runtime.projections.integrity import Verdict, read_verdict, write_verdict
 from runtime.stores.documents.checkpoints import RowCheckpoints, newest_version, read_mark, write_mark
 from runtime.stores.documents.port import Rows, Table
@@ -29,14 +29,14 @@ RESTORE_HINT = (
 )
 
 
-def watched_stores(projection: Projection, stores: Stores) -> Watched:
+def watched_stores(projection: Projection, stores: Stores) -> WatchedProjection:
     """All stores of a projection."""
     parts: dict[str, CheckpointStore] = {"the document store": RowCheckpoints(stores.rows, projection)}
     if projection == "graph":
         parts["the graph store"] = stores.graph
     if projection == "vectors":
         parts["the vector store"] = stores.vectors
-    return Watched(projection, parts)
+    return WatchedProjection(projection, parts)
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class Checkpoints:
     async def record(self, projection: Projection, generation: int, sequence: int) -> None:
         """Record that the generation holds everything up to that sequence."""
         state = await log_integrity.observe(self.jetstream)
-        found = await look_at(watched_stores(projection, self.stores), generation, self.values)
+        found = await state_of(watched_stores(projection, self.stores), generation, self.values)
         await advance(found, self.values, Checkpoint(sequence, state.created))
 
     async def require_intact(self, projection: Projection, generation: int) -> None:
         """Raises InvalidInput when a store lost what it held of that generation, or was filled from a log before."""
-        found = await look_at(watched_stores(projection, self.stores), generation, self.values)
+        found = await state_of(watched_stores(projection, self.stores), generation, self.values)
         state = await log_integrity.observe(self.jetstream)
         why = f"{' and '.join(found.lost)} lost what was in it" if found.lost else ""
         if any(one.log != state.created or one.sequence > state.last for _, one in found.checkpoints):
@@ -91,7 +91,7 @@ async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
         return found
     pointers = await NatsActiveGenerations.bind(jetstream)
     names = [consumer.name for consumer in CONSUMERS if consumer.stream == EVENTS]
-    evidence = await log_integrity.gathered(jetstream, values, names, 0, await read_mark(rows))
+    evidence = await log_integrity.collect_evidence(jetstream, values, names, 0, await read_mark(rows))
     evidence.claims.append(("the document store", await newest_version(rows, (await pointers.live()).status)))
     if found := await evidence.damage(jetstream, hashes=True):
         return found
@@ -130,7 +130,7 @@ async def add_unfinished_again(log: Log, pointers: ActiveGenerations, rows: Rows
         if space.generation != generation:
             continue
         for _, row in await rows.find(Table("documents", space), {"status": list(UNFINISHED)}):
-            again = await publisher.add_again(
+            again = await publisher.reprocess_document(
                 log, workspace=space.workspace, id=row["id"], version=row["version"], source="lightstream/rebuild"
             )
             added += again is not None

@@ -10,20 +10,20 @@ from contracts.ids import chunk_id
 from contracts.text import sanitize
 from contracts.values import (
     Chunk,
+    CustomEntity,
+    CustomExtraction,
+    CustomKnowledge,
+    CustomRelation,
     ExtractedEntity,
     ExtractedRelation,
-    Given,
-    Knowledge,
-    KnownEntity,
-    KnownRelation,
 )
 from runtime.errors import Poison
 from services.chunker.domain.passages import TokenCodec
 
-Row = KnownEntity | KnownRelation
+Row = CustomEntity | CustomRelation
 
 
-def chunks(document_id: str, knowledge: Knowledge, tokens: TokenCodec, size: int) -> Iterator[Chunk]:
+def chunks(document_id: str, knowledge: CustomKnowledge, tokens: TokenCodec, size: int) -> Iterator[Chunk]:
     """The chunks as they were given, then what belongs to none of them, in chunks of about `size` tokens.
 
     Raises Poison when nothing of it can be printed.
@@ -51,11 +51,11 @@ def _chunk(document_id: str, order: int, content: str, rows: Sequence[Row], toke
         order=order,
         tokens=len(tokens.encode(content)),
         content=content,
-        given=Given(
+        given=CustomExtraction(
             entities=tuple(
                 ExtractedEntity(name=row.name, type=row.type, description=row.description)
                 for row in rows
-                if isinstance(row, KnownEntity)
+                if isinstance(row, CustomEntity)
             ),
             relations=tuple(
                 ExtractedRelation(
@@ -66,7 +66,7 @@ def _chunk(document_id: str, order: int, content: str, rows: Sequence[Row], toke
                     weight=row.weight,
                 )
                 for row in rows
-                if isinstance(row, KnownRelation)
+                if isinstance(row, CustomRelation)
             ),
         ),
     )
@@ -93,7 +93,7 @@ def _pages(rows: Iterable[Row], tokens: TokenCodec, size: int) -> Iterator[tuple
 
 
 def _line(row: Row) -> str:
-    if isinstance(row, KnownEntity):
+    if isinstance(row, CustomEntity):
         said = f"{row.name} ({row.type})" if row.type else row.name
     else:
         said = f"{row.source}, {row.target}"

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 
 from contracts.ids import canonical_name, document_id
-from runtime.bus.publisher import Added, content_hash, standing_content
+from runtime.bus.publisher import Added, content_hash, current_content_hash
 from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import InvalidInput
 from runtime.parsing.encodings import Hint, validated_encoding
@@ -116,7 +116,7 @@ def _accepted_encoding(name: str) -> str:
 
 
 async def _refuse_other_text(publisher: DocumentPublisher, name: str, document: NewDocument) -> None:
-    standing = await standing_content(publisher.log, workspace=publisher.workspace, id=document_id("", name))
+    standing = await current_content_hash(publisher.log, workspace=publisher.workspace, id=document_id("", name))
     if standing not in {None, content_hash(document.text)}:
         raise Conflict(
             f"there is another document of the name {name}: give replace=true to make this its new version, "

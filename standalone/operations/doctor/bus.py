@@ -10,7 +10,7 @@ from runtime.bus import topology
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.errors import ServiceError
 from runtime.models.rate_limiters import pause_notices
-from runtime.projections.checkpoints import command
+from runtime.projections.checkpoints import rebuild_command
 from standalone.operations import parked_events
 from standalone.operations.checkpoints import RESTORE_HINT, combined_verdict
 from standalone.operations.dead_letters import count_dead_letters
@@ -48,7 +48,7 @@ async def _losses(bus: JetStreamContext) -> AsyncIterator[Finding]:
     if found.log:
         yield Finding("fault", f"the log has lost messages: {found.log}", RESTORE_HINT)
     for reason in found.stores.values():
-        yield Finding("fault", reason, f"`{command(tuple(found.stores))}` makes it anew from the log")
+        yield Finding("fault", reason, f"`{rebuild_command(tuple(found.stores))}` makes it anew from the log")
 
 
 async def _backlog(bus: JetStreamContext, notes: Mapping[str, str] | None) -> AsyncIterator[Finding]:

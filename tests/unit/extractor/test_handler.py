@@ -8,7 +8,7 @@ import pytest
 
 from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFailed, TokenUsage
 from contracts.graph import Generations
-from contracts.values import ExtractedEntity, ExtractedRelation, Given
+from contracts.values import CustomExtraction, ExtractedEntity, ExtractedRelation
 from runtime.bus.port import BUG_ATTEMPTS
 from runtime.errors import Poison, RateLimited, Retryable, Unavailable
 from runtime.models.port import Completion
@@ -218,7 +218,7 @@ async def test_without_a_model_names_and_ties_are_found_and_the_source_is_said()
     assert "offline" in fact.model
 
 
-GIVEN = Given.model_validate({
+GIVEN = CustomExtraction.model_validate({
     "entities": [
         {"name": " “Tide  mill” ", "type": "Old Building", "description": "Driven by the tide.&amp;"},
         {"name": "12", "type": "number", "description": "no name"},
@@ -259,7 +259,7 @@ async def test_what_came_with_a_chunk_is_said_at_once_under_clean_names() -> Non
 async def test_what_came_with_a_chunk_is_never_remembered_as_something_paid_for() -> None:
     bench = Bench()
     event = chunked(document("d", 7), "text")
-    event = event.model_copy(update={"chunks": (event.chunks[0].model_copy(update={"given": Given()}),)})
+    event = event.model_copy(update={"chunks": (event.chunks[0].model_copy(update={"given": CustomExtraction()}),)})
     (fact,) = await bench.extract(event)
     assert (fact.entities, fact.relations, bench.chat.calls) == ((), (), [])
     cache = ExtractionCache(bench.rows)
