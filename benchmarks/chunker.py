@@ -21,7 +21,7 @@ from runtime.bus import topology
 from runtime.bus.codec import decode
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import NatsLog
-from runtime.bus.publisher import add_document
+from runtime.bus.publisher import Submission, add_document
 from runtime.models.open import open_tokenizer
 from services.chunker.domain import document
 from tests.support import real_texts
@@ -84,7 +84,9 @@ async def _long(way: str, name: str, text: str, size: int) -> str:
             log = NatsLog(jetstream)
             async with service("chunker", Path(folder), NATS_URL=server.url, CHUNK_STRATEGY=way) as process:
                 began = time.perf_counter()
-                await add_document(log, NatsBlobs(jetstream), workspace="w", text=long, source="benchmark", id="long")
+                await add_document(
+                    log, NatsBlobs(jetstream), Submission(text=long, id="long"), workspace="w", source="benchmark"
+                )
                 put = time.perf_counter()
                 parts, first = await _parts(log)
                 seconds = time.perf_counter() - put

@@ -43,8 +43,9 @@ async def main() -> None:
     await rag.finalize_storages()
 
 
-def opened(folder: str, url: str, model: str, embedding_model: str, dimension: str, key: str, client: str) -> LightRAG:
+def opened(folder: str, *flags: str) -> LightRAG:
     """With four model calls at once, and four documents."""
+    url, model, embedding_model, dimension, key, client = flags
     complete, embed = {"own": own, "shared": shared}[client](url, model, embedding_model, key)
     return LightRAG(
         working_dir=folder,

@@ -7,7 +7,7 @@ caused this one), `correlationid` (the DocumentAdded or command that began it al
 
 import re
 from datetime import datetime
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
@@ -65,6 +65,17 @@ def parse_type(attribute: str) -> tuple[str, int]:
     return found[1], int(found[2])
 
 
+class Lineage(NamedTuple):
+    """Where an event comes from: ids of the event that caused it and of the one that began it all, and its trace."""
+
+    causation: str | None = None
+    correlation: str | None = None
+    traceparent: str | None = None
+
+
+NO_LINEAGE = Lineage()
+
+
 def wrap(
     event: E,
     *,
@@ -72,9 +83,7 @@ def wrap(
     source: str,
     workspace: str,
     time: datetime,
-    causation: str | None = None,
-    correlation: str | None = None,
-    traceparent: str | None = None,
+    lineage: Lineage = NO_LINEAGE,
 ) -> Envelope[E]:
     """Put an event into its envelope."""
     return Envelope(
@@ -85,8 +94,8 @@ def wrap(
         time=time,
         dataschema=f"urn:lightstream:schema:{event.type_name()}.v{event.version}",
         workspace=workspace,
-        causationid=causation,
-        correlationid=correlation,
-        traceparent=traceparent,
+        causationid=lineage.causation,
+        correlationid=lineage.correlation,
+        traceparent=lineage.traceparent,
         data=event,
     )

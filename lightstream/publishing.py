@@ -56,7 +56,7 @@ async def publish_document(
     """
     from runtime.bus.nats.blobs import NatsBlobs
     from runtime.bus.nats.log import NatsLog, connected
-    from runtime.bus.publisher import add_document
+    from runtime.bus.publisher import Submission, add_document
 
     place = checked_workspace(workspace or "default")
     with _translating_errors():
@@ -65,15 +65,17 @@ async def publish_document(
             added = await add_document(
                 NatsLog(jetstream),
                 NatsBlobs(jetstream),
+                Submission(
+                    text=text,
+                    id=id,
+                    file_path=about.get("file_path", UNKNOWN_SOURCE),
+                    track_id=about.get("track_id"),
+                    metadata=about.get("metadata") or {},
+                    chunking=about.get("chunking"),
+                    pages=about.get("pages", ()),
+                ),
                 workspace=place,
-                text=text,
-                id=id,
                 source=about.get("source", SOURCE),
-                file_path=about.get("file_path", UNKNOWN_SOURCE),
-                track_id=about.get("track_id"),
-                metadata=about.get("metadata"),
-                chunking=about.get("chunking"),
-                pages=about.get("pages", ()),
             )
     return Published(id=added.document_id, sequence=added.sequence, is_new=added.is_new)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from contracts import subjects
-from contracts.envelope import Envelope, Header, wrap
+from contracts.envelope import Envelope, Header, Lineage, wrap
 from contracts.events import DocumentAdded, Event, Stage, StageFailed
 from contracts.ids import event_id
 from contracts.text import encodable
@@ -46,9 +46,7 @@ def failure(
         source=f"lightstream/{stage}",
         workspace=header.workspace,
         time=time,
-        causation=header.id,
-        correlation=header.correlationid or header.id,
-        traceparent=traceparent_for(header.traceparent),
+        lineage=Lineage(header.id, header.correlationid or header.id, traceparent_for(header.traceparent)),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import structlog
 
-from contracts.envelope import Envelope, wrap
+from contracts.envelope import Envelope, Lineage, wrap
 from contracts.events import Event, Stage
 from contracts.graph import Generations
 from contracts.ids import event_id
@@ -172,9 +172,7 @@ class EventProcessor:
             source=f"lightstream/{self.stage}",
             workspace=cause.workspace,
             time=self.now(),
-            causation=cause.id,
-            correlation=cause.correlation,
-            traceparent=traceparent_for(cause.traceparent),
+            lineage=Lineage(cause.id, cause.correlation, traceparent_for(cause.traceparent)),
         )
 
     async def _failed(self, message: Message, delivery: Delivery[Event], error: Exception) -> None:

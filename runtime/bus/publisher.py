@@ -2,18 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
 from contracts import subjects
-from contracts.envelope import Envelope, wrap
+from contracts.envelope import Envelope, Lineage, wrap
 from contracts.events import DocumentAdded, DocumentCancelled, DocumentDeleted, Event, GraphEdited
 from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, sha256
 from contracts.moments import microseconds
 from contracts.text import INLINE_LIMIT, encodable, sanitize
-from contracts.values import Chunking, CustomKnowledge, DocumentVersion, Scalar
+from contracts.values import BlobRef, Chunking, CustomKnowledge, DocumentVersion, Scalar
 from runtime.bus.codec import decode, explain
 from runtime.bus.port import Blobs, Log
 from runtime.errors import InvalidInput, ServiceError
@@ -41,72 +42,81 @@ class Added(NamedTuple):
     at: int = 0
 
 
+@dataclass(frozen=True, kw_only=True)
+class Submission:
+    """A document as somebody hands it in: a text, or `knowledge` instead of one."""
+
+    text: str = ""
+    knowledge: CustomKnowledge | None = None
+    file_path: str = UNKNOWN_SOURCE
+    id: str | None = None
+    """Without one the id derives from the file's name, else from the text."""
+    track_id: str | None = None
+    metadata: Mapping[str, Scalar] = field(default_factory=dict[str, Scalar])
+    pages: Sequence[int] = ()
+    """The places in the text at which its pages begin."""
+    chunking: Chunking | None = None
+    default_chunking: Chunking | None = None
+    """How the chunker cuts where `chunking` does not say, if known: then contradictions are rejected here."""
+
+    def validated_content(self) -> str:
+        """Return the text, or the knowledge as JSON. Raises InvalidInput for a blank, too long or contradictory one."""
+        if chunking := self.chunking:
+            default = self.default_chunking
+            _validated(lambda: chunking.over(default).bounded() if default else chunking.bounded())
+        content = self.knowledge.model_dump_json() if self.knowledge else encodable(self.text)
+        _check(self.text, content, self.knowledge)
+        return content
+
+    def event(self, id: str, file_path: str, content: str, blob: BlobRef | None) -> DocumentAdded:
+        """Return the event that carries the content, or the reference to it. Raises InvalidInput."""
+        shortened = len(content) != len(self.text)
+        return _validated(
+            lambda: DocumentAdded(
+                document_id=id,
+                text=None if blob or self.knowledge else content,
+                blob=blob,
+                knowledge=self.knowledge,
+                file_path=file_path,
+                track_id=self.track_id,
+                metadata=dict(self.metadata),
+                chunking=self.chunking,
+                pages=tuple((len(encodable(self.text[:place])) for place in self.pages) if shortened else self.pages),
+            )
+        )
+
+
 async def add_document(
-    log: Log,
-    blobs: Blobs,
-    *,
-    workspace: str,
-    text: str = "",
-    source: str,
-    file_path: str = UNKNOWN_SOURCE,
-    id: str | None = None,
-    track_id: str | None = None,
-    metadata: Mapping[str, Scalar] | None = None,
-    chunking: Chunking | None = None,
-    cut_by_default: Chunking | None = None,
-    pages: Sequence[int] = (),
-    knowledge: CustomKnowledge | None = None,
-    key: str = "",
+    log: Log, blobs: Blobs, submission: Submission, *, workspace: str, source: str, key: str = ""
 ) -> Added:
     """Publish a DocumentAdded and return once the log has it durably. What stands there already is not added.
 
     Of several calls of one workspace with the same `key` within the log's duplicate window only the first one adds
     anything, whatever the others say: all of them return where the first one's event stands, and its track id.
 
-    `pages` are the places in the text at which its pages begin. `knowledge` is given instead of a text.
-    `cut_by_default` is how the chunker cuts where `chunking` does not say, if the caller knows: then what the two
-    together cannot mean is refused here, and not by the chunker.
-
-    Raises InvalidInput for what is blank, too long or contradicts itself and for a name that is none, `Unavailable`
-    when the log does not take it.
+    Raises InvalidInput for a submission that cannot be a document, `Unavailable` when the log does not take it.
     """
-    if chunking:
-        _validated(lambda: chunking.over(cut_by_default).bounded() if cut_by_default else chunking.bounded())
-    content = knowledge.model_dump_json() if knowledge else encodable(text)
-    _check(text, content, knowledge)
-    file_path = validated_name(encodable(file_path)) or UNKNOWN_SOURCE
-    name = encodable(id) if id else document_id(content if knowledge else sanitize(content), file_path)
+    content, knowledge = submission.validated_content(), submission.knowledge
+    file_path = validated_name(encodable(submission.file_path)) or UNKNOWN_SOURCE
+    name = encodable(submission.id or "") or document_id(content if knowledge else sanitize(content), file_path)
     before, there, at = await _current_version(log, workspace, name)
     if there and _hash(there) == sha256(content):
         return Added(name, before, is_new=False, track_id=there.track_id or "", at=microseconds(at))
     blob = await blobs.put(content) if not knowledge and len(content.encode()) > INLINE_LIMIT else None
-    event = _validated(
-        lambda: DocumentAdded(
-            document_id=name,
-            text=None if blob or knowledge else content,
-            blob=blob,
-            knowledge=knowledge,
-            file_path=file_path,
-            track_id=track_id,
-            metadata=dict(metadata or {}),
-            chunking=chunking,
-            pages=tuple(pages if len(content) == len(text) else (len(encodable(text[:place])) for place in pages)),
-        )
-    )
-    # What stood before is part of the id: a text that comes back after another one is a new fact.
+    # What stood before is part of the id: a text that comes back after another one is a new event.
     cause = f"{workspace}/key/{key}" if key else f"{workspace}/{name}/{before}/{sha256(content)}"
     envelope: Envelope[Event] = wrap(
-        event,
+        submission.event(name, file_path, content, blob),
         id=event_id(cause, "DocumentAdded"),
         source=source,
         workspace=workspace,
         time=_after(at),
-        traceparent=traceparent_for(),
+        lineage=Lineage(traceparent=traceparent_for()),
     )
     sequence = await log.publish(envelope)
     if key:
         return await _stands_at(log, sequence, envelope)
-    return Added(name, sequence, True, track_id or "", _time(envelope))
+    return Added(name, sequence, True, submission.track_id or "", _time(envelope))
 
 
 async def current_content_hash(log: Log, *, workspace: str, id: str) -> str | None:
@@ -134,7 +144,7 @@ async def reprocess_document(log: Log, *, workspace: str, id: str, version: int,
         source=source,
         workspace=workspace,
         time=_after(at),
-        traceparent=traceparent_for(),
+        lineage=Lineage(traceparent=traceparent_for()),
     )
     return Added(id, await log.publish(envelope), True, there.track_id or "", _time(envelope))
 
@@ -160,7 +170,7 @@ async def delete_document(
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
-        traceparent=traceparent_for(),
+        lineage=Lineage(traceparent=traceparent_for()),
     )
     return Added(id, await log.publish(envelope), is_new=True)
 
@@ -180,7 +190,7 @@ async def cancel_document(log: Log, *, workspace: str, id: str, editor: str, sou
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
-        traceparent=traceparent_for(),
+        lineage=Lineage(traceparent=traceparent_for()),
     )
     await log.publish(envelope)
     return version
@@ -199,7 +209,7 @@ async def edit_graph(log: Log, *, workspace: str, edit: GraphEdited, source: str
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
-        traceparent=traceparent_for(),
+        lineage=Lineage(traceparent=traceparent_for()),
     )
     await log.publish(envelope)
     return _time(envelope)

@@ -8,7 +8,7 @@ from nats.js import JetStreamContext
 
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import NatsLog, connected
-from runtime.bus.publisher import add_document
+from runtime.bus.publisher import Submission, add_document
 from runtime.errors import InvalidInput
 from runtime.parsing.files import Parsed
 from runtime.parsing.names import printable_name
@@ -108,13 +108,15 @@ async def _add(
     added = await add_document(
         NatsLog(bus),
         NatsBlobs(bus),
+        Submission(
+            text=parsed.text,
+            file_path=source.name,
+            id=source.id,
+            track_id=track_id,
+            metadata=parsed.metadata,
+            pages=parsed.pages,
+        ),
         workspace=workspace,
-        text=parsed.text,
-        file_path=source.name,
-        id=source.id,
-        track_id=track_id,
-        metadata=parsed.metadata,
-        pages=parsed.pages,
         source=SOURCE,
     )
     return AddedDocument(added.document_id, source.name, added.sequence, added.at), added.is_new

@@ -26,7 +26,7 @@ from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvent
-from runtime.bus.publisher import add_document
+from runtime.bus.publisher import Submission, add_document
 from runtime.errors import ConfigurationError, Unavailable
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
 from tests.support.events import added, sealed
@@ -247,7 +247,9 @@ async def test_what_services_do_together_works(bus: DeployedBus) -> None:
     assert (found := await log.newest("w", "d", "DocumentAdded")) and found.sequence == first
     assert await log.following(first - 1, subjects.of_type("DocumentAdded")) is not None
     assert await log.last("w") >= first
-    one = [await add_document(log, NatsBlobs(asked), workspace="w", text=t, source="t", key="k") for t in "ab"]
+    one = [
+        await add_document(log, NatsBlobs(asked), Submission(text=t), workspace="w", source="t", key="k") for t in "ab"
+    ]
     assert [found.is_new for found in one] == [True, False]
     blob = await NatsBlobs(asked).put("text")
     assert await NatsBlobs(read).get(blob) == "text"

@@ -15,7 +15,7 @@ from contracts.events import DocumentAdded
 from contracts.ids import event_id
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import NatsLog
-from runtime.bus.publisher import add_document
+from runtime.bus.publisher import Submission, add_document
 from runtime.errors import InvalidInput
 from tests.support.nats_server import Reachable
 
@@ -56,7 +56,7 @@ async def test_the_log_on_a_terminal_is_one_harmless_line_for_each_event(
 async def test_no_publisher_of_ours_takes_a_name_that_is_none(jetstream: JetStreamContext, name: str) -> None:
     with pytest.raises(InvalidInput, match=r"not the name of a document|the name is too long") as refusal:
         await add_document(
-            NatsLog(jetstream), NatsBlobs(jetstream), workspace="w", text="x", source="/t", file_path=name
+            NatsLog(jetstream), NatsBlobs(jetstream), Submission(text="x", file_path=name), workspace="w", source="/t"
         )
     assert (await jetstream.stream_info("KB_EVENTS")).state.messages == 0
     assert str(refusal.value).isprintable()

@@ -27,7 +27,7 @@ from runtime.bus import topology
 from runtime.bus.nats import log as bus
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import NatsLog
-from runtime.bus.publisher import add_document
+from runtime.bus.publisher import Submission, add_document
 from runtime.errors import Unavailable
 from tests.support.freezing import freeze
 from tests.support.nats_server import Reachable, RunningNats, connected, reconnected, until
@@ -205,7 +205,7 @@ async def test_one_document_in_two_workspaces_is_two_events(jetstream: JetStream
     """T16: an id made of the document alone would let the second tenant's document vanish."""
     log, blobs = NatsLog(jetstream), NatsBlobs(jetstream)
     for workspace in ("one", "two", "one", "two"):
-        await add_document(log, blobs, workspace=workspace, text="the same text", source="tests", id="doc")
+        await add_document(log, blobs, Submission(text="the same text", id="doc"), workspace=workspace, source="tests")
     assert await events(jetstream) == 2
 
 

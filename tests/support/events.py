@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from contracts.envelope import Envelope, wrap
+from contracts.envelope import Envelope, Lineage, wrap
 from contracts.events import (
     ChunksCreated,
     DocumentAdded,
@@ -24,7 +24,8 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 def sealed(event: Event, *, id: str = "cause", workspace: str = "w", **attributes: Any) -> Envelope[Event]:
     """The event in an envelope from a test's own publisher."""
-    return wrap(event, id=id, source="tests", workspace=workspace, time=attributes.pop("time", NOON), **attributes)
+    time = attributes.pop("time", NOON)
+    return wrap(event, id=id, source="tests", workspace=workspace, time=time, lineage=Lineage(**attributes))
 
 
 def delivered(

@@ -8,7 +8,7 @@ from uuid import uuid4
 from contracts.ids import UNKNOWN_SOURCE, canonical_name, sha256
 from contracts.values import Chunking, Scalar
 from runtime.bus.port import Blobs, Log
-from runtime.bus.publisher import Added, add_document
+from runtime.bus.publisher import Added, Submission, add_document
 from runtime.errors import InvalidInput
 from runtime.parsing.names import validated_name
 from services.query.event_source import SOURCE
@@ -81,16 +81,18 @@ async def publish_document(
     added = await add_document(
         publisher.log,
         publisher.blobs,
+        Submission(
+            text=document.text,
+            file_path=name or UNKNOWN_SOURCE,
+            id=document.id,
+            track_id=request.id,
+            metadata=document.metadata,
+            chunking=document.chunking,
+            pages=document.pages,
+        ),
         workspace=publisher.workspace,
-        text=document.text,
-        file_path=name or UNKNOWN_SOURCE,
-        id=document.id,
-        track_id=request.id,
-        metadata=document.metadata,
-        chunking=document.chunking,
-        pages=document.pages,
-        key=f"{request.key}/{number}" if request.key else "",
         source=SOURCE,
+        key=f"{request.key}/{number}" if request.key else "",
     )
     if request.key and added.track_id != request.id and f"_{request.key}_" in added.track_id:
         raise InvalidInput("this Idempotency-Key was used with another request: choose a new one for each")

@@ -1,6 +1,7 @@
 """How documents enter the log: checked, once, long texts beside it."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from contracts.values import Chunking, CustomKnowledge
 from runtime.bus import publisher
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryBlobs, MemoryLog
-from runtime.bus.publisher import Added, add_document, edit_graph, reprocess_document
+from runtime.bus.publisher import Added, Submission, add_document, edit_graph, reprocess_document
 from runtime.errors import InvalidInput, Unavailable
 
 
@@ -25,8 +26,9 @@ class Shelf:
     def __init__(self) -> None:
         self.log, self.blobs = MemoryLog(), MemoryBlobs()
 
-    async def add(self, text: str = "", **fields: object) -> Added:
-        return await add_document(self.log, self.blobs, text=text, source="tests", **{"workspace": "w", **fields})  # type: ignore[arg-type]
+    async def add(self, text: str = "", workspace: str = "w", key: str = "", **fields: Any) -> Added:
+        submission = Submission(text=text, **fields)
+        return await add_document(self.log, self.blobs, submission, workspace=workspace, source="tests", key=key)
 
     @property
     def events(self) -> list[DocumentAdded]:
@@ -175,13 +177,13 @@ async def test_pages_that_go_back_are_refused(shelf: Shelf) -> None:
 
 async def test_cutting_that_cannot_be_done_is_refused_where_the_service_s_own_is_known(shelf: Shelf) -> None:
     with pytest.raises(InvalidInput, match="overlap 1200 must be smaller than size 1200"):
-        await shelf.add("text", chunking=Chunking(overlap=1200), cut_by_default=Chunking(size=1200, overlap=100))
+        await shelf.add("text", chunking=Chunking(overlap=1200), default_chunking=Chunking(size=1200, overlap=100))
     with pytest.raises(InvalidInput, match="overlap 601 is more than half of size 1200: give at most 600"):
-        await shelf.add("text", chunking=Chunking(overlap=601), cut_by_default=Chunking(size=1200, overlap=100))
+        await shelf.add("text", chunking=Chunking(overlap=601), default_chunking=Chunking(size=1200, overlap=100))
     with pytest.raises(InvalidInput, match="overlap 999 is more than half of size 1000: give at most 500"):
         await shelf.add("text", chunking=Chunking(size=1000, overlap=999))
     assert shelf.log.messages == []
-    assert (await shelf.add("text", chunking=Chunking(size=50), cut_by_default=Chunking(size=1200, overlap=9))).is_new
+    assert (await shelf.add("text", chunking=Chunking(size=50), default_chunking=Chunking(size=1200, overlap=9))).is_new
     assert shelf.events[0].chunking == Chunking(size=50), "the service's own is not published"
 
 

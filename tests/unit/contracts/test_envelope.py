@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from contracts.envelope import Header, parse_type, type_attribute, wrap
+from contracts.envelope import Header, Lineage, parse_type, type_attribute, wrap
 from contracts.events import EVENTS, DocumentDeleted, GraphEdited
 
 NOW = datetime(2026, 3, 14, 8, 12, 31, tzinfo=UTC)
@@ -85,5 +85,5 @@ def test_a_sealed_event_says_what_it_is_about_and_where_its_schema_is() -> None:
 
 def test_what_an_event_began_is_named_by_all_that_follow() -> None:
     event = GraphEdited(operation="delete_entity", names=("Tide Mill",))
-    envelope = wrap(event, id="3", source="/s", workspace="harbour", time=NOW, causation="2", correlation="1")
+    envelope = wrap(event, id="3", source="/s", workspace="harbour", time=NOW, lineage=Lineage("2", "1"))
     assert (envelope.causationid, envelope.correlation, envelope.subject) == ("2", "1", "_graph")

@@ -8,7 +8,7 @@ import httpx
 import pytest
 import pytest_asyncio
 
-from runtime.bus.publisher import add_document
+from runtime.bus.publisher import Submission, add_document
 from services.query.settings import QuerySettings
 from tests.support.access import client
 from tests.support.events import delivered, document, failed
@@ -74,7 +74,7 @@ async def test_of_several_texts_those_that_are_there_are_told_apart(api: httpx.A
 
 async def test_a_document_without_a_track_is_tracked_by_its_id(api: httpx.AsyncClient, world: World) -> None:
     await add_document(
-        world.log, world.blobs, workspace="w", text=TEXT["text"], file_path="port.md", source="elsewhere"
+        world.log, world.blobs, Submission(text=TEXT["text"], file_path="port.md"), workspace="w", source="elsewhere"
     )
     await projected(world)
     again = (await api.post("/documents/text", json=TEXT)).json()

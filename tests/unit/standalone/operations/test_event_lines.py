@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from contracts.envelope import wrap
+from contracts.envelope import Lineage, wrap
 from contracts.events import (
     ChunksCreated,
     DocumentAdded,
@@ -41,7 +41,7 @@ class Stored:
 
 def stored(event: Event) -> Stored:
     """The event as the log holds it."""
-    envelope = wrap(event, id="e-1", source="/test", workspace="default", time=NOW, causation="e-0")
+    envelope = wrap(event, id="e-1", source="/test", workspace="default", time=NOW, lineage=Lineage("e-0"))
     return Stored(encode(envelope), subject("default", event.aggregate_id, event.type_name()))
 
 
