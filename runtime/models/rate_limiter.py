@@ -26,7 +26,6 @@ from runtime.models.call_scope import call_scope
 from runtime.models.limits import Demand, Limits, ProviderState, Reservation
 
 logger = structlog.get_logger(__name__)
-
 T = TypeVar("T")
 
 HEARTBEAT = 0.5
@@ -153,8 +152,7 @@ class RateLimiter:
             return self._take_from_reservation(tokens, probing)
 
     def _take_from_reservation(self, tokens: int, probing: bool) -> Call:
-        reservation = self._reservation
-        if reservation is None:
+        if (reservation := self._reservation) is None:
             return Call(tokens, 0, probing)
         estimate = min(tokens, reservation.tokens)
         tokens_left = reservation.tokens - estimate
@@ -176,7 +174,7 @@ class RateLimiter:
     def _request_turn(self, state: ProviderState, limits: Limits, now: float, tokens: int) -> Callable[[], bool]:
         """Reserve a turn. Return a callback that commits the reservation, and returns True for a probing call."""
         demand = Demand(self._running, self._waiting, tokens, self._last_call)
-        allowed = self._reconcile(state, limits, demand, now, self._reservation)
+        allowed = self._reconcile(state, limits.calls, demand, now, self._reservation)
         rest = rules.seconds_paused(state, now)
         reservation = rules.reserve(state, limits, demand, now) if self._counted and rest <= 0 else None
         turn = rest <= 0 and self._running < allowed and (reservation is not None or not self._counted)
@@ -194,7 +192,7 @@ class RateLimiter:
         """Renew the lease and release an expired reservation. Return a callback that commits both."""
         reservation = self._reservation if self._reservation and self._reservation.until <= now else None
         demand = Demand(self._running, self._waiting, 0, self._last_call)
-        allowed = self._reconcile(state, limits, demand, now, reservation)
+        allowed = self._reconcile(state, limits.calls, demand, now, reservation)
 
         def commit() -> None:
             self._allowed, self._corrections = allowed, {}
@@ -202,14 +200,12 @@ class RateLimiter:
 
         return commit
 
-    def _reconcile(
-        self, state: ProviderState, limits: Limits, demand: Demand, now: float, reservation: Reservation | None
-    ) -> int:
+    def _reconcile(self, state: ProviderState, calls: int, demand: Demand, now: float, old: Reservation | None) -> int:
         state.name = self._name
-        if reservation is not None:
-            rules.release(state, reservation)
+        if old is not None:
+            rules.release(state, old)
         rules.reconcile(state, self._corrections)
-        return rules.renew_lease(state, self._replica, limits.calls, demand, now)
+        return rules.renew_lease(state, self._replica, calls, demand, now)
 
     async def _record_success(self, call: Call) -> None:
         if call.cost is not None and self._limits.tokens and call.cost != call.estimate:
@@ -279,8 +275,7 @@ class RateLimiter:
     ) -> Callable[[], T]:
         while True:
             state, revision = await read_state(values, self.key)
-            before = state.model_copy(deep=True)
-            now = time.time()
+            before, now = state.model_copy(deep=True), time.time()
             commit = change(state, self._limits, now)
             if state == before or await values.write(self.key, state.model_dump_json().encode(), revision):
                 self._state, self._read_at = state, now
