@@ -39,7 +39,7 @@ ALONE = 40
 """Chunks that come one by one, each a batch of its own."""
 
 
-def said(number: int, workspace: str, office: str = "Harbour Office") -> Envelope[Event]:
+def extraction_event(number: int, workspace: str, office: str = "Harbour Office") -> Envelope[Event]:
     """What chunk `number` says: the office, and three others that ten chunks in a row name."""
     names = [office, *(f"Name {number // 10}-{one}" for one in range(3))]
     document = f"d{number}"
@@ -72,7 +72,7 @@ async def load(
     log, began = NatsLog(jetstream), time.monotonic()
     for first in range(start, start + count, 64):
         numbers = range(first, min(first + 64, start + count))
-        await asyncio.gather(*(log.publish(said(number, workspace, office)) for number in numbers))
+        await asyncio.gather(*(log.publish(extraction_event(number, workspace, office)) for number in numbers))
     await handled(jetstream)
     return time.monotonic() - began
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.multihop_world import Asking, Document, World, world
+from benchmarks.multihop_world import Document, MultihopQuestion, World, world
 from contracts.graph import VECTOR_KINDS, Generations, Hit, Partition, VectorKind
 from contracts.ids import document_id, sha256
 from contracts.values import Chunking
@@ -30,11 +30,11 @@ from runtime.models.lexical import LexicalEmbedder
 from runtime.models.minilm import MiniLmEmbedder
 from runtime.models.open import open_tokenizer
 from runtime.models.port import Embedder, Vector
-from runtime.stores.documents.extents import RowExtents
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.vectors.memory import MemoryVectors
 from services.chunker.handler import on_document_added
 from services.extractor.adapters.extraction_cache import ExtractionCache
-from services.extractor.adapters.rules import OfflineExtractor
+from services.extractor.adapters.offline import OfflineExtractor
 from services.extractor.handler import on_chunks_created
 from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
@@ -54,8 +54,8 @@ BATCH = 200
 CACHE = Path(tempfile.gettempdir()) / "lightstream-multihop-embeddings.sqlite"
 
 
-class KeptEmbedder:
-    """An embedder whose vectors are kept on disk."""
+class CachedEmbedder:
+    """An embedder that caches its vectors on disk."""
 
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner
@@ -116,7 +116,7 @@ class FastVectors(MemoryVectors):
 class Row:
     """What one question brought in one mode."""
 
-    asking: Asking
+    asking: MultihopQuestion
     mode: str
     whole: bool
     seconds: float
@@ -133,7 +133,7 @@ async def filled(documents: Sequence[Document], embedder: Embedder) -> querying.
 
 async def _batch(stores: querying.World, documents: Sequence[Document], sequence: int) -> None:
     embeddings = CachedEmbeddings(stores.rows, stores.embedder)
-    extents, tokens = RowExtents(stores.rows, "vector_extents"), open_tokenizer()
+    extents, tokens = RowDocumentBounds(stores.rows, "vector_extents"), open_tokenizer()
     extractor, extractions = OfflineExtractor(), ExtractionCache(stores.rows)
     cut: list[Any] = []
     for number, document in enumerate(documents, sequence):
@@ -155,7 +155,7 @@ async def _batch(stores: querying.World, documents: Sequence[Document], sequence
     await on_graph_merged(facts, LIVE, graph=stores.graph, vectors=stores.vectors, embeddings=embeddings)
 
 
-async def asked(stores: querying.World, questions: Sequence[Asking], mode: Any) -> list[Row]:
+async def ask_all(stores: querying.World, questions: Sequence[MultihopQuestion], mode: Any) -> list[Row]:
     """Every question in one mode."""
     deps = stores.deps(embed=stores.embedder.embed, min_score=0.2)
     partitions = Partitions.of("w", LIVE)
@@ -194,10 +194,10 @@ async def measured(made: World, modes: Sequence[str], embedder: Embedder) -> lis
     counts = [await stores.vectors.count(space, kind) for kind in VECTOR_KINDS]
     print(f"{len(made.documents)} documents, {counts[0]} passages, {counts[1]} entities, {counts[2]} relations")
     print(f"(filled in {time.perf_counter() - began:.0f} s)\n")
-    return [row for mode in modes for row in await asked(stores, made.questions, mode)]
+    return [row for mode in modes for row in await ask_all(stores, made.questions, mode)]
 
 
-def told(rows: Sequence[Row], modes: Sequence[str], failures: int) -> None:
+def print_results(rows: Sequence[Row], modes: Sequence[str], failures: int) -> None:
     """Print what was found and how long it took."""
     print(table(rows, modes))
     for mode in modes:
@@ -220,7 +220,7 @@ def main() -> None:
     arguments.add_argument("--embedder", default="minilm", choices=("minilm", "lexical"))
     arguments.add_argument("--failures", type=int, default=0, help="questions of `walk` to show")
     given = arguments.parse_args()
-    embedder = KeptEmbedder(MiniLmEmbedder() if given.embedder == "minilm" else LexicalEmbedder(384))
+    embedder = CachedEmbedder(MiniLmEmbedder() if given.embedder == "minilm" else LexicalEmbedder(384))
     modes, rows = given.modes.split(","), list[Row]()
     for seed in map(int, given.seeds.split(",")):
         made = world(seed, things=given.things, distractors=given.distractors, questions=given.questions)
@@ -228,7 +228,7 @@ def main() -> None:
         whole = [row.whole for row in found if row.mode == modes[0]]
         print(f"seed {seed}: {100 * sum(whole) / len(whole):.1f} % by {modes[0]}\n")
         rows += found
-    told(rows, modes, given.failures)
+    print_results(rows, modes, given.failures)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Asking:
+class MultihopQuestion:
     """A question, and the files with the sentences in them without which it cannot be answered."""
 
     text: str
@@ -53,7 +53,7 @@ class World:
     """Documents and what is asked about them."""
 
     documents: list[Document]
-    questions: list[Asking]
+    questions: list[MultihopQuestion]
 
 
 def world(seed: int, *, things: int, distractors: int, questions: int) -> World:
@@ -168,8 +168,8 @@ def _text(chance: random.Random, thing: Thing) -> str:
     return " ".join(lines)
 
 
-def _questions(chance: random.Random, things: Sequence[Thing], count: int) -> list[Asking]:
-    found: dict[str, Asking] = {}
+def _questions(chance: random.Random, things: Sequence[Thing], count: int) -> list[MultihopQuestion]:
+    found: dict[str, MultihopQuestion] = {}
     variants = ("plain", "plain", "lower", "typo", "alias")
     while len(found) < count:
         hops = (2, 3, 4)[len(found) % 3]
@@ -207,17 +207,19 @@ def _phrase(chance: random.Random, start: Thing, ties: Sequence[str], called: st
     return phrase, tuple(needed)
 
 
-def _chain(chance: random.Random, start: Thing, hops: int, variant: str) -> Asking | None:
+def _chain(chance: random.Random, start: Thing, hops: int, variant: str) -> MultihopQuestion | None:
     ties = _way(chance, start, hops)
     called = _called(chance, start, variant)
     if not ties or not called:
         return None
     phrase, needed = _phrase(chance, start, ties, called)
     text = chance.choice(said.ASKING).format(phrase=phrase)
-    return Asking(text.lower() if variant == "lower" else text, needed, hops, variant)
+    return MultihopQuestion(text.lower() if variant == "lower" else text, needed, hops, variant)
 
 
-def _pair(chance: random.Random, things: Sequence[Thing], one: Thing, hops: int, variant: str) -> Asking | None:
+def _pair(
+    chance: random.Random, things: Sequence[Thing], one: Thing, hops: int, variant: str
+) -> MultihopQuestion | None:
     """Whether two ways end at the same thing."""
     ties = _way(chance, one, hops)
     called = _called(chance, one, variant)
@@ -228,7 +230,7 @@ def _pair(chance: random.Random, things: Sequence[Thing], one: Thing, hops: int,
     left, needed = _phrase(chance, one, ties, called)
     right, also = _phrase(chance, other, ties, other.name)
     text = chance.choice(said.COMPARING).format(left=left, right=right)
-    return Asking(text.lower() if variant == "lower" else text, (*needed, *also), 2 * hops, variant)
+    return MultihopQuestion(text.lower() if variant == "lower" else text, (*needed, *also), 2 * hops, variant)
 
 
 def _leads(thing: Thing, ties: Sequence[str]) -> bool:

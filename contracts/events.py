@@ -14,12 +14,12 @@ from contracts.values import (
     Chunk,
     Chunking,
     ChunkRef,
+    CustomKnowledge,
     DocumentVersion,
     EditedValues,
     EntityRevision,
     ExtractedEntity,
     ExtractedRelation,
-    Knowledge,
     RelationRevision,
     Scalar,
     TokenUsage,
@@ -63,7 +63,9 @@ class DocumentAdded(Event):
     document_id: str = Field(min_length=1, max_length=512)
     text: str | None = Field(default=None, description="inline; longer than 200 KiB goes to KB_BLOBS")
     blob: BlobRef | None = None
-    knowledge: Knowledge | None = Field(default=None, description="instead of a text: what a text would have said")
+    knowledge: CustomKnowledge | None = Field(
+        default=None, description="instead of a text: what a text would have said"
+    )
     file_path: str = Field(default=UNKNOWN_SOURCE, max_length=4096)
     track_id: str | None = Field(default=None, max_length=256)
     metadata: dict[str, Scalar] = Field(default_factory=dict[str, Scalar])

@@ -36,6 +36,16 @@ ATTRIBUTES = {
 """Attribute of the envelope → what it says, for those who read a schema and not our code."""
 
 
+RELEASED_NAMES = {
+    "CustomKnowledge": "Knowledge",
+    "CustomChunk": "KnownChunk",
+    "CustomEntity": "KnownEntity",
+    "CustomRelation": "KnownRelation",
+    "CustomExtraction": "Given",
+}
+"""Model → the name that its definition has in released schemas: publishers generate classes from it."""
+
+
 class _Schema(GenerateJsonSchema):
     """JSON Schema as a publisher wants to read it: what is absent is left out, and no title repeats a name."""
 
@@ -43,6 +53,9 @@ class _Schema(GenerateJsonSchema):
         inner = schema["schema"]
         may_be_absent = schema.get("default", ...) is None and inner["type"] == "nullable"
         return self.generate_inner(inner["schema"]) if may_be_absent else super().default_schema(schema)
+
+    def normalize_name(self, name: str) -> str:
+        return super().normalize_name(RELEASED_NAMES.get(name, name))
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False

@@ -112,7 +112,7 @@ class ExtractedRelation(Value):
     grounded: bool = Field(default=True, description="the passage contains both names")
 
 
-class Given(Value):
+class CustomExtraction(Value):
     """What somebody said of a chunk who needs no language model for it."""
 
     entities: tuple[ExtractedEntity, ...] = ()
@@ -128,17 +128,17 @@ class Chunk(ChunkRef):
     start: int | None = Field(default=None, ge=0, description="its first character, in the sanitised text")
     end: int | None = Field(default=None, ge=0, description="the character behind its last one")
     page: int | None = Field(default=None, ge=1, description="where it begins; the first page is 1")
-    given: Given | None = Field(default=None, description="what it says; it is not extracted then")
+    given: CustomExtraction | None = Field(default=None, description="what it says; it is not extracted then")
 
 
-class KnownChunk(Value):
+class CustomChunk(Value):
     """A ready passage."""
 
     content: str = Field(min_length=1, max_length=100_000)
     source_id: str = Field(default="", max_length=512, description="what entities and relations call it")
 
 
-class KnownEntity(Value):
+class CustomEntity(Value):
     """An entity somebody knows of."""
 
     name: str = Field(min_length=1, max_length=512)
@@ -147,7 +147,7 @@ class KnownEntity(Value):
     source_id: str = Field(default="", max_length=512, description="the chunk it is from")
 
 
-class KnownRelation(Value):
+class CustomRelation(Value):
     """Two entities and what ties them."""
 
     source: str = Field(min_length=1, max_length=512)
@@ -158,12 +158,12 @@ class KnownRelation(Value):
     source_id: str = Field(default="", max_length=512, description="the chunk it is from")
 
 
-class Knowledge(Value):
+class CustomKnowledge(Value):
     """Ready passages, entities and relations: a document that is neither cut nor extracted."""
 
-    chunks: tuple[KnownChunk, ...] = ()
-    entities: tuple[KnownEntity, ...] = ()
-    relations: tuple[KnownRelation, ...] = ()
+    chunks: tuple[CustomChunk, ...] = ()
+    entities: tuple[CustomEntity, ...] = ()
+    relations: tuple[CustomRelation, ...] = ()
 
     @model_validator(mode="after")
     def _is_something_and_fits(self) -> Self:

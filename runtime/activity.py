@@ -27,7 +27,7 @@ class Batch:
     waits: int = 0
 
     @property
-    def still(self) -> float:
+    def idle_seconds(self) -> float:
         """Seconds without progress; 0 while it waits for others."""
         return 0.0 if self.waits else time.monotonic() - self.moved
 
@@ -45,7 +45,7 @@ class Activity:
         self._batches: set[Batch] = set()
 
     @contextmanager
-    def on(self, deliveries: Sequence[Delivery[Any]]) -> Generator[None]:
+    def track(self, deliveries: Sequence[Delivery[Any]]) -> Generator[None]:
         """A handler is called with these inside."""
         batch = Batch(deliveries[0], len(deliveries))
         self._batches.add(batch)
@@ -58,18 +58,18 @@ class Activity:
 
     def stalled(self, seconds: float, *, public: bool = False) -> str | None:
         """A problem when a batch has stood still for so long: the one that has for longest. None where all get on."""
-        batch = max(self._batches, key=lambda batch: batch.still, default=None)
-        if batch is None or batch.still <= seconds:
+        batch = max(self._batches, key=lambda batch: batch.idle_seconds, default=None)
+        if batch is None or batch.idle_seconds <= seconds:
             return None
         since = batch.began.isoformat(timespec="seconds")
         what = batch.described(public=public)
-        return f"its handler has not moved for {batch.still:.0f} s; since {since} it is at {what}"
+        return f"its handler has not moved for {batch.idle_seconds:.0f} s; since {since} it is at {what}"
 
 
 _current: ContextVar[Batch | None] = ContextVar("batch", default=None)
 
 
-def progressed() -> None:
+def note_progress() -> None:
     """Note that the batch that is worked on here has got on. Does nothing outside of a handler."""
     if batch := _current.get():
         batch.moved = time.monotonic()

@@ -80,16 +80,16 @@ def run(
     build: Build,
     app: Starlette | None = None,
     processes: int = 1,
-    lent: Mapping[str, str] | None = None,
+    extra_environment: Mapping[str, str] | None = None,
 ) -> None:
     """Run the service until SIGTERM or SIGINT. Exits with code 1 and the reason when it must not run.
 
     Several `processes` answer behind one port: each has the variables `lent` besides those of this process.
     """
     with starting(stage, settings):
-        here = worker.found()
+        here = worker.own_control_socket()
         if processes > 1 and here is None:
-            raise SystemExit(parent.keep(settings.host, settings.port, processes, lent or {}))
+            raise SystemExit(parent.run_workers(settings.host, settings.port, processes, extra_environment or {}))
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve(stage, settings, build, app or Starlette(), here))
 
@@ -139,7 +139,7 @@ async def _serve(stage: Stage, settings: Settings, build: Build, app: Starlette,
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop)
     if here:
-        here.attend(server.accept, stop)
+        here.receive_connections(server.accept, stop)
     if not here or here.first:
         turn.set()
     work = asyncio.create_task(_work(stage, settings, build, health, ready))
@@ -184,12 +184,14 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
                 raise ConfigurationError(
                     f"the bus differs from its declaration; run `lightstream topology apply`: {'; '.join(problems)}"
                 )
-            gated = [replace(each, handle=bus.integrity.gated(each.handle, health)) for each in subscriptions]
+            gated = [
+                replace(each, handle=bus.integrity.hold_while_refused(each.handle, health)) for each in subscriptions
+            ]
             subscribed = [subscribe(broker, each, stage, bus.subscribing) for each in gated]
             for one in subscribed:
-                health.probes[one.edge.durable.name] = _progress(bus, one.edge)
-                health.notes[f"{one.edge.durable.name}: parked"] = one.parked.note
-                health.notes[f"{one.edge.durable.name}: tried again"] = one.edge.reasons.note
+                health.probes[one.processor.durable.name] = _progress(bus, one.processor)
+                health.notes[f"{one.processor.durable.name}: parked"] = one.parked.note
+                health.notes[f"{one.processor.durable.name}: tried again"] = one.processor.reasons.note
             await broker.start()
             health.stage = None
             ready()
@@ -197,7 +199,7 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
             try:
                 async with asyncio.TaskGroup() as beside:
                     for one in subscribed:
-                        beside.create_task(one.lane.run())
+                        beside.create_task(one.scheduler.run())
                         beside.create_task(one.parked.run())
                     await asyncio.Event().wait()
             finally:
@@ -230,7 +232,7 @@ async def _connection(
 
     broker = NatsBroker(
         settings.nats_url, name=f"lightstream-{stage}", max_reconnect_attempts=-1, reconnect_time_wait=1,
-        closed_cb=closed, error_cb=on_error, disconnected_cb=writes.away, reconnected_cb=writes.back,
+        closed_cb=closed, error_cb=on_error, disconnected_cb=writes.disconnected, reconnected_cb=writes.reconnected,
         graceful_timeout=GRACE, js_options={"prefix": settings.nats_api_prefix}, apply_types=False, logger=None,
     )  # fmt: skip
     try:
@@ -247,15 +249,15 @@ async def _stop(broker: NatsBroker, health: Health) -> None:
         await broker.stop()
 
 
-def _progress(bus: Bus, edge: EventProcessor) -> Callable[[], Awaitable[str | None]]:
-    progress = Progress(edge.activity, public=edge.stage == "query")
+def _progress(bus: Bus, processor: EventProcessor) -> Callable[[], Awaitable[str | None]]:
+    progress = Progress(processor.activity, public=processor.stage == "query")
 
     async def probe() -> str | None:
         try:
             async with asyncio.timeout(1.0):
-                info = await bus.jetstream.consumer_info(edge.durable.stream, edge.durable.name)
+                info = await bus.jetstream.consumer_info(processor.durable.stream, processor.durable.name)
         except (NatsError, TimeoutError) as error:
             return f"durable does not answer: {type(error).__name__}"
-        return progress.stalled(handled=edge.handled, waiting=info.num_pending or 0, busy=edge.busy)
+        return progress.stalled(handled=processor.handled, waiting=info.num_pending or 0, busy=processor.busy)
 
     return probe

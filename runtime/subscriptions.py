@@ -49,8 +49,8 @@ class Connection:
 class Subscribed:
     """One subscription's edge, and what runs beside ordinary delivery: fair turns, and parked events."""
 
-    edge: EventProcessor
-    lane: FairScheduler
+    processor: EventProcessor
+    scheduler: FairScheduler
     parked: ParkedReader
 
 
@@ -58,9 +58,11 @@ def subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus:
     """Add the subscribers of one subscription to a broker that is not started yet."""
     declared, parked = declared_consumer(subscription.durable), NatsParkedEvents(bus.jetstream)
     parking, reasons = ParkingPolicy(declared, parked), RetryReasons(public=stage == "query")
-    edge = EventProcessor(stage, declared, subscription.handle, bus.log, bus.pointers, parking=parking, reasons=reasons)
+    processor = EventProcessor(
+        stage, declared, subscription.handle, bus.log, bus.pointers, parking=parking, reasons=reasons
+    )
     look = Lookahead(bus.jetstream, declared.stream, declared.filters)
-    lane = FairScheduler(edge, look, bus.turns, subscription.workers)
+    scheduler = FairScheduler(processor, look, bus.turns, subscription.workers)
 
     async def raw(message: Any) -> Any:
         # Decoding is the edge's work: one undecodable body must never keep its neighbours from being handled.
@@ -75,11 +77,11 @@ def subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus:
             pull_sub=PullSub(declared.batch, BATCH_WINDOW if declared.batch > 1 else 5.0),
             ack_policy=AckPolicy.MANUAL,
             decoder=raw,
-        )(_gathered(lane))
-    return Subscribed(edge, lane, ParkedReader(edge, parked, slots=subscription.workers))
+        )(_gather_fetch(scheduler))
+    return Subscribed(processor, scheduler, ParkedReader(processor, parked, slots=subscription.workers))
 
 
-def _gathered(lane: FairScheduler) -> Callable[[Msg], Awaitable[None]]:
+def _gather_fetch(lane: FairScheduler) -> Callable[[Msg], Awaitable[None]]:
     """Messages of one fetch, which FastStream hands over side by side, as one batch again.
 
     Each subscriber has one of its own: messages of two fetches in one batch would be handled by one worker.

@@ -84,7 +84,7 @@ def traceparent_for(cause: str | None = None) -> str | None:
     return current
 
 
-def about(envelope: Envelope[Event]) -> AbstractContextManager[None]:
+def log_context(envelope: Envelope[Event]) -> AbstractContextManager[None]:
     """Logs written inside carry the trace, the workspace and the document."""
     return structlog.contextvars.bound_contextvars(
         trace=(traceparent_for(envelope.traceparent) or "")[3:35],
@@ -94,7 +94,7 @@ def about(envelope: Envelope[Event]) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def handling(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generator[None]:
+def consumer_span(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generator[None]:
     """A consumer span over one call of a handler: child of the first event's trace, linked to the others'.
 
     Logs written inside are `about` the first event.
@@ -121,13 +121,13 @@ def handling(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generator[No
             links=links,
             attributes=attributes,
         ),
-        about(first),
+        log_context(first),
     ):
         yield
 
 
 @contextmanager
-def receiving(what: str, traceparent: str | None) -> Generator[str]:
+def server_span(what: str, traceparent: str | None) -> Generator[str]:
     """A server span over a request, a child of the caller's when it sends one; gives the id of the trace.
 
     Where no traces are written there is still an id, so that a request can be followed into the events it makes.
@@ -143,7 +143,7 @@ def receiving(what: str, traceparent: str | None) -> Generator[str]:
 
 
 @contextmanager
-def publishing(count: int | None) -> Generator[None]:
+def producer_span(count: int | None) -> Generator[None]:
     """A producer span over the publication of a handler's facts; none for no facts. None: nobody knows yet how many."""
     if count == 0:
         yield

@@ -1,0 +1,1 @@
+"""The bus: its port, the processor between log and handlers, adapters on NATS and in memory, and publishing."""

@@ -32,7 +32,7 @@ class Attempts:
         """Its failures by cause."""
         return dict(self._counts.get(thing, {}))
 
-    def recall(self, thing: Hashable, counts: Mapping[str, int]) -> None:
+    def restore(self, thing: Hashable, counts: Mapping[str, int]) -> None:
         """What another process has counted of it, if this one has counted nothing."""
         if counts:
             self._counts.setdefault(thing, dict(counts))

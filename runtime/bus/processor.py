@@ -18,24 +18,24 @@ from contracts.events import Event, Stage
 from contracts.graph import Generations
 from contracts.ids import event_id
 from contracts.topology import Consumer
-from runtime.activity import Activity, progressed
+from runtime.activity import Activity, note_progress
 from runtime.bus.attempts import Attempts
 from runtime.bus.codec import decode
 from runtime.bus.failures import failure
 from runtime.bus.parking.policy import ParkingPolicy
 from runtime.bus.port import BUG_ATTEMPTS, ActiveGenerations, Delivery, Events, Handler, Log, Message
 from runtime.bus.retry_reasons import RetryReasons
-from runtime.concurrency.isolated import apart
+from runtime.concurrency.isolated import run_isolated
 from runtime.errors import NewerVersion, Poison, RateLimited, Retryable, Unavailable
 from runtime.retries import Backoff
-from runtime.telemetry import about, handling, publishing, traceparent_for
+from runtime.telemetry import consumer_span, log_context, producer_span, traceparent_for
 
 logger = structlog.get_logger(__name__)
 
 REDELIVERY = Backoff(first=1.0, longest=30.0)
 """Until a message that failed is delivered again; a provider that asks for more with Retry-After gets more."""
 
-PATIENCE = 5
+BATCH_ATTEMPTS = 5
 """Tries up to which a batch comes again as a whole when a store or provider does not answer. Each message on its
 own would wait for the same time limit; but one whose own content is the trouble must be found in the end."""
 
@@ -49,9 +49,9 @@ def each(handle: Callable[[Delivery[Any], Generations], Awaitable[Events]]) -> H
     return handle_each
 
 
-WINDOW = 64
+PUBLISHES_AT_ONCE = 64
 """Facts of one batch that are on their way to the log at once."""
-SURROUNDINGS = (Unavailable, RateLimited)
+OUTAGES = (Unavailable, RateLimited)
 """Errors that every message of a batch would meet."""
 
 
@@ -86,20 +86,20 @@ class EventProcessor:
         self.busy += 1
         try:
             async with self._heartbeats(messages):
-                decoded = [(message, await self._open(message)) for message in messages]
+                decoded = [(message, await self._decode(message)) for message in messages]
                 await self._handle_all([(m, d) for m, d in decoded if d is not None])
         finally:
             self.busy -= 1
             self.handled += len(messages)
 
-    async def _open(self, message: Message) -> Delivery[Event] | None:
+    async def _decode(self, message: Message) -> Delivery[Event] | None:
         try:
             envelope = decode(message.data, message.subject, message.headers)
         except NewerVersion as error:
-            await self._again(message, error)
+            await self._retry_later(message, error)
             return None
         except Poison as error:
-            await self._set_aside(message, None, error)
+            await self._dead_letter(message, None, error)
             return None
         bugs = self.attempts.of(message.sequence).get("bug", 0)
         return Delivery(envelope, message.sequence, message.attempt, message.published_at, bugs)
@@ -108,19 +108,22 @@ class EventProcessor:
         if not batch:
             return
         try:
-            with handling(self.durable.name, [d.envelope for _, d in batch]), self.activity.on([d for _, d in batch]):
+            with (
+                consumer_span(self.durable.name, [d.envelope for _, d in batch]),
+                self.activity.track([d for _, d in batch]),
+            ):
                 # Apart: a driver that cancels the task it runs in would end the worker, and nobody would notice.
-                facts = await apart(self.handle([delivery for _, delivery in batch], await self.pointers.live()))
+                facts = await run_isolated(self.handle([delivery for _, delivery in batch], await self.pointers.live()))
                 await self._publish(batch, facts)
         except Exception as error:
             if len(batch) == 1:
-                with about(batch[0][1].envelope):
+                with log_context(batch[0][1].envelope):
                     await self._failed(*batch[0], error)
                 return
             failed_before = self.attempts.of(batch[0][0].sequence).get(_cause(error), 0)
-            if isinstance(error, SURROUNDINGS) and failed_before + 1 < PATIENCE:
+            if isinstance(error, OUTAGES) and failed_before + 1 < BATCH_ATTEMPTS:
                 for message, _ in batch:
-                    await self._again(message, error)
+                    await self._retry_later(message, error)
                 return
             for one in batch:
                 await self._handle_all([one])
@@ -134,12 +137,12 @@ class EventProcessor:
     async def _publish(self, batch: Sequence[tuple[Message, Delivery[Event]]], facts: Sequence[Events]) -> None:
         counts = [len(of_one) if isinstance(of_one, Sequence) else None for of_one in facts]
         under_way: set[asyncio.Task[int]] = set()
-        with publishing(None if None in counts else sum(filter(None, counts))):
+        with producer_span(None if None in counts else sum(filter(None, counts))):
             try:
-                async with aclosing(self._sealed_all(batch, facts)) as envelopes:
+                async with aclosing(self._wrap_all(batch, facts)) as envelopes:
                     async for envelope in envelopes:
-                        progressed()
-                        under_way = await _room_in(under_way)
+                        note_progress()
+                        under_way = await _wait_for_room(under_way)
                         under_way.add(asyncio.create_task(self.log.publish(envelope)))
                 await asyncio.gather(*under_way)
             finally:
@@ -147,19 +150,19 @@ class EventProcessor:
                     task.cancel()
                 await asyncio.gather(*under_way, return_exceptions=True)
 
-    async def _sealed_all(
+    async def _wrap_all(
         self, batch: Sequence[tuple[Message, Delivery[Event]]], facts: Sequence[Events]
     ) -> AsyncGenerator[Envelope[Event]]:
         for (_, delivery), of_one in zip(batch, facts, strict=True):
             if isinstance(of_one, Sequence):
                 for fact in of_one:
-                    yield self._sealed(delivery.envelope, fact)
+                    yield self._wrap(delivery.envelope, fact)
                 continue
             async with aclosing(of_one):
                 async for fact in of_one:
-                    yield self._sealed(delivery.envelope, fact)
+                    yield self._wrap(delivery.envelope, fact)
 
-    def _sealed(self, cause: Envelope[Event], fact: Event) -> Envelope[Event]:
+    def _wrap(self, cause: Envelope[Event], fact: Event) -> Envelope[Event]:
         return wrap(
             fact,
             # An id of a foreign publisher is unique with its source only, and the log's window has one for all.
@@ -177,12 +180,12 @@ class EventProcessor:
     async def _failed(self, message: Message, delivery: Delivery[Event], error: Exception) -> None:
         if isinstance(error, Retryable):
             await self._publish_what_is_true(delivery, error)
-            await self._again(message, error)
+            await self._retry_later(message, error)
         elif isinstance(error, Poison) or self._is_given_up(message, error):
-            await self._set_aside(message, delivery, error)
+            await self._dead_letter(message, delivery, error)
         else:
             logger.error("unexpected failure, will be tried again", durable=self.durable.name, exc_info=error)
-            await self._again(message, error)
+            await self._retry_later(message, error)
 
     def _is_given_up(self, message: Message, error: Exception) -> bool:
         """Whether an error nobody foresaw has come as often as it may. Outages before it do not count."""
@@ -195,9 +198,9 @@ class EventProcessor:
         # What cannot be published now is published when the event has come again.
         with suppress(Retryable):
             for fact in error.facts:
-                await self.log.publish(self._sealed(delivery.envelope, fact))
+                await self.log.publish(self._wrap(delivery.envelope, fact))
 
-    async def _again(self, message: Message, error: Exception) -> None:
+    async def _retry_later(self, message: Message, error: Exception) -> None:
         tries = self.attempts.add(message.sequence, _cause(error))
         delay = self.delay(tries, getattr(error, "retry_after", None))
         counts = self.attempts.of(message.sequence)
@@ -215,7 +218,7 @@ class EventProcessor:
         )
         await message.nak(delay)
 
-    async def _set_aside(self, message: Message, delivery: Delivery[Event] | None, error: Exception) -> None:
+    async def _dead_letter(self, message: Message, delivery: Delivery[Event] | None, error: Exception) -> None:
         reason = f"{type(error).__name__}: {error}"
         logger.error("set aside", durable=self.durable.name, subject=message.subject, reason=reason)
         try:
@@ -224,7 +227,7 @@ class EventProcessor:
             if fact is not None:
                 await self.log.publish(fact)
         except Retryable as silent:
-            await self._again(message, silent)
+            await self._retry_later(message, silent)
             return
         await message.ack()
         self._forget(message)
@@ -253,9 +256,9 @@ class EventProcessor:
             await asyncio.gather(task, return_exceptions=True)  # awaited alone, it would hide a cancellation of ours
 
 
-async def _room_in(under_way: set[asyncio.Task[int]]) -> set[asyncio.Task[int]]:
+async def _wait_for_room(under_way: set[asyncio.Task[int]]) -> set[asyncio.Task[int]]:
     """Those that go on, less than a window of them. Raises what one of the others raised."""
-    if len(under_way) >= WINDOW:
+    if len(under_way) >= PUBLISHES_AT_ONCE:
         await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
     for task in under_way:
         if task.done():

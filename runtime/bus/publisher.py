@@ -13,11 +13,11 @@ from contracts.events import DocumentAdded, DocumentCancelled, DocumentDeleted, 
 from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, sha256
 from contracts.moments import microseconds
 from contracts.text import INLINE_LIMIT, encodable, sanitize
-from contracts.values import Chunking, DocumentVersion, Knowledge, Scalar
+from contracts.values import Chunking, CustomKnowledge, DocumentVersion, Scalar
 from runtime.bus.codec import decode, explain
 from runtime.bus.port import Blobs, Log
 from runtime.errors import InvalidInput, ServiceError
-from runtime.parsing.names import checked_name
+from runtime.parsing.names import validated_name
 from runtime.telemetry import traceparent_for
 
 MAX_TEXT_BYTES = 64 * 1024 * 1024
@@ -55,7 +55,7 @@ async def add_document(
     chunking: Chunking | None = None,
     cut_by_default: Chunking | None = None,
     pages: Sequence[int] = (),
-    knowledge: Knowledge | None = None,
+    knowledge: CustomKnowledge | None = None,
     key: str = "",
 ) -> Added:
     """Publish a DocumentAdded and return once the log has it durably. What stands there already is not added.
@@ -71,16 +71,16 @@ async def add_document(
     when the log does not take it.
     """
     if chunking:
-        _taken(lambda: chunking.over(cut_by_default).bounded() if cut_by_default else chunking.bounded())
+        _validated(lambda: chunking.over(cut_by_default).bounded() if cut_by_default else chunking.bounded())
     content = knowledge.model_dump_json() if knowledge else encodable(text)
     _check(text, content, knowledge)
-    file_path = checked_name(encodable(file_path)) or UNKNOWN_SOURCE
+    file_path = validated_name(encodable(file_path)) or UNKNOWN_SOURCE
     name = encodable(id) if id else document_id(content if knowledge else sanitize(content), file_path)
-    before, there, at = await _standing(log, workspace, name)
+    before, there, at = await _current_version(log, workspace, name)
     if there and _hash(there) == sha256(content):
         return Added(name, before, is_new=False, track_id=there.track_id or "", at=microseconds(at))
     blob = await blobs.put(content) if not knowledge and len(content.encode()) > INLINE_LIMIT else None
-    event = _taken(
+    event = _validated(
         lambda: DocumentAdded(
             document_id=name,
             text=None if blob or knowledge else content,
@@ -109,9 +109,9 @@ async def add_document(
     return Added(name, sequence, True, track_id or "", _time(envelope))
 
 
-async def standing_content(log: Log, *, workspace: str, id: str) -> str | None:
+async def current_content_hash(log: Log, *, workspace: str, id: str) -> str | None:
     """SHA-256 of what the document says now; None when the log has none of that id, or it is deleted."""
-    _, there, _ = await _standing(log, workspace, id)
+    _, there, _ = await _current_version(log, workspace, id)
     return _hash(there) if there else None
 
 
@@ -120,12 +120,12 @@ def content_hash(text: str) -> str:
     return sha256(encodable(text))
 
 
-async def add_again(log: Log, *, workspace: str, id: str, version: int, source: str) -> Added | None:
+async def reprocess_document(log: Log, *, workspace: str, id: str, version: int, source: str) -> Added | None:
     """Publish what the document says in this version as a new one, so that everything is done again.
 
     None where the log has none of that id, or something newer than that version. Raises `Unavailable`.
     """
-    before, there, at = await _standing(log, workspace, id)
+    before, there, at = await _current_version(log, workspace, id)
     if there is None or before != version:
         return None
     envelope: Envelope[Event] = wrap(
@@ -170,7 +170,7 @@ async def cancel_document(log: Log, *, workspace: str, id: str, editor: str, sou
 
     Twice is once. Raises `Unavailable`.
     """
-    before, there, at = await _standing(log, workspace, id)
+    before, there, at = await _current_version(log, workspace, id)
     if there is None:
         return None
     version = DocumentVersion(id=id, version=before, added_at=at, file_path=there.file_path)
@@ -205,7 +205,7 @@ async def edit_graph(log: Log, *, workspace: str, edit: GraphEdited, source: str
     return _time(envelope)
 
 
-def _taken(make: Callable[[], V]) -> V:
+def _validated(make: Callable[[], V]) -> V:
     """What it makes; InvalidInput with the reason when the contracts forbid it."""
     try:
         return make()
@@ -215,7 +215,7 @@ def _taken(make: Callable[[], V]) -> V:
         raise InvalidInput(str(error)) from None
 
 
-def _check(text: str, content: str, knowledge: Knowledge | None) -> None:
+def _check(text: str, content: str, knowledge: CustomKnowledge | None) -> None:
     if knowledge:
         if text:
             raise InvalidInput("give a text or knowledge, not both")
@@ -227,7 +227,7 @@ def _check(text: str, content: str, knowledge: Knowledge | None) -> None:
         raise InvalidInput(f"the text has {size:,} bytes, at most {MAX_TEXT_BYTES:,} are taken: split the document")
 
 
-class _Standing(NamedTuple):
+class _CurrentVersion(NamedTuple):
     """The newest sequence at which a document was added or deleted; what was added there, if it can be read; when."""
 
     sequence: int
@@ -235,19 +235,19 @@ class _Standing(NamedTuple):
     at: datetime = datetime.fromtimestamp(0, UTC)
 
 
-async def _standing(log: Log, workspace: str, name: str) -> _Standing:
+async def _current_version(log: Log, workspace: str, name: str) -> _CurrentVersion:
     added, deleted = await asyncio.gather(
         log.newest(workspace, name, "DocumentAdded"), log.newest(workspace, name, "DocumentDeleted")
     )
     before = max(added.sequence if added else 0, deleted.sequence if deleted else 0)
     if not added or added.sequence != before:
-        return _Standing(before)
+        return _CurrentVersion(before)
     try:
         envelope = decode(added.data, added.subject, added.headers)
     except ServiceError:
-        return _Standing(before)
+        return _CurrentVersion(before)
     assert isinstance(envelope.data, DocumentAdded)
-    return _Standing(before, envelope.data, envelope.time or added.published_at)
+    return _CurrentVersion(before, envelope.data, envelope.time or added.published_at)
 
 
 async def _stands_at(log: Log, sequence: int, envelope: Envelope[Event]) -> Added:

@@ -30,12 +30,12 @@ class WriteStatus:
     """Set when the bus is back: to be looked at at once."""
     unconfirmed: dict[str, float] = field(default_factory=dict[str, float])
 
-    async def away(self) -> None:
+    async def disconnected(self) -> None:
         """The bus is away: nothing is written until the log was looked at again."""
         self.absences += 1
         self.checked.clear()
 
-    async def back(self) -> None:
+    async def reconnected(self) -> None:
         """The bus is back."""
         self.returned.set()
 
@@ -77,7 +77,7 @@ class WriteStatus:
             self.refused = f"an event was written at sequence {sequence}, but the log had reached {before}"
             raise LogDamaged(self.refused)
 
-    async def unsilenced(self) -> str | None:
+    async def problem(self) -> str | None:
         """What keeps writes from being confirmed, for a health page."""
         now = time.monotonic()
         silent = [f"{name} has confirmed nothing for {now - since:.0f} s" for name, since in self.unconfirmed.items()]

@@ -12,11 +12,11 @@ from runtime.errors import Unavailable
 
 T = TypeVar("T")
 
-LAST_WORDS = 1.0
+CANCELLATION_GRACE = 1.0
 """Seconds that cancelled work has for putting its things away before nobody waits for it any more."""
 
 
-async def apart(work: Coroutine[Any, Any, T]) -> T:
+async def run_isolated(work: Coroutine[Any, Any, T]) -> T:
     """What the work gives, run in a task of its own. Raises `Unavailable` when it cancels itself."""
     task = asyncio.create_task(work)
     try:
@@ -24,13 +24,13 @@ async def apart(work: Coroutine[Any, Any, T]) -> T:
     finally:
         if not task.done():  # we are cancelled
             task.cancel()
-            await asyncio.wait([task], timeout=LAST_WORDS)
+            await asyncio.wait([task], timeout=CANCELLATION_GRACE)
     if task.cancelled():
         raise Unavailable("the work was given up by something it called")
     return task.result()
 
 
-async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
+async def run_with_timeout(seconds: float, work: Coroutine[Any, Any, T]) -> T:
     """What the work gives, run in a task of its own. Raises TimeoutError when it takes longer, or cancels itself."""
     task = asyncio.create_task(work)
     task.add_done_callback(_looked_at)
@@ -39,7 +39,7 @@ async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
     finally:
         task.cancel()
     if not task.done():
-        await asyncio.wait([task], timeout=LAST_WORDS)
+        await asyncio.wait([task], timeout=CANCELLATION_GRACE)
         raise TimeoutError
     if task.cancelled():
         raise TimeoutError

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import chardet
 
 from runtime.errors import InvalidInput
-from runtime.parsing.encodings import Encoding, checked_encoding, codec, registered, superset
+from runtime.parsing.encodings import Encoding, codec, registered, superset, validated_encoding
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -113,7 +113,7 @@ def looks_like_text(start: bytes) -> bool:
 
 
 def _as_asked(data: bytes, asked: str) -> Decoded:
-    name, place = checked_encoding(asked), 0
+    name, place = validated_encoding(asked), 0
     for encoding in dict.fromkeys((superset(name), name)):
         try:
             text = data.decode(encoding).removeprefix("\ufeff")

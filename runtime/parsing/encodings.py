@@ -101,7 +101,7 @@ def registered(name: str) -> str:
     return _REGISTERED.get(plain, plain.replace("_", "-"))
 
 
-def checked_encoding(name: str) -> str:
+def validated_encoding(name: str) -> str:
     """The encoding a user asks for, as a codec of Python. Raises InvalidInput for an unknown one."""
     found = codec(name)
     if found is None:

@@ -9,9 +9,9 @@ from contracts.values import Scalar
 from runtime.errors import InvalidInput
 from runtime.parsing.content import Content
 from runtime.parsing.decoding import decode
-from runtime.parsing.encodings import NO_HINT, Encoding, Hint, checked_encoding, codec
+from runtime.parsing.encodings import NO_HINT, Encoding, Hint, codec, validated_encoding
 from runtime.parsing.kinds import KINDS, PDF, PLAIN, RTF, Kind, disguised, refuse_kind
-from runtime.parsing.names import checked, shown
+from runtime.parsing.names import printable_name, validated_text
 from runtime.parsing.sandbox import parse_apart
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
@@ -40,10 +40,10 @@ async def parse(data: bytes, name: str, hint: Hint = NO_HINT) -> Parsed:
     of the file, the reason (an unknown kind, too large, binary, protected, damaged, without text) and the way out.
     """
     if name:
-        checked(name)
+        validated_text(name)
     refuse_larger(len(data), name)
     try:
-        hint = Hint(checked_encoding(hint.asked) if hint.asked else "", codec(hint.declared) or "")
+        hint = Hint(validated_encoding(hint.asked) if hint.asked else "", codec(hint.declared) or "")
         kind = _kind(data, PurePosixPath(name).suffix.lower())
         content = await _content(data, kind, hint)
     except InvalidInput as error:
@@ -60,7 +60,7 @@ def refuse_larger(size: int, name: str) -> None:
 
 
 def _named(name: str, reason: str) -> InvalidInput:
-    return InvalidInput(f"{shown(name)}: {reason}" if name else reason)
+    return InvalidInput(f"{printable_name(name)}: {reason}" if name else reason)
 
 
 def _kind(data: bytes, suffix: str) -> Kind:

@@ -16,7 +16,7 @@ BACKLOG = 2048
 """Connections that wait to be accepted, as in a process that answers alone."""
 
 
-def bound(host: str, port: int) -> list[socket.socket]:
+def listening_sockets(host: str, port: int) -> list[socket.socket]:
     """A listening socket for each address of the host. Raises ConfigurationError."""
     sockets: list[socket.socket] = []
     try:
@@ -41,19 +41,19 @@ class ConnectionDispatcher:
     """
 
     sockets: list[socket.socket]
-    takers: deque[socket.socket] = field(default_factory=deque[socket.socket])
+    workers: deque[socket.socket] = field(default_factory=deque[socket.socket])
 
     def add(self, line: socket.socket) -> None:
         """Deal to that process as well, from now on. The line does not block."""
-        self.takers.append(line)
+        self.workers.append(line)
         for listener in self.sockets:
             asyncio.get_running_loop().add_reader(listener, self._accept, listener)
 
     def remove(self, line: socket.socket) -> None:
         """Deal no more to it. One that is no taker is none afterwards either."""
         with suppress(ValueError):
-            self.takers.remove(line)
-        if not self.takers:
+            self.workers.remove(line)
+        if not self.workers:
             self._pause()
 
     def close(self) -> None:
@@ -73,15 +73,15 @@ class ConnectionDispatcher:
         except OSError:  # it has hung up already
             return
         with connection:
-            for _ in range(len(self.takers)):
-                self.takers.rotate(-1)
+            for _ in range(len(self.workers)):
+                self.workers.rotate(-1)
                 # A process that ends just now, or has not read hundreds of connections, is passed over.
                 with suppress(OSError):
-                    socket.send_fds(self.takers[0], [b"."], [connection.fileno()])
+                    socket.send_fds(self.workers[0], [b"."], [connection.fileno()])
                     return
 
 
-def taken(line: socket.socket, take: Callable[[socket.socket], object]) -> bool:
+def receive_connection(line: socket.socket, take: Callable[[socket.socket], object]) -> bool:
     """Read one connection from a line that does not block, for `take`. False when the dealer is gone."""
     try:
         said, numbers, _, _ = socket.recv_fds(line, 1, 1)

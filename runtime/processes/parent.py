@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from runtime.processes.dispatcher import ConnectionDispatcher, bound
-from runtime.processes.worker import PLACE
+from runtime.processes.dispatcher import ConnectionDispatcher, listening_sockets
+from runtime.processes.worker import CONTROL_SOCKET_VARIABLE
 from runtime.retries import Backoff
 
 logger = structlog.get_logger(__name__)
@@ -25,23 +25,27 @@ logger = structlog.get_logger(__name__)
 RESTART = Backoff(first=0.2, longest=30.0, spread=0.0)
 """Before a process that ended is started again."""
 
-CALM = 60.0
+STABLE_LIFE = 60.0
 """Seconds a process must have lived for its next end to count as the first."""
 
 
-def keep(host: str, port: int, count: int, lent: Mapping[str, str]) -> int:
+def run_workers(host: str, port: int, count: int, extra_environment: Mapping[str, str]) -> int:
     """Keep `count` workers alive, each with the variables `lent`, until SIGTERM or SIGINT. Returns the exit code.
 
     The first worker starts alone; the others follow once it is ready. A worker that was ready is started again when it
     ends. The keeper ends with the code of a worker that ends before that: it would end the same way each time.
     Raises ConfigurationError when it cannot listen.
     """
-    return asyncio.run(_kept(_Crew(ConnectionDispatcher(bound(host, port)), {**os.environ, **lent}), count))
+    return asyncio.run(
+        _run_pool(
+            _WorkerPool(ConnectionDispatcher(listening_sockets(host, port)), {**os.environ, **extra_environment}), count
+        )
+    )
 
 
 def count_ends(before: int, lived: float) -> int:
     """Return how often a process has ended in a row, with an end after `lived` seconds added to those before."""
-    return 1 if lived >= CALM else before + 1
+    return 1 if lived >= STABLE_LIFE else before + 1
 
 
 def exit_code(code: int) -> int:
@@ -50,7 +54,7 @@ def exit_code(code: int) -> int:
 
 
 @dataclass
-class _Crew:
+class _WorkerPool:
     dealer: ConnectionDispatcher
     environ: Mapping[str, str] = field(repr=False)
     workers: set[Process] = field(default_factory=set[Process])
@@ -70,21 +74,21 @@ class _Crew:
             _terminate(worker)
 
 
-async def _kept(crew: _Crew, count: int) -> int:
+async def _run_pool(crew: _WorkerPool, count: int) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, crew.stop, 0)
-    await asyncio.gather(*(_seat(crew, first=not number) for number in range(count)))
+    await asyncio.gather(*(_keep_running(crew, first=not number) for number in range(count)))
     return crew.code
 
 
-async def _seat(crew: _Crew, *, first: bool) -> None:
+async def _keep_running(crew: _WorkerPool, *, first: bool) -> None:
     """One worker after the other, until the crew stops."""
     loop, served, ends = asyncio.get_running_loop(), asyncio.Event(), 0
     if not first:
         await crew.answering.wait()
     while not crew.stopping.is_set():
         since = loop.time()
-        code = await _worked(crew, first and not served.is_set(), served)
+        code = await _run_once(crew, first and not served.is_set(), served)
         if crew.stopping.is_set():
             return
         if not served.is_set():
@@ -99,7 +103,7 @@ async def _seat(crew: _Crew, *, first: bool) -> None:
                 await crew.stopping.wait()
 
 
-async def _worked(crew: _Crew, first: bool, served: asyncio.Event) -> int:
+async def _run_once(crew: _WorkerPool, first: bool, served: asyncio.Event) -> int:
     """Start a worker, set `served` when it is ready, and return its exit code when it has ended."""
     loop = asyncio.get_running_loop()
     line, theirs = socket.socketpair()
@@ -108,7 +112,7 @@ async def _worked(crew: _Crew, first: bool, served: asyncio.Event) -> int:
         with theirs:
             worker = await asyncio.create_subprocess_exec(
                 sys.executable, *sys.orig_argv[1:], pass_fds=[theirs.fileno()],
-                env={**crew.environ, PLACE: f"{int(first)} {theirs.fileno()}"},
+                env={**crew.environ, CONTROL_SOCKET_VARIABLE: f"{int(first)} {theirs.fileno()}"},
             )  # fmt: skip
         crew.workers.add(worker)
         if crew.stopping.is_set():

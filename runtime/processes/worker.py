@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 import structlog
 
-from runtime.processes.dispatcher import taken
+from runtime.processes.dispatcher import receive_connection
 
 logger = structlog.get_logger(__name__)
 
-PLACE = "LIGHTSTREAM_WORKER_PLACE"
+CONTROL_SOCKET_VARIABLE = "LIGHTSTREAM_WORKER_PLACE"
 """The variable that makes a process a worker: whether it is the first (1 or 0), and the descriptor of its line."""
 
 READY = b"+"
-ALONE = 30.0
+ORPHAN_GRACE = 30.0
 """Seconds a worker has for its end when its keeper is gone: nobody is left who could end it."""
 
 
@@ -25,38 +25,38 @@ ALONE = 30.0
 class ControlSocket:
     """The line to the keeper. The `first` worker answers from its start, to say what it waits for."""
 
-    line: socket.socket
+    connection: socket.socket
     first: bool
 
     def ready(self) -> None:
         """Tell the keeper that this worker does its work."""
         with suppress(OSError):  # a keeper that is gone is noticed by `attend`
-            self.line.send(READY)
+            self.connection.send(READY)
 
-    def attend(self, take: Callable[[socket.socket], object], stop: Callable[[], None]) -> None:
+    def receive_connections(self, take: Callable[[socket.socket], object], stop: Callable[[], None]) -> None:
         """Call `take` with each connection, and `stop` once the keeper is gone; end the process if that takes long."""
         loop = asyncio.get_running_loop()
 
         def heard() -> None:
-            if not taken(self.line, take):
-                loop.remove_reader(self.line)
+            if not receive_connection(self.connection, take):
+                loop.remove_reader(self.connection)
                 logger.error("the keeper of this worker is gone")
                 stop()
-                loop.call_later(ALONE, os._exit, 1)
+                loop.call_later(ORPHAN_GRACE, os._exit, 1)
 
-        loop.add_reader(self.line, heard)
+        loop.add_reader(self.connection, heard)
 
 
 def is_worker() -> bool:
     """Whether a keeper started this process."""
-    return PLACE in os.environ
+    return CONTROL_SOCKET_VARIABLE in os.environ
 
 
-def found() -> ControlSocket | None:
+def own_control_socket() -> ControlSocket | None:
     """This process's place among workers, to be asked for once; None when no keeper started it."""
     if not is_worker():
         return None
-    first, number = map(int, os.environ[PLACE].split())
+    first, number = map(int, os.environ[CONTROL_SOCKET_VARIABLE].split())
     line = socket.socket(fileno=number)
     line.setblocking(False)
     line.set_inheritable(False)  # what this process starts must not keep the line open

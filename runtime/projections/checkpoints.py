@@ -18,7 +18,7 @@ SECOND_LOOK = 1.0
 
 
 @dataclass(frozen=True)
-class Watched:
+class WatchedProjection:
     """A projection with its stores by name. `durables`: those that fill it, where this service does; else none."""
 
     projection: Projection
@@ -27,10 +27,10 @@ class Watched:
 
 
 @dataclass(frozen=True)
-class Found:
+class ProjectionState:
     """What the bus notes of a generation, and the checkpoint of each of its stores."""
 
-    watched: Watched
+    watched: WatchedProjection
     generation: int
     note: Checkpoint | None
     parts: Mapping[str, Checkpoint | None]
@@ -50,24 +50,24 @@ class Found:
         return [(name, checkpoint) for name, checkpoint in named if checkpoint]
 
 
-async def look(watched: Watched, pointers: ActiveGenerations, values: SharedValues) -> Found:
+async def live_state(watched: WatchedProjection, pointers: ActiveGenerations, values: SharedValues) -> ProjectionState:
     """What stands for the live generation. Raises `Unavailable` when the bus or a store does not answer."""
     generation = (await pointers.live()).of(watched.projection)
-    found = await look_at(watched, generation, values)
+    found = await state_of(watched, generation, values)
     if found.lost:
         await asyncio.sleep(SECOND_LOOK)
-        found = await look_at(watched, generation, values)
+        found = await state_of(watched, generation, values)
     return found
 
 
-async def look_at(watched: Watched, generation: int, values: SharedValues) -> Found:
+async def state_of(watched: WatchedProjection, generation: int, values: SharedValues) -> ProjectionState:
     """What stands for a generation. The note is read first: a store that was written meanwhile holds more."""
     note, _ = await read_note(values, watched.projection, generation)
     parts = {name: await part.checkpoint(generation) for name, part in watched.parts.items()}
-    return Found(watched, generation, note, parts)
+    return ProjectionState(watched, generation, note, parts)
 
 
-async def advance(found: Found, values: SharedValues, checkpoint: Checkpoint) -> None:
+async def advance(found: ProjectionState, values: SharedValues, checkpoint: Checkpoint) -> None:
     """Put the checkpoint into every store that has a lesser one, then note it. One of nothing is not kept."""
     if not checkpoint.sequence:
         return
@@ -97,17 +97,17 @@ async def write_note(values: SharedValues, projection: str, generation: int, che
         await values.write(note_key(projection, generation), json.dumps(asdict(checkpoint)).encode(), revision)
 
 
-def explained(found: Found) -> str:
+def describe_loss(found: ProjectionState) -> str:
     """What is wrong with a projection."""
     return f"{found.watched.projection}: {' and '.join(found.lost)} lost what was in there, or is an older copy"
 
 
-def told(lost: Mapping[Projection, str]) -> str:
+def loss_message(lost: Mapping[Projection, str]) -> str:
     """Why nothing is answered from these projections, and what to do."""
-    return f"{'; '.join(lost.values())}; run `{command(tuple(lost))}`"
+    return f"{'; '.join(lost.values())}; run `{rebuild_command(tuple(lost))}`"
 
 
-def command(projections: Collection[str]) -> str:
+def rebuild_command(projections: Collection[str]) -> str:
     """What makes these projections anew."""
     if set(projections) == set(PROJECTIONS):
         return "lightstream rebuild all"

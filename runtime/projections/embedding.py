@@ -26,7 +26,7 @@ logger = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class Embedding:
+class EmbeddedVectors:
     """An embedder, and the vector store as a client that has this model's vectors."""
 
     embedder: Embedder
@@ -38,7 +38,7 @@ class Embedding:
         return EmbeddingModel(self.embedder.model, self.embedder.dimension)
 
 
-class Embeddings:
+class GenerationEmbedders:
     """`configured`: by the model of the settings, which makes what is not there yet. Others are opened on need.
 
     To those who keep checkpoints it is the vector store.
@@ -50,11 +50,11 @@ class Embeddings:
         self._settings, self._limiters, self._max_wait = settings, limiters, max_wait
         self.configured = self._opened(open_embedder(settings, limiters, max_wait=max_wait))
         self._opened_so_far = {self.configured.model: self.configured}
-        self._of: dict[int, Embedding] = {}
+        self._of: dict[int, EmbeddedVectors] = {}
         self._opening = asyncio.Lock()
 
     @asynccontextmanager
-    async def of(self, generation: int) -> AsyncGenerator[Embedding]:
+    async def of(self, generation: int) -> AsyncGenerator[EmbeddedVectors]:
         """The model that made the generation's vectors, and the configured one where there are none yet.
 
         Raises ModelChanged where the settings do not allow that model, Unavailable.
@@ -92,7 +92,7 @@ class Embeddings:
             await embedding.vectors.close()
             await embedding.embedder.close()
 
-    async def _find(self, generation: int) -> Embedding:
+    async def _find(self, generation: int) -> EmbeddedVectors:
         made = await self.configured.vectors.model_of(generation)
         if made is None:
             return self.configured
@@ -102,7 +102,7 @@ class Embeddings:
         self._of[generation] = self._opened_so_far[made]
         return self._of[generation]
 
-    async def _open(self, made: EmbeddingModel, generation: int) -> Embedding:
+    async def _open(self, made: EmbeddingModel, generation: int) -> EmbeddedVectors:
         try:
             # In a thread: one of our own takes half a second to load.
             embedder = await asyncio.to_thread(
@@ -120,6 +120,6 @@ class Embeddings:
         )  # fmt: skip
         return self._opened(embedder)
 
-    def _opened(self, embedder: Embedder) -> Embedding:
+    def _opened(self, embedder: Embedder) -> EmbeddedVectors:
         vectors = open_vectors(self._settings, model=embedder.model, dimension=embedder.dimension)
-        return Embedding(embedder, vectors)
+        return EmbeddedVectors(embedder, vectors)

@@ -27,7 +27,7 @@ from runtime.bus.write_status import EVENTS, WriteStatus
 from runtime.errors import Retryable, ServiceError, StoreBehind, Unavailable
 from runtime.health import Health
 from runtime.projections import checkpoints
-from runtime.projections.checkpoints import Found, Watched
+from runtime.projections.checkpoints import ProjectionState, WatchedProjection
 from runtime.stores.documents.checkpoints import newest_version, read_mark, write_mark
 from runtime.stores.documents.port import Rows
 from runtime.stores.port import Checkpoint, CheckpointStore, LogMark
@@ -78,8 +78,8 @@ class Integrity:
     pointers: ActiveGenerations
     values: SharedValues
     writes: WriteStatus
-    watched: list[Watched] = field(default_factory=list[Watched])
-    keeper: Rows | None = None
+    watched: list[WatchedProjection] = field(default_factory=list[WatchedProjection])
+    mark_store: Rows | None = None
     behind: dict[Projection, str] = field(default_factory=dict[Projection, str])
     damage: str = ""
     looked: asyncio.Event = field(default_factory=asyncio.Event)
@@ -92,14 +92,14 @@ class Integrity:
         self, projection: Projection, parts: Mapping[str, CheckpointStore], durables: tuple[str, ...] = ()
     ) -> None:
         """Watch these stores of a projection; with `durables`, keep their checkpoints."""
-        self.watched.append(Watched(projection, parts, durables))
+        self.watched.append(WatchedProjection(projection, parts, durables))
 
     def require(self, *projections: Projection) -> None:
         """Raises `StoreBehind` when a store of one of them (none named: any) was lost, `Unavailable` before a look."""
         if not self.looked.is_set():
             raise Unavailable("the stores were not looked at yet")
         if any(projection in self.behind for projection in projections or PROJECTIONS):
-            raise StoreBehind(checkpoints.told(self.behind))
+            raise StoreBehind(checkpoints.loss_message(self.behind))
 
     @asynccontextmanager
     async def watching(self, health: Health) -> AsyncGenerator[None]:
@@ -107,7 +107,7 @@ class Integrity:
         self.writes.watched = True
         health.probes["log"] = self._refusal
         health.probes["stores"] = self._losses
-        health.probes["publishes"] = self.writes.unsilenced
+        health.probes["publishes"] = self.writes.problem
         await self._look()
         task = asyncio.create_task(self._look_again())
         try:
@@ -132,7 +132,7 @@ class Integrity:
         except Exception:
             logger.exception("could not look at the log")
 
-    def gated(self, handle: Handler, health: Health) -> Handler:
+    def hold_while_refused(self, handle: Handler, health: Health) -> Handler:
         """The handler, which nothing reaches while the log is refused: what waited then is delivered again."""
 
         async def handle_when_allowed(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Events]:
@@ -149,7 +149,7 @@ class Integrity:
         absences = self.writes.absences
         reached, kept = self.writes.highest, await self._kept_mark()
         durables = [durable for watched in self.watched for durable in watched.durables]
-        evidence = await log_integrity.gathered(self.jetstream, self.values, durables, reached, kept)
+        evidence = await log_integrity.collect_evidence(self.jetstream, self.values, durables, reached, kept)
         if evidence.accepted > self.accepted:
             self.accepted, self.damage = evidence.accepted, ""
             self.writes.highest = evidence.reached = 0
@@ -159,7 +159,7 @@ class Integrity:
         if absences != self.looked_in:
             await self._add_versions(evidence)
         # What was found once stays found until the loss is accepted: new events may hide it by now.
-        self.damage = self.damage or await evidence.damage(self.jetstream, hashes=self.keeper is not None)
+        self.damage = self.damage or await evidence.damage(self.jetstream, hashes=self.mark_store is not None)
         await write_verdict(self.values, self.stage, Verdict(self.damage, {**self.behind}))
         self._refuse(self.damage or await self._of_others())
         if not self.writes.refused:
@@ -174,36 +174,36 @@ class Integrity:
 
     async def _kept_mark(self) -> LogMark | None:
         try:
-            return await read_mark(self.keeper) if self.keeper else None
+            return await read_mark(self.mark_store) if self.mark_store else None
         except Unavailable:
             return None
 
-    async def _at(self, watched: Watched) -> Found | None:
+    async def _at(self, watched: WatchedProjection) -> ProjectionState | None:
         """What stands for a projection; None where a store does not answer, which is no loss."""
         try:
-            found = await checkpoints.look(watched, self.pointers, self.values)
+            found = await checkpoints.live_state(watched, self.pointers, self.values)
         except Retryable as error:
             logger.warning("could not look at a store", projection=watched.projection, error=str(error))
             return None
         if found.lost:
             if watched.projection not in self.behind:
                 logger.error("a store was lost", projection=watched.projection, stores=found.lost)
-            self.behind[watched.projection] = checkpoints.explained(found)
+            self.behind[watched.projection] = checkpoints.describe_loss(found)
         else:
             self.behind.pop(watched.projection, None)
         return found
 
     async def _add_versions(self, evidence: Evidence) -> None:
         """At the start, and after the bus was away: the greatest version that a document's status has."""
-        if self.keeper is not None:
+        if self.mark_store is not None:
             with suppress(Unavailable):
-                version = await newest_version(self.keeper, (await self.pointers.live()).status)
+                version = await newest_version(self.mark_store, (await self.pointers.live()).status)
                 evidence.claims.append(("the document store", version))
 
     def _refuse(self, reason: str) -> None:
         if reason and not self.writes.refused:
             logger.error("the log is damaged: nothing is written to it", reason=reason)
-        self.writes.refused = f"the log has lost messages ({reason}): {log_integrity.WAY_OUT}" if reason else ""
+        self.writes.refused = f"the log has lost messages ({reason}): {log_integrity.REMEDY}" if reason else ""
 
     async def _of_others(self) -> str:
         """The damage that another service found."""
@@ -212,20 +212,20 @@ class Integrity:
                 return found
         return ""
 
-    async def _keep(self, evidence: Evidence, found: Sequence[Found]) -> None:
+    async def _keep(self, evidence: Evidence, found: Sequence[ProjectionState]) -> None:
         """Move the checkpoints of what this service fills, and the mark of the log."""
         for one in found:
             if one.watched.durables and not one.lost:
                 position = min(evidence.floors[durable] for durable in one.watched.durables)
                 with suppress(Retryable):
                     await checkpoints.advance(one, self.values, Checkpoint(position, evidence.start.created))
-        if self.keeper is not None and evidence.start.last:
+        if self.mark_store is not None and evidence.start.last:
             before = max(evidence.marks, key=lambda mark: mark.sequence, default=None)
             if before is None or before.sequence < evidence.start.last or len(evidence.marks) < len(("bus", "store")):
                 mark = await log_integrity.mark_of(self.jetstream, evidence.start, self.accepted)
                 await log_integrity.note_mark(self.values, mark, evidence.revision)
                 with suppress(Unavailable):
-                    await write_mark(self.keeper, mark)
+                    await write_mark(self.mark_store, mark)
 
     async def _try(self) -> None:
         """Write a trifle to each stream that did not answer to its last write, to see whether it takes anything."""
@@ -248,7 +248,7 @@ class Integrity:
         return self.writes.refused or None
 
     async def _losses(self) -> str | None:
-        return checkpoints.told(self.behind) if self.behind else None
+        return checkpoints.loss_message(self.behind) if self.behind else None
 
 
 @dataclass(frozen=True)

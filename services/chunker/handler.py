@@ -12,9 +12,9 @@ from contracts.text import INLINE_LIMIT
 from contracts.values import Chunk, Chunking
 from runtime.bus.port import ALL_WANTED, Blobs, Delivery, DocumentVersions, version_added
 from runtime.errors import Poison
-from services.chunker.domain import document, given
-from services.chunker.domain.parts import facts, parts
-from services.chunker.domain.passages import Tokens
+from services.chunker.domain import custom_knowledge, document
+from services.chunker.domain.parts import chunks_created_events, split_into_parts
+from services.chunker.domain.passages import TokenCodec
 
 
 async def on_document_added(
@@ -22,10 +22,10 @@ async def on_document_added(
     _: Generations,
     *,
     blobs: Blobs,
-    tokens: Tokens,
+    tokens: TokenCodec,
     chunking: Chunking,
     max_bytes: int,
-    max_chunks: int = document.MOST_CHUNKS,
+    max_chunks: int = document.MAX_CHUNKS,
     versions: DocumentVersions = ALL_WANTED,
 ) -> AsyncGenerator[Event]:
     """Cut the document, unless it is deleted or cancelled; `chunking` is how, where the document itself does not say.
@@ -37,7 +37,7 @@ async def on_document_added(
     """
     event, version = delivery.event, version_added(delivery, delivery.event)
     if await versions.obsolete(delivery.workspace, version) in ("deleted", "cancelled"):
-        return _made(())
+        return _cut_in_thread(())
     try:
         how = event.chunking.over(chunking).bounded() if event.chunking else chunking
     except ValidationError as error:
@@ -46,16 +46,16 @@ async def on_document_added(
     except ValueError as error:
         raise Poison(f"the document's `chunking` cannot be used: {error}") from None
     if event.knowledge:
-        known = given.chunks(event.document_id, event.knowledge, tokens, how.size or 1)
-        return _made(facts(version, parts(known, INLINE_LIMIT)))
+        known = custom_knowledge.chunks(event.document_id, event.knowledge, tokens, how.size or 1)
+        return _cut_in_thread(chunks_created_events(version, split_into_parts(known, INLINE_LIMIT)))
     _check_size(event.blob.size if event.blob else 0, max_bytes)
     raw = await blobs.parts(event.blob) if event.blob else [(event.text or "").encode()]
     _check_size(sum(map(len, raw)), max_bytes)  # a reference may understate
     chunks = _chunks(event, raw, tokens, how, max_chunks)
-    return _made(facts(version, parts(chunks, INLINE_LIMIT)))
+    return _cut_in_thread(chunks_created_events(version, split_into_parts(chunks, INLINE_LIMIT)))
 
 
-async def _made(events: Iterable[ChunksCreated]) -> AsyncGenerator[Event]:
+async def _cut_in_thread(events: Iterable[ChunksCreated]) -> AsyncGenerator[Event]:
     """Each event is cut in a thread: others go on meanwhile, heartbeats above all."""
     left = iter(events)
     while (event := await asyncio.to_thread(next, left, None)) is not None:
@@ -63,9 +63,9 @@ async def _made(events: Iterable[ChunksCreated]) -> AsyncGenerator[Event]:
 
 
 def _chunks(
-    event: DocumentAdded, raw: Sequence[bytes], tokens: Tokens, how: Chunking, max_chunks: int
+    event: DocumentAdded, raw: Sequence[bytes], tokens: TokenCodec, how: Chunking, max_chunks: int
 ) -> Iterator[Chunk]:
-    document.refuse_more(max_chunks, lambda: _decoded(raw), tokens, how, sum(map(len, raw)))
+    document.check_chunk_count(max_chunks, lambda: _decoded(raw), tokens, how, sum(map(len, raw)))
     yield from document.chunks(event.document_id, lambda: _decoded(raw), tokens, how, event.pages)
 
 

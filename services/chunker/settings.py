@@ -1,4 +1,4 @@
-"""The chunker's knobs."""
+"""The chunker's settings."""
 
 from typing import Self
 
@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from contracts.values import Chunking, Strategy
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.settings import Settings
-from services.chunker.domain.document import MOST_CHUNKS
+from services.chunker.domain.document import MAX_CHUNKS
 
 
 class ChunkerSettings(Settings):
@@ -19,7 +19,7 @@ class ChunkerSettings(Settings):
     max_text_bytes: int = Field(default=MAX_TEXT_BYTES, ge=1, description="longest text of a document")
 
     max_chunks_per_document: int = Field(
-        default=MOST_CHUNKS, ge=1, description="a document that would make more fails, before any is extracted"
+        default=MAX_CHUNKS, ge=1, description="a document that would make more fails, before any is extracted"
     )
 
     @model_validator(mode="after")

@@ -8,14 +8,14 @@ from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFaile
 from contracts.graph import UNKNOWN_TYPE, Generations
 from contracts.ids import sha256
 from contracts.names import clean_name, clean_text
-from contracts.values import Chunk, ChunkRef, ExtractedEntity, ExtractedRelation, Given
+from contracts.values import Chunk, ChunkRef, CustomExtraction, ExtractedEntity, ExtractedRelation
 from runtime.bus.port import ALL_WANTED, BUG_ATTEMPTS, Delivery, DocumentVersions
 from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for
 from services.extractor.domain.extraction import Extraction
 from services.extractor.port import Extractions, Extractor, RoundGivenUp
 
-GIVEN = "given"
+CUSTOM_KNOWLEDGE = "given"
 """`model` and `prompt_version` of what was not extracted, for it came with its chunk."""
 
 
@@ -65,7 +65,7 @@ async def on_chunks_created(
         elif isinstance(result, Retryable):
             waiting.append(result)
         elif isinstance(result, Exception) and (isinstance(result, Poison) or delivery.bugs + 1 >= BUG_ATTEMPTS):
-            facts.append(_failed(delivery, chunk, result))
+            facts.append(_stage_failed(delivery, chunk, result))
         else:
             raise result
     if waiting:
@@ -82,7 +82,7 @@ async def _extract(
     clock: Callable[[], float],
 ) -> Event:
     if chunk.given is not None:
-        return _given(delivery, chunk, chunk.given)
+        return _from_custom_knowledge(delivery, chunk, chunk.given)
     version, started = extractor.prompt_version, clock()
     extraction, cached = known.get(cache_key(extractor, chunk)), True
     if extraction is None:
@@ -121,7 +121,9 @@ async def _ask(
     return extractor.prompt_version, whole, known
 
 
-def _given(delivery: Delivery[ChunksCreated], chunk: Chunk, given: Given) -> EntitiesExtracted:
+def _from_custom_knowledge(
+    delivery: Delivery[ChunksCreated], chunk: Chunk, given: CustomExtraction
+) -> EntitiesExtracted:
     """What somebody said of a chunk, under the names an extraction would give. Nothing is asked, paid or remembered."""
     entities: dict[str, ExtractedEntity] = {}
     for row in given.entities:
@@ -143,13 +145,13 @@ def _given(delivery: Delivery[ChunksCreated], chunk: Chunk, given: Given) -> Ent
         chunk=ChunkRef(id=chunk.id, order=chunk.order),
         entities=tuple(entities.values()),
         relations=tuple(relations.values()),
-        model=GIVEN,
-        prompt_version=GIVEN,
+        model=CUSTOM_KNOWLEDGE,
+        prompt_version=CUSTOM_KNOWLEDGE,
         cache_key=sha256(chunk.model_dump_json(include={"content", "headings", "given"})),
     )
 
 
-def _failed(delivery: Delivery[ChunksCreated], chunk: Chunk, error: Exception) -> StageFailed:
+def _stage_failed(delivery: Delivery[ChunksCreated], chunk: Chunk, error: Exception) -> StageFailed:
     return StageFailed(
         stage="extractor",
         document_id=delivery.event.document.id,

@@ -14,8 +14,8 @@ from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.open import open_documents
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
-from services.extractor.adapters.rules import OfflineExtractor
-from services.extractor.domain.guidance import Guidance, Recipe
+from services.extractor.adapters.offline import OfflineExtractor
+from services.extractor.domain.guidance import ExtractionConfig, Guidance
 from services.extractor.handler import on_chunks_created
 from services.extractor.settings import ExtractorSettings
 
@@ -28,7 +28,7 @@ def main() -> None:
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
         rows = open_documents(settings)
         chat = open_chat(settings, bus.limiters)
-        extractor = _asking(chat, settings) if chat else OfflineExtractor()
+        extractor = _model_extractor(chat, settings) if chat else OfflineExtractor()
         handle = partial(
             on_chunks_created,
             extractor=extractor,
@@ -47,9 +47,9 @@ def main() -> None:
     run("extractor", settings, build)
 
 
-def _asking(chat: Chat, settings: ExtractorSettings) -> ModelExtractor:
+def _model_extractor(chat: Chat, settings: ExtractorSettings) -> ModelExtractor:
     """The extractor that asks this model. Raises `ConfigurationError` for a guidance file that cannot be used."""
-    recipe = Recipe(
+    recipe = ExtractionConfig(
         language=settings.summary_language,
         json=settings.entity_extraction_use_json,
         gleaning=settings.max_gleaning,

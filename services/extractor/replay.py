@@ -9,7 +9,7 @@ from runtime.bus.port import Delivery
 from runtime.replay import ReplayHandler
 from runtime.stores.documents.port import Rows
 from services.extractor.adapters.extraction_cache import ExtractionCache
-from services.extractor.handler import GIVEN
+from services.extractor.handler import CUSTOM_KNOWLEDGE
 from services.extractor.port import Extraction, Extractions
 
 
@@ -24,7 +24,7 @@ async def on_entities_extracted(
     """Put what a language model extracted into the cache; publish nothing."""
     for delivery in batch:
         event = delivery.event
-        if event.model == GIVEN:
+        if event.model == CUSTOM_KNOWLEDGE:
             continue
         await extractions.put(
             delivery.workspace, event.cache_key, Extraction(event.entities, event.relations, event.usage)

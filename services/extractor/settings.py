@@ -1,4 +1,4 @@
-"""The extractor's knobs."""
+"""The extractor's settings."""
 
 from pydantic import Field
 

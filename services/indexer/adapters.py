@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from contracts.graph import Partition
 from contracts.ids import sha256
-from runtime.activity import progressed
+from runtime.activity import note_progress
 from runtime.batching import batched
 from runtime.concurrency.key_locks import KeyLocks
 from runtime.models.call_scope import calls_for
@@ -49,6 +49,6 @@ class CachedEmbeddings:
 
     async def _make(self, table: Table, keys: Mapping[str, str], texts: Sequence[str]) -> dict[str, Vector]:
         made = dict(zip(texts, await self._embedder.embed(texts), strict=True))
-        progressed()
+        note_progress()
         await self._rows.put(table, {keys[text]: {"vector": list(vector)} for text, vector in made.items()})
         return made

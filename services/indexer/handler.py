@@ -14,13 +14,13 @@ from runtime.bus.port import document_bounds as reaches
 from runtime.errors import Retryable
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
-from services.indexer.domain import chunk_row, entity_row, relation_row
+from services.indexer.domain.vector_rows import chunk_row, entity_row, relation_row
 from services.indexer.port import Embeddings, Extents
 
 E = TypeVar("E", bound=Event)
 Pair = tuple[str, str]
 
-SETTLE_ROUNDS = 10
+MAX_ROUNDS = 10
 PAGE = 50
 """Rows of one look behind the end of a document."""
 
@@ -52,21 +52,21 @@ async def on_chunks(
         for event in sorted(wanted.values(), key=lambda e: e.document.version):
             rows |= {row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)}
         changed = await _put_changed(space, "chunks", rows, vectors, embeddings)
-        await _remove_ended(space, deliveries, vectors, extents)
+        await _remove_obsolete_chunks(space, deliveries, vectors, extents)
         for delivery in deliveries:
             event = delivery.event
             if isinstance(event, DocumentDeleted):
-                facts = [_indexed(version_deleted(delivery, event), "chunks", (), 0, embeddings)]
+                facts = [_vectors_indexed(version_deleted(delivery, event), "chunks", (), 0, embeddings)]
             elif delivery.sequence in wanted:
                 ours = changed & {chunk_vector_id(event.document.id, chunk.order) for chunk in event.chunks}
-                facts = [_indexed(event.document, "chunks", event.chunks, len(ours), embeddings)]
+                facts = [_vectors_indexed(event.document, "chunks", event.chunks, len(ours), embeddings)]
             else:
                 facts = []
             indexed[delivery.sequence] = facts
     return [indexed[delivery.sequence] for delivery in batch]
 
 
-async def _remove_ended(
+async def _remove_obsolete_chunks(
     space: Partition,
     deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
     vectors: Vectors,
@@ -118,7 +118,7 @@ async def on_graph_merged(
             embedded[delivery.sequence] = len(changed & ids)
     return [
         [
-            _indexed(d.event.document, "graph", d.event.chunks, embedded[d.sequence], embeddings).model_copy(
+            _vectors_indexed(d.event.document, "graph", d.event.chunks, embedded[d.sequence], embeddings).model_copy(
                 update={"part": d.event.part, "parts": d.event.parts}
             )
         ]
@@ -142,7 +142,7 @@ async def index_graph(
     """
     source, space = Partition(workspace, generations.graph), Partition(workspace, generations.vectors)
     changed: set[str] = set()
-    for _ in range(SETTLE_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         entities = {e.name: entity_row(e) for e in (await graph.entities(source, names)).values()}
         relations = {r.key: relation_row(r) for r in (await graph.relations(source, pairs)).values()}
         await vectors.delete(space, "entities", [entity_vector_id(name) for name in names - entities.keys()])
@@ -182,7 +182,7 @@ def by_workspace(batch: Sequence[Delivery[E]]) -> dict[str, list[Delivery[E]]]:
     return found
 
 
-def _indexed(
+def _vectors_indexed(
     document: DocumentVersion | None,
     kind: str,
     chunks: Sequence[ChunkRef],

@@ -9,10 +9,10 @@ from contracts.graph import EmbeddingModel, Generations
 from runtime.bus.document_versions import LogVersions
 from runtime.bus.port import Delivery, DocumentVersions, Events
 from runtime.health import Health
-from runtime.projections.embedding import Embedding, Embeddings
+from runtime.projections.embedding import EmbeddedVectors, GenerationEmbedders
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
-from runtime.stores.documents.extents import RowExtents
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from runtime.stores.open import open_documents, open_graph
@@ -20,7 +20,7 @@ from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.indexer.settings import IndexerSettings
 
-CALLS_OF_A_GROUP = 8
+CALLS_PER_GROUP = 8
 """Full batches whose vectors are written down together."""
 
 
@@ -28,11 +28,11 @@ class Indexing:
     """The handlers, each batch with the embedding model of the generation that it goes to."""
 
     def __init__(
-        self, embeddings: Embeddings, rows: Rows, graph: Graph, versions: DocumentVersions, group: int
+        self, embeddings: GenerationEmbedders, rows: Rows, graph: Graph, versions: DocumentVersions, group: int
     ) -> None:
         self._embeddings, self._rows, self._graph, self._group = embeddings, rows, graph, group
         self._versions = versions
-        self._extents = RowExtents(rows, "vector_extents")
+        self._extents = RowDocumentBounds(rows, "vector_extents")
         self._caches: dict[EmbeddingModel, CachedEmbeddings] = {}
 
     async def chunks(
@@ -56,7 +56,7 @@ class Indexing:
                 batch, generations, graph=self._graph, vectors=found.vectors, embeddings=self._cached(found)
             )
 
-    def _cached(self, found: Embedding) -> CachedEmbeddings:
+    def _cached(self, found: EmbeddedVectors) -> CachedEmbeddings:
         if found.model not in self._caches:
             self._caches[found.model] = CachedEmbeddings(self._rows, found.embedder, self._group)
         return self._caches[found.model]
@@ -68,11 +68,11 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        embeddings = Embeddings(settings, bus.limiters)
+        embeddings = GenerationEmbedders(settings, bus.limiters)
         rows, graph = open_documents(settings), open_graph(settings)
         versions = LogVersions(bus.log)
         health.notes["vectors"] = partial(embeddings.note, bus.pointers)
-        indexing = Indexing(embeddings, rows, graph, versions, CALLS_OF_A_GROUP * settings.embedding_batch_num)
+        indexing = Indexing(embeddings, rows, graph, versions, CALLS_PER_GROUP * settings.embedding_batch_num)
         try:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)

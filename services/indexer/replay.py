@@ -9,14 +9,14 @@ from contracts.graph import Generations
 from runtime.batching import batched
 from runtime.models.port import Embedder
 from runtime.replay import ReplayHandler
-from runtime.stores.documents.extents import RowExtents
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import index_graph, on_chunks
 
-KEYS = 500
+BATCH_SIZE = 500
 """Entities and relations that are indexed at once."""
 
 
@@ -43,7 +43,7 @@ class VectorReplay:
             on_chunks,
             vectors=self.vectors,
             embeddings=self._embeddings,
-            extents=RowExtents(self.rows, "vector_extents"),
+            extents=RowDocumentBounds(self.rows, "vector_extents"),
         )
         return [ReplayHandler((ChunksCreated, DocumentDeleted), handle)]
 
@@ -61,7 +61,7 @@ class VectorReplay:
         """Make the vectors of the collected keys; `retry` runs each batch. Yields how many are made, of how many."""
         for workspace, keys in self._keys.items():
             done = 0
-            for batch in batched(sorted(keys), KEYS):
+            for batch in batched(sorted(keys), BATCH_SIZE):
                 await retry(partial(self._index, workspace, batch, generations))
                 done += len(batch)
                 yield done, len(keys)

@@ -1,4 +1,4 @@
-"""The indexer's knobs: none of its own yet."""
+"""The indexer's settings: none of its own yet."""
 
 from runtime.settings import Settings
 

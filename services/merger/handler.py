@@ -1,4 +1,4 @@
-"""Facts in, GraphMerged out: write what is said, fold again what that touches."""
+"""The merger's event handlers: store contributions, edits, summaries; fold the keys they change; return GraphMerged."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,40 +19,40 @@ from contracts.moments import microseconds
 from contracts.values import DocumentVersion, EntityRevision, RelationRevision
 from runtime.bus.port import Delivery, document_bounds, version_deleted
 from services.merger.domain.contributions import Key, contributions
-from services.merger.domain.edits import Edit, Edits, applied
-from services.merger.port import Contributions, Line, Merging
+from services.merger.domain.edits import Edit, Edits, apply_edits
+from services.merger.port import ContributionKey, Contributions, MergeDependencies
 from services.merger.refold import refold
 
 E = TypeVar("E", bound=Event)
 Revisions = Mapping[Key, int]
 
-KEYS_OF_ONE_EVENT = 1000
-"""Entities and relations that one GraphMerged names at most; a deletion or an edit that touches more makes several."""
+MAX_KEYS_PER_EVENT = 1000
+"""Entities and relations that one GraphMerged names at most; a deletion or an edit of more gives several events."""
 
 
 async def on_entities_extracted(
     batch: Sequence[Delivery[EntitiesExtracted]],
     generations: Generations,
     *,
-    merging: Merging,
+    merging: MergeDependencies,
 ) -> list[list[GraphMerged]]:
-    """Merge a batch. A key that several of its chunks touch is folded once."""
+    """Merge a batch of extractions. A key that several of its chunks name is folded once."""
     merged: dict[int, GraphMerged] = {}
     for workspace, deliveries in _by_workspace(batch).items():
         space = Partition(workspace, generations.graph)
         newest: dict[str, EntitiesExtracted] = {}
         for event in sorted((delivery.event for delivery in deliveries), key=lambda e: e.document.version):
             newest[event.chunk.id] = event
-        touched = await merging.said.replace(
+        touched = await merging.contributions.replace(
             space, {chunk: (event.document.version, contributions(event)) for chunk, event in newest.items()}
         )
         edits, revisions = await refold(
-            space, _by_key((k, chunk) for chunk, of in touched.items() for k in of), merging
+            space, _chunks_by_key((k, chunk) for chunk, of in touched.items() for k in of), merging
         )
         for delivery in deliveries:
             event = delivery.event
-            keys = {key for raw in touched[event.chunk.id] if (key := edits.key(raw))}
-            (merged[delivery.sequence],) = _merged(event.document, keys, revisions, chunk=event)
+            keys = {key for raw in touched[event.chunk.id] if (key := edits.canonical_key(raw))}
+            (merged[delivery.sequence],) = _graph_merged_events(event.document, keys, revisions, chunk=event)
     return [[merged[delivery.sequence]] for delivery in batch]
 
 
@@ -60,83 +60,87 @@ async def on_extents(
     batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
     generations: Generations,
     *,
-    merging: Merging,
+    merging: MergeDependencies,
 ) -> list[list[GraphMerged]]:
-    """Take back what deleted documents said, and what chunks said that a shorter version no longer has."""
+    """Retract the contributions of deleted documents, and of chunks that a shorter version no longer has."""
     merged: dict[int, list[GraphMerged]] = {delivery.sequence: [] for delivery in batch}
     for workspace, deliveries in _by_workspace(batch).items():
         space = Partition(workspace, generations.graph)
-        touched: dict[str, set[Line]] = defaultdict(set)
+        touched: dict[str, set[ContributionKey]] = defaultdict(set)
         for reached in document_bounds(deliveries):
-            for document, lines in (await merging.said.limit(space, reached)).items():
+            for document, lines in (await merging.contributions.apply_bounds(space, reached)).items():
                 touched[document] |= lines
-        edits, revisions = await refold(space, _by_key(chain.from_iterable(touched.values())), merging)
+        edits, revisions = await refold(space, _chunks_by_key(chain.from_iterable(touched.values())), merging)
         for delivery in deliveries:
             event = delivery.event
-            keys = {key for raw, _ in touched.get(event.aggregate_id, ()) if (key := edits.key(raw))}
+            keys = {key for raw, _ in touched.get(event.aggregate_id, ()) if (key := edits.canonical_key(raw))}
             if isinstance(event, DocumentDeleted):
-                merged[delivery.sequence] = _merged(version_deleted(delivery, event), keys, revisions)
+                merged[delivery.sequence] = _graph_merged_events(version_deleted(delivery, event), keys, revisions)
             elif keys:
-                merged[delivery.sequence] = _merged(event.document, keys, revisions)
+                merged[delivery.sequence] = _graph_merged_events(event.document, keys, revisions)
     return [merged[delivery.sequence] for delivery in batch]
 
 
 async def on_description_summarized(
-    batch: Sequence[Delivery[DescriptionSummarized]], generations: Generations, *, merging: Merging
+    batch: Sequence[Delivery[DescriptionSummarized]], generations: Generations, *, merging: MergeDependencies
 ) -> list[list[GraphMerged]]:
-    """Keep the summaries, and fold again what they describe."""
+    """Store the summaries, and fold the keys they describe."""
     merged: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in _by_workspace(batch).items():
         space = Partition(workspace, generations.graph)
-        # Of two for one group in a batch the first in the log stands, whichever comes first here.
+        # Of two for one group in a batch the first in the log counts, whichever comes first here.
         places = sorted(deliveries, key=lambda delivery: -delivery.sequence)
         await merging.summaries.put(space, {d.event.inputs_hash: (d.sequence, d.event.text) for d in places})
         hashes = {delivery.event.inputs_hash for delivery in deliveries}
         edits, revisions = await refold(space, {delivery.event.key: () for delivery in deliveries}, merging, hashes)
         for delivery in deliveries:
-            keys = edits.keys_ever([delivery.event.key])
-            merged[delivery.sequence] = _merged(None, keys, revisions)
+            keys = edits.all_canonical_keys([delivery.event.key])
+            merged[delivery.sequence] = _graph_merged_events(None, keys, revisions)
     return [merged[delivery.sequence] for delivery in batch]
 
 
 async def on_graph_edited(
-    batch: Sequence[Delivery[GraphEdited]], generations: Generations, *, merging: Merging
+    batch: Sequence[Delivery[GraphEdited]], generations: Generations, *, merging: MergeDependencies
 ) -> list[list[GraphMerged]]:
-    """Keep what people said, and fold again whatever has, or ever had, a name they spoke of."""
+    """Store the edits, and fold every key that has, or ever had, one of their names."""
     merged: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in _by_workspace(batch).items():
         space = Partition(workspace, generations.graph)
         new = [_edit(delivery) for delivery in deliveries]
-        await merging.said.put_edits(space, new)
-        edits = applied(await merging.said.edits(space))
-        raws = {edit.sequence: await _concerned(space, edit, edits, merging.said) for edit in new}
+        await merging.contributions.put_edits(space, new)
+        edits = apply_edits(await merging.contributions.edits(space))
+        raws = {edit.sequence: await _affected_keys(space, edit, edits, merging.contributions) for edit in new}
         edits, revisions = await refold(space, {raw: () for of_one in raws.values() for raw in of_one}, merging)
         for delivery in deliveries:
-            merged[delivery.sequence] = _merged(None, edits.keys_ever(raws[delivery.sequence]), revisions)
+            merged[delivery.sequence] = _graph_merged_events(
+                None, edits.all_canonical_keys(raws[delivery.sequence]), revisions
+            )
     return [merged[delivery.sequence] for delivery in batch]
 
 
-async def _concerned(space: Partition, edit: Edit, edits: Edits, said: Contributions) -> set[Key]:
-    """The keys whose fold the edit may change: those of its names, and of the relations at them."""
-    names = edits.raw_names_ever(edit.concerned)
-    return {(name,) for name in names} | await said.at(space, names) | edits.spoken_of(names)
+async def _affected_keys(space: Partition, edit: Edit, edits: Edits, contributions: Contributions) -> set[Key]:
+    """Return the original keys whose fold the edit may change: its names, and the relations at them."""
+    names = edits.all_original_names(edit.all_names)
+    return (
+        {(name,) for name in names} | await contributions.keys_with_names(space, names) | edits.edited_keys_with(names)
+    )
 
 
-def _by_key(lines: Iterable[Line]) -> dict[Key, set[str]]:
-    """The chunks of these lines, by key."""
+def _chunks_by_key(lines: Iterable[ContributionKey]) -> dict[Key, set[str]]:
+    """Return the chunks of these contributions by key."""
     found: dict[Key, set[str]] = defaultdict(set)
     for key, chunk in lines:
         found[key].add(chunk)
     return found
 
 
-def _merged(
+def _graph_merged_events(
     document: DocumentVersion | None,
     keys: Collection[Key],
     revisions: Revisions,
     chunk: EntitiesExtracted | None = None,
 ) -> list[GraphMerged]:
-    ordered, size = sorted(keys), max(1, len(keys)) if chunk else KEYS_OF_ONE_EVENT
+    ordered, size = sorted(keys), max(1, len(keys)) if chunk else MAX_KEYS_PER_EVENT
     parts = [ordered[start : start + size] for start in range(0, max(1, len(ordered)), size)]
     return [
         GraphMerged(

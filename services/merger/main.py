@@ -14,11 +14,11 @@ from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.port import Rows
 from runtime.stores.open import open_documents, open_graph
-from services.merger.adapters import RowContributions, RowSummaries
+from services.merger.adapters.contributions import RowContributions, RowSummaries
+from services.merger.adapters.summarizer import ModelSummarizer
+from services.merger.aggregate_cache import AggregateCache
 from services.merger.handler import on_description_summarized, on_entities_extracted, on_extents, on_graph_edited
-from services.merger.hubs import Hubs
-from services.merger.models import ModelSummarizer
-from services.merger.port import Merging
+from services.merger.port import MergeDependencies
 from services.merger.settings import MergerSettings
 from services.merger.summarize import on_graph_merged
 
@@ -30,7 +30,9 @@ def main() -> None:
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
         rows, graph, chat = open_documents(settings), open_graph(settings), open_chat(settings, bus.limiters)
-        merging = Merging(RowContributions(rows), RowSummaries(rows), graph, settings.limits, Hubs())
+        merging = MergeDependencies(
+            RowContributions(rows), RowSummaries(rows), graph, settings.limits, AggregateCache()
+        )
         summarizer = _summarizer(settings, chat, rows) if chat else None
         try:
             await until_it_answers("the document store", rows.prepare, health)
@@ -48,7 +50,7 @@ def main() -> None:
                         on_graph_merged,
                         merging=merging,
                         summarizer=summarizer,
-                        quiet=partial(_rested, settings.summary_quiet_seconds),
+                        debounce=partial(_debounce, settings.summary_quiet_seconds),
                     ),
                 ),
             ]
@@ -69,7 +71,7 @@ def _summarizer(settings: MergerSettings, chat: Chat, rows: Rows) -> ModelSummar
     )
 
 
-async def _rested(seconds: float, since: datetime) -> None:
+async def _debounce(seconds: float, since: datetime) -> None:
     with waiting():
         await asyncio.sleep(seconds - (datetime.now(UTC) - since).total_seconds())
 

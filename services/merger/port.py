@@ -1,4 +1,8 @@
-"""What the merger needs of the outside, beside the graph."""
+"""The merger's ports, beside the graph: contributions of chunks, edits of users, summaries, and who writes summaries.
+
+A contribution is what one chunk says about one key. Its original key has the names of the document, its canonical key
+those that edits have given them. A revision counts the changes of one canonical key.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,81 +11,85 @@ from typing import Protocol
 from contracts.graph import DocumentBounds, Partition
 from contracts.values import TokenUsage
 from runtime.stores.graph.port import Graph
+from services.merger.aggregate_cache import AggregateCache
 from services.merger.domain.contributions import Contribution, Key
-from services.merger.domain.descriptions import Group, Limits
+from services.merger.domain.descriptions import Group, SummaryLimits
 from services.merger.domain.edits import Edit
-from services.merger.hubs import Hubs
 
-Line = tuple[Key, str]
-"""What one chunk says about one key: the key and the chunk's id."""
+ContributionKey = tuple[Key, str]
+"""The original key and the chunk's id that identify a contribution."""
 
 
 class Contributions(Protocol):
-    """What chunks say, by chunk and by key. Law held by `tests/contract/test_contributions.py`.
+    """The repository of contributions and edits. `tests/contract/test_contributions.py` is its contract.
 
-    A newer version of a chunk, or of the extent of its document, takes back what an older one said: such
-    contributions stay, marked as retracted, so that a late arrival finds them and cannot come to life again.
+    A newer version of a chunk, or of the bounds of its document, retracts what an older one contributed: such
+    contributions stay, marked as retracted, so that a late delivery cannot bring them back.
     """
 
     async def replace(
-        self, space: Partition, said: Mapping[str, tuple[int, Sequence[Contribution]]]
+        self, space: Partition, contributions: Mapping[str, tuple[int, Sequence[Contribution]]]
     ) -> dict[str, set[Key]]:
-        """Each chunk now says exactly this, in this version. A newer version that already stands wins.
+        """Replace what each chunk has contributed by this version's contributions, unless a newer version is stored.
 
-        Returns for each chunk every key whose fold this may change. Twice is once and returns the same keys, so a
-        caller that was killed half way can do it all again.
+        Returns for each chunk every key whose fold this may change. Repeats do nothing and return the same keys, so a
+        caller that was killed half way can repeat all of it.
         """
         ...
 
-    async def limit(self, space: Partition, extents: Mapping[str, DocumentBounds]) -> dict[str, set[Line]]:
-        """Documents reach so far now: what chunks behind it said in older versions is retracted.
+    async def apply_bounds(
+        self, space: Partition, extents: Mapping[str, DocumentBounds]
+    ) -> dict[str, set[ContributionKey]]:
+        """Retract what chunks behind the end of their document contributed in older versions.
 
-        Returns for each document all that this may have changed; twice is once, likewise.
+        Returns for each document the contributions that this may have changed; repeats return the same.
         """
         ...
 
-    async def revisions(self, space: Partition, keys: Sequence[Key]) -> dict[Key, int]:
-        """Count each key up by one and read it.
+    async def increment_revisions(self, space: Partition, keys: Sequence[Key]) -> dict[Key, int]:
+        """Increment the revision of each key and return it.
 
-        Whoever then calls `of` or `edits` sees every contribution and edit that the number counts.
+        Calls of `by_key` and `edits` made afterwards see every contribution and edit that the revision counts.
         """
         ...
 
-    async def counted(self, space: Partition, keys: Collection[Key]) -> dict[Key, int]:
-        """The revisions as they are now, of keys that were ever counted."""
+    async def revisions(self, space: Partition, keys: Collection[Key]) -> dict[Key, int]:
+        """Return the current revisions of those keys that have one."""
         ...
 
-    async def of(self, space: Partition, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
-        """All contributions to each key, retracted ones too, in no particular order."""
+    async def by_key(self, space: Partition, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
+        """Return all contributions to each original key, with retracted ones, in no particular order."""
         ...
 
-    async def among(self, space: Partition, chunks: Mapping[Key, Collection[str]]) -> dict[Key, list[Contribution]]:
-        """What these chunks say about each key, as `of` has it."""
+    async def of_chunks(self, space: Partition, chunks: Mapping[Key, Collection[str]]) -> dict[Key, list[Contribution]]:
+        """Return what these chunks contributed to each key, with retracted contributions."""
         ...
 
-    async def at(self, space: Partition, names: Collection[str]) -> set[Key]:
-        """The keys with one of these names in them, to which anything was ever contributed."""
+    async def keys_with_names(self, space: Partition, names: Collection[str]) -> set[Key]:
+        """Return the relations with one of these names to which anything was ever contributed."""
         ...
 
-    async def put_folded(self, space: Partition, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]) -> None:
-        """Tell readers what supports these present keys, unless a greater revision has told them.
+    async def put_original_keys(
+        self, space: Partition, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]
+    ) -> None:
+        """Store for readers which original keys belong to these canonical keys, unless a greater revision is stored.
 
-        By key: the revision, and the raw keys with the version until which what they say does not count.
+        By key: the revision, and the original keys, each with the sequence up to which its contributions are hidden.
         """
         ...
 
     async def put_edits(self, space: Partition, edits: Sequence[Edit]) -> None:
-        """Keep what people said. Twice is once."""
+        """Store edits. Repeats do nothing."""
         ...
 
     async def edits(self, space: Partition) -> list[Edit]:
-        """All that people said of this workspace."""
+        """Return all edits of this workspace."""
         ...
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a language model made of a group of texts."""
+    """The summary of a group of texts, and what it cost."""
 
     text: str
     usage: TokenUsage
@@ -91,31 +99,31 @@ class Summaries(Protocol):
     """Summaries that are in the log, by hash of their group."""
 
     async def put(self, space: Partition, summaries: Mapping[str, tuple[int, str]]) -> None:
-        """Keep (place in the log, text) by hash; of two for one hash the earlier in the log stands. Twice is once."""
+        """Store (sequence, text) by hash; of two for one hash the earlier in the log counts. Repeats do nothing."""
         ...
 
     async def get(self, space: Partition, hashes: Collection[str]) -> dict[str, str]:
-        """The texts of those that are known among `hashes`."""
+        """Return the texts of those summaries that are stored."""
         ...
 
 
 class Summarizer(Protocol):
-    """A language model that condenses texts. Raises what `Chat` raises."""
+    """A language model that summarises texts. Raises what `Chat` raises."""
 
     model: str
     prompt_version: str
 
     async def summarize(self, workspace: str, group: Group) -> Summary:
-        """One text for all of them. What was paid for once is not paid for again in the same workspace."""
+        """Return one text for all texts of the group; a repeat in the same workspace is not paid for again."""
         ...
 
 
 @dataclass(frozen=True)
-class Merging:
-    """What a fold is made from, and where it goes. `hubs` belong to one process and one value of `limits`."""
+class MergeDependencies:
+    """What merging needs: repositories, graph, limits, and a cache that belongs to one process and these limits."""
 
-    said: Contributions
+    contributions: Contributions
     summaries: Summaries
     graph: Graph
-    limits: Limits
-    hubs: Hubs
+    limits: SummaryLimits
+    cache: AggregateCache

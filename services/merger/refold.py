@@ -1,4 +1,4 @@
-"""Folding keys again and writing them: what every handler of the merger does in the end."""
+"""Folds keys again and writes them to the graph: the last step of every handler of the merger."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -6,53 +6,58 @@ from dataclasses import dataclass, field
 from contracts.graph import Entity, Partition, Relation
 from runtime.errors import Retryable
 from services.merger.domain.contributions import Contribution, Key
-from services.merger.domain.descriptions import Described, Limits, describe
-from services.merger.domain.edits import Edits, applied
-from services.merger.domain.fold import Tally, fold, fragments, standing, tally
-from services.merger.domain.hub import Hub
-from services.merger.port import Merging, Summaries
+from services.merger.domain.descriptions import Description, SummaryLimits, describe
+from services.merger.domain.edits import Edits, apply_edits
+from services.merger.domain.fold import Aggregate, active_contributions, aggregate, fold, fragments
+from services.merger.domain.incremental_aggregate import IncrementalAggregate
+from services.merger.port import MergeDependencies, Summaries
 
-MOST_TURNS = 100
-"""Reads of summaries for one batch. A level of groups takes one, and so does each change that others make meanwhile."""
-
-
-@dataclass(frozen=True)
-class Account:
-    """What is made of all that chunks say about one present key."""
-
-    counted: Tally
-    described: Described
+MAX_READS = 100
+"""Reads of summaries for one batch: one for each level of groups, and for each change by another replica meanwhile."""
 
 
 @dataclass(frozen=True)
-class _Found:
-    """What accounts are made of: hubs, and of all other keys what counts, in canonical order."""
+class DescribedAggregate:
+    """The aggregate and the description of one canonical key."""
 
-    hubs: Mapping[Key, Hub] = field(default_factory=dict[Key, Hub])
-    ordered: Mapping[Key, list[Contribution]] = field(default_factory=dict[Key, list[Contribution]])
+    aggregate: Aggregate
+    description: Description
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """Incremental aggregates, and of all other keys the active contributions in canonical order."""
+
+    incremental: Mapping[Key, IncrementalAggregate] = field(default_factory=dict[Key, IncrementalAggregate])
+    contributions: Mapping[Key, list[Contribution]] = field(default_factory=dict[Key, list[Contribution]])
 
 
 async def refold(
-    space: Partition, changed: Mapping[Key, Collection[str]], merging: Merging, summarized: Collection[str] = ()
+    space: Partition,
+    changed: Mapping[Key, Collection[str]],
+    merging: MergeDependencies,
+    summarized: Collection[str] = (),
 ) -> tuple[Edits, dict[Key, int]]:
-    """Fold the keys that raw keys belong to, or once belonged to, and write them. Returns their revisions.
+    """Fold the canonical keys that original keys have or had, and write them. Returns the edits and the revisions.
 
-    `changed`: by raw key the chunks of which the caller has changed, or may have, what they say about it;
-    `summarized`: the hashes of groups whose summaries the caller has put.
-    Edits are read again after each counting: whoever counts a key last has read every edit made before.
+    `changed`: by original key, the chunks whose contributions the caller may have changed;
+    `summarized`: the hashes of groups whose summaries the caller has stored.
+    Edits are read again after each increment: who increments a key last has read every edit made before.
     """
-    edits = applied(await merging.said.edits(space))
+    edits = apply_edits(await merging.contributions.edits(space))
     revisions: dict[Key, int] = {}
-    while new := edits.keys_ever(changed) - revisions.keys():
-        revisions |= await merging.said.revisions(space, sorted(new))
-        edits = applied(await merging.said.edits(space))
-    told = {key: (number, edits.folded(key)) for key, number in revisions.items() if edits.touch(key)}
+    while new := edits.all_canonical_keys(changed) - revisions.keys():
+        revisions |= await merging.contributions.increment_revisions(space, sorted(new))
+        edits = apply_edits(await merging.contributions.edits(space))
+    told = {
+        key: (number, edits.original_keys_with_cutoff(key)) for key, number in revisions.items() if edits.affects(key)
+    }
     if told:
-        await merging.said.put_folded(space, told)
-    hubs = await _advanced(space, revisions, edits, merging, changed, summarized)
-    accounts = await _accounts(space, revisions, edits, merging, hubs)
+        await merging.contributions.put_original_keys(space, told)
+    cached = await _advance_cached(space, revisions, edits, merging, changed, summarized)
+    accounts = await _described_aggregates(space, revisions, edits, merging, cached)
     folded = [
-        fold(key, accounts[key].counted, accounts[key].described.text, number, edits)
+        fold(key, accounts[key].aggregate, accounts[key].description.text, number, edits)
         for key, number in revisions.items()
     ]
     await merging.graph.put(
@@ -63,89 +68,103 @@ async def refold(
     return edits, revisions
 
 
-async def accounts_at(
-    space: Partition, revisions: Mapping[Key, int], edits: Edits, merging: Merging
-) -> dict[Key, Account]:
-    """What is said of each present key. The revisions and the edits were read just now, the revisions first."""
-    return await _accounts(space, revisions, edits, merging, merging.hubs.at(space, _alone(revisions, edits)))
+async def describe_keys(
+    space: Partition, revisions: Mapping[Key, int], edits: Edits, merging: MergeDependencies
+) -> dict[Key, DescribedAggregate]:
+    """Return aggregate and description of each canonical key. Read the revisions just before, then the edits."""
+    return await _described_aggregates(
+        space, revisions, edits, merging, merging.cache.get(space, _unedited(revisions, edits))
+    )
 
 
-def _alone(revisions: Mapping[Key, int], edits: Edits) -> dict[Key, int]:
-    """Those keys that are folded from one raw key of the same names, nothing of which people have hidden."""
-    return {key: number for key, number in revisions.items() if edits.leave_alone(key)}
+def _unedited(revisions: Mapping[Key, int], edits: Edits) -> dict[Key, int]:
+    """Return the revisions of those keys that no edit has touched."""
+    return {key: number for key, number in revisions.items() if edits.is_unedited(key)}
 
 
-async def _advanced(
+async def _advance_cached(
     space: Partition,
     revisions: Mapping[Key, int],
     edits: Edits,
-    merging: Merging,
+    merging: MergeDependencies,
     changed: Mapping[Key, Collection[str]],
     summarized: Collection[str],
-) -> dict[Key, Hub]:
-    """The hubs that nobody else has counted since, with our own change: see `hubs.py` for why that is all of it.
+) -> dict[Key, IncrementalAggregate]:
+    """Apply our own change to cached aggregates that no other replica has incremented since, and return them.
 
-    The change is read back after counting. Between that and the last line nobody else advances these hubs: it would
-    have to be given the same number.
+    `aggregate_cache.py` says why that is all of the change. It is read back after the increment. Until the last line
+    no other task advances these aggregates: it would need the same revision.
     """
-    before = {key: number - 1 for key, number in _alone(revisions, edits).items()}
-    hubs = merging.hubs.at(space, before)
-    said = await merging.said.among(space, {key: changed.get(key, ()) for key in hubs})
-    known = await merging.summaries.get(space, summarized) if summarized and hubs else {}
-    for key, hub in hubs.items():
-        hub.put(said[key])
-        hub.learn(known)
-        hub.revision = revisions[key]
-    merging.hubs.keep(space, hubs.values())
-    return hubs
+    before = {key: number - 1 for key, number in _unedited(revisions, edits).items()}
+    cached = merging.cache.get(space, before)
+    said = await merging.contributions.of_chunks(space, {key: changed.get(key, ()) for key in cached})
+    known = await merging.summaries.get(space, summarized) if summarized and cached else {}
+    for key, one in cached.items():
+        one.put(said[key])
+        one.apply_summaries(known)
+        one.revision = revisions[key]
+    merging.cache.put(space, cached.values())
+    return cached
 
 
-async def _accounts(
-    space: Partition, revisions: Mapping[Key, int], edits: Edits, merging: Merging, hubs: Mapping[Key, Hub]
-) -> dict[Key, Account]:
-    """What is said of each present key: hubs as they are, everything else read in full."""
-    sources = {key: edits.raws(key) for key in revisions.keys() - hubs.keys()}
-    read = await merging.said.of(space, {raw for of_key in sources.values() for raw in of_key})
-    alone = _alone(revisions, edits)
+async def _described_aggregates(
+    space: Partition,
+    revisions: Mapping[Key, int],
+    edits: Edits,
+    merging: MergeDependencies,
+    cached: Mapping[Key, IncrementalAggregate],
+) -> dict[Key, DescribedAggregate]:
+    """Return the aggregates and descriptions: `cached` as they are, all other keys read in full."""
+    sources = {key: edits.original_keys(key) for key in revisions.keys() - cached.keys()}
+    read = await merging.contributions.by_key(space, {raw for of_key in sources.values() for raw in of_key})
+    alone = _unedited(revisions, edits)
     new = {
-        key: _hub(key, alone[key], read[key], merging.limits)
+        key: _incremental_aggregate(key, alone[key], read[key], merging.limits)
         for key in sources
-        if key in alone and len(read[key]) >= merging.hubs.least
+        if key in alone and len(read[key]) >= merging.cache.min_contributions
     }
-    merging.hubs.keep(space, new.values())
+    merging.cache.put(space, new.values())
     ordered = {
-        key: standing((c for raw in raws for c in read[raw]), edits) for key, raws in sources.items() if key not in new
+        key: active_contributions((c for raw in raws for c in read[raw]), edits)
+        for key, raws in sources.items()
+        if key not in new
     }
-    found = _Found({**hubs, **new}, ordered)
-    described = await _described(space, found, merging.summaries, merging.limits)
-    return {key: Account(found.hubs[key].tally(), described[key]) for key in found.hubs} | {
-        key: Account(tally(some), described[key]) for key, some in ordered.items()
-    }
+    found = _Inputs({**cached, **new}, ordered)
+    described = await _descriptions(space, found, merging.summaries, merging.limits)
+    return {
+        key: DescribedAggregate(found.incremental[key].aggregate(), described[key]) for key in found.incremental
+    } | {key: DescribedAggregate(aggregate(some), described[key]) for key, some in ordered.items()}
 
 
-def _hub(key: Key, revision: int, said: Collection[Contribution], limits: Limits) -> Hub:
-    hub = Hub(key, limits)
-    hub.put(said)
-    hub.revision = revision
-    return hub
+def _incremental_aggregate(
+    key: Key, revision: int, said: Collection[Contribution], limits: SummaryLimits
+) -> IncrementalAggregate:
+    aggregate = IncrementalAggregate(key, limits)
+    aggregate.put(said)
+    aggregate.revision = revision
+    return aggregate
 
 
-async def _described(space: Partition, found: _Found, summaries: Summaries, limits: Limits) -> dict[Key, Described]:
-    """Each key's description from its fragments and the summaries there are, asked for a level of groups at a time."""
-    texts = {key: fragments(contributions) for key, contributions in found.ordered.items()}
+async def _descriptions(
+    space: Partition, found: _Inputs, summaries: Summaries, limits: SummaryLimits
+) -> dict[Key, Description]:
+    """Return each key's description; the summaries in it are read for one level of groups at a time."""
+    texts = {key: fragments(contributions) for key, contributions in found.contributions.items()}
     known: dict[str, str] = {}
     asked: set[str] = set()
-    for _ in range(MOST_TURNS):
+    for _ in range(MAX_READS):
         described = {key: describe(key, some, known, limits) for key, some in texts.items()}
-        lacking = {group.hash for one in described.values() for group in one.lacking} - asked
-        asking = [(hub, hub.revision, hub.fragments, hub.fragments.unasked()) for hub in found.hubs.values()]
+        lacking = {group.hash for one in described.values() for group in one.missing_summaries} - asked
+        asking = [
+            (one, one.revision, one.fragments, one.fragments.pending_summaries()) for one in found.incremental.values()
+        ]
         if not (wanted := lacking.union(*(hashes for *_, hashes in asking))):
-            return described | {key: hub.fragments.described() for key, hub in found.hubs.items()}
+            return described | {key: one.fragments.description() for key, one in found.incremental.items()}
         new = await summaries.get(space, wanted)
         known |= new
         asked |= wanted
-        for hub, revision, tree, hashes in asking:
-            # Another task may have put a summary while we asked: then this is no news any more, and is asked again.
-            if hub.revision == revision:
-                tree.learn(new, hashes)
+        for one, revision, tree, hashes in asking:
+            # Another task may have stored a summary meanwhile: then this result is outdated, and is read again.
+            if one.revision == revision:
+                tree.apply_summaries(new, hashes)
     raise Retryable("the summaries of a thing change faster than they can be read")

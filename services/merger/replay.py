@@ -6,10 +6,10 @@ from contracts.events import ChunksCreated, DescriptionSummarized, DocumentDelet
 from runtime.replay import ReplayHandler
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
-from services.merger.adapters import RowContributions, RowSummaries
+from services.merger.adapters.contributions import RowContributions, RowSummaries
+from services.merger.aggregate_cache import AggregateCache
 from services.merger.handler import on_description_summarized, on_entities_extracted, on_extents, on_graph_edited
-from services.merger.hubs import Hubs
-from services.merger.port import Merging
+from services.merger.port import MergeDependencies
 from services.merger.settings import MergerSettings
 
 
@@ -18,7 +18,7 @@ def replay_handlers(rows: Rows, graph: Graph, settings: MergerSettings) -> list[
 
     Summaries come from the log: no language model is called.
     """
-    merging = Merging(RowContributions(rows), RowSummaries(rows), graph, settings.limits, Hubs())
+    merging = MergeDependencies(RowContributions(rows), RowSummaries(rows), graph, settings.limits, AggregateCache())
     return [
         ReplayHandler((DescriptionSummarized,), partial(on_description_summarized, merging=merging)),
         ReplayHandler((EntitiesExtracted,), partial(on_entities_extracted, merging=merging)),

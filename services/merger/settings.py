@@ -1,9 +1,9 @@
-"""The merger's knobs."""
+"""The merger's settings."""
 
 from pydantic import Field
 
 from runtime.settings import Settings
-from services.merger.domain.descriptions import Limits
+from services.merger.domain.descriptions import SummaryLimits
 
 
 class MergerSettings(Settings):
@@ -17,9 +17,9 @@ class MergerSettings(Settings):
     summary_quiet_seconds: float = Field(default=5.0, ge=0, description="a thing is summarised once it rests so long")
 
     @property
-    def limits(self) -> Limits:
-        """When descriptions are summarised rather than joined."""
-        return Limits(self.force_llm_summary_on_merge, self.summary_max_tokens)
+    def limits(self) -> SummaryLimits:
+        """Return when descriptions are summarised rather than joined."""
+        return SummaryLimits(self.force_llm_summary_on_merge, self.summary_max_tokens)
 
     @property
     def contradictions(self) -> list[str]:

@@ -1,7 +1,7 @@
-"""GraphMerged in, DescriptionSummarized out: descriptions that have grown too long are condensed by a language model.
+"""Handles GraphMerged: has a language model summarise descriptions that are too long, returns DescriptionSummarized.
 
-Merging never waits for it. A key is taken up once it has been quiet for a while, and only for its newest revision: a
-hub that a bulk load touches a thousand times is summarised when the load is done.
+Merging never waits for it. Changes of a key are debounced, and only its newest revision is summarised: a key that a
+bulk load changes a thousand times is summarised when the load is done.
 """
 
 import asyncio
@@ -16,35 +16,37 @@ from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for
 from services.merger.domain.contributions import Key
 from services.merger.domain.descriptions import Group
-from services.merger.domain.edits import applied
-from services.merger.port import Merging, Summarizer, Summary
-from services.merger.refold import accounts_at
+from services.merger.domain.edits import apply_edits
+from services.merger.port import MergeDependencies, Summarizer, Summary
+from services.merger.refold import describe_keys
 
 
 async def on_graph_merged(
     batch: Sequence[Delivery[GraphMerged]],
     generations: Generations,
     *,
-    merging: Merging,
+    merging: MergeDependencies,
     summarizer: Summarizer | None,
-    quiet: Callable[[datetime], Awaitable[None]],
+    debounce: Callable[[datetime], Awaitable[None]],
 ) -> list[list[Event]]:
-    """Summarise what the keys of the batch lack; nothing without a language model.
+    """Summarise the groups of the batch that have no summary; nothing without a language model.
 
-    `quiet` returns once the moment given is long enough ago. When a summary has to be tried again, the others of the
-    batch are published with the Retryable that is raised, or found paid for when the batch comes again.
+    `debounce` returns once the moment it is given is long enough ago. When a summary has to be tried again, the
+    others of the batch are published with the Retryable that is raised, or found paid for when the batch comes again.
     """
     facts: dict[int, list[Event]] = {delivery.sequence: [] for delivery in batch}
     if summarizer is None:
         return list(facts.values())
-    await quiet(max(delivery.happened_at for delivery in batch))
+    await debounce(max(delivery.happened_at for delivery in batch))
     taken: set[tuple[str, str]] = set()
     for delivery in batch:
         workspace, space = delivery.workspace, Partition(delivery.workspace, generations.graph)
-        groups = [g for g in await _lacking(space, delivery.event, merging) if (workspace, g.hash) not in taken]
+        groups = [
+            g for g in await _missing_summaries(space, delivery.event, merging) if (workspace, g.hash) not in taken
+        ]
         taken |= {(workspace, group.hash) for group in groups}
-        current = partial(_current, space, _revisions(delivery.event), merging=merging)
-        facts[delivery.sequence] = await _summarized(workspace, groups, summarizer, current)
+        current = partial(_is_current, space, _revisions(delivery.event), merging=merging)
+        facts[delivery.sequence] = await _summarize(workspace, groups, summarizer, current)
     return [facts[delivery.sequence] for delivery in batch]
 
 
@@ -53,28 +55,28 @@ def _revisions(event: GraphMerged) -> dict[Key, int]:
     return said | {(relation.source, relation.target): relation.revision for relation in event.relations}
 
 
-async def _newest(space: Partition, said: Mapping[Key, int], merging: Merging) -> dict[Key, int]:
-    """The revisions of those keys for which no newer GraphMerged is on its way."""
-    counted = await merging.said.counted(space, said)
+async def _current_revisions(space: Partition, said: Mapping[Key, int], merging: MergeDependencies) -> dict[Key, int]:
+    """Return the revisions of those keys that have not changed since."""
+    counted = await merging.contributions.revisions(space, said)
     return {key: now for key, revision in said.items() if (now := counted.get(key, 0)) <= revision}
 
 
-async def _current(space: Partition, said: Mapping[Key, int], key: Key, *, merging: Merging) -> bool:
-    """Whether a key still is at the revision that was said; once it is not, its next GraphMerged asks again."""
-    return bool(await _newest(space, {key: said[key]}, merging))
+async def _is_current(space: Partition, said: Mapping[Key, int], key: Key, *, merging: MergeDependencies) -> bool:
+    """Return whether a key is still at this revision; if not, its next GraphMerged will be summarised."""
+    return bool(await _current_revisions(space, {key: said[key]}, merging))
 
 
-async def _lacking(space: Partition, event: GraphMerged, merging: Merging) -> list[Group]:
-    """The groups without a summary, of those keys for which no newer GraphMerged is on its way."""
-    newest = await _newest(space, _revisions(event), merging)
+async def _missing_summaries(space: Partition, event: GraphMerged, merging: MergeDependencies) -> list[Group]:
+    """Return the groups without a summary, of those keys that have not changed since."""
+    newest = await _current_revisions(space, _revisions(event), merging)
     if not newest:
         return []
-    edits = applied(await merging.said.edits(space))
-    accounts = await accounts_at(space, newest, edits, merging)
-    return [group for key in newest for group in accounts[key].described.lacking]
+    edits = apply_edits(await merging.contributions.edits(space))
+    accounts = await describe_keys(space, newest, edits, merging)
+    return [group for key in newest for group in accounts[key].description.missing_summaries]
 
 
-async def _summarized(
+async def _summarize(
     workspace: str, groups: Sequence[Group], summarizer: Summarizer, current: Callable[[Key], Awaitable[bool]]
 ) -> list[Event]:
     async def summarized(group: Group) -> Summary:

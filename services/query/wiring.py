@@ -15,7 +15,7 @@ from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.port import Chat
 from runtime.models.rate_limiters import RateLimiters
 from runtime.models.truncation import cutter
-from runtime.projections.embedding import Embeddings
+from runtime.projections.embedding import GenerationEmbedders
 from runtime.projections.integrity import Integrity
 from runtime.service import Bus, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
@@ -55,7 +55,7 @@ MAX_COUNTED = 50_000
 async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -> AsyncGenerator[QueryDependencies]:
     """Open stores and models, wait until the stores answer, and close all of them at the end."""
     logger.info("instructions of every request", characters=len(settings.prompt_prefix))
-    embeddings = Embeddings(settings, bus.limiters, max_wait=MAX_WAIT)
+    embeddings = GenerationEmbedders(settings, bus.limiters, max_wait=MAX_WAIT)
     opened = open_chat(settings, bus.limiters, max_wait=MAX_WAIT)
     chat = NamedChat(opened) if opened else None
     reranker = open_reranker(settings, bus.limiters)
@@ -98,7 +98,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             await part.close()
 
 
-async def _stores_answer(rows: Rows, graph: Graph, embeddings: Embeddings, health: Health) -> None:
+async def _stores_answer(rows: Rows, graph: Graph, embeddings: GenerationEmbedders, health: Health) -> None:
     await until_it_answers("the document store", rows.prepare, health)
     await until_it_answers("the graph store", graph.prepare, health)
     await until_it_answers("the vector store", embeddings.configured.vectors.ping, health)
@@ -107,7 +107,7 @@ async def _stores_answer(rows: Rows, graph: Graph, embeddings: Embeddings, healt
 def watch_integrity(integrity: Integrity, rows: Rows, graph: Graph, vectors: CheckpointStore) -> None:
     """Watch that the stores read here are not behind their checkpoints, and keep those of the status projection."""
     here = {name: RowCheckpoints(rows, name) for name in PROJECTIONS}
-    integrity.keeper = rows
+    integrity.mark_store = rows
     integrity.watch("status", {"the document store": here["status"]}, ("query-status",))
     integrity.watch("graph", {"the document store": here["graph"], "the graph store": graph})
     integrity.watch("vectors", {"the document store": here["vectors"], "the vector store": vectors})

@@ -140,7 +140,7 @@ def _say_models(state: StackState) -> None:
         echo(f"Language model {language}, embeddings {embedding}.")
     else:
         echo("Runs without a language model: names are found by rules, and answers are quotations.")
-        echo(f"Embeddings: {embedding}, offline.")
+        echo(f"GenerationEmbedders: {embedding}, offline.")
     echo()
 
 

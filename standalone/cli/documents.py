@@ -54,10 +54,10 @@ def add(
     """
     with errors(as_json):
         quiet_logs()
-        from runtime.parsing.encodings import checked_encoding
+        from runtime.parsing.encodings import validated_encoding
         from standalone.operations.target import select_target
 
-        encoding = checked_encoding(encoding) if encoding else ""
+        encoding = validated_encoding(encoding) if encoding else ""
         failed = asyncio.run(_add(select_target(data), paths, ReadOptions(name, encoding), wait, as_json, workspace))
         if failed:
             raise typer.Exit(1)

@@ -45,8 +45,8 @@ async def _log(url: str, document: str | None, start: int, follow: bool, as_json
                 echo(terminal.as_json({**asdict(line), "time": line.time.isoformat()}, indent=None))
             else:
                 name = line.document if len(line.document) <= 40 else f"{line.document[:39]}…"
-                told = terminal.line(f"{line.type:<17}  {name}  {line.gist}")
-                echo(f"{line.sequence:>7}  {line.time:%Y-%m-%d %H:%M:%S}  {told}")
+                shown = terminal.line(f"{line.type:<17}  {name}  {line.gist}")
+                echo(f"{line.sequence:>7}  {line.time:%Y-%m-%d %H:%M:%S}  {shown}")
 
 
 async def _lines(

@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from runtime.errors import ServiceError
+from runtime.projections.checkpoints import rebuild_command
 from standalone.cli.common import interactive, note
 from standalone.embedded.data_folder import DataFolder, StackState
 
@@ -16,7 +17,6 @@ from standalone.embedded.data_folder import DataFolder, StackState
 
 async def report_losses(folder: DataFolder, state: StackState, *, rebuild: bool, ask: bool) -> None:
     """Print what was lost, and rebuild it with `rebuild`, or when the user at the terminal agrees."""
-    from runtime.projections.checkpoints import command
     from standalone.operations import projections
     from standalone.operations.checkpoints import RESTORE_HINT
     from standalone.operations.target import target_of_stack
@@ -32,7 +32,7 @@ async def report_losses(folder: DataFolder, state: StackState, *, rebuild: bool,
         for reason in found.stores.values():
             note(f"  {reason}", label="lost", colour="red")
         if not rebuild and not (ask and await asyncio.to_thread(_wanted, tuple(found.stores))):
-            for line in command(tuple(found.stores)).split(" && "):
+            for line in rebuild_command(tuple(found.stores)).split(" && "):
                 note(f"      questions get 503 until `{line}{folder.command_option}`")
             return
         with stack.rebuild_lock():

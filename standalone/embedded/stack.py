@@ -157,7 +157,7 @@ async def _run_processes(folder: DataFolder, state: StackState, report: Report) 
         await bus_answers()
         async with connected(bus_url(state), name="lightstream-topology") as client:
             if changes := await topology.apply(client.jetstream()):
-                report(f"streams and durables are as declared now ({len(changes)} changes)")
+                report(f"streams and consumers are as declared now ({len(changes)} changes)")
         async with supervise(services, records) as services_answer:
             await asyncio.gather(stores_answer(), services_answer())
             async with watch_bus(BusWatch(bus, bus_url(state), _health_ports(state), report)):
@@ -182,7 +182,7 @@ def _record(folder: DataFolder, state: StackState) -> None:
 
 def _service(name: Stage, folder: DataFolder, state: StackState) -> Process:
     port = state.ports["api" if name == "query" else name]
-    told = {variable.upper(): value for variable, value in service_addresses(folder, state).items()}
+    variables = {variable.upper(): value for variable, value in service_addresses(folder, state).items()}
 
     async def probe() -> None:
         # A stack that has lost data is started all the same: a rebuild needs the stack.
@@ -193,7 +193,7 @@ def _service(name: Stage, folder: DataFolder, state: StackState) -> Process:
         [sys.executable, "-m", f"services.{name}.main"],
         folder.path / "services",
         probe,
-        env={**told, "HOST": "127.0.0.1", "PORT": str(port)},
+        env={**variables, "HOST": "127.0.0.1", "PORT": str(port)},
         timeout=SERVICE_TIMEOUT,
         grace=SERVICE_GRACE,
     )

@@ -15,7 +15,7 @@ from runtime.bus.nats.log import translated
 from runtime.bus.port import ActiveGenerations, Log, SharedValues
 from runtime.bus.write_status import EVENTS
 from runtime.errors import InvalidInput, Unavailable
-from runtime.projections.checkpoints import Watched, advance, look_at
+from runtime.projections.checkpoints import WatchedProjection, advance, state_of
 from runtime.projections.integrity import Verdict, read_verdict, write_verdict
 from runtime.stores.documents.checkpoints import RowCheckpoints, newest_version, read_mark, write_mark
 from runtime.stores.documents.port import Rows, Table
@@ -29,14 +29,14 @@ RESTORE_HINT = (
 )
 
 
-def watched_stores(projection: Projection, stores: Stores) -> Watched:
+def watched_stores(projection: Projection, stores: Stores) -> WatchedProjection:
     """All stores of a projection."""
     parts: dict[str, CheckpointStore] = {"the document store": RowCheckpoints(stores.rows, projection)}
     if projection == "graph":
         parts["the graph store"] = stores.graph
     if projection == "vectors":
         parts["the vector store"] = stores.vectors
-    return Watched(projection, parts)
+    return WatchedProjection(projection, parts)
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class Checkpoints:
     async def record(self, projection: Projection, generation: int, sequence: int) -> None:
         """Record that the generation holds everything up to that sequence."""
         state = await log_integrity.observe(self.jetstream)
-        found = await look_at(watched_stores(projection, self.stores), generation, self.values)
+        found = await state_of(watched_stores(projection, self.stores), generation, self.values)
         await advance(found, self.values, Checkpoint(sequence, state.created))
 
     async def require_intact(self, projection: Projection, generation: int) -> None:
         """Raises InvalidInput when a store lost what it held of that generation, or was filled from a log before."""
-        found = await look_at(watched_stores(projection, self.stores), generation, self.values)
+        found = await state_of(watched_stores(projection, self.stores), generation, self.values)
         state = await log_integrity.observe(self.jetstream)
         why = f"{' and '.join(found.lost)} lost what was in it" if found.lost else ""
         if any(one.log != state.created or one.sequence > state.last for _, one in found.checkpoints):
@@ -90,8 +90,8 @@ async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
     if found := (await combined_verdict(jetstream)).log:
         return found
     pointers = await NatsActiveGenerations.bind(jetstream)
-    names = [durable.name for durable in CONSUMERS if durable.stream == EVENTS]
-    evidence = await log_integrity.gathered(jetstream, values, names, 0, await read_mark(rows))
+    names = [consumer.name for consumer in CONSUMERS if consumer.stream == EVENTS]
+    evidence = await log_integrity.collect_evidence(jetstream, values, names, 0, await read_mark(rows))
     evidence.claims.append(("the document store", await newest_version(rows, (await pointers.live()).status)))
     if found := await evidence.damage(jetstream, hashes=True):
         return found
@@ -101,12 +101,12 @@ async def require_loss(jetstream: JetStreamContext, rows: Rows) -> str:
 async def rewind_consumers(jetstream: JetStreamContext) -> None:
     """Reset consumers that are beyond the end of the log: they would skip new events."""
     end = (await log_integrity.observe(jetstream)).last
-    for durable in CONSUMERS:
-        if durable.stream == EVENTS:
+    for consumer in CONSUMERS:
+        if consumer.stream == EVENTS:
             with translated():
-                info = await jetstream.consumer_info(EVENTS, durable.name)
+                info = await jetstream.consumer_info(EVENTS, consumer.name)
                 if info.delivered and info.delivered.stream_seq > end:
-                    await jetstream.reset_consumer(EVENTS, durable.name, end + 1)
+                    await jetstream.reset_consumer(EVENTS, consumer.name, end + 1)
 
 
 async def accept_loss(jetstream: JetStreamContext, rows: Rows) -> None:
@@ -130,7 +130,7 @@ async def add_unfinished_again(log: Log, pointers: ActiveGenerations, rows: Rows
         if space.generation != generation:
             continue
         for _, row in await rows.find(Table("documents", space), {"status": list(UNFINISHED)}):
-            again = await publisher.add_again(
+            again = await publisher.reprocess_document(
                 log, workspace=space.workspace, id=row["id"], version=row["version"], source="lightstream/rebuild"
             )
             added += again is not None

@@ -12,7 +12,7 @@ from runtime.errors import InvalidInput
 from runtime.parsing.encodings import Hint
 from runtime.parsing.files import MAX_FILE_BYTES, Parsed, parse, refuse_larger
 from runtime.parsing.folders import is_document
-from runtime.parsing.names import checked
+from runtime.parsing.names import validated_text
 
 STANDARD_INPUT = "-"
 
@@ -106,7 +106,7 @@ async def read_document(source: DocumentSource, encoding: str = "") -> Parsed:
         data = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
         parsed = await parse(data, "" if source.name == UNKNOWN_SOURCE else source.name, hint)
         return replace(parsed, metadata={})
-    checked(source.name)
+    validated_text(source.name)
     try:
         found = source.path.stat()
         if not stat.S_ISREG(found.st_mode):

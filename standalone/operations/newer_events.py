@@ -46,13 +46,13 @@ def newer_event(message: Message, error: NewerVersion) -> NewerEvent:
 
 async def park(parked: ParkedEvents, events: Sequence[NewerEvent], targets: Sequence[Projection]) -> None:
     """Leave these events to the services that fill the targets; where one is parked already, nothing changes."""
-    fed = {durable for target in targets for durable in CONSUMERS_OF[target]}
+    fed = {name for target in targets for name in CONSUMERS_OF[target]}
     now = time.time()
     for event in events:
-        for durable in consumers_of(event.type):
-            if durable.name in fed:
+        for consumer in consumers_of(event.type):
+            if consumer.name in fed:
                 record = ParkedEvent(
-                    durable=durable.name, sequence=event.sequence, subject=event.subject, reason="newer-version",
+                    durable=consumer.name, sequence=event.sequence, subject=event.subject, reason="newer-version",
                     event_type=event.type, version=event.version, workspace=event.workspace, document=event.document,
                     error="left out by a rebuild", parked_at=now, not_before=now + 3600.0,
                 )  # fmt: skip

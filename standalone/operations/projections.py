@@ -13,7 +13,7 @@ from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.port import GenerationState
 from runtime.errors import InvalidInput
-from runtime.projections.embedding import Embedding, Embeddings
+from runtime.projections.embedding import EmbeddedVectors, GenerationEmbedders
 from runtime.projections.integrity import Verdict
 from runtime.settings import Settings
 from runtime.stores.open import open_documents, open_graph, open_vectors
@@ -34,7 +34,7 @@ class OpenStack:
     client: Client
     settings: Settings
     stores: Stores
-    embeddings: Embeddings
+    embeddings: GenerationEmbedders
 
     @asynccontextmanager
     async def stores_of_generation(self, generation: int) -> AsyncGenerator[Stores]:
@@ -74,7 +74,7 @@ async def open_prepared(settings: Settings) -> AsyncGenerator[OpenStack]:
 async def open_as_is(settings: Settings) -> AsyncGenerator[OpenStack]:
     """Connect to bus and stores and create nothing. Raises ConfigurationError when the bus does not answer."""
     async with connected(settings.nats_url, name="lightstream-cli") as client:
-        embeddings = Embeddings(settings)
+        embeddings = GenerationEmbedders(settings)
         rows, graph = open_documents(settings), open_graph(settings)
         try:
             yield OpenStack(client, settings, Stores(rows, graph, embeddings.configured.vectors), embeddings)
@@ -169,7 +169,7 @@ async def _open_rebuild(
 
 async def _choose_embedding(
     target: Target, wanted: RebuildRequest, stack: OpenStack, pointer: GenerationState, back: bool
-) -> Embedding:
+) -> EmbeddedVectors:
     """Return the embedding for the vectors: the configured one, or for a rollback that of the previous generation."""
     before = await stack.stores.vectors.model_of(pointer.live)
     before = before or await embedding_model.last_used_model(stack.client.jetstream())

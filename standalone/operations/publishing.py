@@ -11,7 +11,7 @@ from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.publisher import add_document
 from runtime.errors import InvalidInput
 from runtime.parsing.files import Parsed
-from runtime.parsing.names import shown
+from runtime.parsing.names import printable_name
 from standalone.operations.documents import DocumentSource, RefusedDocument, read_document
 
 SOURCE = "/lightstream/cli"
@@ -88,7 +88,7 @@ async def add_documents(
             if parsed.warning:
                 outcome.warnings.append(TextWarning(document.name, parsed.warning))
         except InvalidInput as error:
-            name = shown(source.name)
+            name = printable_name(source.name)
             outcome.refused.append(RefusedDocument(name, str(error).removeprefix(f"{name}: ")))
         done(source.name)
     return outcome

@@ -181,7 +181,7 @@ class Rebuild:
             self.newer.append(newer_event(message, error))
             return None
         except Poison:
-            # It was set aside when it came; there is nothing of it in any projection.
+            # It became a dead letter when it came, and no projection has anything of it.
             self.skipped += 1
             return None
         return Delivery(envelope, message.sequence, 1, message.published_at)

@@ -21,7 +21,7 @@ async def apply(settings: Settings) -> list[str]:
         await stack.stores.graph.prepare()
         generation = await _generation(stack)
         async with stack.stores_of_generation(generation) as stores:
-            # What has ids of an older version stays as it is until a rebuild, and is told below.
+            # What has ids of an older version stays as it is until a rebuild, and is reported below.
             with suppress(OutdatedVectors):
                 await stores.vectors.prepare(generation)
         after = await _differences(stack)

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from contracts.graph import Partition
-from services.merger.adapters import RowContributions
+from services.merger.adapters.contributions import RowContributions
 from services.merger.domain.contributions import Contribution, contributions
 from services.merger.port import Contributions, Key
 from tests.support.events import document, entity, extracted, relation
@@ -54,7 +54,7 @@ async def replaced(said: Contributions, space: Partition, *chunks: Any) -> dict[
 
 async def standing(said: Contributions, space: Partition, *keys: Key) -> dict[Key, list[tuple[str, int]]]:
     """By key, the chunks and versions that stand."""
-    found = await said.of(space, keys)
+    found = await said.by_key(space, keys)
     return {key: sorted((c.chunk_id, c.version) for c in of_key if not c.retracted) for key, of_key in found.items()}
 
 
@@ -65,13 +65,13 @@ async def test_what_a_chunk_says_is_found_by_key_as_it_was_given(said: Contribut
     chunk, version, things = chunk_says(7, "A", "A B")
     touched = await said.replace(space, {chunk: (version, things)})
     assert touched == {chunk: {A, B, AB}}
-    found = await said.of(space, [A, B, AB])
+    found = await said.by_key(space, [A, B, AB])
     assert {c for of_key in found.values() for c in of_key} == set(things)
 
 
 async def test_a_key_that_nobody_named_has_no_contributions(said: Contributions, space: Partition) -> None:
-    assert await said.of(space, [A, AB]) == {A: [], AB: []}
-    assert await said.of(space, []) == {}
+    assert await said.by_key(space, [A, AB]) == {A: [], AB: []}
+    assert await said.by_key(space, []) == {}
 
 
 async def test_saying_it_twice_is_saying_it_once_and_touches_the_same_keys(
@@ -87,7 +87,7 @@ async def test_a_newer_version_takes_back_what_it_does_not_say(said: Contributio
     touched = await replaced(said, space, chunk_says(2, "A"))
     assert touched == {"d-chunk-000": {A, B, AB}}
     assert await standing(said, space, A, B, AB) == {A: [("d-chunk-000", 2)], B: [], AB: []}
-    assert all(c.retracted for c in (await said.of(space, [B]))[B])
+    assert all(c.retracted for c in (await said.by_key(space, [B]))[B])
 
 
 async def test_what_was_taken_back_is_touched_again_so_that_a_crash_loses_nothing(
@@ -123,15 +123,15 @@ async def test_chunks_do_not_speak_for_each_other(said: Contributions, space: Pa
 async def test_spaces_never_mix(said: Contributions, space: Partition) -> None:
     await replaced(said, space, chunk_says(1, "A"))
     for other in (Partition(space.workspace, 2), Partition(space.workspace + "x", 1)):
-        assert await said.of(other, [A]) == {A: []}
-        assert await said.revisions(other, [A]) == {A: 1}
+        assert await said.by_key(other, [A]) == {A: []}
+        assert await said.increment_revisions(other, [A]) == {A: 1}
 
 
 async def test_numbers_count_up_by_key(said: Contributions, space: Partition) -> None:
-    assert await said.revisions(space, [A, AB]) == {A: 1, AB: 1}
-    assert await said.revisions(space, [A]) == {A: 2}
-    assert await said.revisions(space, [A, B]) == {A: 3, B: 1}
-    assert await said.revisions(space, []) == {}
+    assert await said.increment_revisions(space, [A, AB]) == {A: 1, AB: 1}
+    assert await said.increment_revisions(space, [A]) == {A: 2}
+    assert await said.increment_revisions(space, [A, B]) == {A: 3, B: 1}
+    assert await said.increment_revisions(space, []) == {}
 
 
 async def test_names_that_look_alike_are_different_keys(said: Contributions, space: Partition) -> None:
@@ -152,8 +152,8 @@ async def test_whoever_counts_sees_everything_that_the_number_counts(opener: Ope
         said = RowContributions(rows[number])
         for order in range(5):
             await replaced(said, space, chunk_says(1, "A", order=number * 5 + order))
-            revision = (await said.revisions(space, [A]))[A]
-            seen[revision] = max(seen.get(revision, 0), len((await said.of(space, [A]))[A]))
+            revision = (await said.increment_revisions(space, [A]))[A]
+            seen[revision] = max(seen.get(revision, 0), len((await said.by_key(space, [A]))[A]))
 
     await asyncio.gather(*map(replica, range(4)))
     for one in {id(one): one for one in rows}.values():

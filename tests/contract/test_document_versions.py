@@ -18,7 +18,7 @@ from runtime.models.rate_limiter import RateLimiter
 from runtime.stores.documents.memory import MemoryRows
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
-from services.extractor.domain.guidance import Recipe
+from services.extractor.domain.guidance import ExtractionConfig
 from services.extractor.handler import on_chunks_created
 from tests.support.buses import Bus, memory_bus, numbered
 from tests.support.events import chunked, delivered, document, sealed
@@ -46,7 +46,7 @@ async def cut(bus: Bus, id: str, version: int) -> int:
 def chatting(provider: Provider, calls: int) -> tuple[ModelExtractor, Callable[[], Any]]:
     """An extractor whose calls take a tenth of a second, so many at once, and what closes it."""
     chat = provider.chat("slow", limiter=RateLimiter("slow", Limits(calls=calls)))
-    return ModelExtractor(chat, Recipe(gleaning=0), len), chat.close
+    return ModelExtractor(chat, ExtractionConfig(gleaning=0), len), chat.close
 
 
 def many(id: str, count: int) -> ChunksCreated:

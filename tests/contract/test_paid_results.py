@@ -19,8 +19,8 @@ from runtime.stores.documents.write_behind import WriteBehind
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.domain.extraction import Extraction
 from services.indexer.adapters import CachedEmbeddings
+from services.merger.adapters.summarizer import ModelSummarizer
 from services.merger.domain.descriptions import Group
-from services.merger.models import ModelSummarizer
 from services.query.adapters.models import ModelKeywordExtractor
 from services.query.adapters.row_cache import RowCache
 

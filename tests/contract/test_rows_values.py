@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from runtime.errors import InvalidInput
-from runtime.stores.documents.bodies import LARGEST_BODY
 from runtime.stores.documents.port import Row, Rows, Table
+from runtime.stores.documents.row_json import LARGEST_BODY
 from tests.support.rows import ODD, everything, keys, new_table
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

@@ -19,7 +19,7 @@ from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors import fields as stored
-from runtime.stores.vectors.collection_names import collection, made_by
+from runtime.stores.vectors.collection_names import collection_name, model_text
 from runtime.stores.vectors.milvus import collections
 from runtime.stores.vectors.milvus.collections import NotServed, translated
 from runtime.stores.vectors.port import Vectors
@@ -186,7 +186,7 @@ async def test_relations_whose_names_join_to_one_text_are_both_found(store: Vect
 @servers_only
 async def test_a_collection_whose_maker_died_halfway_is_finished(store: VectorStore, space: Partition) -> None:
     there = replace(space, generation=61)
-    name = collection(61, "chunks", MODEL, DIMENSION)
+    name = collection_name(61, "chunks", MODEL, DIMENSION)
     await asyncio.to_thread(make_half, store.uri, name)
     await store.client.put(there, "chunks", [row("a")])
     assert [hit.id for hit in await store.another().search(there, "chunks", row("q").vector, top_k=1)] == ["a"]
@@ -196,7 +196,7 @@ async def test_a_collection_whose_maker_died_halfway_is_finished(store: VectorSt
 def make_half(uri: str, name: str) -> None:
     """What a process that is killed while it makes a collection leaves behind: fields, but no index."""
     client: Any = MilvusClient(uri, dedicated=True)
-    schema: Any = client.create_schema(description=made_by(MODEL, DIMENSION))
+    schema: Any = client.create_schema(description=model_text(MODEL, DIMENSION))
     schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=stored.KEY_BYTES)
     for field, most in stored.STRINGS.items():
         schema.add_field(field, DataType.VARCHAR, max_length=most)

@@ -11,7 +11,7 @@ import pytest
 from contracts.graph import VECTOR_KINDS, Partition, VectorKind, VectorRow
 from runtime.bus.nats.key_values import NatsActiveGenerations
 from runtime.bus.nats.log import connected
-from runtime.projections.embedding import Embeddings
+from runtime.projections.embedding import GenerationEmbedders
 from runtime.stores.open import open_vectors
 from runtime.stores.vectors.milvus import collections
 from runtime.stores.vectors.port import Vectors
@@ -130,7 +130,7 @@ def make_outdated(stack: Stack) -> None:
     async def change() -> None:
         async with connected(stack.settings.nats_url, name="test") as client:
             generation = (await (await NatsActiveGenerations.bind(client.jetstream())).live()).vectors
-        embeddings = Embeddings(stack.settings)
+        embeddings = GenerationEmbedders(stack.settings)
         async with embeddings.of(generation) as found:
             await rename_rows(found.vectors, generation)
         await embeddings.close()

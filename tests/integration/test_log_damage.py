@@ -48,7 +48,7 @@ class Bus:
         """What a service that starts now knows; only the query service has the mark outside of the bus."""
         pointers, values = await NatsActiveGenerations.bind(self.jetstream), await self.values()
         keeper = self.rows if stage == "query" else None
-        service = Integrity(stage, self.jetstream, pointers, values, WriteStatus(watched=True), keeper=keeper)
+        service = Integrity(stage, self.jetstream, pointers, values, WriteStatus(watched=True), mark_store=keeper)
         await service.look()
         return service
 
@@ -165,7 +165,7 @@ async def test_nothing_is_written_between_the_return_of_the_bus_and_the_next_loo
     monkeypatch.setattr("runtime.bus.nats.log.PUBLISH_PATIENCE", 0.5)
     service = await bus.service()
     log = NatsLog(bus.jetstream, service.writes)
-    await service.writes.away()
+    await service.writes.disconnected()
     with pytest.raises(Unavailable, match="could not be checked"):
         await log.publish(document("a"))
     assert await bus.end() == 0

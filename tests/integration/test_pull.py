@@ -10,7 +10,7 @@ from faststream.nats import JStream, NatsBroker, PullSub
 from contracts.topology import declared_consumer
 from runtime.bus import topology
 from runtime.bus.port import Message
-from runtime.subscriptions import BATCH_WINDOW, _gathered
+from runtime.subscriptions import BATCH_WINDOW, _gather_fetch
 from tests.support.nats_server import Reachable
 
 SUBJECT = "kb.v1.a.b.EntitiesExtracted"
@@ -46,7 +46,7 @@ async def test_no_fetched_message_waits_for_its_redelivery(server: Reachable) ->
     broker.subscriber(
         declared.filters[0], stream=JStream("KB_EVENTS", declare=False), durable=declared.name,
         pull_sub=PullSub(declared.batch, BATCH_WINDOW), ack_policy=AckPolicy.MANUAL, decoder=raw,
-    )(_gathered(recorder))  # type: ignore[arg-type]  # fmt: skip
+    )(_gather_fetch(recorder))  # type: ignore[arg-type]  # fmt: skip
     await broker.start()
     try:
         sent: dict[int, float] = {}

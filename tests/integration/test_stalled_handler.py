@@ -73,9 +73,9 @@ class Watched:
         task = asyncio.create_task(table.deliver())
         while not task.done():
             await asyncio.wait([task], timeout=0.02)
-            told += filter(None, [table.edge.activity.stalled(LIMIT)])
+            told += filter(None, [table.processor.activity.stalled(LIMIT)])
         assert table.unacknowledged == [] and table.log.dead == {}
-        assert table.edge.activity.stalled(0.0) is None, "nothing is left of it"
+        assert table.processor.activity.stalled(0.0) is None, "nothing is left of it"
         return told
 
 
@@ -96,7 +96,7 @@ async def test_a_document_is_not_named_where_everybody_may_read() -> None:
     watched = Watched(lambda: asyncio.sleep(LONG))
     task = asyncio.create_task(watched.bench.deliver())
     await asyncio.sleep(1.2 * LIMIT)
-    told = watched.bench.edge.activity.stalled(LIMIT, public=True)
+    told = watched.bench.processor.activity.stalled(LIMIT, public=True)
     assert told and "number 1" in told and "stuck" not in told and "'w'" not in told
     await task
 

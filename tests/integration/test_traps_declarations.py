@@ -252,6 +252,6 @@ def test_spans_are_named_by_durable_and_not_by_document(monkeypatch: pytest.Monk
     provider.add_span_processor(SimpleSpanProcessor(spans))
     monkeypatch.setattr(telemetry, "_tracer", lambda: provider.get_tracer("tests"))
     for name in ("a", "b", "c"):
-        with telemetry.handling("chunker", [document(name)]), telemetry.publishing(1):
+        with telemetry.consumer_span("chunker", [document(name)]), telemetry.producer_span(1):
             pass
     assert {span.name for span in spans.get_finished_spans()} == {"process chunker", "publish facts"}

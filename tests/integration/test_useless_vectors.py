@@ -11,7 +11,7 @@ from contracts.events import StageFailed
 from runtime.bus.port import BUG_ATTEMPTS
 from runtime.models.limits import Limits
 from runtime.models.rate_limiter import RateLimiter
-from runtime.stores.documents.extents import RowExtents
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.adapters import CachedEmbeddings
@@ -36,7 +36,7 @@ async def indexer(provider: Provider, how: str, limiter: RateLimiter) -> AsyncIt
         on_chunks,
         vectors=MemoryVectors(embedder.model, DIMENSION),
         embeddings=CachedEmbeddings(rows, embedder),
-        extents=RowExtents(rows, "vector_extents"),
+        extents=RowDocumentBounds(rows, "vector_extents"),
     )
     table = bench(handle, stage="indexer", on="indexer-chunks")
     for name in ("sea", "bitcoin", "sky"):

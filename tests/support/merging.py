@@ -9,19 +9,21 @@ from contracts.graph import Entity, Generations, Partition, Relation
 from runtime.bus.port import Delivery
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
-from services.merger.adapters import RowContributions, RowSummaries
-from services.merger.domain.descriptions import Limits
+from services.merger.adapters.contributions import RowContributions, RowSummaries
+from services.merger.aggregate_cache import AggregateCache
+from services.merger.domain.descriptions import SummaryLimits
 from services.merger.handler import on_entities_extracted
-from services.merger.hubs import Hubs
-from services.merger.port import Merging
+from services.merger.port import MergeDependencies
 from tests.support.events import delivered
 
 SPACE = Partition("w", 1)
 
 
-def merging(rows: MemoryRows, graph: MemoryGraph, hubs: Hubs | None = None) -> Merging:
+def merging(rows: MemoryRows, graph: MemoryGraph, hubs: AggregateCache | None = None) -> MergeDependencies:
     """What the handlers of one replica of the merger work with, over these stores. It remembers whatever it reads."""
-    return Merging(RowContributions(rows), RowSummaries(rows), graph, Limits(), hubs or Hubs(least=1))
+    return MergeDependencies(
+        RowContributions(rows), RowSummaries(rows), graph, SummaryLimits(), hubs or AggregateCache(least=1)
+    )
 
 
 @dataclass
@@ -31,16 +33,16 @@ class Merger:
     rows: MemoryRows = field(default_factory=MemoryRows)
     graph: MemoryGraph = field(default_factory=MemoryGraph)
 
-    hubs: Hubs = field(default_factory=lambda: Hubs(least=1))
+    hubs: AggregateCache = field(default_factory=lambda: AggregateCache(least=1))
 
     @property
-    def merging(self) -> Merging:
+    def merging(self) -> MergeDependencies:
         """What its handlers work with."""
         return merging(self.rows, self.graph, self.hubs)
 
     def replica(self, least: int = 1) -> "Merger":
         """Another process on the same stores, with a memory of its own."""
-        return Merger(self.rows, self.graph, Hubs(least=least))
+        return Merger(self.rows, self.graph, AggregateCache(least=least))
 
     async def merge(self, *events: EntitiesExtracted, workspace: str = "w") -> list[Any]:
         """Merge these events in one batch, and return what the handler returned."""

@@ -20,10 +20,10 @@ from runtime.bus.port import ALL_WANTED, DocumentVersions, Handler
 from runtime.bus.processor import EventProcessor, each
 from runtime.bus.publisher import MAX_TEXT_BYTES
 from runtime.models.open import open_tokenizer
-from runtime.stores.documents.extents import RowExtents
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from services.chunker.handler import on_document_added
 from services.extractor.adapters.extraction_cache import ExtractionCache
-from services.extractor.adapters.rules import OfflineExtractor
+from services.extractor.adapters.offline import OfflineExtractor
 from services.extractor.handler import on_chunks_created
 from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
@@ -84,7 +84,7 @@ def workers(world: World, versions: DocumentVersions = ALL_WANTED) -> list[Worke
         on_chunks,
         vectors=world.vectors,
         embeddings=embeddings,
-        extents=RowExtents(world.rows, "vector_extents"),
+        extents=RowDocumentBounds(world.rows, "vector_extents"),
         versions=versions,
     )
     things = partial(on_graph_merged, graph=world.graph, vectors=world.vectors, embeddings=embeddings)

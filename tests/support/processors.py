@@ -39,7 +39,7 @@ class ProcessorBench:
 
     log: Journal
     consumer: MemoryConsumer
-    edge: EventProcessor
+    processor: EventProcessor
 
     def append(self, envelope: Envelope[Event]) -> None:
         """What a publisher does."""
@@ -55,7 +55,7 @@ class ProcessorBench:
     async def deliver(self, count: int = 200) -> list[MemoryMessage]:
         """Deliver what waits to the edge, in one batch."""
         messages = self.consumer.fetch(count)
-        await self.edge.process(messages)
+        await self.processor.process(messages)
         return messages
 
     def facts(self, event_type: str = "") -> list[Envelope[Event]]:

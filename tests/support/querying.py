@@ -11,7 +11,7 @@ from runtime.bus.port import Delivery
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.open import open_tokenizer
 from runtime.models.scripted import CountingEmbedder
-from runtime.stores.documents.extents import RowExtents
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
@@ -83,7 +83,11 @@ class World:
         )
         embeddings = CachedEmbeddings(self.rows, self.embedder)
         facts: list[Any] = await on_chunks(
-            [cut], LIVE, vectors=self.vectors, embeddings=embeddings, extents=RowExtents(self.rows, "vector_extents")
+            [cut],
+            LIVE,
+            vectors=self.vectors,
+            embeddings=embeddings,
+            extents=RowDocumentBounds(self.rows, "vector_extents"),
         )
         attributes: dict[str, Any] = {"workspace": workspace, "correlation": name}
         said = [

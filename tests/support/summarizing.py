@@ -57,7 +57,7 @@ class Desk:
 
         batch = [delivered(fact, 1000 + n) for n, fact in enumerate(facts)]
         made = await on_graph_merged(
-            batch, Generations(), merging=self.merger.merging, summarizer=self.condenser, quiet=quiet
+            batch, Generations(), merging=self.merger.merging, summarizer=self.condenser, debounce=quiet
         )
         return [fact for of_one in made for fact in of_one]
 

@@ -69,7 +69,7 @@ class FairScheduler:
     ahead.
     """
 
-    edge: EventProcessor
+    processor: EventProcessor
     look: Lookahead
     claims: SharedValues
     workers: int = 1
@@ -77,7 +77,7 @@ class FairScheduler:
     refused: dict[int, float] = field(default_factory=dict[int, float])
 
     def __post_init__(self) -> None:
-        self.gap = max(LEAST_GAP, 2 * self.edge.durable.batch)
+        self.gap = max(LEAST_GAP, 2 * self.processor.durable.batch)
         self.queue = FairQueue()
         self._in_hand: set[int] = set()
         self._claimed: set[int] = set()
@@ -96,7 +96,7 @@ class FairScheduler:
         )
         long = asyncio.get_running_loop().call_later(LONG, self._awake.set)
         try:
-            await self.edge.process(admitted)
+            await self.processor.process(admitted)
         finally:
             long.cancel()
             del self._served[id(admitted)]
@@ -137,7 +137,7 @@ class FairScheduler:
                     turns = await self._look_and_take(turns)
                 except Exception as error:
                     # Ordinary delivery goes on whatever happens here.
-                    logger.warning("cannot look ahead", durable=self.edge.durable.name, error=repr(error))
+                    logger.warning("cannot look ahead", durable=self.processor.durable.name, error=repr(error))
                     await asyncio.sleep(AGAIN)
         finally:
             for task in turns:
@@ -166,7 +166,7 @@ class FairScheduler:
         # Who is about to be delivered waits for it, but not for the end of long work.
         gap = 0 if self._is_held_up() else self.gap
         served = {workspace for _, workspaces in self._served.values() for workspace in workspaces}
-        return self.queue.take(min(TURN, self.edge.durable.batch), time.monotonic(), gap=gap, served=served)
+        return self.queue.take(min(TURN, self.processor.durable.batch), time.monotonic(), gap=gap, served=served)
 
     async def _take(self, turn: Turn) -> None:
         """Handle what of this turn is ours. What fails is offered again; what is lost comes by ordinary delivery."""
@@ -176,10 +176,10 @@ class FairScheduler:
             self._in_hand.update(ours)
             if ours:
                 found = await self.look.messages(turn.filter, turn.workspace, ours)
-                await self.edge.process([_Ahead(message.raw, self) for message in found])
+                await self.processor.process([_Ahead(message.raw, self) for message in found])
         except Exception as error:
             # Nothing is lost: what is not handled here is delivered in its order.
-            logger.warning("a turn was not taken", durable=self.edge.durable.name, error=repr(error))
+            logger.warning("a turn was not taken", durable=self.processor.durable.name, error=repr(error))
             self.refused |= dict.fromkeys(ours, AGAIN)
         finally:
             self._in_hand.difference_update(ours)
@@ -196,7 +196,7 @@ class FairScheduler:
 
     async def _claim(self, sequence: int) -> bool:
         if sequence not in self._claimed:
-            if not await self.claims.write(f"{self.edge.durable.name}.{sequence}", b"", 0):
+            if not await self.claims.write(f"{self.processor.durable.name}.{sequence}", b"", 0):
                 return False
             self._claimed.add(sequence)
         return True

@@ -19,7 +19,7 @@ from runtime.stores.port import Checkpoint, LogMark
 
 MARK_KEY = "log"
 
-WAY_OUT = (
+REMEDY = (
     "nothing is written to it now; restore the bus from a backup, or accept the loss with "
     "`lightstream rebuild all --accept-loss`"
 )
@@ -59,7 +59,7 @@ async def hash_at(jetstream: JetStreamContext, sequence: int) -> str:
     return hashlib.sha256((found.subject or "").encode() + b"\n" + (found.data or b"")).hexdigest()
 
 
-def judged(state: LogState, mark: LogMark) -> str:
+def difference(state: LogState, mark: LogMark) -> str:
     """How the log differs from a mark of it, empty when it may have grown from there."""
     if state.created != mark.created:
         return f"its stream was created at {state.created}, that of the log before at {mark.created}: it is another log"
@@ -105,7 +105,7 @@ class Evidence:
     async def damage(self, jetstream: JetStreamContext, *, hashes: bool) -> str:
         """How the log as it is now contradicts what is known of it, empty when it does not."""
         end = await observe(jetstream)
-        reasons = [judged(end, mark) for mark in self.marks]
+        reasons = [difference(end, mark) for mark in self.marks]
         reasons += [_ends(end, self.reached) if end.last < self.reached else ""]
         reasons += [_beyond(end, what, sequence) for what, sequence in self.claims]
         reasons += [_contradicted(end, store, checkpoint) for store, checkpoint in self.checkpoints]
@@ -116,7 +116,7 @@ class Evidence:
         return next(filter(None, reasons), "")
 
 
-async def gathered(
+async def collect_evidence(
     jetstream: JetStreamContext, values: SharedValues, durables: Iterable[str], reached: int, kept: LogMark | None
 ) -> Evidence:
     """What the bus says of the log, with the mark that is kept outside of it. Raises `Unavailable`."""

@@ -46,7 +46,7 @@ class ParkedReader:
     """Handles the parked events of one durable through its edge, up to `slots` batches at once."""
 
     def __init__(self, edge: EventProcessor, parked: ParkedEvents, slots: int = 1) -> None:
-        self._edge, self._parked, self._slots = edge, parked, slots
+        self._processor, self._parked, self._slots = edge, parked, slots
         self._entries: dict[int, ParkedRecord] = {}
         self._unknown: set[int] = set()
         self._workspaces: dict[str, _Workspace] = {}
@@ -62,7 +62,7 @@ class ParkedReader:
                     await self.take()
                 except Exception as error:
                     # Whatever happens here, ordinary delivery goes on; and so does this, after a while.
-                    logger.warning("parked events wait", durable=self._edge.durable.name, error=repr(error))
+                    logger.warning("parked events wait", durable=self._processor.durable.name, error=repr(error))
                 await self._rest()
         finally:
             for task in self._tasks:
@@ -84,7 +84,7 @@ class ParkedReader:
         if time.monotonic() - self._read_at > ANEW and not self._tasks:
             self._entries, self._unknown, self._workspaces = {}, set(), {}
             self._after, self._read_at = 0, time.monotonic()
-        while changes := await self._parked.changes(self._edge.durable.name, self._after):
+        while changes := await self._parked.changes(self._processor.durable.name, self._after):
             for entry in changes:
                 self._after = max(self._after, entry.revision)
                 self._note(entry)
@@ -123,7 +123,7 @@ class ParkedReader:
         """What may be tried now: a batch where the last try succeeded, else one event."""
         if not of_one.trusted and (of_one.trying or of_one.held_until > now):
             return []
-        most = self._edge.durable.batch if of_one.trusted else 1
+        most = self._processor.durable.batch if of_one.trusted else 1
         found: list[ParkedRecord] = []
         while of_one.queue and of_one.queue[0][0] <= now and len(found) < most:
             _, sequence, revision = heapq.heappop(of_one.queue)
@@ -138,11 +138,11 @@ class ParkedReader:
             if not (messages := await self._claimed(batch)):
                 done = of_one.trusted  # all are another replica's
                 return
-            await self._edge.process(messages)
+            await self._processor.process(messages)
             done = all(message.removed for message in messages)
         except Exception as error:
             # What was claimed is tried again when the claim has ended.
-            logger.warning("parked events wait", durable=self._edge.durable.name, error=repr(error))
+            logger.warning("parked events wait", durable=self._processor.durable.name, error=repr(error))
         finally:
             of_one.trying -= 1
             of_one.trusted = done
@@ -164,7 +164,7 @@ class ParkedReader:
         for sequence, (event, revision) in claims.items():
             if sequence not in originals:
                 await self._parked.remove(event, revision)  # erased
-            self._edge.attempts.recall(sequence, event.attempts)
+            self._processor.attempts.restore(sequence, event.attempts)
         return [
             ParkedMessage(originals[sequence], event, revision, self._parked)
             for sequence, (event, revision) in claims.items()

@@ -5,17 +5,17 @@ from collections.abc import Collection, Mapping
 
 from contracts.graph import Partition
 from runtime.stores.documents import schema
-from runtime.stores.documents.bodies import (
+from runtime.stores.documents.port import Row, Table
+from runtime.stores.documents.row_json import (
     Where,
     checked_key,
     checked_swap,
     decode,
     encode,
-    guard,
-    indexed,
-    values,
+    indexed_fields,
+    indexed_values,
+    version_field,
 )
-from runtime.stores.documents.port import Row, Table
 
 
 class MemoryRows:
@@ -47,7 +47,7 @@ class MemoryRows:
     async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
         """Replace or add those rows that no greater `field` holds up."""
         bodies = self._of(table)
-        guards = {key: guard(key, row, field) for key, row in rows.items()}
+        guards = {key: version_field(key, row, field) for key, row in rows.items()}
         for key, body in _encoded(table, rows).items():
             stored = decode(bodies[key]).get(field) if key in bodies else None
             if stored is None or stored <= guards[key]:
@@ -84,7 +84,7 @@ class MemoryRows:
         limit: int = 0,
     ) -> list[tuple[str, Row]]:
         """Filter and sort them all. Rows without the field `order` come first."""
-        indexed(table.name, *where, *filter(None, [order]))
+        indexed_fields(table.name, *where, *filter(None, [order]))
         found = [(key, row) for key, row in self._rows(table) if _matches(row, where)]
         if order:
             found.sort(key=lambda pair: (pair[1].get(order) is not None, pair[1].get(order), pair[0]))
@@ -94,7 +94,7 @@ class MemoryRows:
 
     async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
         """Count by value; rows without the field are left out."""
-        indexed(table.name, by, *where)
+        indexed_fields(table.name, by, *where)
         rows = (row for _, row in self._rows(table) if _matches(row, where))
         return dict(Counter(str(row[by]) for row in rows if row.get(by) is not None))
 
@@ -109,7 +109,7 @@ class MemoryRows:
 
     async def spaces(self, name: str) -> set[Partition]:
         """Every space with a row in that table."""
-        indexed(name)
+        indexed_fields(name)
         return {table.space for table, bodies in self._bodies.items() if table.name == name and bodies}
 
     async def drop(self, table: Table) -> None:
@@ -121,7 +121,7 @@ class MemoryRows:
 
     def _of(self, table: Table) -> dict[str, str]:
         """The texts by key of one table in one space."""
-        indexed(table.name)
+        indexed_fields(table.name)
         return self._bodies[table]
 
     def _rows(self, table: Table) -> list[tuple[str, Row]]:
@@ -132,7 +132,7 @@ class MemoryRows:
 def _encoded(table: Table, rows: Mapping[str, Row]) -> dict[str, str]:
     """The rows as JSON text, checked before the first of them is stored."""
     for key, row in rows.items():
-        values(table, key, row)
+        indexed_values(table, key, row)
     return {key: encode(key, row) for key, row in rows.items()}
 
 

@@ -1,7 +1,7 @@
-"""The port of the document store: rows of JSON by key, in tables, in spaces.
+"""The port of the document store: rows of JSON by key, in tables, in partitions.
 
-Everything kept in MongoDB or SQLite goes through these few verbs; `extents.py` and `checkpoints.py` beside this file
-and the adapters of the services give them the words of the domain.
+Everything kept in MongoDB or SQLite goes through these few verbs; `document_bounds.py` and `checkpoints.py` beside this
+file and the adapters of the services give them the words of the domain.
 """
 
 from collections.abc import Collection, Mapping
@@ -36,14 +36,14 @@ INDEXES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Table:
-    """One table of INDEXES in one space. Caches, which no rebuild replaces, live in generation 0."""
+    """One table of INDEXES in one partition. Caches, which no rebuild replaces, live in generation 0."""
 
     name: str
     space: Partition
 
 
 class Rows(Protocol):
-    """Rows by key. All adapters obey the same law, held by `tests/contract/test_rows.py`.
+    """Rows by key. All adapters keep the same contract, tested by `tests/contract/test_rows.py`.
 
     Keys are 1 to 400 printable ASCII characters without blanks. Every write is durable when it returns, and
     doing it twice is the same as once (`increment` and `swap` excepted). Empty input is allowed and does nothing.
@@ -123,11 +123,11 @@ class Rows(Protocol):
         ...
 
     async def spaces(self, name: str) -> set[Partition]:
-        """Every space that has a row in the table of that name."""
+        """Every partition that has a row in the table of that name."""
         ...
 
     async def drop(self, table: Table) -> None:
-        """Remove every row of the table in its space."""
+        """Remove every row of the table in its partition."""
         ...
 
     async def close(self) -> None:

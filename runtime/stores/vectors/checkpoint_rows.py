@@ -7,12 +7,12 @@ greater sequence always stands in the end, on a server that compares nothing bef
 from collections.abc import Iterable
 
 from runtime.stores.port import Checkpoint
-from runtime.stores.vectors.fields import NUMBERS, STRINGS, Fields, same
+from runtime.stores.vectors.fields import NUMBERS, STRINGS, Fields, equals_filter
 
 CHECKPOINT = "checkpoint"
 """The tenant of these rows. That of a workspace is 32 hexadecimal digits."""
-READ = ("version", "text")
-ALL = same("tenant", CHECKPOINT)
+CHECKPOINT_FIELDS = ("version", "text")
+CHECKPOINT_FILTER = equals_filter("tenant", CHECKPOINT)
 
 
 def to_fields(checkpoint: Checkpoint, dimension: int) -> Fields:
@@ -29,12 +29,12 @@ def to_fields(checkpoint: Checkpoint, dimension: int) -> Fields:
     }
 
 
-def before(checkpoint: Checkpoint) -> str:
+def older_filter(checkpoint: Checkpoint) -> str:
     """The filter for those that it takes the place of."""
-    return f"{ALL} and version < {checkpoint.sequence}"
+    return f"{CHECKPOINT_FILTER} and version < {checkpoint.sequence}"
 
 
-def greatest(found: Iterable[Fields]) -> Checkpoint | None:
+def newest(found: Iterable[Fields]) -> Checkpoint | None:
     """The one that stands, None for none."""
     checkpoints = [Checkpoint(int(fields["version"]), fields["text"]) for fields in found]
     return max(checkpoints, key=lambda checkpoint: checkpoint.sequence, default=None)

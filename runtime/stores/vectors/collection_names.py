@@ -11,37 +11,37 @@ _COLLECTION = re.compile(r"ls_g([0-9]+)_(?:chunks|entities|relations)_([0-9a-f]{
 
 
 @dataclass(frozen=True)
-class Place:
-    """What a collection's name says. `maker` stands for the model and the dimension."""
+class CollectionName:
+    """The parts of a collection's name; `model_key` stands for the model and its dimension."""
 
     generation: int
-    maker: str
+    model_key: str
     format: int = 1
 
 
-def maker(model: str, dimension: int) -> str:
-    """The short name of a model and dimension inside a collection's name."""
+def model_key(model: str, dimension: int) -> str:
+    """Return the short name of a model and dimension inside a collection's name."""
     return f"{sha256(model)[:10]}_{dimension}"
 
 
-def collection(generation: int, kind: VectorKind, model: str, dimension: int, format: int = VECTOR_FORMAT) -> str:
-    """The collection's name: `ls_g1_chunks_0a1b2c3d4e_384_f2`; without the last part for format 1."""
-    return f"ls_g{generation}_{kind}_{maker(model, dimension)}{f'_f{format}' if format > 1 else ''}"
+def collection_name(generation: int, kind: VectorKind, model: str, dimension: int, format: int = VECTOR_FORMAT) -> str:
+    """Return the name of a collection: `ls_g1_chunks_0a1b2c3d4e_384_f2`; without the last part for format 1."""
+    return f"ls_g{generation}_{kind}_{model_key(model, dimension)}{f'_f{format}' if format > 1 else ''}"
 
 
-def place(name: str) -> Place | None:
-    """What the name of a collection says, None for one that is not ours."""
+def parse_collection_name(name: str) -> CollectionName | None:
+    """Return the parts of a collection's name, None for a name of another program."""
     match = _COLLECTION.fullmatch(name)
-    return Place(int(match[1]), match[2], int(match[3] or 1)) if match else None
+    return CollectionName(int(match[1]), match[2], int(match[3] or 1)) if match else None
 
 
-def made_by(model: str, dimension: int) -> str:
-    """A model as messages and descriptions of collections name it."""
+def model_text(model: str, dimension: int) -> str:
+    """Return a model as messages and descriptions of collections name it."""
     return str(EmbeddingModel(model, dimension))
 
 
 def model_changed(generation: int, before: str, now: str) -> ModelChanged:
-    """The error of a call for a generation that another model filled; the models as `made_by` says them."""
+    """The error of a call for a generation that another model filled; the models as `model_text` returns them."""
     return ModelChanged(
         f"the vectors of generation {generation} were made by {before}, and this process embeds with {now}: "
         "run `lightstream rebuild vectors --embedding-model …` to make them anew, or go back to the former model"

@@ -39,10 +39,10 @@ STRINGS = {
 NUMBERS = ("version", "position")
 Found = TypeVar("Found", VectorRow, Hit)
 
-FOUND = ("names",)
+HIT_FIELDS = ("names",)
 """What a search asks for: the id is in the primary key, which comes anyway."""
 
-STORED = ("id", "text", "text_hash", "version", "names", "document_id", "file_path", "position")
+ROW_FIELDS = ("id", "text", "text_hash", "version", "names", "document_id", "file_path", "position")
 """What a read asks for, beside the vector."""
 
 BATCH_ROWS = 500
@@ -69,18 +69,18 @@ def key(workspace: str, id: str) -> str:
     return f"{tenant(workspace)}-{id}"
 
 
-def checked(rows: Sequence[VectorRow], dimension: int) -> list[VectorRow]:
-    """The rows as they will stand, one per id, the later one. Raises Poison for the first that cannot stand."""
+def normalized_rows(rows: Sequence[VectorRow], dimension: int) -> list[VectorRow]:
+    """Return the rows as they are stored, the last one of each id. Raises Poison for the first that is invalid."""
     standing: dict[str, VectorRow] = {}
     for row in rows:
         if not _ID.fullmatch(row.id):
             raise Poison(f"{row.id!r:.80} is no id of a vector: up to 64 of A-Z, a-z, 0-9, _ and -")
-        standing[row.id] = _cut_row(row, direction(row.vector, dimension, row.id))
+        standing[row.id] = _cut_row(row, single_precision(row.vector, dimension, row.id))
     return list(standing.values())
 
 
-def direction(vector: Sequence[float], dimension: int, owner: str) -> NDArray[np.float32]:
-    """The vector in the precision that is stored. Raises Poison unless it has `dimension` finite numbers."""
+def single_precision(vector: Sequence[float], dimension: int, owner: str) -> NDArray[np.float32]:
+    """Return the vector in the precision that is stored. Raises Poison unless it has `dimension` finite numbers."""
     if len(vector) != dimension:
         raise Poison(f"the vector of {owner} has {len(vector)} numbers, not {dimension}")
     try:
@@ -94,7 +94,7 @@ def direction(vector: Sequence[float], dimension: int, owner: str) -> NDArray[np
 
 
 def to_fields(workspace: str, row: VectorRow) -> Fields:
-    """The row as the server takes it."""
+    """Return the row as the server takes it."""
     return {
         "key": key(workspace, row.id),
         "tenant": tenant(workspace),
@@ -111,7 +111,7 @@ def to_fields(workspace: str, row: VectorRow) -> Fields:
 
 
 def from_fields(fields: Mapping[str, Any]) -> VectorRow:
-    """The row that the server gave back, with its vector if that was asked for."""
+    """Return the row that the server returned, with its vector if that was requested."""
     return VectorRow(
         id=fields["id"],
         text=fields["text"],
@@ -131,17 +131,17 @@ def id_of(key: str) -> str:
 
 
 def hit(key: str, fields: Mapping[str, Any], similarity: float) -> Hit:
-    """What the server gave back for a search."""
-    return Hit(id_of(key), tuple(orjson.loads(fields["names"])), score(similarity))
+    """Return the hit of one result of a search."""
+    return Hit(id_of(key), tuple(orjson.loads(fields["names"])), rounded_score(similarity))
 
 
-def bare(row: VectorRow) -> VectorRow:
-    """The row without its vector."""
+def without_vector(row: VectorRow) -> VectorRow:
+    """Return the row without its vector."""
     return replace(row, vector=())
 
 
 def batches(rows: Iterable[Fields]) -> Iterator[list[Fields]]:
-    """The rows in calls that the server can take."""
+    """Yield the rows in batches of a size that the server accepts."""
     return batched_by_bytes(rows, _bytes_of, max_items=BATCH_ROWS, max_bytes=BATCH_BYTES)
 
 
@@ -149,14 +149,14 @@ def _bytes_of(row: Fields) -> int:
     return 1024 + 4 * len(row["vector"]) + 4 * sum(len(row[name]) for name in ("text", "names", "file_path"))
 
 
-def same(field: str, value: str) -> str:
-    """The filter `field == value`."""
+def equals_filter(field: str, value: str) -> str:
+    """Return the filter `field == value`."""
     return f"{field} == {_json(value)}"
 
 
-def belongs(workspace: str, documents: Collection[str] | None = None) -> str:
-    """The filter for all rows of a workspace; of few documents, for their chunks alone."""
-    ours = same("tenant", tenant(workspace))
+def workspace_filter(workspace: str, documents: Collection[str] | None = None) -> str:
+    """Return the filter for all rows of a workspace; with few documents, for their chunks alone."""
+    ours = equals_filter("tenant", tenant(workspace))
     if documents is None or len(documents) > FILTERED_DOCUMENTS:
         return ours
     # Between `…-` and `….`, the next character: a range of keys needs no search by pattern.
@@ -164,8 +164,8 @@ def belongs(workspace: str, documents: Collection[str] | None = None) -> str:
     return f"{ours} and ({' or '.join(f'(key > {_json(low)} and key < {_json(high)})' for low, high in ranges)})"
 
 
-def of_documents(found: Iterable[Found], documents: Collection[str] | None) -> list[Found]:
-    """The rows or hits that are chunks of these documents; all of them for None."""
+def only_documents(found: Iterable[Found], documents: Collection[str] | None) -> list[Found]:
+    """Return the rows or hits that are chunks of these documents; all of them for None."""
     if documents is None:
         return list(found)
     prefixes = _prefixes(documents)
@@ -176,26 +176,26 @@ def _prefixes(documents: Collection[str]) -> set[str]:
     return {chunk_vector_prefix(document) for document in documents}
 
 
-def behind(workspace: str, id: str) -> str:
-    """The filter for the rows of a workspace with greater ids. Raises Poison for what is neither an id nor empty."""
+def after_filter(workspace: str, id: str) -> str:
+    """Return the filter for the rows of a workspace with greater ids. Raises Poison for an invalid id."""
     if id and not _ID.fullmatch(id):
         raise Poison(f"{id!r:.80} is no id of a vector, so no page of a scan ended with it")
-    return f"{belongs(workspace)} and key > {_json(key(workspace, id))}"
+    return f"{workspace_filter(workspace)} and key > {_json(key(workspace, id))}"
 
 
-def pages(workspace: str, ids: Iterable[str]) -> Iterator[str]:
-    """Filters that together name the rows with these ids. What no row can be called is left out."""
+def id_filters(workspace: str, ids: Iterable[str]) -> Iterator[str]:
+    """Yield filters that together match the rows with these ids; invalid ids are left out."""
     keys = [key(workspace, id) for id in dict.fromkeys(ids) if _ID.fullmatch(id)]
-    yield from map(among, batched(keys, READ_ROWS))
+    yield from map(keys_filter, batched(keys, READ_ROWS))
 
 
-def among(keys: Iterable[str]) -> str:
-    """The filter for the rows with these keys, of which there must be one."""
+def keys_filter(keys: Iterable[str]) -> str:
+    """Return the filter for the rows with these keys, at least one."""
     return f"key in {_json(list(keys))}"
 
 
-def score(similarity: float) -> float:
-    """A cosine similarity as a hit shows it."""
+def rounded_score(similarity: float) -> float:
+    """Return a cosine similarity as a hit shows it."""
     return round(min(1.0, max(-1.0, similarity)), SCORE_DIGITS)
 
 
@@ -208,7 +208,7 @@ def similarities(
     matrix, asked = np.array(vectors, dtype=np.float64), direction.astype(np.float64)
     lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(asked)
     found = np.divide(matrix @ asked, lengths, out=np.zeros(len(vectors)), where=lengths > 0)
-    return [score(float(similarity)) for similarity in found]
+    return [rounded_score(float(similarity)) for similarity in found]
 
 
 def ranked(hits: Iterable[Hit]) -> list[Hit]:
@@ -216,7 +216,7 @@ def ranked(hits: Iterable[Hit]) -> list[Hit]:
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))
 
 
-def cut(text: str, limit: int) -> str:
+def truncate(text: str, limit: int) -> str:
     """The longest beginning of the text that has at most `limit` bytes of UTF-8; what UTF-8 cannot say becomes `?`."""
     return text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
 
@@ -225,22 +225,22 @@ def _cut_row(row: VectorRow, vector: NDArray[np.float32]) -> VectorRow:
     """The row within the lengths of its fields, its vector in single precision."""
     return replace(
         row,
-        text=cut(row.text, TEXT_BYTES),
-        text_hash=cut(row.text_hash, STRINGS["text_hash"]),
+        text=truncate(row.text, TEXT_BYTES),
+        text_hash=truncate(row.text_hash, STRINGS["text_hash"]),
         names=_cut_names(row.names),
-        document_id=cut(row.document_id, STRINGS["document_id"]),
-        file_path=cut(row.file_path, STRINGS["file_path"]),
+        document_id=truncate(row.document_id, STRINGS["document_id"]),
+        file_path=truncate(row.file_path, STRINGS["file_path"]),
         vector=tuple(vector.tolist()),
     )
 
 
 def _cut_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """The names, each cut only if all of them together are too long. One byte takes up to six in JSON."""
-    whole = tuple(cut(name, TEXT_BYTES) for name in names)
+    whole = tuple(truncate(name, TEXT_BYTES) for name in names)
     if len(_json(whole).encode()) <= TEXT_BYTES:
         return whole
     share = (TEXT_BYTES // len(whole) - 4) // 6
-    return tuple(cut(name, max(0, share)) for name in whole)
+    return tuple(truncate(name, max(0, share)) for name in whole)
 
 
 def _digest(text: str) -> str:

@@ -12,7 +12,7 @@ from runtime.stores.vectors.checkpoint_rows import CHECKPOINT
 Tables = dict[int, dict[str, dict[tuple[str, VectorKind], dict[str, VectorRow]]]]
 """Generation → the model that filled it → (workspace, kind) → the rows by id."""
 
-_NOBODY = partial(Partition, "")
+_no_workspace = partial(Partition, "")
 """The space of a workspace that none can be called."""
 
 
@@ -30,7 +30,7 @@ class MemoryVectors:
 
     async def missing(self, generation: int) -> list[str]:
         """See `Vectors`."""
-        there = self._tables.get(generation, {}).get(collection_names.made_by(self.model, self.dimension), {})
+        there = self._tables.get(generation, {}).get(collection_names.model_text(self.model, self.dimension), {})
         kinds = {kind for _, kind in there}
         return [f"a table of {kind} is not there" for kind in VECTOR_KINDS if kind not in kinds]
 
@@ -42,7 +42,7 @@ class MemoryVectors:
 
     async def put(self, space: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
         """See `Vectors`."""
-        standing = stored.checked(rows, self.dimension)
+        standing = stored.normalized_rows(rows, self.dimension)
         if standing:
             self._table(space, kind, create=True).update({row.id: row for row in standing})
 
@@ -52,7 +52,7 @@ class MemoryVectors:
         """See `Vectors`."""
         table = self._table(space, kind) if ids else {}
         found = {id: table[id] for id in dict.fromkeys(ids) if id in table}
-        return found if vectors else {id: stored.bare(row) for id, row in found.items()}
+        return found if vectors else {id: stored.without_vector(row) for id, row in found.items()}
 
     async def search(
         self,
@@ -65,8 +65,8 @@ class MemoryVectors:
         documents: Collection[str] | None = None,
     ) -> list[Hit]:
         """See `Vectors`. Compares with every row."""
-        direction = stored.direction(vector, self.dimension, "the question")
-        table = stored.of_documents(self._table(space, kind).values(), documents)
+        direction = stored.single_precision(vector, self.dimension, "the question")
+        table = stored.only_documents(self._table(space, kind).values(), documents)
         if not table or top_k < 1:
             return []
         similarities = stored.similarities([row.vector for row in table], direction)
@@ -77,7 +77,7 @@ class MemoryVectors:
         self, space: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:
         """See `Vectors`."""
-        direction = stored.direction(vector, self.dimension, "the question")
+        direction = stored.single_precision(vector, self.dimension, "the question")
         rows = await self.get(space, kind, ids, vectors=True)
         return dict(zip(rows, stored.similarities([row.vector for row in rows.values()], direction), strict=True))
 
@@ -89,10 +89,10 @@ class MemoryVectors:
 
     async def scan(self, space: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
         """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
-        stored.behind(space.workspace, after)
+        stored.after_filter(space.workspace, after)
         table = self._table(space, kind)
         ids = sorted(id for id in table if id > after)
-        return [stored.bare(table[id]) for id in ids[: max(0, limit)]]
+        return [stored.without_vector(table[id]) for id in ids[: max(0, limit)]]
 
     async def count(self, space: Partition, kind: VectorKind) -> int:
         """See `Vectors`."""
@@ -114,7 +114,7 @@ class MemoryVectors:
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
         """See `Vectors`."""
-        row = self._table(_NOBODY(generation), "chunks").get(CHECKPOINT)
+        row = self._table(_no_workspace(generation), "chunks").get(CHECKPOINT)
         return Checkpoint(row.version, row.text) if row else None
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
@@ -122,14 +122,14 @@ class MemoryVectors:
         before = await self.checkpoint(generation)
         if before is None or before.sequence < checkpoint.sequence:
             row = VectorRow(CHECKPOINT, checkpoint.log, "", checkpoint.sequence)
-            self._table(_NOBODY(generation), "chunks", create=True)[row.id] = row
+            self._table(_no_workspace(generation), "chunks", create=True)[row.id] = row
 
     async def close(self) -> None:
         """See `Vectors`. Nothing to let go of."""
 
     def _table(self, space: Partition, kind: VectorKind, *, create: bool = False) -> dict[str, VectorRow]:
         """The rows of one kind in a space, by id. Raises ModelChanged when only other models filled the generation."""
-        ours = collection_names.made_by(self.model, self.dimension)
+        ours = collection_names.model_text(self.model, self.dimension)
         makers = self._tables.get(space.generation, {})
         if makers and ours not in makers:
             raise collection_names.model_changed(space.generation, min(makers), ours)

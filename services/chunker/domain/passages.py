@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 
-class Tokens(Protocol):
+class TokenCodec(Protocol):
     """What cutting needs of a tokenizer."""
 
     def encode(self, text: str) -> list[int]: ...
@@ -27,7 +27,7 @@ class Passage:
     """Those of the passage with the blanks around it."""
 
 
-def passage(text: str, start: int, end: int, tokens: int) -> Passage | None:
+def strip_passage(text: str, start: int, end: int, tokens: int) -> Passage | None:
     """The passage between two places of a text; None for blanks."""
     content = text.strip()
     if not content:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from runtime.text.sentences import FULL_STOPS
 from runtime.text.token_boundaries import LONGEST
-from services.chunker.domain.passages import Passage, Tokens, passage
+from services.chunker.domain.passages import Passage, TokenCodec, strip_passage
 
 _PARAGRAPH = re.compile(r"\n[^\S\n]*+\n\s*+")
 _LOWER = (
@@ -31,7 +31,7 @@ class _Atom:
     tokens: int
 
 
-def recursive(texts: Iterable[str], tokens: Tokens, size: int, overlap: int) -> Iterator[Passage]:
+def split_recursively(texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int) -> Iterator[Passage]:
     """Passages of at most `size` tokens; each repeats the last whole pieces of the one before that fit `overlap`.
 
     Only a single character of more than `size` tokens makes a longer one.
@@ -58,7 +58,7 @@ def _tail(run: list[_Atom], room: int) -> list[_Atom]:
     return run[begin:]
 
 
-def _passages(run: list[_Atom], tokens: Tokens, size: int) -> Iterator[Passage]:
+def _passages(run: list[_Atom], tokens: TokenCodec, size: int) -> Iterator[Passage]:
     """The pieces as one passage; as two where, rarely, together they have more tokens than each for itself."""
     text = "".join(atom.text for atom in run)
     count = len(tokens.encode(text))
@@ -66,18 +66,18 @@ def _passages(run: list[_Atom], tokens: Tokens, size: int) -> Iterator[Passage]:
         middle = len(run) // 2
         yield from _passages(run[:middle], tokens, size)
         yield from _passages(run[middle:], tokens, size)
-    elif found := passage(text, run[0].start, run[0].start + len(text), count):
+    elif found := strip_passage(text, run[0].start, run[0].start + len(text), count):
         yield found
 
 
-def _atoms(texts: Iterable[str], tokens: Tokens, size: int) -> Iterator[_Atom]:
+def _atoms(texts: Iterable[str], tokens: TokenCodec, size: int) -> Iterator[_Atom]:
     start = 0
     for paragraph in _paragraphs(texts):
         yield from _smaller(_Atom(start, paragraph, len(tokens.encode(paragraph))), 0, tokens, size)
         start += len(paragraph)
 
 
-def _smaller(atom: _Atom, level: int, tokens: Tokens, size: int) -> Iterator[_Atom]:
+def _smaller(atom: _Atom, level: int, tokens: TokenCodec, size: int) -> Iterator[_Atom]:
     """The piece, or what it is made of, down to the level at which everything fits."""
     if atom.tokens <= size:
         yield atom
@@ -92,7 +92,7 @@ def _smaller(atom: _Atom, level: int, tokens: Tokens, size: int) -> Iterator[_At
         start += len(text)
 
 
-def _torn(atom: _Atom, tokens: Tokens, size: int) -> Iterator[_Atom]:
+def _torn(atom: _Atom, tokens: TokenCodec, size: int) -> Iterator[_Atom]:
     """A word without an end, between characters, in pieces as long as they may be."""
     place = 0
     while place < len(atom.text):

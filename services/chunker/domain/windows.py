@@ -6,7 +6,7 @@ from typing import Literal
 
 from runtime.errors import Poison
 from runtime.text.token_boundaries import LONGEST, pieces
-from services.chunker.domain.passages import Passage, Tokens, passage
+from services.chunker.domain.passages import Passage, TokenCodec, strip_passage
 
 Rule = Literal["windows", "whole", "whole-only"]
 """What becomes of a text that fits into one window: `windows`, a second one may repeat its end; `whole`, one passage.
@@ -17,8 +17,8 @@ _CONTINUATION = bytes(range(0x80, 0xC0))
 """Bytes that go on with a character of UTF-8. Every other byte begins one."""
 
 
-def windows(
-    texts: Iterable[str], tokens: Tokens, size: int, overlap: int, rule: Rule = "windows", start: int = 0
+def split_by_tokens(
+    texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int, rule: Rule = "windows", start: int = 0
 ) -> Generator[Passage, None, int]:
     """Windows of `size` tokens, each beginning `overlap` tokens before the last one ends; blank ones are left out.
 
@@ -34,18 +34,18 @@ def windows(
             if rule == "whole-only":
                 raise Poison(f"the piece that begins at character {start:,} has more than {size:,} tokens")
             yield from _window(waiting[begin : begin + size], tokens, at)
-            at += _begun(tokens.decode_bytes(waiting[begin : begin + size - overlap]))
+            at += _count_characters(tokens.decode_bytes(waiting[begin : begin + size - overlap]))
             begin, cut = begin + size - overlap, True
         del waiting[:begin]
     stride = size - overlap if rule == "windows" or cut else size
     for begin in range(0, len(waiting), stride):
         yield from _window(waiting[begin : begin + size], tokens, at)
-        at += _begun(tokens.decode_bytes(waiting[begin : begin + stride]))
+        at += _count_characters(tokens.decode_bytes(waiting[begin : begin + stride]))
     return at
 
 
-def by_character(
-    texts: Iterable[str], tokens: Tokens, size: int, overlap: int, separator: str, *, only: bool
+def split_by_character(
+    texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int, separator: str, *, only: bool
 ) -> Iterator[Passage]:
     """The pieces between the separators, never merged; one that is longer than `size` in windows.
 
@@ -56,7 +56,7 @@ def by_character(
     start = 0
     for first in items:
         section = chain([first or ""], iter(items.__next__, None))
-        start = (yield from windows(section, tokens, size, overlap, rule, start)) + len(separator)
+        start = (yield from split_by_tokens(section, tokens, size, overlap, rule, start)) + len(separator)
 
 
 def _split(texts: Iterable[str], separator: str) -> Iterator[str | None]:
@@ -75,15 +75,15 @@ def _split(texts: Iterable[str], separator: str) -> Iterator[str | None]:
     yield waiting
 
 
-def _window(window: Sequence[int], tokens: Tokens, at: int) -> Iterator[Passage]:
+def _window(window: Sequence[int], tokens: TokenCodec, at: int) -> Iterator[Passage]:
     """The passage of a window before which `at` characters begin."""
     data = tokens.decode_bytes(window)
     torn = data[:1] != data[:1].translate(None, _CONTINUATION)
-    found = passage(data.decode("utf-8", "replace"), at - torn, at + _begun(data), len(window))
+    found = strip_passage(data.decode("utf-8", "replace"), at - torn, at + _count_characters(data), len(window))
     if found:
         yield found
 
 
-def _begun(data: bytes) -> int:
+def _count_characters(data: bytes) -> int:
     """How many characters begin in these bytes."""
     return len(data.translate(None, _CONTINUATION))

@@ -12,7 +12,7 @@ from typing import NoReturn, cast
 import yaml
 
 from runtime.errors import ConfigurationError
-from services.extractor.domain.guidance import COMPLETE, DELIMITER, Guidance, listed
+from services.extractor.domain.guidance import COMPLETION_MARK, DELIMITER, Guidance, type_lines
 
 VARIABLE = "ENTITY_TYPE_PROMPT_FILE"
 LARGEST = 256 * 1024
@@ -68,12 +68,12 @@ class _Reader:
             types = {self._text(item): "" for item in node.value}
         else:
             return self._text(node)
-        return listed(types) if types else self._fail(node, "at least one type is needed")
+        return type_lines(types) if types else self._fail(node, "at least one type is needed")
 
     def rows(self, node: yaml.Node) -> tuple[str, ...]:
         """Examples in the row format, the marks filled in."""
         return tuple(
-            text.replace("{tuple_delimiter}", DELIMITER).replace("{completion_delimiter}", COMPLETE)
+            text.replace("{tuple_delimiter}", DELIMITER).replace("{completion_delimiter}", COMPLETION_MARK)
             for text in self.texts(node)
         )
 

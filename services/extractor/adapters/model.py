@@ -6,32 +6,32 @@ from contracts.ids import sha256
 from runtime.errors import EmptyAnswer, Poison, Unavailable
 from runtime.models.port import Chat, Completion, Message
 from services.extractor.domain.extraction import Extraction
-from services.extractor.domain.gleaning import as_answer, merged
-from services.extractor.domain.grounding import grounded
-from services.extractor.domain.guidance import Recipe
+from services.extractor.domain.gleaning import merge_rounds, render_answer
+from services.extractor.domain.grounding import mark_grounded
+from services.extractor.domain.guidance import ExtractionConfig
 from services.extractor.domain.json_rows import parse_json
-from services.extractor.domain.patience import RoundFailures
 from services.extractor.domain.prompt import continue_prompt, prompt_version, system_prompt, user_prompt
-from services.extractor.domain.rows import parse
+from services.extractor.domain.round_failures import RoundFailures
+from services.extractor.domain.rows import parse_rows
 from services.extractor.port import RoundGivenUp
 
 
 class ModelExtractor:
     """Asks in rows or in JSON, as the recipe says. `count` gives the tokens of a text."""
 
-    def __init__(self, chat: Chat, recipe: Recipe, count: Callable[[str], int]) -> None:
-        self._chat, self._recipe, self._count = chat, recipe, count
-        self._system, self._continue = system_prompt(recipe), continue_prompt(recipe)
+    def __init__(self, chat: Chat, config: ExtractionConfig, count: Callable[[str], int]) -> None:
+        self._chat, self._config, self._count = chat, config, count
+        self._system, self._continue = system_prompt(config), continue_prompt(config)
         self._failures = RoundFailures()
         self.model = chat.model
-        self.draft_version = prompt_version(recipe, gleaning=False)
-        self.prompt_version = prompt_version(recipe, gleaning=True) if recipe.gleaning else self.draft_version
+        self.draft_version = prompt_version(config, gleaning=False)
+        self.prompt_version = prompt_version(config, gleaning=True) if config.gleaning else self.draft_version
 
     async def extract(self, content: str, headings: Sequence[str]) -> Extraction:
         """One call. Raises `Unavailable` for an answer that was cut before its first row, and what `Chat` raises."""
-        completion = await self._chat.complete(self._asked(content, headings), json=self._recipe.json)
-        self._failures.answered()
-        extraction = self._parsed(completion, content)
+        completion = await self._chat.complete(self._messages(content, headings), json=self._config.json)
+        self._failures.record_answer()
+        extraction = self._parse(completion, content)
         if completion.cut and not (extraction.entities or extraction.relations):
             raise Unavailable(f"{self.model} was cut off before it wrote one row")
         return extraction
@@ -43,29 +43,29 @@ class ModelExtractor:
         round has failed too often though the model answers, and the other errors of `Chat`.
         """
         messages = [
-            *self._asked(content, headings),
-            Message("assistant", as_answer(self._recipe, first)),
+            *self._messages(content, headings),
+            Message("assistant", render_answer(self._config, first)),
             Message("user", self._continue),
         ]
-        if sum(self._count(message.content) for message in messages) > self._recipe.max_input_tokens:
+        if sum(self._count(message.content) for message in messages) > self._config.max_input_tokens:
             return first
         round_ = sha256("\x1f".join((*headings, content)))
         try:
-            completion = await self._chat.complete(messages, json=self._recipe.json)
+            completion = await self._chat.complete(messages, json=self._config.json)
         except Poison:
             return first
         except Unavailable as error:
             if isinstance(error, EmptyAnswer):
-                self._failures.answered()
-            if self._failures.failed(round_):
+                self._failures.record_answer()
+            if self._failures.record_failure(round_):
                 raise RoundGivenUp(str(error)) from error
             raise
-        self._failures.answered(round_)
-        return merged(first, self._parsed(completion, content))
+        self._failures.record_answer(round_)
+        return merge_rounds(first, self._parse(completion, content))
 
-    def _asked(self, content: str, headings: Sequence[str]) -> list[Message]:
-        return [Message("system", self._system), Message("user", user_prompt(self._recipe, content, headings))]
+    def _messages(self, content: str, headings: Sequence[str]) -> list[Message]:
+        return [Message("system", self._system), Message("user", user_prompt(self._config, content, headings))]
 
-    def _parsed(self, completion: Completion, content: str) -> Extraction:
-        rows = (parse_json if self._recipe.json else parse)(completion.text, self._recipe)
-        return grounded(Extraction(*rows, completion.usage), content)
+    def _parse(self, completion: Completion, content: str) -> Extraction:
+        rows = (parse_json if self._config.json else parse_rows)(completion.text, self._config)
+        return mark_grounded(Extraction(*rows, completion.usage), content)

@@ -1,7 +1,7 @@
 """A passage on its way into a prompt: fenced, and without anything that could pass for a delimiter of ours.
 
 A word joiner, which has no width, goes between the characters of whatever could be read as a delimiter, so a model that
-copies from the passage copies text and forges no row. `reveal` undoes it: the way there and back loses nothing.
+copies from the passage copies text and forges no row. `unescape` undoes it: the way there and back loses nothing.
 """
 
 import re
@@ -13,17 +13,17 @@ _JOINED = re.compile(_BETWEEN.replace(f"{_JOINER}*", f"{_JOINER}+"))
 _TICKS = re.compile("`{3,}")
 
 
-def neutral(text: str) -> str:
-    """The text without two characters side by side that delimiters are made of; a joiner too many where one stood."""
+def escape(text: str) -> str:
+    """Return the text with a word joiner between any two characters that delimiters are made of."""
     return _PAIR.sub(lambda found: _JOINER + found[0], text)
 
 
-def reveal(text: str) -> str:
-    """What `neutral` was given."""
+def unescape(text: str) -> str:
+    """Return the text that `escape` was given."""
     return _JOINED.sub(lambda found: found[0][1:], text)
 
 
-def fenced(text: str) -> str:
-    """The text between two fences that are longer than any inside it."""
+def fence(text: str) -> str:
+    """Return the text between two fences that are longer than any inside it."""
     fence = "`" * max([3, *(len(ticks) + 1 for ticks in _TICKS.findall(text))])
     return f"{fence}\n{text}\n{fence}"

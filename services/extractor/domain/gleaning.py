@@ -6,16 +6,16 @@ from typing import TypeVar
 
 from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
 from services.extractor.domain.extraction import Extraction
-from services.extractor.domain.fence import neutral
-from services.extractor.domain.guidance import COMPLETE, DELIMITER, Recipe
+from services.extractor.domain.fence import escape
+from services.extractor.domain.guidance import COMPLETION_MARK, DELIMITER, ExtractionConfig
 
 _Row = TypeVar("_Row", ExtractedEntity, ExtractedRelation)
 _Key = TypeVar("_Key", str, tuple[str, str])
 
 
-def as_answer(recipe: Recipe, extraction: Extraction) -> str:
+def render_answer(config: ExtractionConfig, extraction: Extraction) -> str:
     """The rows in the form the model was asked for: the same for an answer just given and one remembered."""
-    if recipe.json:
+    if config.json:
         rows = {
             "entities": [entity.model_dump(include={"name", "type", "description"}) for entity in extraction.entities],
             "relationships": [
@@ -30,10 +30,10 @@ def as_answer(recipe: Recipe, extraction: Extraction) -> str:
         ("relation", relation.source, relation.target, ", ".join(relation.keywords), relation.description)
         for relation in extraction.relations
     ]
-    return "\n".join([*(DELIMITER.join(neutral(field) for field in row) for row in (*fields, *pairs)), COMPLETE])
+    return "\n".join([*(DELIMITER.join(escape(field) for field in row) for row in (*fields, *pairs)), COMPLETION_MARK])
 
 
-def merged(first: Extraction, second: Extraction) -> Extraction:
+def merge_rounds(first: Extraction, second: Extraction) -> Extraction:
     """Both answers: names and pairs, as they were written, that only the second has, and the longer description.
 
     The second row replaces the first only when its description is strictly longer. What both cost adds up.

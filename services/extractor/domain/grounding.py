@@ -6,12 +6,12 @@ from contracts.names import fold
 from services.extractor.domain.extraction import Extraction
 
 
-def grounded(extraction: Extraction, passage: str) -> Extraction:
+def mark_grounded(extraction: Extraction, passage: str) -> Extraction:
     """The extraction with every row marked whose name, or one of whose two names, does not occur in the passage."""
     text = fold(passage)
     names = {entity.name for entity in extraction.entities}
     names |= {name for relation in extraction.relations for name in (relation.source, relation.target)}
-    absent = {name for name in names if not occurs(fold(name), text)}
+    absent = {name for name in names if not contains_name(fold(name), text)}
     return Extraction(
         tuple(e.model_copy(update={"grounded": e.name not in absent}) for e in extraction.entities),
         tuple(r.model_copy(update={"grounded": absent.isdisjoint((r.source, r.target))}) for r in extraction.relations),
@@ -19,7 +19,7 @@ def grounded(extraction: Extraction, passage: str) -> Extraction:
     )
 
 
-def occurs(name: str, text: str) -> bool:
+def contains_name(name: str, text: str) -> bool:
     """Whether a folded name stands in a folded text, at the beginning of a word unless its script has no blanks."""
     place = text.find(name)
     while place >= 0:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 DELIMITER = "<|#|>"
-COMPLETE = "<|COMPLETE|>"
+COMPLETION_MARK = "<|COMPLETE|>"
 
 ENTITY_TYPES = {
     "Person": "a human being, real or invented",
@@ -36,7 +36,7 @@ of the Harbour Office.
 relation{DELIMITER}Harbour Office{DELIMITER}Port Elm{DELIMITER}administration, location{DELIMITER}The Harbour Office \
 registers the ships of Port Elm.
 relation{DELIMITER}Norvik{DELIMITER}Elm Rules{DELIMITER}adoption{DELIMITER}Norvik adopted the Elm Rules.
-{COMPLETE}"""
+{COMPLETION_MARK}"""
 
 _SHIPS_JSON = """Passage: In 1887 the Harbour Office of Port Elm began to register every ship. Its first clerk was Ada \
 Marlow.
@@ -52,7 +52,7 @@ first clerk of the Harbour Office."},
 Office registers the ships of Port Elm."}]}"""
 
 
-def listed(types: dict[str, str]) -> str:
+def type_lines(types: dict[str, str]) -> str:
     """Types with their meanings, one a line, as they stand in the prompt."""
     return "\n".join(f"    {name}: {meaning}" if meaning else f"    {name}" for name, meaning in types.items())
 
@@ -61,13 +61,13 @@ def listed(types: dict[str, str]) -> str:
 class Guidance:
     """Types of entities as lines of the prompt, and whole examples: some in rows, some in JSON."""
 
-    types: str = listed(ENTITY_TYPES)
+    types: str = type_lines(ENTITY_TYPES)
     examples: tuple[str, ...] = (_SHIPS,)
     json_examples: tuple[str, ...] = (_SHIPS_JSON,)
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ExtractionConfig:
     """All that decides, besides model and passage, what an extraction gives.
 
     `gleaning`: rounds in which the model is asked for what it missed, 0 or more; one is the most that is ever asked.
@@ -84,5 +84,5 @@ class Recipe:
     guidance: Guidance = Guidance()
 
 
-DEFAULT = Recipe()
+DEFAULT = ExtractionConfig()
 """What a new installation does."""

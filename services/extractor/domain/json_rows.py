@@ -13,8 +13,8 @@ import json_repair
 
 from contracts.values import ExtractedEntity, ExtractedRelation
 from runtime.text.thinking import without_thinking
-from services.extractor.domain.collect import Collected
-from services.extractor.domain.guidance import DEFAULT, Recipe
+from services.extractor.domain.guidance import DEFAULT, ExtractionConfig
+from services.extractor.domain.row_collector import RowCollector
 
 _OBJECT = re.compile(r"(?=\{\s*\"\w{1,40}\"\s*:)")
 _ESCAPE = re.compile(r"\\(?:([\"\\/nrt]|u[0-9a-fA-F]{4}|[bf](?![a-zA-Z]))|)")
@@ -30,16 +30,16 @@ _TARGETS = ("target", "tgt", "target_entity", "tgt_id")
 
 
 def parse_json(
-    answer: str, recipe: Recipe = DEFAULT
+    answer: str, config: ExtractionConfig = DEFAULT
 ) -> tuple[tuple[ExtractedEntity, ...], tuple[ExtractedRelation, ...]]:
     """The entities and relations of an answer, in its order, each name and pair once."""
-    found = Collected(recipe.max_entities, recipe.max_records)
+    found = RowCollector(config.max_entities, config.max_records)
     for values in _objects(without_thinking(answer)):
         source, target, description = _text(values, _SOURCES), _text(values, _TARGETS), _text(values, ("description",))
         if source and target:
-            found.relation(source, target, _text(values, ("keywords",)), description)
+            found.add_relation(source, target, _text(values, ("keywords",)), description)
         elif name := _text(values, _NAMES):
-            found.entity(name, _text(values, _TYPES) or "other", description)
+            found.add_entity(name, _text(values, _TYPES) or "other", description)
     return tuple(found.entities.values()), tuple(found.relations.values())
 
 

@@ -6,8 +6,8 @@
 from collections.abc import Sequence
 
 from contracts.ids import sha256
-from services.extractor.domain.fence import fenced, neutral
-from services.extractor.domain.guidance import COMPLETE, DELIMITER, Recipe
+from services.extractor.domain.fence import escape, fence
+from services.extractor.domain.guidance import COMPLETION_MARK, DELIMITER, ExtractionConfig
 
 PROMPT_VERSION = "extract-2"
 
@@ -82,43 +82,43 @@ unfinished.
 - {nothing}"""
 
 
-def system_prompt(recipe: Recipe) -> str:
+def system_prompt(config: ExtractionConfig) -> str:
     """The instructions, the same for every passage so that providers can cache them."""
-    guidance = recipe.guidance
-    examples = guidance.json_examples if recipe.json else guidance.examples
+    guidance = config.guidance
+    examples = guidance.json_examples if config.json else guidance.examples
     return _SYSTEM.format(
-        form=_JSON if recipe.json else _ROWS.format(d=DELIMITER, complete=COMPLETE),
+        form=_JSON if config.json else _ROWS.format(d=DELIMITER, complete=COMPLETION_MARK),
         types=guidance.types,
-        rows=recipe.max_records,
-        entities=recipe.max_entities,
-        language=recipe.language,
+        rows=config.max_records,
+        entities=config.max_entities,
+        language=config.language,
         examples="\n\n".join(f"Example {number}\n{text}" for number, text in enumerate(examples, 1)),
     ).rstrip()
 
 
-def user_prompt(recipe: Recipe, text: str, headings: Sequence[str] = ()) -> str:
+def user_prompt(config: ExtractionConfig, text: str, headings: Sequence[str] = ()) -> str:
     """The task for one passage. Headings come from the document, not from us: cut to 80 characters each."""
     path = " → ".join(" ".join(heading.split())[:_LONGEST_HEADING] for heading in headings)[:_LONGEST_PATH]
     return _USER.format(
-        as_told="as one JSON object" if recipe.json else f"as rows, the last line {COMPLETE}",
-        language=recipe.language,
-        headings=f"Headings above it, for orientation only: {neutral(path)}" if path else "",
-        passage=fenced(text if recipe.json else neutral(text)),
+        as_told="as one JSON object" if config.json else f"as rows, the last line {COMPLETION_MARK}",
+        language=config.language,
+        headings=f"Headings above it, for orientation only: {escape(path)}" if path else "",
+        passage=fence(text if config.json else escape(text)),
     )
 
 
-def continue_prompt(recipe: Recipe) -> str:
+def continue_prompt(config: ExtractionConfig) -> str:
     """The question for what the first answer lacks."""
-    rows = f"The last line is {COMPLETE} again; where nothing is missing, it is the only one."
-    nothing = "Where nothing is missing, answer with two empty lists." if recipe.json else rows
-    return _CONTINUE.format(language=recipe.language, nothing=nothing)
+    rows = f"The last line is {COMPLETION_MARK} again; where nothing is missing, it is the only one."
+    nothing = "Where nothing is missing, answer with two empty lists." if config.json else rows
+    return _CONTINUE.format(language=config.language, nothing=nothing)
 
 
-def prompt_version(recipe: Recipe, *, gleaning: bool) -> str:
+def prompt_version(config: ExtractionConfig, *, gleaning: bool) -> str:
     """A name for everything that changes a result; `gleaning`: after the second round, not the first."""
-    texts = [system_prompt(recipe), user_prompt(recipe, "", ["heading"])]
-    texts += [continue_prompt(recipe), str(recipe.max_input_tokens)] if gleaning else []
-    form = "json" if recipe.json else "rows"
+    texts = [system_prompt(config), user_prompt(config, "", ["heading"])]
+    texts += [continue_prompt(config), str(config.max_input_tokens)] if gleaning else []
+    form = "json" if config.json else "rows"
     return ":".join([
-        PROMPT_VERSION, recipe.language, form, f"gleaning-{int(gleaning)}", sha256("\x1f".join(texts))[:12]
+        PROMPT_VERSION, config.language, form, f"gleaning-{int(gleaning)}", sha256("\x1f".join(texts))[:12]
     ])  # fmt: skip

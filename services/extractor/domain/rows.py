@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 
 from contracts.values import ExtractedEntity, ExtractedRelation
 from runtime.text.thinking import without_thinking
-from services.extractor.domain.collect import Collected
-from services.extractor.domain.fence import reveal
-from services.extractor.domain.guidance import DEFAULT, DELIMITER, Recipe
-from services.extractor.domain.older import older_rows, without_older
+from services.extractor.domain.fence import unescape
+from services.extractor.domain.guidance import DEFAULT, DELIMITER, ExtractionConfig
+from services.extractor.domain.legacy_format import legacy_rows, without_legacy_rows
+from services.extractor.domain.row_collector import RowCollector
 
 _COMPLETE = re.compile(r"<\|complete\|>", re.IGNORECASE)
 _EXACT = re.compile(r"<\|#\|>\|?")
@@ -40,14 +40,16 @@ _OTHER_MARK = re.compile(
 )
 
 
-def parse(answer: str, recipe: Recipe = DEFAULT) -> tuple[tuple[ExtractedEntity, ...], tuple[ExtractedRelation, ...]]:
+def parse_rows(
+    answer: str, config: ExtractionConfig = DEFAULT
+) -> tuple[tuple[ExtractedEntity, ...], tuple[ExtractedRelation, ...]]:
     """The entities and relations of an answer, in its order, each name and pair once."""
-    found = Collected(recipe.max_entities, recipe.max_records)
+    found = RowCollector(config.max_entities, config.max_records)
     text = without_thinking(answer)
-    for line in _lines(_COMPLETE.sub("\n", without_older(text))):
+    for line in _lines(_COMPLETE.sub("\n", without_legacy_rows(text))):
         for fields in _rows(line):
             _take(found, fields)
-    for fields in older_rows(_COMPLETE.sub("\n", text)):
+    for fields in legacy_rows(_COMPLETE.sub("\n", text)):
         _take(found, fields)
     return tuple(found.entities.values()), tuple(found.relations.values())
 
@@ -120,11 +122,11 @@ def _up_to(fields: Sequence[str], place: int, size: int) -> list[str]:
     return row
 
 
-def _take(found: Collected, fields: Sequence[str]) -> None:
+def _take(found: RowCollector, fields: Sequence[str]) -> None:
     """One row. An entity with five fields is a relation; of a relation with a strength the longer text describes it."""
-    kind, *values = (reveal(field) for field in fields)
+    kind, *values = (unescape(field) for field in fields)
     if _kind(kind) == "entity" and len(values) == 3:
-        found.entity(values[0], values[1], values[2])
+        found.add_entity(values[0], values[1], values[2])
     elif _kind(kind) and len(values) in (4, 5):
         keywords, description = values[2:4] if len(values) == 4 else sorted(values[2:4], key=len)
-        found.relation(values[0], values[1], keywords, description)
+        found.add_relation(values[0], values[1], keywords, description)

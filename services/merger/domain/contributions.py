@@ -1,4 +1,4 @@
-"""What one chunk says about one entity or relation."""
+"""Contributions: what one chunk says about one entity or relation."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -35,11 +35,11 @@ class Contribution:
     keywords: tuple[str, ...] = ()
     weight: float = 1.0
     retracted: bool = False
-    """A newer version of the chunk no longer says this."""
+    """True if a newer version of the chunk no longer says this."""
 
 
 def contributions(event: EntitiesExtracted) -> list[Contribution]:
-    """What this chunk contributes, each entity and relation once: of two descriptions the longer counts."""
+    """Return what this chunk contributes, each entity and relation once: of two descriptions the longer counts."""
     blank = Contribution(
         kind="entity",
         names=(),
@@ -70,7 +70,7 @@ def contributions(event: EntitiesExtracted) -> list[Contribution]:
 
 
 def _one(left: Contribution, right: Contribution) -> Contribution:
-    """Two rows of one chunk about the same thing."""
+    """Combine two rows of one chunk about the same key."""
     longer = max(left, right, key=lambda c: (len(c.description), c.description, c.type))
     return replace(
         longer,

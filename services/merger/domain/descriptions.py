@@ -1,4 +1,4 @@
-"""The description of a thing from what many chunks say of it: joined while that is little, else summarised in groups.
+"""Makes the description of a key from those of many chunks: joined while they are few, else summarised in groups.
 
 Groups form a tree that depends on the set of fragments only: a fragment belongs to the group its own hash names, and
 the number of levels follows from the number of fragments. So a new fragment changes one group per level, and the same
@@ -15,12 +15,12 @@ from contracts.ids import SEPARATOR, sha256
 from services.merger.domain.contributions import Key
 
 MAX_DESCRIPTION = 6000
-"""Characters of joined descriptions that are kept; fragments that do not fit are left out, the first ones stay."""
+"""Characters of a joined description; fragments that do not fit are left out."""
 
-MOST_JOINED = 200
-"""Fragments that are looked at for a joined description: a hub's ten thousandth would hardly find room."""
+MAX_JOINED = 200
+"""Fragments that a joined description considers: the ten thousandth would hardly find room."""
 
-MOST_IN_ONE_GROUP = 32
+MAX_GROUP_SIZE = 32
 """Fragments up to which one summary reads all of them; each level below it has 16 times as many groups."""
 
 LEVELS = 4
@@ -28,14 +28,14 @@ LEVELS = 4
 
 
 @dataclass(frozen=True)
-class Limits:
+class SummaryLimits:
     """When fragments are summarised rather than joined. LightRAG's FORCE_LLM_SUMMARY_ON_MERGE, SUMMARY_MAX_TOKENS."""
 
     fragments: int = 8
     tokens: int = 1200
 
-    def exceeded(self, texts: Sequence[str]) -> bool:
-        """Whether these are too many or too long to stand side by side."""
+    def are_exceeded_by(self, texts: Sequence[str]) -> bool:
+        """Return whether the texts are too many or too long to be joined."""
         if len(texts) < 2:
             return False
         return len(texts) >= self.fragments or sum(map(estimated_tokens, texts)) >= self.tokens
@@ -43,29 +43,29 @@ class Limits:
 
 @dataclass(frozen=True)
 class Group:
-    """Texts about one thing that one summary is to stand for, in canonical order."""
+    """Texts about one key that one summary replaces, in canonical order."""
 
     key: Key
     texts: tuple[str, ...]
 
     @cached_property
     def hash(self) -> str:
-        """Names the summary: of two for the same inputs the first in the log counts."""
+        """Identifies the summary: of two for the same inputs the first in the log counts."""
         return sha256("\x1f".join((*self.key, "", *self.texts)))
 
 
 @dataclass(frozen=True)
-class Described:
-    """A description, and the summaries it lacks. With any lacking, it is what fits of the fragments themselves."""
+class Description:
+    """A description, and the groups whose summaries are missing; while any is, `text` joins the fragments that fit."""
 
     text: str
-    lacking: tuple[Group, ...] = ()
+    missing_summaries: tuple[Group, ...] = ()
 
 
-def describe(key: Key, fragments: Sequence[str], summaries: Mapping[str, str], limits: Limits) -> Described:
-    """The description from distinct fragments in canonical order, with the summaries there are, by hash of group."""
-    if not limits.exceeded(fragments):
-        return Described(join(fragments))
+def describe(key: Key, fragments: Sequence[str], summaries: Mapping[str, str], limits: SummaryLimits) -> Description:
+    """Return the description of distinct fragments in canonical order; `summaries` are by hash of group."""
+    if not limits.are_exceeded_by(fragments):
+        return Description(join(fragments))
     depth = depth_of(len(fragments))
     texts = _grouped((sha256(fragment)[:depth], [fragment]) for fragment in fragments)
     while True:
@@ -73,16 +73,16 @@ def describe(key: Key, fragments: Sequence[str], summaries: Mapping[str, str], l
         lacking: dict[str, Group] = {}
         for place, inputs in sorted(texts.items()):
             group = Group(key, tuple(inputs))
-            if not limits.exceeded(inputs):
+            if not limits.are_exceeded_by(inputs):
                 condensed[place] = inputs
             elif group.hash in summaries:
                 condensed[place] = [summaries[group.hash]]
             else:
                 lacking[group.hash] = group
         if lacking:
-            return Described(join(fragments), tuple(lacking.values()))
+            return Description(join(fragments), tuple(lacking.values()))
         if not depth:
-            return Described(join(condensed[""]))
+            return Description(join(condensed[""]))
         depth -= 1
         texts = _grouped((place[:depth], inputs) for place, inputs in condensed.items())
 
@@ -96,7 +96,7 @@ def join(fragments: Sequence[str], limit: int = MAX_DESCRIPTION) -> str:
     """Distinct fragments in order, joined by the separator; those that would exceed `limit` are left out."""
     kept: list[str] = []
     room = limit
-    for fragment in dict.fromkeys(islice(fragments, MOST_JOINED)):
+    for fragment in dict.fromkeys(islice(fragments, MAX_JOINED)):
         cost = len(fragment) + (len(SEPARATOR) if kept else 0)
         if cost <= room:
             kept.append(fragment)
@@ -108,7 +108,7 @@ def join(fragments: Sequence[str], limit: int = MAX_DESCRIPTION) -> str:
 
 def depth_of(count: int) -> int:
     """Levels below the topmost group for that many fragments."""
-    return next((level for level in range(LEVELS) if count <= MOST_IN_ONE_GROUP * 16**level), LEVELS)
+    return next((level for level in range(LEVELS) if count <= MAX_GROUP_SIZE * 16**level), LEVELS)
 
 
 def _grouped(texts: Iterable[tuple[str, Sequence[str]]]) -> dict[str, list[str]]:

@@ -1,7 +1,7 @@
-"""What people said of the graph, as a function of all their edits in the order of the log.
+"""Applies the edits of users to the graph, in the order of the log.
 
-Names in documents ("raw" names) are mapped to the names that entities have now. An edit of values stands over what
-documents say. A deletion hides what was in the log before it.
+Original names and keys are those in documents, canonical ones those that entities and relations have now. Edited values
+override what documents say. A deletion hides what was in the log before it.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ from services.merger.domain.contributions import Contribution, Key
 
 @dataclass(frozen=True)
 class Edit:
-    """One GraphEdited with its place in the log."""
+    """One GraphEdited with its sequence in the log."""
 
     sequence: int
     operation: GraphOperation
@@ -25,106 +25,108 @@ class Edit:
     target: str | None = None
     values: EditedValues = field(default_factory=EditedValues)
     at: int = 0
-    """When it was made, in microseconds since 1970; 0 where that is not known."""
+    """When it was made, in microseconds since 1970; 0 if unknown."""
 
     @property
-    def concerned(self) -> tuple[str, ...]:
-        """Every name it speaks of."""
+    def all_names(self) -> tuple[str, ...]:
+        """Return every name in it."""
         return (*self.names, self.target) if self.target else self.names
 
 
 @dataclass
 class Edits:
-    """All edits of a workspace, applied. Build it with `applied`."""
+    """The state after all edits of a workspace. Build it with `apply_edits`."""
 
-    now: dict[str, str] = field(default_factory=dict[str, str])
-    """Raw names that have another name now."""
-    ever: dict[str, set[str]] = field(default_factory=lambda: defaultdict[str, set[str]](set))
-    """All names a raw name has ever had, beside itself."""
-    renamed: set[str] = field(default_factory=set[str])
-    """Every name that had a part in a renaming."""
-    said: dict[Key, EditedValues] = field(default_factory=dict[Key, EditedValues])
-    """By present key, what people said of it. Being in here keeps a thing in the graph: somebody vouches for it."""
-    since: dict[Key, int] = field(default_factory=dict[Key, int])
-    """By present key, when people first said what stands in `said`, as `Edit.at`."""
-    spoken: set[Key] = field(default_factory=set[Key])
-    """Every key people ever spoke of, also where that is no longer so."""
-    hidden: dict[Key, int] = field(default_factory=dict[Key, int])
-    """By raw key, the place in the log until which nothing counts."""
+    current_names: dict[str, str] = field(default_factory=dict[str, str])
+    """Canonical names by original name, where they differ."""
+    former_names: dict[str, set[str]] = field(default_factory=lambda: defaultdict[str, set[str]](set))
+    """All other names an original name has ever had."""
+    renamed_names: set[str] = field(default_factory=set[str])
+    """Every name that was ever renamed, or given to another."""
+    values: dict[Key, EditedValues] = field(default_factory=dict[Key, EditedValues])
+    """Edited values by canonical key. A key with an entry stays in the graph without contributions, too."""
+    edited_at: dict[Key, int] = field(default_factory=dict[Key, int])
+    """By canonical key, when its `values` were first edited, as `Edit.at`."""
+    edited_keys: set[Key] = field(default_factory=set[Key])
+    """Every key whose values were ever edited, also if the edit is gone."""
+    hidden_keys: dict[Key, int] = field(default_factory=dict[Key, int])
+    """By original key, the sequence in the log up to which contributions are hidden."""
 
-    def key(self, raw: Key) -> Key | None:
-        """Under which key a raw key is folded; None for a relation whose ends have become one."""
-        names = [self.now.get(name, name) for name in raw]
+    def canonical_key(self, raw: Key) -> Key | None:
+        """Return the canonical key of an original key; None for a relation whose two ends were merged."""
+        names = [self.current_names.get(name, name) for name in raw]
         if len(names) == 1:
             return (names[0],)
         return None if names[0] == names[1] else pair(*names)
 
-    def raws(self, key: Key) -> list[Key]:
-        """The raw keys that are folded under a key."""
+    def original_keys(self, key: Key) -> list[Key]:
+        """Return the original keys of a canonical key."""
         if len(key) == 1:
-            return [(name,) for name in self._raw_names(key[0])]
-        return [pair(*ends) for ends in product(*map(self._raw_names, key))]
+            return [(name,) for name in self._original_names(key[0])]
+        return [pair(*ends) for ends in product(*map(self._original_names, key))]
 
-    def folded(self, key: Key) -> list[tuple[Key, int]]:
-        """The raw keys that are folded under a key, each with the place in the log until which nothing counts."""
-        return [(raw, self.hidden_until(raw)) for raw in self.raws(key)]
+    def original_keys_with_cutoff(self, key: Key) -> list[tuple[Key, int]]:
+        """Return the original keys of a canonical key, each with its cutoff."""
+        return [(raw, self.cutoff(raw)) for raw in self.original_keys(key)]
 
-    def touch(self, key: Key) -> bool:
-        """Whether any of this may ever have changed by an edit."""
-        return key in self.hidden or any(name in self.renamed or (name,) in self.hidden for name in key)
+    def affects(self, key: Key) -> bool:
+        """Return whether an edit may ever have changed which contributions belong to the key."""
+        return key in self.hidden_keys or any(name in self.renamed_names or (name,) in self.hidden_keys for name in key)
 
-    def hidden_until(self, raw: Key) -> int:
-        """The place in the log until which nothing counts that is said of a raw key."""
-        return max(self.hidden.get(key, 0) for key in (raw, *((name,) for name in raw)))
+    def cutoff(self, raw: Key) -> int:
+        """Return the sequence in the log up to which contributions to an original key are hidden; 0 if none are."""
+        return max(self.hidden_keys.get(key, 0) for key in (raw, *((name,) for name in raw)))
 
-    def leave_alone(self, key: Key) -> bool:
-        """Whether everything said of the raw key of these names, and nothing else, is folded under it."""
-        if not self.now and not self.hidden:
+    def is_unedited(self, key: Key) -> bool:
+        """Return whether all contributions to the key of these names, and no others, belong to it."""
+        if not self.current_names and not self.hidden_keys:
             return True
-        return self.raws(key) == [key] and not self.hidden_until(key)
+        return self.original_keys(key) == [key] and not self.cutoff(key)
 
-    def keys_ever(self, raws: Iterable[Key]) -> set[Key]:
-        """Every key under which these raw keys are folded or may once have been."""
+    def all_canonical_keys(self, raws: Iterable[Key]) -> set[Key]:
+        """Return every canonical key that these original keys have or may once have had."""
         found: set[Key] = set()
         for raw in raws:
-            for names in product(*({name, self.now.get(name, name)} | self.ever.get(name, set()) for name in raw)):
+            for names in product(
+                *({name, self.current_names.get(name, name)} | self.former_names.get(name, set()) for name in raw)
+            ):
                 if len(names) == 1:
                     found.add(names)
                 elif names[0] != names[1]:
                     found.add(pair(*names))
         return found
 
-    def raw_names_ever(self, names: Iterable[str]) -> set[str]:
-        """The raw names that had one of these names at any time, and the names themselves."""
+    def all_original_names(self, names: Iterable[str]) -> set[str]:
+        """Return the original names that had one of these names at any time, and the names themselves."""
         wanted = set(names)
-        return wanted | {raw for raw, had in self.ever.items() if had & wanted}
+        return wanted | {raw for raw, had in self.former_names.items() if had & wanted}
 
-    def spoken_of(self, names: Iterable[str]) -> set[Key]:
-        """The keys people ever spoke of in which one of these names stands."""
+    def edited_keys_with(self, names: Iterable[str]) -> set[Key]:
+        """Return the keys with one of these names whose values were ever edited."""
         wanted = set(names)
-        return {key for key in self.spoken if wanted.intersection(key)}
+        return {key for key in self.edited_keys if wanted.intersection(key)}
 
-    def say(self, key: Key, values: EditedValues, at: int) -> None:
-        """What people say of a key now, some of it since `at`."""
-        self.said[key] = values
-        self.since[key] = earliest(self.since.get(key, 0), at)
-        self.spoken.add(key)
+    def set_values(self, key: Key, values: EditedValues, at: int) -> None:
+        """Set the edited values of a key, the first of them edited `at` this time."""
+        self.values[key] = values
+        self.edited_at[key] = earliest(self.edited_at.get(key, 0), at)
+        self.edited_keys.add(key)
 
-    def unsay(self, key: Key) -> tuple[EditedValues | None, int]:
-        """Forget what people say of a key, which is returned with its time."""
-        return self.said.pop(key, None), self.since.pop(key, 0)
+    def remove_values(self, key: Key) -> tuple[EditedValues | None, int]:
+        """Remove and return the edited values of a key and the time of their first edit."""
+        return self.values.pop(key, None), self.edited_at.pop(key, 0)
 
-    def counts(self, contribution: Contribution) -> bool:
-        """Whether nothing that people said later hides it."""
-        return contribution.version > self.hidden_until(contribution.names)
+    def is_visible(self, contribution: Contribution) -> bool:
+        """Return True unless a later edit hides this contribution."""
+        return contribution.version > self.cutoff(contribution.names)
 
-    def _raw_names(self, name: str) -> list[str]:
-        raws = [raw for raw, now in self.now.items() if now == name]
-        return raws if name in self.now else [name, *raws]
+    def _original_names(self, name: str) -> list[str]:
+        raws = [raw for raw, now in self.current_names.items() if now == name]
+        return raws if name in self.current_names else [name, *raws]
 
 
-def applied(edits: Sequence[Edit]) -> Edits:
-    """All edits, in the order of the log."""
+def apply_edits(edits: Sequence[Edit]) -> Edits:
+    """Return the state after all these edits, in the order of the log."""
     state = Edits()
     for edit in sorted(edits, key=lambda edit: edit.sequence):
         if edit.operation in {"rename_entity", "merge_entities"}:
@@ -132,48 +134,48 @@ def applied(edits: Sequence[Edit]) -> Edits:
                 _rename(state, name, edit.target or name)
         elif edit.operation == "delete_entity":
             _hide(state, edit.names, edit.sequence)
-            for key in state.spoken_of(edit.names):
-                state.unsay(key)
+            for key in state.edited_keys_with(edit.names):
+                state.remove_values(key)
         elif edit.operation == "delete_relation":
             key = pair(*edit.names)
             _hide(state, key, edit.sequence)
-            state.unsay(key)
+            state.remove_values(key)
         else:
             key = edit.names if len(edit.names) == 1 else pair(*edit.names)
-            state.say(key, _over(state.said.get(key), edit.values), edit.at)
+            state.set_values(key, _merge_values(state.values.get(key), edit.values), edit.at)
             for name in key:
-                state.say((name,), state.said.get((name,), EditedValues()), edit.at)
+                state.set_values((name,), state.values.get((name,), EditedValues()), edit.at)
     return state
 
 
 def earliest(*times: int) -> int:
-    """The first of the times that are known, for 0 stands for one that is not."""
+    """Return the earliest of the times; 0 stands for an unknown one."""
     return min(filter(None, times), default=0)
 
 
 def _hide(state: Edits, key: Key, sequence: int) -> None:
-    for raw in state.raws(key):
-        state.hidden[raw] = sequence
+    for raw in state.original_keys(key):
+        state.hidden_keys[raw] = sequence
 
 
 def _rename(state: Edits, old: str, new: str) -> None:
     if old == new:
         return
-    state.renamed |= {old, new}
-    for (raw,) in state.raws((old,)):
-        state.renamed.add(raw)
-        state.now[raw] = new
-        state.ever[raw] |= {old, new} - {raw}
-    for key in state.spoken_of([old]) & state.said.keys():
-        values, since = state.unsay(key)
+    state.renamed_names |= {old, new}
+    for (raw,) in state.original_keys((old,)):
+        state.renamed_names.add(raw)
+        state.current_names[raw] = new
+        state.former_names[raw] |= {old, new} - {raw}
+    for key in state.edited_keys_with([old]) & state.values.keys():
+        values, since = state.remove_values(key)
         renamed = tuple(new if name == old else name for name in key)
         if len(renamed) == 1 or renamed[0] != renamed[1]:
             target = renamed if len(renamed) == 1 else pair(*renamed)
-            # What was said of the entity that goes on stands over what was said of the one that is merged into it.
-            state.say(target, _over(values, state.said.get(target, EditedValues())), since)
+            # Edits of the entity that remains override those of the one that is merged into it.
+            state.set_values(target, _merge_values(values, state.values.get(target, EditedValues())), since)
 
 
-def _over(below: EditedValues | None, above: EditedValues) -> EditedValues:
-    """Values that were given above stand over those below."""
+def _merge_values(below: EditedValues | None, above: EditedValues) -> EditedValues:
+    """Return the values below, overridden by those that are set above."""
     given = {name: value for name, value in above.model_dump().items() if value is not None}
     return (below or EditedValues()).model_copy(update=given)

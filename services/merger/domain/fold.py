@@ -1,7 +1,7 @@
-"""What many chunks say about one thing, made one: pure functions of the set of contributions, whatever their order.
+"""Folds what many chunks say about one key into one entity or relation, whatever order the contributions came in.
 
 Contributions are folded in canonical order: document time, document id, chunk order. Entity types are voted on,
-keywords united, weights added (LightRAG's fields). What a person said of the thing stands over all of it.
+keywords united, weights added (LightRAG's fields). Values that a user has edited override all of it.
 """
 
 from collections import Counter
@@ -19,14 +19,17 @@ from services.merger.domain.edits import Edits, earliest
 MAX_SOURCES = 200
 MAX_FILE_PATHS = 75
 MAX_KEYWORDS = 100
-"""Keywords of a relation that are written: those that most chunks give, of equals the first in the alphabet."""
+"""Keywords of a relation that are stored: those that most chunks give, in case of a tie the first in the alphabet."""
 
-Place = tuple[int, str, int, str, Key, str]
+Position = tuple[int, str, int, str, Key, str]
 
 
 @dataclass(frozen=True)
-class Tally:
-    """What is counted of the contributions to one key, descriptions apart. The blank one: nothing speaks for it."""
+class Aggregate:
+    """The fields of an entity or relation that its contributions add up to, without the description.
+
+    Without contributions all fields have their defaults.
+    """
 
     support: int = 0
     type: str = UNKNOWN_TYPE
@@ -37,31 +40,31 @@ class Tally:
     created_at: int = 0
 
 
-def place(contribution: Contribution) -> Place:
-    """Where it stands in canonical order; no two contributions to one key share a place."""
+def position_of(contribution: Contribution) -> Position:
+    """Return its position in canonical order; no two contributions to one key share one."""
     c = contribution
     return (c.added_at, c.document_id, c.order, c.kind, c.names, c.chunk_id)
 
 
-def standing(contributions: Iterable[Contribution], edits: Edits) -> list[Contribution]:
-    """Those that count, in canonical order."""
-    return sorted((c for c in contributions if not c.retracted and edits.counts(c)), key=place)
+def active_contributions(contributions: Iterable[Contribution], edits: Edits) -> list[Contribution]:
+    """Return the contributions that are neither retracted nor hidden by an edit, in canonical order."""
+    return sorted((c for c in contributions if not c.retracted and edits.is_visible(c)), key=position_of)
 
 
 def fragments(ordered: Sequence[Contribution]) -> list[str]:
-    """The distinct descriptions. Those of relations speak for an entity only while nothing describes it."""
+    """Return the distinct descriptions. Those of relations describe an entity only while no other does."""
     described = [c for c in ordered if c.kind != "end"] or ordered
     return list(dict.fromkeys(c.description for c in described))
 
 
-def tally(ordered: Sequence[Contribution]) -> Tally:
-    """What is counted of `standing` contributions. `Hub.tally` keeps the same up to date."""
+def aggregate(ordered: Sequence[Contribution]) -> Aggregate:
+    """Aggregate active contributions in canonical order. `IncrementalAggregate` keeps the same result up to date."""
     if not ordered:
-        return Tally()
+        return Aggregate()
     votes = Counter(c.type for c in ordered if c.kind == "entity")
     chunks = tuple(dict.fromkeys(c.chunk_id for c in ordered))
     paths = dict.fromkeys(c.file_path for c in ordered if c.file_path != UNKNOWN_SOURCE)
-    return Tally(
+    return Aggregate(
         support=len(chunks),
         # `max` takes the first of equals, and a Counter keeps the canonical order.
         type=max(votes, key=lambda kind: votes[kind]) if votes else UNKNOWN_TYPE,
@@ -74,35 +77,35 @@ def tally(ordered: Sequence[Contribution]) -> Tally:
 
 
 def most_frequent(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """The keywords to write, by the alphabet."""
+    """Return the keywords to store, in alphabetical order."""
     return tuple(sorted(sorted(counts, key=lambda word: (-counts[word], word))[:MAX_KEYWORDS]))
 
 
-def fold(key: Key, counted: Tally, description: str, revision: int, edits: Edits) -> Entity | Relation:
-    """The entity or relation under a present key, or its tombstone when nothing and nobody speaks for it.
+def fold(key: Key, aggregate: Aggregate, description: str, revision: int, edits: Edits) -> Entity | Relation:
+    """Return the entity or relation under a canonical key, or its tombstone without contributions and edits.
 
-    `counted` and `description` are made of the `standing` contributions, the latter of their `fragments`.
+    `aggregate` and `description` are made of the active contributions, the latter of their `fragments`.
     """
-    values = edits.said.get(key)
-    gone = not counted.support and values is None
+    values = edits.values.get(key)
+    gone = not aggregate.support and values is None
     said = values or EditedValues()
     text = description if said.description is None else said.description
-    sources: dict[str, Any] = {name: getattr(counted, name) for name in ("source_ids", "file_paths", "support")}
-    sources["created_at"] = earliest(counted.created_at, edits.since.get(key, 0) // 1_000_000)
+    sources: dict[str, Any] = {name: getattr(aggregate, name) for name in ("source_ids", "file_paths", "support")}
+    sources["created_at"] = earliest(aggregate.created_at, edits.edited_at.get(key, 0) // 1_000_000)
     if len(key) == 1:
         if gone:
             return Entity(key[0], revision, gone=True)
-        return Entity(key[0], revision, type=said.type or counted.type, description=text, **sources)
+        return Entity(key[0], revision, type=said.type or aggregate.type, description=text, **sources)
     source, target = key
     if gone:
         return Relation(source, target, revision, gone=True)
-    weight = counted.weight or 1.0
+    weight = aggregate.weight or 1.0
     return Relation(
         source,
         target,
         revision,
         weight=weight if said.weight is None else said.weight,
-        keywords=counted.keywords if said.keywords is None else tuple(sorted(set(said.keywords))),
+        keywords=aggregate.keywords if said.keywords is None else tuple(sorted(set(said.keywords))),
         description=text,
         **sources,
     )

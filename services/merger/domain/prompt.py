@@ -1,4 +1,4 @@
-"""What the condensing model is told, in our own words."""
+"""The prompt for summaries."""
 
 import json
 

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from contracts.graph import EmbeddingModel
-from runtime.projections.embedding import Embedding, Embeddings
+from runtime.projections.embedding import EmbeddedVectors, GenerationEmbedders
 from runtime.stores.vectors.port import Vectors
 from services.query.adapters.named_models import NamedEmbedder
 from services.query.adapters.word_embeddings import CachedWordEmbedder
@@ -27,7 +27,7 @@ class ModelVectorSearch:
 class ModelVectorSearches:
     """`VectorSearches` over the embedding models."""
 
-    def __init__(self, embeddings: Embeddings, kept: ProjectionCache) -> None:
+    def __init__(self, embeddings: GenerationEmbedders, kept: ProjectionCache) -> None:
         self._embeddings, self._cache = embeddings, kept
         self._by_model: dict[EmbeddingModel, ModelVectorSearch] = {}
         self.configured = self._by(embeddings.configured)
@@ -38,7 +38,7 @@ class ModelVectorSearches:
         async with self._embeddings.of(generation) as found:
             yield self._by(found)
 
-    def _by(self, found: Embedding) -> ModelVectorSearch:
+    def _by(self, found: EmbeddedVectors) -> ModelVectorSearch:
         if found.model not in self._by_model:
             embedder, vectors = NamedEmbedder(found.embedder), found.vectors
             self._by_model[found.model] = ModelVectorSearch(

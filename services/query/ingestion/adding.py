@@ -10,7 +10,7 @@ from contracts.values import Chunking, Scalar
 from runtime.bus.port import Blobs, Log
 from runtime.bus.publisher import Added, add_document
 from runtime.errors import InvalidInput
-from runtime.parsing.names import checked_name
+from runtime.parsing.names import validated_name
 from services.query.event_source import SOURCE
 
 
@@ -65,7 +65,7 @@ async def publish_documents(
     documents before it published.
     """
     for text in documents:
-        checked_name(text.name)
+        validated_name(text.name)
     return [await publish_document(publisher, request, text, number) for number, text in enumerate(documents)]
 
 

@@ -8,7 +8,7 @@ from contracts.graph import Partition
 from runtime.batching import batched
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message
-from runtime.bus.publisher import Added, add_again, cancel_document, delete_document
+from runtime.bus.publisher import Added, cancel_document, delete_document, reprocess_document
 from runtime.errors import ServiceError
 from services.query.event_source import SOURCE
 from services.query.status.document_status import SETTLED, STATUSES
@@ -76,7 +76,7 @@ async def reprocess(log: Log, documents: Documents, space: Partition) -> int:
     versions = await _listed(documents, space, FAILED_STATUSES)
 
     async def one(id: str) -> Added | None:
-        return await add_again(log, workspace=space.workspace, id=id, version=versions[id], source=SOURCE)
+        return await reprocess_document(log, workspace=space.workspace, id=id, version=versions[id], source=SOURCE)
 
     return await _publish_each(versions, one)
 

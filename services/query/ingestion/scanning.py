@@ -17,7 +17,7 @@ from contracts.ids import path_id
 from runtime.errors import InvalidInput, Retryable
 from runtime.parsing.files import parse
 from runtime.parsing.folders import is_document
-from runtime.parsing.names import checked
+from runtime.parsing.names import validated_text
 from services.query.errors import NotFound, NotSupported
 from services.query.ingestion.adding import DocumentPublisher, IngestRequest, NewDocument, publish_document
 from services.query.ingestion.uploading import ReadLimits
@@ -156,7 +156,7 @@ class Scans:
     ) -> None:
         name = path.relative_to(folder).as_posix()
         try:
-            checked(name)
+            validated_text(name)
             async with self._limits.slots.hold(publisher.workspace):
                 parsed = await parse(await asyncio.to_thread(self._read, path), name)
             # A name with folders is an id of its own, as on the command line.

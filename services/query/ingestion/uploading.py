@@ -6,13 +6,13 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 
 from contracts.ids import canonical_name, document_id
-from runtime.bus.publisher import Added, content_hash, standing_content
+from runtime.bus.publisher import Added, content_hash, current_content_hash
 from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import InvalidInput
-from runtime.parsing.encodings import Hint, checked_encoding
+from runtime.parsing.encodings import Hint, validated_encoding
 from runtime.parsing.files import MAX_FILE_BYTES, parse
 from runtime.parsing.kinds import refuse_kind
-from runtime.parsing.names import checked, shown
+from runtime.parsing.names import printable_name, validated_text
 from services.query.errors import BadRequest, Conflict, TooLarge
 from services.query.ingestion.adding import DocumentPublisher, IngestRequest, NewDocument, publish_document
 
@@ -98,25 +98,25 @@ async def upload(
 def accepted_name(name: str) -> str:
     """Return the base name of a file. Raises BadRequest for an invalid name or an unsupported kind of file."""
     try:
-        base = canonical_name(checked(name))
+        base = canonical_name(validated_text(name))
     except InvalidInput as error:
         raise BadRequest(str(error)) from None
     try:
         refuse_kind(PurePosixPath(base).suffix)
     except InvalidInput as error:
-        raise BadRequest(f"{shown(base)}: {error}") from None
+        raise BadRequest(f"{printable_name(base)}: {error}") from None
     return base
 
 
 def _accepted_encoding(name: str) -> str:
     try:
-        return checked_encoding(name) if name else ""
+        return validated_encoding(name) if name else ""
     except InvalidInput as error:
         raise BadRequest(f"encoding: {error}") from None
 
 
 async def _refuse_other_text(publisher: DocumentPublisher, name: str, document: NewDocument) -> None:
-    standing = await standing_content(publisher.log, workspace=publisher.workspace, id=document_id("", name))
+    standing = await current_content_hash(publisher.log, workspace=publisher.workspace, id=document_id("", name))
     if standing not in {None, content_hash(document.text)}:
         raise Conflict(
             f"there is another document of the name {name}: give replace=true to make this its new version, "

@@ -10,7 +10,7 @@ from runtime.bus import topology
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.errors import ServiceError
 from runtime.models.rate_limiters import pause_notices
-from runtime.projections.checkpoints import command
+from runtime.projections.checkpoints import rebuild_command
 from standalone.operations import parked_events
 from standalone.operations.checkpoints import RESTORE_HINT, combined_verdict
 from standalone.operations.dead_letters import count_dead_letters
@@ -48,21 +48,21 @@ async def _losses(bus: JetStreamContext) -> AsyncIterator[Finding]:
     if found.log:
         yield Finding("fault", f"the log has lost messages: {found.log}", RESTORE_HINT)
     for reason in found.stores.values():
-        yield Finding("fault", reason, f"`{command(tuple(found.stores))}` makes it anew from the log")
+        yield Finding("fault", reason, f"`{rebuild_command(tuple(found.stores))}` makes it anew from the log")
 
 
 async def _backlog(bus: JetStreamContext, notes: Mapping[str, str] | None) -> AsyncIterator[Finding]:
-    for durable in CONSUMERS:
-        found = await bus.consumer_info(durable.stream, durable.name)
+    for consumer in CONSUMERS:
+        found = await bus.consumer_info(consumer.stream, consumer.name)
         if found.num_redelivered:
             number = found.num_redelivered
             yield Finding(
                 "note",
-                f"{durable.name}: {number} events are being tried again",
-                cause_of_redelivery(durable.name, notes),
+                f"{consumer.name}: {number} events are being tried again",
+                cause_of_redelivery(consumer.name, notes),
             )
         if found.num_pending:
-            yield Finding("note", f"{durable.name}: {found.num_pending} events wait")
+            yield Finding("note", f"{consumer.name}: {found.num_pending} events wait")
     for parked in await parked_events.count_parked(bus):
         newer = parked.reason == "newer-version"
         yield Finding("fault" if newer else "note", f"workspace {parked.workspace}: {parked}; parked, others go on",
@@ -70,18 +70,18 @@ async def _backlog(bus: JetStreamContext, notes: Mapping[str, str] | None) -> As
                       "they are tried now and then; the error names the cause")  # fmt: skip
 
 
-def cause_of_redelivery(durable: str, notes: Mapping[str, str] | None) -> str:
+def cause_of_redelivery(consumer: str, notes: Mapping[str, str] | None) -> str:
     """Return why events of a consumer are redelivered, as the service that handles them reports."""
     if notes is None:
         return "the service's page /health/ready, and its log, say why"
     return notes.get(
-        f"{durable}: {REDELIVERY_NOTE}",
+        f"{consumer}: {REDELIVERY_NOTE}",
         "no handler has failed at them: a process ended or was slow while it had them",
     )
 
 
 async def _dead_letters(bus: JetStreamContext) -> AsyncIterator[Finding]:
-    # History: what was set aside stays there for ever, and nothing is wrong with a stack that has been sent nonsense.
+    # History: dead letters stay there for ever, and nothing is wrong with a stack that has been sent nonsense.
     found = await count_dead_letters(bus)
     if found.last_at is not None:
         messages = "1 message was" if found.count == 1 else f"{found.count} messages were"

@@ -111,7 +111,7 @@ async def _services(state: StackState, notes: dict[str, str]) -> AsyncIterator[F
         if name == "indexer" and "vectors" in found:
             yield Finding("fault", found["vectors"], "`lightstream rebuild vectors`")
         for part, note in found.items():
-            # Why events come again is told with their number, and a paused provider by the bus.
+            # Why events are redelivered is reported with their number, and a paused provider by the bus.
             if ": " in part and not part.endswith((REDELIVERY_NOTE, PARKED_NOTE)):
                 yield Finding("note", f"{part}: {note}")
 

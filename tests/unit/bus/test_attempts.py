@@ -14,8 +14,8 @@ def test_failures_are_counted_by_thing_and_by_cause() -> None:
 
 def test_what_another_process_counted_is_taken_over_once() -> None:
     attempts = Attempts()
-    attempts.recall("a", {"retry": 7})
-    attempts.recall("a", {"retry": 3})
+    attempts.restore("a", {"retry": 7})
+    attempts.restore("a", {"retry": 3})
     assert attempts.add("a", "retry") == 8
 
 

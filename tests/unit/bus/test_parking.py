@@ -41,7 +41,7 @@ class Trouble:
 def parking(handle: Any, **fields: Any) -> tuple[ProcessorBench, MemoryParkedEvents]:
     table = bench(each(handle), max_ack_pending=WINDOW, **fields)
     parked = MemoryParkedEvents(table.log)
-    table.edge.parking = ParkingPolicy(table.edge.durable, parked)
+    table.processor.parking = ParkingPolicy(table.processor.durable, parked)
     return table, parked
 
 
@@ -162,7 +162,7 @@ async def due(table: ProcessorBench, parked: MemoryParkedEvents, *abouts: str, w
 async def test_what_is_due_is_handled_as_if_it_were_delivered_and_leaves_the_list() -> None:
     table, parked = parking(Trouble(), batch=10)
     await due(table, parked, "a", "b", "c")
-    reader = Looking(table.edge, parked)
+    reader = Looking(table.processor, parked)
     for _ in range(2):  # one first, for nobody knows whether the trouble is over
         await reader.step()
     assert {fact.data.aggregate_id for fact in table.facts("ChunksCreated")} == {"a", "b", "c"}
@@ -176,7 +176,7 @@ async def test_of_a_workspace_in_trouble_one_event_is_tried_and_not_each() -> No
     table, parked = parking(handle)
     await due(table, parked, *(f"bad{number}" for number in range(20)), workspace="loud")
     await due(table, parked, "good", workspace="quiet")
-    reader = Looking(table.edge, parked, slots=4)
+    reader = Looking(table.processor, parked, slots=4)
     for _ in range(5):
         await reader.step()
     assert sum(handle.tried[f"bad{number}"] for number in range(20)) == 1
@@ -191,7 +191,7 @@ async def test_an_event_that_another_replica_has_claimed_is_left_to_it() -> None
     handle = Trouble()
     table, parked = parking(handle)
     await due(table, parked, "a")
-    first, second = Looking(table.edge, parked), Looking(table.edge, parked)
+    first, second = Looking(table.processor, parked), Looking(table.processor, parked)
     await asyncio.gather(first.look(), second.look())
     await asyncio.gather(first.step(), second.step())
     assert handle.tried == {"a": 1}
@@ -203,7 +203,7 @@ async def test_a_newer_event_is_taken_up_when_the_code_knows_its_version_and_not
     table, parked = parking(Trouble())
     newer(table)
     await table.deliver()
-    old = Looking(table.edge, parked)
+    old = Looking(table.processor, parked)
     for _ in range(3):
         await old.step()
     assert await old.note() == "1 events of a version newer than this code are parked until it is upgraded"
@@ -213,7 +213,7 @@ async def test_a_newer_event_is_taken_up_when_the_code_knows_its_version_and_not
         return version <= 2
 
     monkeypatch.setattr("runtime.bus.parking.reader.knows", knows)
-    upgraded = Looking(table.edge, parked)
+    upgraded = Looking(table.processor, parked)
     await upgraded.look()
     assert [entry.sequence for entry in upgraded._due(next(iter(upgraded._workspaces.values())), 1.0)] == [1]
 
@@ -222,7 +222,7 @@ async def test_an_event_that_was_erased_leaves_the_list() -> None:
     table, parked = parking(Trouble())
     await due(table, parked, "a")
     table.log.messages.clear()
-    await Looking(table.edge, parked).step()
+    await Looking(table.processor, parked).step()
     assert parked.records == {}
 
 
@@ -240,5 +240,5 @@ async def test_a_claim_is_renewed_while_the_event_is_worked_on(monkeypatch: pyte
     monkeypatch.setattr("runtime.bus.parking.reader.LEASE", 0.06)
     await due(table, parked, "a")
     async with asyncio.timeout(10):
-        await Looking(table.edge, parked).step()
+        await Looking(table.processor, parked).step()
     assert parked.records == {}

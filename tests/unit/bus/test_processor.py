@@ -11,7 +11,7 @@ from contracts.events import DocumentAdded, Event, StageFailed
 from contracts.graph import Generations
 from runtime.bus.memory import MemoryMessage
 from runtime.bus.port import BUG_ATTEMPTS, Delivery
-from runtime.bus.processor import PATIENCE, each
+from runtime.bus.processor import BATCH_ATTEMPTS, each
 from runtime.errors import Poison, RateLimited, Retryable, Unavailable
 from tests.support.events import added, chunked, document, sealed
 from tests.support.processors import ProcessorBench, bench
@@ -73,7 +73,7 @@ async def test_a_second_delivery_publishes_the_same_ids_and_so_nothing() -> None
     table.append(sealed(added()))
     (message,) = await table.deliver()
     before = list(table.log.messages)
-    await table.edge.process([message])
+    await table.processor.process([message])
     assert table.log.messages == before
 
 
@@ -284,9 +284,9 @@ async def test_a_batch_with_one_that_waits_is_done_but_for_that_one() -> None:
 async def test_a_store_that_is_down_costs_a_batch_one_time_limit_not_one_for_each_message() -> None:
     handle = Recorder(Unavailable("the store is down"))
     table = four(handle)
-    for _ in range(PATIENCE - 1):
+    for _ in range(BATCH_ATTEMPTS - 1):
         await table.deliver()
-    assert handle.sizes == [4] * (PATIENCE - 1)
+    assert handle.sizes == [4] * (BATCH_ATTEMPTS - 1)
     assert table.unacknowledged == [1, 2, 3, 4]
     await table.deliver()
     assert table.unacknowledged == [2], "what only one message meets is found in the end"
@@ -299,7 +299,7 @@ async def test_a_sound_batch_is_handled_in_one_call() -> None:
         table.append(sealed(added(name), id=name))
     await table.deliver()
     assert handle.sizes == [3]
-    assert table.edge.handled == 3
+    assert table.processor.handled == 3
 
 
 async def test_a_failure_that_cannot_be_published_is_not_acknowledged() -> None:
@@ -365,7 +365,7 @@ async def test_a_handler_that_is_cancelled_neither_acknowledges_nor_gives_back()
         await task
     assert table.unacknowledged == [1]
     assert (table.consumer.delays, table.log.dead, table.facts()) == ([], {}, [])
-    assert table.edge.busy == 0
+    assert table.processor.busy == 0
 
 
 async def test_a_handler_sees_the_event_its_place_and_its_time() -> None:

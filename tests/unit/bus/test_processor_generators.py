@@ -11,7 +11,7 @@ from contracts.events import Event
 from contracts.graph import Generations
 from runtime.bus.memory import MemoryMessage
 from runtime.bus.port import Delivery, Events
-from runtime.bus.processor import WINDOW, each
+from runtime.bus.processor import PUBLISHES_AT_ONCE, each
 from runtime.errors import Poison, RateLimited, Unavailable
 from tests.support.events import added, chunked, document, sealed
 from tests.support.processors import Journal, ProcessorBench, bench
@@ -86,7 +86,7 @@ async def test_a_second_delivery_publishes_the_same_ids_and_so_nothing() -> None
     table = one(streaming(5))
     (message,) = await table.deliver()
     before = list(table.log.messages)
-    await table.edge.process([message])
+    await table.processor.process([message])
     assert table.log.messages == before
     assert len(before) == 6
 
@@ -106,16 +106,16 @@ class Slow(Journal):
 
 @pytest.mark.parametrize("as_list", [False, True], ids=["stream", "list"])
 async def test_no_more_than_a_window_is_under_way_at_once(as_list: bool) -> None:
-    count = WINDOW * 3 + 1
+    count = PUBLISHES_AT_ONCE * 3 + 1
 
     async def handle(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
         return [part(number) for number in range(count)]
 
     table = one(each(handle) if as_list else streaming(count))
-    table.log = table.edge.log = Slow(table.log.messages, ids=table.log.ids)
+    table.log = table.processor.log = Slow(table.log.messages, ids=table.log.ids)
     await table.deliver()
     assert len(table.facts()) == count
-    assert table.log.most == WINDOW
+    assert table.log.most == PUBLISHES_AT_ONCE
 
 
 @pytest.mark.parametrize("error", [RateLimited("slowly", retry_after=77.0), Unavailable("gone", retry_after=77.0)])
@@ -124,7 +124,7 @@ async def test_a_stream_that_may_succeed_later_is_delivered_again(error: Excepti
     await table.deliver()
     assert table.unacknowledged == [1]
     assert table.consumer.delays == [77.0]
-    table.edge.handle = streaming(3)
+    table.processor.handle = streaming(3)
     await table.deliver()
     assert [fact.data for fact in table.facts()] == [part(0), part(1), part(2)]
     assert table.unacknowledged == []
@@ -146,7 +146,7 @@ async def test_a_log_that_takes_no_more_stops_the_making_of_facts() -> None:
     table.log.refuse["ChunksCreated"] = Unavailable("the log is full")
     await table.deliver()
     assert seen[-1] == "closed"
-    assert len(seen) <= WINDOW + 2
+    assert len(seen) <= PUBLISHES_AT_ONCE + 2
     assert table.unacknowledged == [1]
 
 

@@ -11,11 +11,11 @@ from contracts.envelope import wrap
 from contracts.events import DocumentAdded, DocumentDeleted, GraphEdited
 from contracts.ids import document_id, md5
 from contracts.text import INLINE_LIMIT
-from contracts.values import Chunking, Knowledge
+from contracts.values import Chunking, CustomKnowledge
 from runtime.bus import publisher
 from runtime.bus.codec import decode
 from runtime.bus.memory import MemoryBlobs, MemoryLog
-from runtime.bus.publisher import Added, add_again, add_document, edit_graph
+from runtime.bus.publisher import Added, add_document, edit_graph, reprocess_document
 from runtime.errors import InvalidInput, Unavailable
 
 
@@ -136,7 +136,7 @@ async def test_a_text_over_the_greatest_length_is_refused(shelf: Shelf, monkeypa
         await shelf.add("x" * 11)
 
 
-MILL = Knowledge.model_validate({
+MILL = CustomKnowledge.model_validate({
     "chunks": [{"content": "The tide mill.", "source_id": "s"}],
     "entities": [{"name": "Tide mill", "source_id": "s"}],
 })  # fmt: skip
@@ -205,10 +205,10 @@ async def test_of_several_calls_with_one_key_only_the_first_adds_anything(shelf:
 async def test_a_document_is_added_again_in_the_version_that_is_meant_and_once(shelf: Shelf) -> None:
     await shelf.add("text", id="d", track_id="t")
     for _ in range(2):
-        await add_again(shelf.log, workspace="w", id="d", version=1, source="tests")
+        await reprocess_document(shelf.log, workspace="w", id="d", version=1, source="tests")
     assert [(event.text, event.track_id) for event in shelf.events] == [("text", "t")] * 2
-    assert await add_again(shelf.log, workspace="w", id="nobody", version=1, source="tests") is None
-    assert await add_again(shelf.log, workspace="w", id="d", version=1, source="tests") is None
+    assert await reprocess_document(shelf.log, workspace="w", id="nobody", version=1, source="tests") is None
+    assert await reprocess_document(shelf.log, workspace="w", id="d", version=1, source="tests") is None
 
 
 async def test_an_edit_is_in_the_log_and_the_same_one_later_is_a_new_one(shelf: Shelf) -> None:

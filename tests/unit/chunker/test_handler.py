@@ -12,7 +12,7 @@ from contracts.graph import Generations
 from contracts.ids import sha256
 from runtime.bus.memory import MemoryBlobs
 from runtime.errors import Poison
-from services.chunker.domain.parts import FEW
+from services.chunker.domain.parts import HELD_BACK
 from services.chunker.handler import on_document_added
 from services.chunker.settings import ChunkerSettings
 from tests.support.chunking import Letters
@@ -130,10 +130,10 @@ async def test_the_same_document_is_cut_the_same_way_again() -> None:
 async def test_only_the_last_of_many_parts_say_how_many_there_are() -> None:
     text = "".join(chr(0x4E00 + number % 5000) for number in range(600_000))
     facts = await cut(added("d", text), size=1000, overlap=0, max_bytes=10_000_000)
-    assert len(facts) > 2 * FEW
+    assert len(facts) > 2 * HELD_BACK
     assert [fact.part for fact in facts] == list(range(len(facts)))
-    assert {(fact.parts, fact.chunk_count) for fact in facts[:-FEW]} == {(None, None)}
-    assert {(fact.parts, fact.chunk_count) for fact in facts[-FEW:]} == {(len(facts), 600)}
+    assert {(fact.parts, fact.chunk_count) for fact in facts[:-HELD_BACK]} == {(None, None)}
+    assert {(fact.parts, fact.chunk_count) for fact in facts[-HELD_BACK:]} == {(len(facts), 600)}
     assert "".join(chunk.content for fact in facts for chunk in fact.chunks) == text
 
 

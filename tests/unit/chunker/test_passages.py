@@ -12,7 +12,7 @@ from contracts.values import Chunk, Chunking
 from runtime.models.open import open_tokenizer
 from runtime.models.port import Tokenizer
 from services.chunker.domain import document
-from services.chunker.domain.passages import Tokens
+from services.chunker.domain.passages import TokenCodec
 from tests.support.chunking import Letters
 
 WAYS: dict[str, dict[str, Any]] = {
@@ -34,11 +34,11 @@ def tokens() -> Tokenizer:
     return open_tokenizer()
 
 
-def cut(parts: list[str], tokens: Tokens, size: int, overlap: int, **how: Any) -> list[Chunk]:
+def cut(parts: list[str], tokens: TokenCodec, size: int, overlap: int, **how: Any) -> list[Chunk]:
     return list(document.chunks("d", lambda: parts, tokens, Chunking(size=size, overlap=overlap, **how)))
 
 
-def check(parts: list[str], tokens: Tokens, size: int, overlap: int, how: dict[str, Any]) -> list[Chunk]:
+def check(parts: list[str], tokens: TokenCodec, size: int, overlap: int, how: dict[str, Any]) -> list[Chunk]:
     """What holds for any text, size and tokenizer."""
     text = sanitize("".join(parts))
     separator = how.get("split_by_character", "")

@@ -11,7 +11,7 @@ from runtime.bus.codec import encode
 from runtime.models.open import open_tokenizer
 from runtime.models.port import Tokenizer
 from services.chunker.domain import document as domain
-from services.chunker.domain.parts import parts
+from services.chunker.domain.parts import split_into_parts
 from tests.support.events import chunk, document, sealed
 
 EVENT_LIMIT = 256 * 1024
@@ -89,16 +89,16 @@ CONTENTS = {
 @pytest.mark.parametrize("name", ["d", "d" * 512, "文" * 512])
 def test_every_part_is_an_event_below_its_limit_and_all_parts_hold_all_chunks(content: str, name: str) -> None:
     chunks = [chunk(name, order, content) for order in range(600)]
-    runs = list(parts(chunks, INLINE_LIMIT))
+    runs = list(split_into_parts(chunks, INLINE_LIMIT))
     assert [one for run in runs for one in run] == chunks
     assert all(len(encode(event_of(run))) < EVENT_LIMIT for run in runs)
 
 
 def test_a_few_chunks_are_one_part() -> None:
-    assert len(list(parts([chunk(order=order) for order in range(100)], INLINE_LIMIT))) == 1
-    assert list(parts([], INLINE_LIMIT)) == []
+    assert len(list(split_into_parts([chunk(order=order) for order in range(100)], INLINE_LIMIT))) == 1
+    assert list(split_into_parts([], INLINE_LIMIT)) == []
 
 
 def test_a_chunk_larger_than_the_limit_is_a_part_of_its_own() -> None:
     chunks = [chunk(order=0, content="x" * 300_000), chunk(order=1)]
-    assert [len(run) for run in parts(chunks, INLINE_LIMIT)] == [1, 1]
+    assert [len(run) for run in split_into_parts(chunks, INLINE_LIMIT)] == [1, 1]

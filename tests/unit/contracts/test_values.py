@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from contracts.events import DocumentAdded
-from contracts.values import KNOWLEDGE_LIMIT, BlobRef, Chunking, Knowledge
+from contracts.values import KNOWLEDGE_LIMIT, BlobRef, Chunking, CustomKnowledge
 
 MILL: dict[str, Any] = {"name": "Tide mill"}
 
@@ -75,7 +75,7 @@ def test_an_overlap_of_more_than_half_can_be_read_and_is_not_in_bounds() -> None
 )
 def test_knowledge_that_is_none_or_too_much_is_refused(said: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValidationError, match=reason):
-        Knowledge.model_validate(said)
+        CustomKnowledge.model_validate(said)
 
 
 @pytest.mark.parametrize(

@@ -14,16 +14,16 @@ from runtime.models.scripted import Answer, ScriptedChat
 from runtime.stores.documents.memory import MemoryRows
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
-from services.extractor.domain.guidance import COMPLETE, Recipe
+from services.extractor.domain.guidance import COMPLETION_MARK, ExtractionConfig
 from services.extractor.domain.guidance import DELIMITER as D
-from services.extractor.domain.patience import MOST_FAILURES
 from services.extractor.domain.prompt import continue_prompt, system_prompt, user_prompt
+from services.extractor.domain.round_failures import MAX_FAILURES
 from services.extractor.handler import cache_key, on_chunks_created
 from tests.support.events import chunk, chunked, delivered, document
 
 TEXT = "Zoe knows Yan."
 FIRST = Completion(
-    f"entity{D}Zoe{D}person{D}A sailor\nrelation{D}Zoe{D}Yan{D}trade{D}They trade\n{COMPLETE}",
+    f"entity{D}Zoe{D}person{D}A sailor\nrelation{D}Zoe{D}Yan{D}trade{D}They trade\n{COMPLETION_MARK}",
     TokenUsage(prompt=10, completion=3, cached=1),
 )
 
@@ -31,10 +31,10 @@ FIRST = Completion(
 class Bench:
     """The handler with its cache, and a model whose answers to the two rounds are given."""
 
-    def __init__(self, second: Answer, recipe: Recipe | None = None, first: Answer = FIRST) -> None:
+    def __init__(self, second: Answer, recipe: ExtractionConfig | None = None, first: Answer = FIRST) -> None:
         self.rows, self.first, self.second = MemoryRows(), first, second
         self.chat = ScriptedChat(self.answer)
-        self.extractor = ModelExtractor(self.chat, recipe or Recipe(), lambda text: len(text.split()))
+        self.extractor = ModelExtractor(self.chat, recipe or ExtractionConfig(), lambda text: len(text.split()))
 
     def answer(self, messages: Sequence[Message]) -> Answer:
         return self.second if len(messages) == 4 else self.first
@@ -60,7 +60,7 @@ def described(fact: Any) -> dict[str, str]:
 
 
 async def test_a_second_round_adds_what_the_first_one_missed_and_what_it_cost() -> None:
-    second = f"entity{D}Yan{D}person{D}A cook\nrelation{D}Yan{D}Zoe{D}love{D}They love\n{COMPLETE}"
+    second = f"entity{D}Yan{D}person{D}A cook\nrelation{D}Yan{D}Zoe{D}love{D}They love\n{COMPLETION_MARK}"
     bench = Bench(Completion(second, TokenUsage(prompt=20, completion=4, cached=2)))
     fact = await bench.extract()
     assert described(fact) == {"Zoe": "A sailor", "Yan": "A cook"}
@@ -70,9 +70,9 @@ async def test_a_second_round_adds_what_the_first_one_missed_and_what_it_cost() 
 
 
 async def test_the_second_round_is_asked_in_the_same_conversation() -> None:
-    bench = Bench(COMPLETE)
+    bench = Bench(COMPLETION_MARK)
     await bench.extract()
-    recipe = Recipe()
+    recipe = ExtractionConfig()
     asked = [(message.role, message.content) for message in bench.chat.calls[1].messages]
     assert asked == [
         ("system", system_prompt(recipe)),
@@ -89,29 +89,29 @@ async def test_of_two_descriptions_the_strictly_longer_one_is_kept(gleaned: str,
     assert fact.entities[0].type == ("cook" if kept == gleaned else "person")
 
 
-@pytest.mark.parametrize("second", ["", COMPLETE, "I found nothing more.", Completion("entity<|", cut=True)])
+@pytest.mark.parametrize("second", ["", COMPLETION_MARK, "I found nothing more.", Completion("entity<|", cut=True)])
 async def test_a_second_round_without_rows_changes_nothing(second: Answer) -> None:
     assert described(await Bench(second).extract()) == {"Zoe": "A sailor"}
 
 
 async def test_a_second_round_is_not_held_when_it_is_switched_off() -> None:
-    bench = Bench(AssertionError("not asked"), Recipe(gleaning=0))
+    bench = Bench(AssertionError("not asked"), ExtractionConfig(gleaning=0))
     assert described(await bench.extract()) == {"Zoe": "A sailor"}
     assert bench.rounds == [1]
 
 
 async def test_more_than_one_second_round_is_never_held() -> None:
-    bench = Bench(COMPLETE, Recipe(gleaning=5))
+    bench = Bench(COMPLETION_MARK, ExtractionConfig(gleaning=5))
     await bench.extract()
     assert bench.rounds == [1, 2]
 
 
 async def test_a_conversation_that_would_be_too_long_is_not_held() -> None:
-    recipe = Recipe()
+    recipe = ExtractionConfig()
     texts = [system_prompt(recipe), user_prompt(recipe, TEXT), FIRST.text, continue_prompt(recipe)]
     size = sum(len(text.split()) for text in texts)
     for limit, rounds in ((size, [1, 2]), (size - 1, [1])):
-        bench = Bench(COMPLETE, replace(recipe, max_input_tokens=limit))
+        bench = Bench(COMPLETION_MARK, replace(recipe, max_input_tokens=limit))
         assert described(await bench.extract()) == {"Zoe": "A sailor"}
         assert bench.rounds == rounds
 
@@ -142,7 +142,7 @@ async def test_one_failure_of_a_second_round_is_no_reason_to_do_without_however_
 
 async def test_an_outage_is_no_reason_either_however_long() -> None:
     bench = Bench(Unavailable("down"))
-    for _ in range(10 * MOST_FAILURES):
+    for _ in range(10 * MAX_FAILURES):
         with pytest.raises(Retryable):
             await bench.extract()
     bench.second = f"entity{D}Yan{D}person{D}A cook"
@@ -154,7 +154,7 @@ async def test_a_second_round_that_fails_while_the_model_answers_is_done_without
     error: Exception,
 ) -> None:
     bench = Bench(error)
-    for number in range(MOST_FAILURES - 1):
+    for number in range(MAX_FAILURES - 1):
         with pytest.raises(Retryable):
             await bench.extract()
         if not isinstance(error, EmptyAnswer):
@@ -171,9 +171,9 @@ async def test_a_provider_that_asks_to_wait_is_waited_for_however_long() -> None
 
 
 async def test_what_was_paid_for_without_a_second_round_is_not_paid_again_with_one() -> None:
-    bench = Bench(COMPLETE, Recipe(gleaning=0))
+    bench = Bench(COMPLETION_MARK, ExtractionConfig(gleaning=0))
     await bench.extract()
-    for recipe, rounds in ((Recipe(), [1, 2]), (Recipe(language="German"), [1, 2, 1, 2])):
+    for recipe, rounds in ((ExtractionConfig(), [1, 2]), (ExtractionConfig(language="German"), [1, 2, 1, 2])):
         bench.extractor = ModelExtractor(bench.chat, recipe, len)
         await bench.extract()
         assert bench.rounds == rounds
@@ -182,7 +182,7 @@ async def test_what_was_paid_for_without_a_second_round_is_not_paid_again_with_o
 async def test_a_second_round_in_json_gives_the_same() -> None:
     first = '{"entities": [{"name": "Zoe", "type": "person", "description": "A sailor"}], "relationships": []}'
     second = '{"entities": [{"name": "Yan", "type": "person", "description": "A cook"}]}'
-    bench = Bench(second, Recipe(json=True), first)
+    bench = Bench(second, ExtractionConfig(json=True), first)
     fact = await bench.extract()
     assert described(fact) == {"Zoe": "A sailor", "Yan": "A cook"}
     assert [call.json for call in bench.chat.calls] == [True, True]

@@ -3,12 +3,12 @@
 import pytest
 
 from services.extractor.domain.extraction import Extraction
-from services.extractor.domain.grounding import grounded
+from services.extractor.domain.grounding import mark_grounded
 from tests.support.events import entity, relation
 
 
 def is_grounded(name: str, passage: str) -> bool:
-    return grounded(Extraction((entity(name),), ()), passage).entities[0].grounded
+    return mark_grounded(Extraction((entity(name),), ()), passage).entities[0].grounded
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_relation_is_marked_when_one_of_its_names_is_missing_and_nothing_is_le
     rows = Extraction(
         (entity("Zoe"), entity("Rome")), (relation("Zoe", "Rome"), relation("Rome", "Yan"), relation("Zoe", "Yan"))
     )
-    marked = grounded(rows, "Zoe knows Yan")
+    marked = mark_grounded(rows, "Zoe knows Yan")
     assert [row.grounded for row in marked.entities] == [True, False]
     assert [row.grounded for row in marked.relations] == [False, False, True]
     assert [row.name for row in marked.entities] == ["Zoe", "Rome"]

@@ -6,7 +6,7 @@ import pytest
 
 from runtime.errors import ConfigurationError
 from services.extractor.adapters.guidance_file import LARGEST, read_guidance
-from services.extractor.domain.guidance import COMPLETE, DELIMITER, Guidance, Recipe
+from services.extractor.domain.guidance import COMPLETION_MARK, DELIMITER, ExtractionConfig, Guidance
 from services.extractor.domain.prompt import system_prompt
 
 
@@ -31,7 +31,7 @@ def read(file: Path, text: str) -> Guidance:
 def test_types_are_a_text_a_list_or_names_with_meanings(file: Path, text: str, types: str) -> None:
     guidance = read(file, text)
     assert guidance.types == types
-    assert types in system_prompt(Recipe(guidance=guidance))
+    assert types in system_prompt(ExtractionConfig(guidance=guidance))
     assert guidance.examples == Guidance().examples
 
 
@@ -41,9 +41,9 @@ def test_examples_of_each_form_are_read_and_the_marks_filled_in(file: Path) -> N
         "entity_extraction_json_examples:\n  - '{\"entities\": []}'\n"
     )
     guidance = read(file, text)
-    assert guidance.examples == (f"entity{DELIMITER}A\n{COMPLETE}", "two")
+    assert guidance.examples == (f"entity{DELIMITER}A\n{COMPLETION_MARK}", "two")
     assert guidance.json_examples == ('{"entities": []}',)
-    assert "{" in system_prompt(Recipe(json=True, guidance=guidance))
+    assert "{" in system_prompt(ExtractionConfig(json=True, guidance=guidance))
 
 
 def test_an_empty_file_changes_nothing_and_an_empty_list_of_examples_leaves_them_out(file: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from contracts.events import ChunksCreated, EntitiesExtracted, Event, StageFailed, TokenUsage
 from contracts.graph import Generations
-from contracts.values import ExtractedEntity, ExtractedRelation, Given
+from contracts.values import CustomExtraction, ExtractedEntity, ExtractedRelation
 from runtime.bus.port import BUG_ATTEMPTS
 from runtime.errors import Poison, RateLimited, Retryable, Unavailable
 from runtime.models.port import Completion
@@ -16,17 +16,17 @@ from runtime.models.scripted import Answer, ScriptedChat
 from runtime.stores.documents.memory import MemoryRows
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
-from services.extractor.adapters.rules import OfflineExtractor
+from services.extractor.adapters.offline import OfflineExtractor
 from services.extractor.domain.guidance import DELIMITER as D
-from services.extractor.domain.guidance import Recipe
+from services.extractor.domain.guidance import ExtractionConfig
 from services.extractor.handler import cache_key, on_chunks_created
 from services.extractor.replay import on_entities_extracted
 from tests.support.events import chunk, chunked, delivered, document, reference
 
-ONCE = Recipe(gleaning=0)
+ONCE = ExtractionConfig(gleaning=0)
 
 
-def asking(chat: ScriptedChat, recipe: Recipe = ONCE) -> ModelExtractor:
+def asking(chat: ScriptedChat, recipe: ExtractionConfig = ONCE) -> ModelExtractor:
     """An extractor whose tokens are words."""
     return ModelExtractor(chat, recipe, lambda text: len(text.split()))
 
@@ -34,7 +34,7 @@ def asking(chat: ScriptedChat, recipe: Recipe = ONCE) -> ModelExtractor:
 class Bench:
     """The handler, its cache, and a model that answers by the word a passage begins with."""
 
-    def __init__(self, rows: MemoryRows | None = None, recipe: Recipe = ONCE, **answers: Answer) -> None:
+    def __init__(self, rows: MemoryRows | None = None, recipe: ExtractionConfig = ONCE, **answers: Answer) -> None:
         self.rows, self.recipe = rows or MemoryRows(), recipe
         self.chat = ScriptedChat(lambda messages: self.answer(messages[-1].content))
         self.answers = answers
@@ -218,7 +218,7 @@ async def test_without_a_model_names_and_ties_are_found_and_the_source_is_said()
     assert "offline" in fact.model
 
 
-GIVEN = Given.model_validate({
+GIVEN = CustomExtraction.model_validate({
     "entities": [
         {"name": " “Tide  mill” ", "type": "Old Building", "description": "Driven by the tide.&amp;"},
         {"name": "12", "type": "number", "description": "no name"},
@@ -259,7 +259,7 @@ async def test_what_came_with_a_chunk_is_said_at_once_under_clean_names() -> Non
 async def test_what_came_with_a_chunk_is_never_remembered_as_something_paid_for() -> None:
     bench = Bench()
     event = chunked(document("d", 7), "text")
-    event = event.model_copy(update={"chunks": (event.chunks[0].model_copy(update={"given": Given()}),)})
+    event = event.model_copy(update={"chunks": (event.chunks[0].model_copy(update={"given": CustomExtraction()}),)})
     (fact,) = await bench.extract(event)
     assert (fact.entities, fact.relations, bench.chat.calls) == ((), (), [])
     cache = ExtractionCache(bench.rows)

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.names import clean_name
-from services.extractor.domain.guidance import Recipe
+from services.extractor.domain.guidance import ExtractionConfig
 from services.extractor.domain.json_rows import parse_json
-from services.extractor.domain.rows import parse
+from services.extractor.domain.rows import parse_rows
 
 ZOE = '{"name": "Zoe", "type": "Person", "description": "A sailor"}'
 TIE = '{"source": "Zoe", "target": "Elm", "keywords": "trade, sea", "description": "Zoe sails from Elm"}'
@@ -22,7 +22,7 @@ def names(answer: str) -> list[str]:
 
 def test_an_object_gives_the_same_as_rows() -> None:
     rows = "entity<|#|>Zoe<|#|>Person<|#|>A sailor\nrelation<|#|>Zoe<|#|>Elm<|#|>trade, sea<|#|>Zoe sails from Elm"
-    assert parse_json(WHOLE) == parse(rows)
+    assert parse_json(WHOLE) == parse_rows(rows)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_no_more_rows_are_taken_than_the_recipe_allows() -> None:
     rows = [{"name": f"n{n}", "type": "t", "description": "d"} for n in range(9)]
     ties = [{"source": "a", "target": f"n{n}", "keywords": "k", "description": "d"} for n in range(9)]
     entities, relations = parse_json(
-        json.dumps({"entities": rows, "relationships": ties}), Recipe(max_entities=3, max_records=5)
+        json.dumps({"entities": rows, "relationships": ties}), ExtractionConfig(max_entities=3, max_records=5)
     )
     assert (len(entities), len(relations)) == (3, 2)
 

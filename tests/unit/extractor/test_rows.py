@@ -8,32 +8,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.names import MAX_BYTES, MAX_CHARACTERS, clean_name, clean_text
-from services.extractor.domain import collect
-from services.extractor.domain.collect import MAX_DESCRIPTION
-from services.extractor.domain.guidance import DELIMITER, Recipe
+from services.extractor.domain import row_collector
+from services.extractor.domain.guidance import DELIMITER, ExtractionConfig
 from services.extractor.domain.json_rows import parse_json
-from services.extractor.domain.rows import parse
+from services.extractor.domain.row_collector import MAX_DESCRIPTION
+from services.extractor.domain.rows import parse_rows
 
 D = DELIMITER
 SOUND = f"entity{D}Zoe{D}person{D}text"
 
 
 def names(answer: str) -> list[str]:
-    return [entity.name for entity in parse(answer)[0]]
+    return [entity.name for entity in parse_rows(answer)[0]]
 
 
 def pairs(answer: str) -> list[tuple[str, str]]:
-    return [(relation.source, relation.target) for relation in parse(answer)[1]]
+    return [(relation.source, relation.target) for relation in parse_rows(answer)[1]]
 
 
 def type_of(kind: str) -> str | None:
-    entities, _ = parse(f"entity{D}A{D}{kind}{D}text")
+    entities, _ = parse_rows(f"entity{D}A{D}{kind}{D}text")
     return entities[0].type if entities else None
 
 
 def test_rows_become_entities_and_relations() -> None:
     answer = f"entity{D}Alice{D}Person{D}She paints\nrelation{D}Alice{D}Bob{D}art, love{D}She paints Bob\n<|COMPLETE|>"
-    (entity,), (relation,) = parse(answer)
+    (entity,), (relation,) = parse_rows(answer)
     assert (entity.name, entity.type, entity.description) == ("Alice", "person", "She paints")
     assert (relation.source, relation.target, relation.keywords) == ("Alice", "Bob", ("art", "love"))
     assert (relation.description, relation.weight) == ("She paints Bob", 1.0)
@@ -92,7 +92,7 @@ def test_names_are_written_in_one_way(written: str, kept: str) -> None:
 
 
 def test_a_long_name_is_cut_at_a_character() -> None:
-    (entity,), _ = parse(f"entity{D}{'n' * 300}{D}person{D}text")
+    (entity,), _ = parse_rows(f"entity{D}{'n' * 300}{D}person{D}text")
     assert entity.name == "n" * MAX_CHARACTERS
     assert clean_name("文" * 300) == "文" * (MAX_BYTES // 3)
 
@@ -114,7 +114,7 @@ BROKEN = [
 
 @pytest.mark.parametrize("delimiter", BROKEN)
 def test_a_delimiter_that_is_spelt_wrong_is_repaired(delimiter: str) -> None:
-    entities, relations = parse(delimiter.join(["entity", "Zoe", "person", "text"]))
+    entities, relations = parse_rows(delimiter.join(["entity", "Zoe", "person", "text"]))
     assert [(e.name, e.type, e.description) for e in entities] == [("Zoe", "person", "text")]
     assert relations == ()
 
@@ -122,14 +122,14 @@ def test_a_delimiter_that_is_spelt_wrong_is_repaired(delimiter: str) -> None:
 @pytest.mark.parametrize("delimiter", BROKEN)
 def test_one_wrong_delimiter_among_sound_ones_is_repaired(delimiter: str) -> None:
     answer = f"relation{D}Zoe{delimiter}Yan{D}love{D}text"
-    (relation,) = parse(answer)[1]
+    (relation,) = parse_rows(answer)[1]
     assert (relation.source, relation.target, relation.keywords) == ("Zoe", "Yan", ("love",))
 
 
 @pytest.mark.parametrize("kind", ["entity", "relation", "relationship", "ENTITY"])
 def test_rows_glued_together_are_all_kept(kind: str) -> None:
     tail = f"B{D}person{D}two" if "entity" in kind.lower() else f"B{D}C{D}love{D}two"
-    entities, relations = parse(f"entity{D}A{D}person{D}one{D}{kind}{D}{tail}")
+    entities, relations = parse_rows(f"entity{D}A{D}person{D}one{D}{kind}{D}{tail}")
     assert [e.name for e in entities] == (["A", "B"] if "entity" in kind.lower() else ["A"])
     assert len(relations) == (0 if "entity" in kind.lower() else 1)
 
@@ -165,24 +165,24 @@ def test_a_kind_may_be_dressed_up(kind: str) -> None:
     ],
 )
 def test_a_row_that_cannot_be_read_is_left_out_alone(row: str) -> None:
-    entities, relations = parse(f"{row}\n{SOUND}\n{row}\nrelation{D}Zoe{D}Yan{D}love{D}text")
+    entities, relations = parse_rows(f"{row}\n{SOUND}\n{row}\nrelation{D}Zoe{D}Yan{D}love{D}text")
     assert [e.name for e in entities] == ["Zoe"]
     assert [(r.source, r.target) for r in relations] == [("Zoe", "Yan")]
 
 
 def test_keywords_are_split_at_commas_of_both_widths_and_stand_once() -> None:
-    (relation,) = parse(f"relation{D}A{D}B{D}love，art, love , {D}text")[1]
+    (relation,) = parse_rows(f"relation{D}A{D}B{D}love，art, love , {D}text")[1]
     assert relation.keywords == ("love", "art")
 
 
 def test_of_a_name_or_pair_that_comes_twice_the_first_row_counts() -> None:
-    assert [e.description for e in parse(f"{SOUND}\nentity{D}Zoe{D}place{D}other")[0]] == ["text"]
+    assert [e.description for e in parse_rows(f"{SOUND}\nentity{D}Zoe{D}place{D}other")[0]] == ["text"]
 
 
 @settings(deadline=None, max_examples=300)
 @given(st.text())
 def test_no_answer_raises(answer: str) -> None:
-    parse(answer)
+    parse_rows(answer)
 
 
 fragments = st.lists(
@@ -193,7 +193,7 @@ fragments = st.lists(
 @settings(deadline=None, max_examples=300)
 @given(fragments.map("".join))
 def test_no_mixture_of_markers_raises_and_all_that_is_kept_is_whole(answer: str) -> None:
-    entities, relations = parse(answer)
+    entities, relations = parse_rows(answer)
     assert all(e.name and e.type and e.description for e in entities)
     assert all(r.source and r.target and r.description and r.source != r.target for r in relations)
 
@@ -233,7 +233,7 @@ OLDER_TIE = '("relationship"<|>"Zoe"<|>Elm<|>"Zoe sails from Elm"<|>"sea, trade"
     ],
 )
 def test_the_older_form_is_understood(answer: str) -> None:
-    entities, (relation,) = parse(answer)
+    entities, (relation,) = parse_rows(answer)
     assert [(e.name, e.type) for e in entities] == [("Zoe", "person"), ("Elm", "geo")]
     assert entities[0].description.strip("'") == "A sailor (old)"
     assert (relation.source, relation.target, relation.keywords) == ("Zoe", "Elm", ("sea", "trade"))
@@ -248,7 +248,7 @@ def test_rows_of_both_forms_stand_in_one_answer() -> None:
 
 @pytest.mark.parametrize("mark", [" | ", "|", "\t", "||", "<SEP>", "<|", " :: ", "<tuple>", ";;"])
 def test_another_mark_in_the_place_of_every_delimiter_is_understood(mark: str) -> None:
-    entities, relations = parse(
+    entities, relations = parse_rows(
         f"{mark.join(['entity', 'Zoe', 'person', 'text'])}\n{mark.join(['relation', 'Zoe', 'Yan', 'love', 'words'])}"
     )
     assert [(e.name, e.type, e.description) for e in entities] == [("Zoe", "person", "text")]
@@ -256,7 +256,7 @@ def test_another_mark_in_the_place_of_every_delimiter_is_understood(mark: str) -
 
 
 def test_rows_glued_without_a_delimiter_are_all_kept() -> None:
-    entities, relations = parse(f"{SOUND}. entity{D}Yan{D}person{D}other relation{D}Zoe{D}Yan{D}love{D}they love")
+    entities, relations = parse_rows(f"{SOUND}. entity{D}Yan{D}person{D}other relation{D}Zoe{D}Yan{D}love{D}they love")
     assert [(e.name, e.description) for e in entities] == [("Zoe", "text."), ("Yan", "other")]
     assert [r.description for r in relations] == ["they love"]
 
@@ -271,7 +271,7 @@ def test_a_row_broken_over_two_lines_is_one_row() -> None:
 
 
 def test_things_named_like_kinds_are_things() -> None:
-    entities, relations = parse(
+    entities, relations = parse_rows(
         f"entity{D}Legal Entity{D}concept{D}a relation\nrelation{D}Legal Entity{D}Relation{D}law{D}entity"
     )
     assert [(e.name, e.description) for e in entities] == [("Legal Entity", "a relation")]
@@ -280,7 +280,7 @@ def test_things_named_like_kinds_are_things() -> None:
 
 def test_a_sixth_field_that_is_a_strength_is_let_go() -> None:
     for values in (("love", "the longer text"), ("the longer text", "love")):
-        (relation,) = parse(D.join(("relation", "A", "B", *values, "7.5")))[1]
+        (relation,) = parse_rows(D.join(("relation", "A", "B", *values, "7.5")))[1]
         assert (relation.keywords, relation.description) == (("love",), "the longer text")
 
 
@@ -292,16 +292,16 @@ def test_thoughts_are_let_go_wherever_their_marks_are_missing_but_a_passage_may_
 
 
 def test_placeholders_copied_from_the_prompt_are_no_names() -> None:
-    assert parse(f"entity{D}<name>{D}person{D}text\nrelation{D}<source>{D}<target>{D}k{D}text") == ((), ())
+    assert parse_rows(f"entity{D}<name>{D}person{D}text\nrelation{D}<source>{D}<target>{D}k{D}text") == ((), ())
 
 
 def test_no_more_is_taken_of_an_answer_than_the_recipe_and_an_event_allow() -> None:
     rows = "\n".join(f"entity{D}n{n}{D}t{D}text\nrelation{D}a{D}n{n}{D}k{D}text" for n in range(9))
-    entities, relations = parse(rows, Recipe(max_entities=3, max_records=5))
+    entities, relations = parse_rows(rows, ExtractionConfig(max_entities=3, max_records=5))
     assert (len(entities), len(relations)) == (3, 2)
-    entities, _ = parse("\n".join(f"entity{D}n{n}{D}t{D}{'文' * 9000}" for n in range(40)))
+    entities, _ = parse_rows("\n".join(f"entity{D}n{n}{D}t{D}{'文' * 9000}" for n in range(40)))
     assert {len(e.description) for e in entities} == {MAX_DESCRIPTION}
-    assert 0 < sum(len(e.description.encode()) for e in entities) <= collect.MAX_BYTES
+    assert 0 < sum(len(e.description.encode()) for e in entities) <= row_collector.MAX_BYTES
 
 
 odd = st.text(st.characters(exclude_characters="\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029<|"), min_size=1, max_size=20)
@@ -324,6 +324,6 @@ def test_sound_rows_with_odd_names_survive_broken_neighbours(
 @pytest.mark.parametrize("unit", [f"entity{D}", D, "<|#", "entity ", '("entity"<|>', "##", "<think>", f"{D}entity{D}a"])
 def test_a_long_answer_takes_linear_time(unit: str) -> None:
     begin = time.process_time()
-    parse(unit * (200_000 // len(unit)))
+    parse_rows(unit * (200_000 // len(unit)))
     parse_json(unit * (200_000 // len(unit)))
     assert time.process_time() - begin < 20

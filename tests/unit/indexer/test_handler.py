@@ -11,12 +11,12 @@ from runtime.bus.port import Delivery
 from runtime.errors import Retryable
 from runtime.models.lexical import LexicalEmbedder
 from runtime.models.scripted import CountingEmbedder
-from runtime.stores.documents.extents import RowExtents
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.adapters import CachedEmbeddings
-from services.indexer.handler import SETTLE_ROUNDS, index_graph, on_chunks, on_graph_merged
+from services.indexer.handler import MAX_ROUNDS, index_graph, on_chunks, on_graph_merged
 from tests.support.events import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 
@@ -30,7 +30,7 @@ class Bench:
         self.embedder = CountingEmbedder(LexicalEmbedder(16))
         self.embeddings = CachedEmbeddings(MemoryRows(), self.embedder)
         self.vectors = MemoryVectors(self.embedder.model, 16)
-        self.extents = RowExtents(MemoryRows(), "vector_extents")
+        self.extents = RowDocumentBounds(MemoryRows(), "vector_extents")
         self.merger = Merger(graph=graph or MemoryGraph())
 
     async def chunks(self, *events: ChunksCreated, workspace: str = "w") -> list[VectorsIndexed]:
@@ -178,7 +178,7 @@ async def test_an_entity_that_goes_while_it_is_indexed_is_not_left_behind() -> N
 
 
 async def test_a_graph_that_never_rests_is_tried_again_later() -> None:
-    bench = Bench(Moving(rewrite, 10 * SETTLE_ROUNDS))
+    bench = Bench(Moving(rewrite, 10 * MAX_ROUNDS))
     await bench.merger.graph.put(SPACE, [Entity("A", 1, description="old")], [])
     with pytest.raises(Retryable, match="faster than it can be indexed"):
         await bench.index({"A"}, set())

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from contracts.events import ChunksCreated, DocumentDeleted, EntitiesExtracted, GraphEdited
 from contracts.graph import Generations
 from contracts.values import EditedValues
-from services.merger.handler import KEYS_OF_ONE_EVENT, on_entities_extracted, on_extents, on_graph_edited
+from services.merger.handler import MAX_KEYS_PER_EVENT, on_entities_extracted, on_extents, on_graph_edited
 from tests.support.events import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 
@@ -155,10 +155,10 @@ async def test_what_changed_is_announced_under_the_old_and_the_new_name(desk: De
 
 async def test_a_deletion_is_announced_in_parts_that_fit_into_events() -> None:
     desk = Desk()
-    many = KEYS_OF_ONE_EVENT + 1
+    many = MAX_KEYS_PER_EVENT + 1
     await desk.says("d", [entity(f"{'N' * 100} {n}") for n in range(many)])
     facts = await desk.take(DocumentDeleted(document_id="d"))
-    assert [(fact.part, fact.parts, len(fact.entities)) for fact in facts] == [(0, 2, KEYS_OF_ONE_EVENT), (1, 2, 1)]
+    assert [(fact.part, fact.parts, len(fact.entities)) for fact in facts] == [(0, 2, MAX_KEYS_PER_EVENT), (1, 2, 1)]
     assert all(fact.document.deleted and fact.document.id == "d" for fact in facts)
     assert max(len(fact.model_dump_json()) for fact in facts) < 256 * 1024
     assert await desk.names() == set()

@@ -14,7 +14,15 @@ from contracts.ids import SEPARATOR, UNKNOWN_SOURCE
 from services.merger.domain.contributions import Contribution, Key, contributions
 from services.merger.domain.descriptions import MAX_DESCRIPTION, join
 from services.merger.domain.edits import Edits
-from services.merger.domain.fold import MAX_FILE_PATHS, MAX_KEYWORDS, MAX_SOURCES, fold, fragments, standing, tally
+from services.merger.domain.fold import (
+    MAX_FILE_PATHS,
+    MAX_KEYWORDS,
+    MAX_SOURCES,
+    active_contributions,
+    aggregate,
+    fold,
+    fragments,
+)
 from tests.support.events import NOON, document, entity, extracted, relation
 
 
@@ -24,8 +32,8 @@ def said(*events: EntitiesExtracted) -> list[Contribution]:
 
 def made(key: Key, contributions: list[Contribution], revision: int = 1) -> Entity | Relation:
     """The fold without any edit or summary."""
-    ordered = standing(contributions, Edits())
-    return fold(key, tally(ordered), join(fragments(ordered)), revision, Edits())
+    ordered = active_contributions(contributions, Edits())
+    return fold(key, aggregate(ordered), join(fragments(ordered)), revision, Edits())
 
 
 def folded(name: str, *events: EntitiesExtracted) -> Entity:

@@ -11,21 +11,21 @@ from contracts.ids import SEPARATOR
 from runtime.errors import Poison, Retryable, Unavailable
 from runtime.models.scripted import ScriptedChat
 from runtime.stores.documents.memory import MemoryRows
-from services.merger.domain.descriptions import Group, Limits, depth_of, describe, estimated_tokens
-from services.merger.models import ModelSummarizer
+from services.merger.adapters.summarizer import ModelSummarizer
+from services.merger.domain.descriptions import Group, SummaryLimits, depth_of, describe, estimated_tokens
 from services.merger.summarize import on_graph_merged
 from tests.support.events import delivered, document, entity, extracted
 from tests.support.summarizing import Desk
 
 KEY = ("A",)
-LIMITS = Limits()
+LIMITS = SummaryLimits()
 
 
 def settled(texts: list[str], known: dict[str, str] | None = None) -> tuple[str, int]:
     """The description once every summary is there, and how many had to be made."""
     summaries, made = dict(known or {}), 0
-    while (described := describe(KEY, texts, summaries, LIMITS)).lacking:
-        for group in described.lacking:
+    while (described := describe(KEY, texts, summaries, LIMITS)).missing_summaries:
+        for group in described.missing_summaries:
             summaries[group.hash] = f"[{len(group.texts)} in {group.hash[:6]}]"
             made += 1
     if known is not None:
@@ -139,7 +139,7 @@ async def test_without_a_language_model_nothing_is_summarised_and_nobody_waits()
     desk = Desk()
     batch = [delivered(fact, n) for n, fact in enumerate(await desk.says(9))]
     made = await on_graph_merged(
-        batch, Generations(), merging=desk.merger.merging, summarizer=None, quiet=None  # type: ignore[arg-type]
+        batch, Generations(), merging=desk.merger.merging, summarizer=None, debounce=None  # type: ignore[arg-type]
     )  # fmt: skip
     assert made == [[]] * 9
 

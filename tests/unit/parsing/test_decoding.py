@@ -7,7 +7,7 @@ import pytest
 
 from runtime.errors import InvalidInput
 from runtime.parsing.decoding import CANDIDATES, decode, looks_like_text
-from runtime.parsing.encodings import SURE, checked_encoding, codec, registered, superset
+from runtime.parsing.encodings import SURE, codec, registered, superset, validated_encoding
 from runtime.parsing.files import parse
 from tests.support.encoded_texts import NAMES, SAMPLES
 
@@ -158,7 +158,7 @@ def test_the_beginning_of_a_file_tells_whether_it_is_text() -> None:
 
 def test_every_name_that_is_told_is_one_that_can_be_asked_for() -> None:
     for candidate in CANDIDATES:
-        assert superset(codec(registered(candidate)) or "") == superset(checked_encoding(candidate))
+        assert superset(codec(registered(candidate)) or "") == superset(validated_encoding(candidate))
 
 
 async def test_files_of_tables_and_pages_are_read_in_their_encoding_too(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from runtime.parsing.content import MAX_TEXT, joined, paged
 from runtime.parsing.files import parse
 from runtime.parsing.folders import is_document
 from runtime.parsing.kinds import KINDS, SUFFIXES, refuse_kind
-from runtime.parsing.names import checked
+from runtime.parsing.names import validated_text
 from standalone.cli.documents import add
 from tests.support import office_files as office
 from tests.support.pdf_files import pdf
@@ -183,7 +183,7 @@ async def test_a_name_that_could_be_a_path_out_is_refused(name: str) -> None:
     "name", ["a b.txt", "Grüße\u202f9.41.md", "notes/2026/a.txt", "تقرير.pdf", "a..b", "...", "a:b"]
 )
 def test_a_plain_name_is_taken_as_it_is(name: str) -> None:
-    assert checked(name) == name
+    assert validated_text(name) == name
 
 
 def test_every_kind_says_its_media_type() -> None:

@@ -16,20 +16,20 @@ from contracts.graph import Partition
 from runtime.batching import batched
 from runtime.errors import ConfigurationError, InvalidInput
 from runtime.stores.documents import schema
-from runtime.stores.documents.bodies import (
+from runtime.stores.documents.mongo.writes import Document, Write, answered, write_all
+from runtime.stores.documents.port import INDEXES, Row, Table
+from runtime.stores.documents.row_json import (
     Where,
     checked_key,
     checked_swap,
     decode,
     encode,
-    fits,
-    guard,
-    indexed,
-    plain,
-    values,
+    indexed_fields,
+    indexed_values,
+    is_int64,
+    is_plain_name,
+    version_field,
 )
-from runtime.stores.documents.mongo.writes import Document, Write, answered, write_all
-from runtime.stores.documents.port import INDEXES, Row, Table
 
 BATCH = 1000
 """Documents in one command."""
@@ -101,7 +101,7 @@ class MongoRows:
         A greater one makes the condition fail; the server then tries to add a second document and is refused. The
         same refusal meets the slower of two who add a row, so what stands there is read before trying again.
         """
-        guards = {_ids(table, [key])[0]: guard(key, row, field) for key, row in rows.items()}
+        guards = {_ids(table, [key])[0]: version_field(key, row, field) for key, row in rows.items()}
 
         async def outdone(ids: Sequence[str]) -> list[str]:
             greater = {"_id": {"$in": ids}, f"fields.{field}": {"$gt": min(guards[id_] for id_ in ids)}}
@@ -149,7 +149,7 @@ class MongoRows:
         limit: int = 0,
     ) -> list[tuple[str, Row]]:
         """Filter, sort and cut in the database. Rows without the field `order` come first."""
-        indexed(table.name, *where, *filter(None, [order]))
+        indexed_fields(table.name, *where, *filter(None, [order]))
         way = DESCENDING if descending else ASCENDING
         sorting = [*((f"fields.{name}", way) for name in filter(None, [order])), ("_id", way)]
         async with answered(self._limit):
@@ -158,7 +158,7 @@ class MongoRows:
 
     async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
         """Count by value; rows without the field are left out."""
-        indexed(table.name, by, *where)
+        indexed_fields(table.name, by, *where)
         present = {"$and": [_condition(table, where), {f"fields.{by}": {"$exists": True}}]}
         pipeline = [{"$match": present}, {"$group": {"_id": f"$fields.{by}", "number": {"$sum": 1}}}]
         async with answered(self._limit):
@@ -181,7 +181,7 @@ class MongoRows:
 
     async def spaces(self, name: str) -> set[Partition]:
         """Every space with a row, found by leaps through the index of `_id`: one short query each."""
-        indexed(name)
+        indexed_fields(name)
         found: set[Partition] = set()
         least = ""
         while True:
@@ -213,7 +213,7 @@ class MongoRows:
 
     def _of(self, table: Table) -> AsyncIOMotorCollection[Document]:
         """The collection of a table."""
-        indexed(table.name)
+        indexed_fields(table.name)
         return self._database[table.name]
 
 
@@ -255,9 +255,9 @@ def _condition(table: Table, where: Where) -> Document:
 
 def _document(table: Table, key: str, row: Row) -> Document:
     """What is stored for a row."""
-    found = zip(indexed(table.name), values(table, key, row), strict=True)
+    found = zip(indexed_fields(table.name), indexed_values(table, key, row), strict=True)
     fields = {name: value for name, value in found if value is not None}
-    fields |= {name: value for name, value in row.items() if fits(value) and plain(name)}
+    fields |= {name: value for name, value in row.items() if is_int64(value) and is_plain_name(name)}
     return {"_id": _ids(table, [key])[0], "space": _space(table), "fields": fields, "body": encode(key, row)}
 
 

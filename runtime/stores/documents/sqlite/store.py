@@ -9,17 +9,17 @@ import orjson
 from contracts.graph import Partition
 from runtime.batching import batched
 from runtime.stores.documents import schema
-from runtime.stores.documents.bodies import (
+from runtime.stores.documents.port import INDEXES, Row, Table
+from runtime.stores.documents.row_json import (
     Where,
     checked_key,
     checked_swap,
     decode,
     encode,
-    guard,
-    indexed,
-    values,
+    indexed_fields,
+    indexed_values,
+    version_field,
 )
-from runtime.stores.documents.port import INDEXES, Row, Table
 from runtime.stores.documents.sqlite.file import Parameters, SqliteFile
 
 BATCH = 2000
@@ -59,7 +59,7 @@ class SqliteRows:
 
     async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
         """The rows that exist among `keys`, some thousands a query."""
-        indexed(table.name)
+        indexed_fields(table.name)
         sql = f"SELECT key, body FROM {table.name} WHERE {_HERE} AND {_among('key')}"
         found: dict[str, Row] = {}
         for batch in batched(keys, BATCH):
@@ -75,7 +75,7 @@ class SqliteRows:
     async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
         """Replace or add those rows that no greater `field` holds up."""
         sql = f"{_upsert(table.name)} WHERE coalesce(json_extract(body, '$.' || ?), {_SMALLEST}) <= ?"
-        guards = {key: guard(key, row, field) for key, row in rows.items()}
+        guards = {key: version_field(key, row, field) for key, row in rows.items()}
         for batch in batched(rows.items(), BATCH):
             await self._file.write_all(sql, [(*_record(table, key, row), field, guards[key]) for key, row in batch])
 
@@ -109,7 +109,7 @@ class SqliteRows:
         limit: int = 0,
     ) -> list[tuple[str, Row]]:
         """Filter, sort and cut in the database. Rows without the field `order` come first."""
-        indexed(table.name, *where, *filter(None, [order]))
+        indexed_fields(table.name, *where, *filter(None, [order]))
         condition, parameters = _condition(table, where)
         way = "DESC" if descending else "ASC"
         # Asked for any of some values by key, SQLite would walk the whole space in the order of its primary key rather
@@ -121,7 +121,7 @@ class SqliteRows:
 
     async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
         """Count by value; rows without the field are left out."""
-        indexed(table.name, by, *where)
+        indexed_fields(table.name, by, *where)
         condition, parameters = _condition(table, where)
         column = _column(by)
         sql = f"SELECT {column}, count(*) FROM {table.name} WHERE {condition} AND {column} IS NOT NULL GROUP BY 1"
@@ -129,20 +129,20 @@ class SqliteRows:
 
     async def delete(self, table: Table, keys: Collection[str]) -> None:
         """Remove these rows, some thousands a transaction."""
-        indexed(table.name)
+        indexed_fields(table.name)
         sql = f"DELETE FROM {table.name} WHERE {_HERE} AND {_among('key')}"
         for batch in batched(keys, BATCH):
             await self._file.write(sql, (*_here(table), _json(batch)))
 
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
         """One page, by key."""
-        indexed(table.name)
+        indexed_fields(table.name)
         sql = f"SELECT key, body FROM {table.name} WHERE {_HERE} AND key > ? ORDER BY key LIMIT ?"
         return list(_rows(await self._file.read(sql, (*_here(table), after, max(limit, 0)))))
 
     async def spaces(self, name: str) -> set[Partition]:
         """Every space with a row, found by leaps through the primary key: one short query each."""
-        indexed(name)
+        indexed_fields(name)
         sql = f"SELECT workspace, generation FROM {name} WHERE (workspace, generation) > (?, ?) ORDER BY 1, 2 LIMIT 1"
         found: set[Partition] = set()
         last: Parameters = ("", _SMALLEST)
@@ -153,7 +153,7 @@ class SqliteRows:
 
     async def drop(self, table: Table) -> None:
         """Remove the rows batch by batch, so that other writers get their turn in between."""
-        indexed(table.name)
+        indexed_fields(table.name)
         some = f"SELECT rowid FROM {table.name} WHERE {_HERE} LIMIT {BATCH}"
         sql = f"DELETE FROM {table.name} WHERE rowid IN ({some}) RETURNING 1"
         while await self._file.write(sql, _here(table)):
@@ -190,7 +190,7 @@ def _column(field: str) -> str:
 
 def _contents(name: str) -> tuple[str, ...]:
     """The columns of a table that are not its key."""
-    return (*map(_column, indexed(name)), "body")
+    return (*map(_column, indexed_fields(name)), "body")
 
 
 def _insert(name: str) -> str:
@@ -212,8 +212,8 @@ def _here(table: Table) -> tuple[str, int]:
 
 def _record(table: Table, key: str, row: Row) -> Parameters:
     """The parameters of an insertion."""
-    indexed(table.name)
-    return (*_here(table), key, *values(table, key, row), encode(key, row))
+    indexed_fields(table.name)
+    return (*_here(table), key, *indexed_values(table, key, row), encode(key, row))
 
 
 def _among(column: str) -> str:

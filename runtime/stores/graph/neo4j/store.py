@@ -16,7 +16,7 @@ from neo4j.exceptions import (
 from neo4j.exceptions import ConfigurationError as DriverConfigurationError
 
 from contracts.graph import Entity, Partition, Relation
-from runtime.concurrency.isolated import within
+from runtime.concurrency.isolated import run_with_timeout
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.retries import Backoff
 from runtime.stores.graph.neo4j import cypher, cypher_checkpoints
@@ -211,7 +211,7 @@ class BoltGraph:
 
     async def close(self) -> None:
         with contextlib.suppress(TimeoutError, DriverError, Neo4jError):
-            await within(self._timeout, self._driver.close())
+            await run_with_timeout(self._timeout, self._driver.close())
 
     async def _by_name(self, statement: str, space: Partition, names: Collection[str], **parameters: Any) -> Records:
         """The records of a statement over `$names`, asked in batches. A name that cannot be stored is not there."""
@@ -235,7 +235,7 @@ class BoltGraph:
         ArcadeDB ignores the transaction timeout that the protocol knows, and never answers some messages.
         """
         try:
-            return await within(self._timeout, self._attempts(work))
+            return await run_with_timeout(self._timeout, self._attempts(work))
         except TimeoutError as error:
             raise Unavailable(f"the graph store did not answer within {self._timeout:g} s") from error
         except AuthError as error:

@@ -149,13 +149,13 @@ class Collections:
 
     def _name(self, generation: int, kind: VectorKind) -> str:
         format = self._outdated.get(generation, VECTOR_FORMAT)
-        return collection_names.collection(generation, kind, self._model, self._dimension, format)
+        return collection_names.collection_name(generation, kind, self._model, self._dimension, format)
 
     def _note_format(self, generation: int, names: list[str]) -> None:
         """Note the format of the generation's collections, where it is an older one."""
-        ours = collection_names.maker(self._model, self._dimension)
-        there = [place for place in map(collection_names.place, names) if place]
-        formats = {place.format for place in there if (place.generation, place.maker) == (generation, ours)}
+        ours = collection_names.model_key(self._model, self._dimension)
+        there = [place for place in map(collection_names.parse_collection_name, names) if place]
+        formats = {place.format for place in there if (place.generation, place.model_key) == (generation, ours)}
         self._outdated.pop(generation, None)
         if formats and VECTOR_FORMAT not in formats:
             self._outdated[generation] = max(formats)
@@ -175,9 +175,9 @@ class Collections:
         names = await self.names()
         if other := self._of_another_model(generation, names):
             return EmbeddingModel.named(await self._description(other))
-        ours = collection_names.maker(self._model, self._dimension)
-        places = [place for place in map(collection_names.place, names) if place]
-        there = any((place.generation, place.maker) == (generation, ours) for place in places)
+        ours = collection_names.model_key(self._model, self._dimension)
+        places = [place for place in map(collection_names.parse_collection_name, names) if place]
+        there = any((place.generation, place.model_key) == (generation, ours) for place in places)
         return EmbeddingModel(self._model, self._dimension) if there else None
 
     async def _refuse_another_model(self, generation: int, there: list[str]) -> None:
@@ -185,16 +185,16 @@ class Collections:
         if other := self._of_another_model(generation, there):
             description = await self._description(other)
             raise collection_names.model_changed(
-                generation, description, collection_names.made_by(self._model, self._dimension)
+                generation, description, collection_names.model_text(self._model, self._dimension)
             )
 
     def _of_another_model(self, generation: int, there: list[str]) -> str | None:
         """A collection of another model, where the generation has such and none of ours."""
-        ours = collection_names.maker(self._model, self._dimension)
+        ours = collection_names.model_key(self._model, self._dimension)
         makers = {
-            place.maker: name
+            place.model_key: name
             for name in there
-            if (place := collection_names.place(name)) and place.generation == generation
+            if (place := collection_names.parse_collection_name(name)) and place.generation == generation
         }
         return None if not makers or ours in makers else min(makers.items())[1]
 
@@ -218,7 +218,7 @@ class Collections:
             client.close()
 
     def _schema(self) -> Any:
-        schema: Any = MilvusClient.create_schema(description=collection_names.made_by(self._model, self._dimension))
+        schema: Any = MilvusClient.create_schema(description=collection_names.model_text(self._model, self._dimension))
         schema.add_field("key", DataType.VARCHAR, is_primary=True, max_length=fields.KEY_BYTES)
         for field, most in fields.STRINGS.items():
             schema.add_field(field, DataType.VARCHAR, max_length=most)

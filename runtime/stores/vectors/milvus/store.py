@@ -15,7 +15,7 @@ from runtime.errors import Unavailable
 from runtime.stores.port import Checkpoint
 from runtime.stores.vectors import checkpoint_rows
 from runtime.stores.vectors import fields as stored
-from runtime.stores.vectors.collection_names import collection, outdated, place
+from runtime.stores.vectors.collection_names import collection_name, outdated, parse_collection_name
 from runtime.stores.vectors.milvus.collections import Collections
 
 MOST_HITS = 16_384
@@ -50,7 +50,7 @@ class MilvusVectors:
         if line := await self.outdated(generation):
             return [line]
         there = await self._collections.names()
-        names = [collection(generation, kind, self.model, self.dimension) for kind in VECTOR_KINDS]
+        names = [collection_name(generation, kind, self.model, self.dimension) for kind in VECTOR_KINDS]
         return [f"collection {name} is not there" for name in names if name not in there]
 
     async def outdated(self, generation: int) -> str | None:
@@ -78,9 +78,9 @@ class MilvusVectors:
         self, space: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
     ) -> dict[str, VectorRow]:
         """See `Vectors`."""
-        wanted = [*stored.STORED, "vector"] if vectors else [*stored.STORED]
+        wanted = [*stored.ROW_FIELDS, "vector"] if vectors else [*stored.ROW_FIELDS]
         found: dict[str, VectorRow] = {}
-        for condition in stored.pages(space.workspace, ids):
+        for condition in stored.id_filters(space.workspace, ids):
             for fields in await self._query(space, kind, condition, wanted):
                 row = stored.from_fields(fields)
                 found[row.id] = row
@@ -97,18 +97,18 @@ class MilvusVectors:
         documents: Collection[str] | None = None,
     ) -> list[Hit]:
         """See `Vectors`. At most 16,383 hits."""
-        direction = stored.direction(vector, self.dimension, "the question").tolist()
+        direction = stored.single_precision(vector, self.dimension, "the question").tolist()
         top_k = min(top_k, MOST_HITS - 1)
         if top_k < 1 or (documents is not None and not documents):
             return []
-        condition = stored.belongs(space.workspace, documents)
+        condition = stored.workspace_filter(space.workspace, documents)
         # The server orders equal rows as it likes: ask for more until the last one wanted beats the last one given.
         limit = top_k + 1
         while True:
             # What Milvus calls the cosine distance is the similarity.
-            answer = await self._nearest(space, kind, direction, limit, condition, stored.FOUND)
+            answer = await self._nearest(space, kind, direction, limit, condition, stored.HIT_FIELDS)
             found = stored.ranked(stored.hit(hit.id, hit.entity, hit.distance) for hit in answer)
-            hits = stored.of_documents(found, documents)
+            hits = stored.only_documents(found, documents)
             certain = len(hits) > top_k and hits[top_k - 1].score != found[-1].score
             if certain or len(found) < limit or limit == MOST_HITS:
                 return [hit for hit in hits[:top_k] if hit.score > min_score]
@@ -118,11 +118,11 @@ class MilvusVectors:
         self, space: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:
         """See `Vectors`. The server compares; of what it passes over, as an index may, the vectors are fetched."""
-        direction = stored.direction(vector, self.dimension, "the question")
+        direction = stored.single_precision(vector, self.dimension, "the question")
         scores: dict[str, float] = {}
-        for condition in stored.pages(space.workspace, ids):
+        for condition in stored.id_filters(space.workspace, ids):
             hits = await self._nearest(space, kind, direction.tolist(), stored.READ_ROWS, condition, ())
-            scores |= {stored.id_of(hit.id): stored.score(hit.distance) for hit in hits}
+            scores |= {stored.id_of(hit.id): stored.rounded_score(hit.distance) for hit in hits}
         left = await self.get(space, kind, [id for id in ids if id not in scores], vectors=True)
         return scores | dict(
             zip(left, stored.similarities([row.vector for row in left.values()], direction), strict=True)
@@ -130,7 +130,7 @@ class MilvusVectors:
 
     async def delete(self, space: Partition, kind: VectorKind, ids: Collection[str]) -> None:
         """See `Vectors`."""
-        conditions = list(stored.pages(space.workspace, ids))
+        conditions = list(stored.id_filters(space.workspace, ids))
         for condition in conditions:
             await self._delete(space, kind, condition)
         if conditions:
@@ -141,8 +141,8 @@ class MilvusVectors:
         found: list[VectorRow] = []
         while len(found) < limit:
             page = min(stored.READ_ROWS, limit - len(found))
-            condition = stored.behind(space.workspace, after)
-            some = await self._query(space, kind, condition, [*stored.STORED], limit=page)
+            condition = stored.after_filter(space.workspace, after)
+            some = await self._query(space, kind, condition, [*stored.ROW_FIELDS], limit=page)
             found += sorted(map(stored.from_fields, some), key=lambda row: row.id)
             if len(some) < page:
                 break
@@ -151,7 +151,7 @@ class MilvusVectors:
 
     async def count(self, space: Partition, kind: VectorKind) -> int:
         """See `Vectors`."""
-        answer = await self._query(space, kind, stored.belongs(space.workspace), ["count(*)"])
+        answer = await self._query(space, kind, stored.workspace_filter(space.workspace), ["count(*)"])
         return int(answer[0]["count(*)"]) if answer else 0
 
     async def model_of(self, generation: int) -> EmbeddingModel | None:
@@ -160,19 +160,21 @@ class MilvusVectors:
 
     async def generations(self) -> set[int]:
         """See `Vectors`."""
-        return {found.generation for found in map(place, await self._collections.names()) if found}
+        return {found.generation for found in map(parse_collection_name, await self._collections.names()) if found}
 
     async def drop(self, generation: int) -> None:
         """See `Vectors`."""
         for name in await self._collections.names():
-            if (found := place(name)) and found.generation == generation:
+            if (found := parse_collection_name(name)) and found.generation == generation:
                 await self._collections.drop(name)
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
         """See `Vectors`. The least of the three collections."""
-        space, wanted = Partition("", generation), [*checkpoint_rows.READ]
-        found = await asyncio.gather(*(self._query(space, kind, checkpoint_rows.ALL, wanted) for kind in VECTOR_KINDS))
-        of_each = [checkpoint_rows.greatest(rows) for rows in found]
+        space, wanted = Partition("", generation), [*checkpoint_rows.CHECKPOINT_FIELDS]
+        found = await asyncio.gather(
+            *(self._query(space, kind, checkpoint_rows.CHECKPOINT_FILTER, wanted) for kind in VECTOR_KINDS)
+        )
+        of_each = [checkpoint_rows.newest(rows) for rows in found]
         there = [checkpoint for checkpoint in of_each if checkpoint]
         return min(there, key=lambda one: one.sequence) if len(there) == len(of_each) else None
 
@@ -181,7 +183,7 @@ class MilvusVectors:
         space, row = Partition("", generation), checkpoint_rows.to_fields(checkpoint, self.dimension)
         for kind in VECTOR_KINDS:
             await self._upsert(space, kind, [row])
-            await self._delete(space, kind, checkpoint_rows.before(checkpoint))
+            await self._delete(space, kind, checkpoint_rows.older_filter(checkpoint))
             await self._settle(space, kind)
 
     async def close(self) -> None:
@@ -189,7 +191,7 @@ class MilvusVectors:
         await self._collections.close()
 
     def _batches(self, space: Partition, rows: Sequence[VectorRow]) -> list[list[stored.Fields]]:
-        standing = stored.checked(rows, self.dimension)
+        standing = stored.normalized_rows(rows, self.dimension)
         return list(stored.batches(stored.to_fields(space.workspace, row) for row in standing))
 
     async def _doubled(self, space: Partition, kind: VectorKind, batch: list[stored.Fields]) -> bool:
@@ -198,7 +200,7 @@ class MilvusVectors:
         Milvus Lite deletes and inserts in two steps, so that of two upserts of one key at once both may insert. Each
         of them looks, so the last sees it, and writing again leaves one.
         """
-        answer = await self._query(space, kind, stored.among(fields["key"] for fields in batch), ["count(*)"])
+        answer = await self._query(space, kind, stored.keys_filter(fields["key"] for fields in batch), ["count(*)"])
         return bool(answer) and int(answer[0]["count(*)"]) > len(batch)
 
     async def _upsert(self, space: Partition, kind: VectorKind, batch: list[stored.Fields]) -> None:
@@ -215,7 +217,7 @@ class MilvusVectors:
 
     async def _settle(self, space: Partition, kind: VectorKind) -> None:
         """Return when every reader finds what was written so far."""
-        nothing = stored.same("key", "-")
+        nothing = stored.equals_filter("key", "-")
         await self._query(space, kind, nothing, ["key"], limit=1, consistency_level="Strong")
 
     async def _query(

@@ -4,7 +4,7 @@ import structlog
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from runtime.telemetry import receiving
+from runtime.telemetry import server_span
 from services.query.api.auth.middleware import client_address
 from services.query.api.auth.permissions import LOGIN_PATH, required_right
 
@@ -39,7 +39,7 @@ class AuditMiddleware:
                 outcome = message["status"]
             await send(message)
 
-        with receiving(f"{scope['method']} request", Headers(scope=scope).get("traceparent")) as trace:
+        with server_span(f"{scope['method']} request", Headers(scope=scope).get("traceparent")) as trace:
             try:
                 await self._app(scope, receive, send_noting_status)
             finally:

@@ -16,7 +16,7 @@ from contracts.events import VectorsIndexed
 from contracts.graph import Partition
 from contracts.ids import chunk_place, chunk_vector_id
 from runtime.models.port import Vector
-from runtime.stores.vectors.fields import direction, similarities
+from runtime.stores.vectors.fields import similarities, single_precision
 from runtime.stores.vectors.port import Vectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
 
@@ -39,7 +39,7 @@ class CachedVectors:
         ids = {chunk_vector_id(*place): chunk for chunk in sorted(chunks) if (place := chunk_place(chunk))}
         often, seldom = self._sorted(space, ids)
         compared, known = await asyncio.gather(self._compared(space, seldom, asked), self._known(space, often))
-        scores = similarities(list(known.values()), direction(asked, self._vectors.dimension, "the question"))
+        scores = similarities(list(known.values()), single_precision(asked, self._vectors.dimension, "the question"))
         return {ids[id]: score for id, score in (compared | dict(zip(known, scores, strict=True))).items()}
 
     def _sorted(self, space: Partition, ids: Collection[str]) -> tuple[list[str], list[str]]:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from runtime.concurrency.isolated import apart, within
+from runtime.concurrency.isolated import run_isolated, run_with_timeout
 from runtime.errors import Unavailable
 
 
@@ -34,7 +34,7 @@ async def test_why_the_usual_time_limit_is_not_enough() -> None:
 async def test_work_that_takes_too_long_is_a_time_out_and_has_ended() -> None:
     ended: list[str] = []
     with pytest.raises(TimeoutError):
-        await within(0.01, stubborn(ended))
+        await run_with_timeout(0.01, stubborn(ended))
     assert ended == ["ended"]
 
 
@@ -45,9 +45,9 @@ async def test_work_in_time_gives_what_it_gives() -> None:
     async def failing() -> int:
         raise ValueError("no")
 
-    assert await within(5, quick()) == 7
+    assert await run_with_timeout(5, quick()) == 7
     with pytest.raises(ValueError, match="no"):
-        await within(5, failing())
+        await run_with_timeout(5, failing())
 
 
 async def test_work_that_cancels_itself_is_a_time_out() -> None:
@@ -55,7 +55,7 @@ async def test_work_that_cancels_itself_is_a_time_out() -> None:
         raise asyncio.CancelledError
 
     with pytest.raises(TimeoutError):
-        await within(5, cancelled())
+        await run_with_timeout(5, cancelled())
 
 
 async def test_who_is_cancelled_takes_its_work_along() -> None:
@@ -67,7 +67,7 @@ async def test_who_is_cancelled_takes_its_work_along() -> None:
         finally:
             ended.append("ended")
 
-    waiting = asyncio.create_task(within(30, work()))
+    waiting = asyncio.create_task(run_with_timeout(30, work()))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     waiting.cancel()
@@ -85,13 +85,13 @@ async def test_work_apart_that_cancels_itself_is_unavailable_and_its_caller_goes
         return 7
 
     with pytest.raises(Unavailable):
-        await apart(cancelled())
-    assert await apart(quick()) == 7
+        await run_isolated(cancelled())
+    assert await run_isolated(quick()) == 7
 
 
 async def test_who_is_cancelled_takes_its_work_apart_along() -> None:
     ended: list[str] = []
-    waiting = asyncio.create_task(apart(stubborn(ended)))
+    waiting = asyncio.create_task(run_isolated(stubborn(ended)))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     waiting.cancel()

@@ -8,8 +8,8 @@ import pytest
 
 from runtime.errors import ConfigurationError
 from runtime.processes import worker
-from runtime.processes.dispatcher import ConnectionDispatcher, bound, taken
-from runtime.processes.parent import CALM, count_ends, exit_code
+from runtime.processes.dispatcher import ConnectionDispatcher, listening_sockets, receive_connection
+from runtime.processes.parent import STABLE_LIFE, count_ends, exit_code
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def line() -> Generator[tuple[socket.socket, socket.socket]]:
 
 def test_ends_in_a_row_are_counted_until_a_process_has_lived_for_a_while() -> None:
     assert [count_ends(before, 1.0) for before in (0, 1, 7)] == [1, 2, 8]
-    assert count_ends(7, CALM) == 1
+    assert count_ends(7, STABLE_LIFE) == 1
 
 
 @pytest.mark.parametrize(("code", "shown"), [(1, 1), (3, 3), (0, 1), (-9, 137), (-15, 143)])
@@ -38,7 +38,7 @@ def test_a_name_with_two_addresses_is_listened_on_at_both(monkeypatch: pytest.Mo
         (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0)),
     ]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
-    sockets = bound("both", 0)
+    sockets = listening_sockets("both", 0)
     try:
         assert [one.getsockname()[0] for one in sockets] == ["127.0.0.1", "127.0.0.2"]
     finally:
@@ -50,12 +50,12 @@ def test_a_port_in_use_is_a_fault_of_the_configuration() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(ConfigurationError, match=rf"cannot listen on 127\.0\.0\.1, port {port}: Address already"):
-            bound("127.0.0.1", port)
+            listening_sockets("127.0.0.1", port)
 
 
 def test_a_process_that_nobody_keeps_has_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(worker.PLACE, raising=False)
-    assert worker.found() is None
+    monkeypatch.delenv(worker.CONTROL_SOCKET_VARIABLE, raising=False)
+    assert worker.own_control_socket() is None
     assert not worker.is_worker()
 
 
@@ -63,18 +63,18 @@ def test_a_worker_finds_its_line_and_hands_it_on_to_nobody(
     monkeypatch: pytest.MonkeyPatch, line: tuple[socket.socket, socket.socket]
 ) -> None:
     ours, theirs = line
-    monkeypatch.setenv(worker.PLACE, f"1 {theirs.dup().detach()}")
-    here = worker.found()
+    monkeypatch.setenv(worker.CONTROL_SOCKET_VARIABLE, f"1 {theirs.dup().detach()}")
+    here = worker.own_control_socket()
     assert here is not None
-    with here.line:
-        assert (here.first, here.line.get_inheritable(), worker.is_worker()) == (True, False, True)
+    with here.connection:
+        assert (here.first, here.connection.get_inheritable(), worker.is_worker()) == (True, False, True)
         here.ready()
         assert ours.recv(10) == worker.READY
 
 
 async def test_while_nobody_takes_connections_they_wait(line: tuple[socket.socket, socket.socket]) -> None:
     ours, theirs = line
-    dealer, got = ConnectionDispatcher(bound("127.0.0.1", 0)), list[socket.socket]()
+    dealer, got = ConnectionDispatcher(listening_sockets("127.0.0.1", 0)), list[socket.socket]()
     loop = asyncio.get_running_loop()
     with socket.socket() as client:
         client.setblocking(False)
@@ -82,12 +82,12 @@ async def test_while_nobody_takes_connections_they_wait(line: tuple[socket.socke
         dealer.add(ours)
         dealer.remove(ours)
         await asyncio.sleep(0)
-        assert taken(theirs, got.append)
+        assert receive_connection(theirs, got.append)
         assert got == []
         dealer.add(ours)
         async with asyncio.timeout(20):
             while not got:
-                assert taken(theirs, got.append)
+                assert receive_connection(theirs, got.append)
                 await asyncio.sleep(0)
         with got[0] as connection:
             assert connection.getpeername() == client.getsockname()
@@ -95,7 +95,7 @@ async def test_while_nobody_takes_connections_they_wait(line: tuple[socket.socke
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
     dealer.close()
     ours.close()
-    assert not taken(theirs, got.append)
+    assert not receive_connection(theirs, got.append)
 
 
 async def test_a_process_that_is_gone_or_does_not_read_is_passed_over(
@@ -105,7 +105,7 @@ async def test_a_process_that_is_gone_or_does_not_read_is_passed_over(
     full, unread = socket.socketpair()
     gone, other = socket.socketpair()
     other.close()
-    dealer, got = ConnectionDispatcher(bound("127.0.0.1", 0)), list[socket.socket]()
+    dealer, got = ConnectionDispatcher(listening_sockets("127.0.0.1", 0)), list[socket.socket]()
     with full, unread, gone:
         full.setblocking(False)
         with pytest.raises(BlockingIOError):
@@ -118,7 +118,7 @@ async def test_a_process_that_is_gone_or_does_not_read_is_passed_over(
             got.append(client)
         async with asyncio.timeout(20):
             while len(got) < 8:
-                assert taken(theirs, got.append)
+                assert receive_connection(theirs, got.append)
                 await asyncio.sleep(0)
     dealer.close()
     for one in got:

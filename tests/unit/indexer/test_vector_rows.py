@@ -4,7 +4,7 @@ import re
 
 from contracts.graph import Entity, Relation
 from contracts.ids import entity_vector_id, relation_vector_id, sha256
-from services.indexer.domain import EMBEDDED, chunk_row, entity_row, relation_row
+from services.indexer.domain.vector_rows import MAX_EMBEDDED, chunk_row, entity_row, relation_row
 from tests.support.events import chunk, document
 
 
@@ -33,7 +33,7 @@ def test_the_ends_of_a_relation_are_sorted_in_its_id() -> None:
 
 
 def test_a_description_that_grows_behind_what_is_embedded_need_not_be_embedded_again() -> None:
-    long = "x" * EMBEDDED
+    long = "x" * MAX_EMBEDDED
     assert (
         entity_row(Entity("A", 1, description=long)).text_hash
         == entity_row(Entity("A", 2, description=long + "<SEP>more")).text_hash

@@ -7,7 +7,7 @@ from contracts.ids import sha256
 from runtime.stores.documents.port import Rows, Table
 
 
-class RowExtents:
+class RowDocumentBounds:
     """Extents in a table of their own; the newest version stands."""
 
     def __init__(self, rows: Rows, table: str) -> None:

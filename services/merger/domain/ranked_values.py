@@ -1,4 +1,4 @@
-"""Values that many contributions give, kept in order while contributions come and go one by one.
+"""Keeps the values of many contributions in order while contributions are added and removed one by one.
 
 Lists are kept sorted with `bisect`: a search of O(log n) comparisons, and a move of pointers that ten thousand of them
 hardly cost.
@@ -6,31 +6,31 @@ hardly cost.
 
 from bisect import bisect_left, insort
 
-from services.merger.domain.fold import MAX_KEYWORDS, Place
+from services.merger.domain.fold import MAX_KEYWORDS, Position
 
-Moved = tuple[Place | None, Place | None]
-"""The first place of a value before and after a change; None where nothing gives it."""
+FirstPositionChange = tuple[Position | None, Position | None]
+"""The first position of a value before and after a change; None where no contribution has it."""
 
 
-class Distinct:
-    """Distinct values in the order of the first place at which each is given."""
+class DistinctValues:
+    """Distinct values in the order of the first position of each."""
 
     def __init__(self) -> None:
-        self._places: dict[str, list[Place]] = {}
-        self._order: list[tuple[Place, str]] = []
+        self._places: dict[str, list[Position]] = {}
+        self._order: list[tuple[Position, str]] = []
 
     def __len__(self) -> int:
         return len(self._order)
 
-    def add(self, value: str, place: Place) -> Moved:
-        """The value is given at this place too."""
+    def add(self, value: str, place: Position) -> FirstPositionChange:
+        """Add the value at one more position."""
         places = self._places.setdefault(value, [])
         before = places[0] if places else None
         insort(places, place)
         return self._moved(value, before, places[0])
 
-    def remove(self, value: str, place: Place) -> Moved:
-        """The value is not given at this place any more."""
+    def remove(self, value: str, place: Position) -> FirstPositionChange:
+        """Remove the value from this position."""
         places = self._places[value]
         before = places[0]
         del places[bisect_left(places, place)]
@@ -39,18 +39,18 @@ class Distinct:
         return self._moved(value, before, places[0] if places else None)
 
     def first(self, most: int) -> list[str]:
-        """The first values."""
+        """Return the first values, at most so many."""
         return [value for _, value in self._order[:most]]
 
-    def placed(self) -> list[tuple[Place, str]]:
-        """All values with their first places, in order."""
+    def with_positions(self) -> list[tuple[Position, str]]:
+        """Return all values with their first positions, in order."""
         return list(self._order)
 
-    def winner(self) -> str | None:
-        """The value given most often, of equals the first."""
+    def most_frequent(self) -> str | None:
+        """Return the value with the most positions, in case of a tie the first; None without values."""
         return min(self._places, key=lambda value: (-len(self._places[value]), self._places[value][0]), default=None)
 
-    def _moved(self, value: str, before: Place | None, after: Place | None) -> Moved:
+    def _moved(self, value: str, before: Position | None, after: Position | None) -> FirstPositionChange:
         if before != after:
             if before is not None:
                 del self._order[bisect_left(self._order, (before, value))]
@@ -59,15 +59,15 @@ class Distinct:
         return before, after
 
 
-class Frequent:
-    """Words by how often they are given."""
+class WordCounts:
+    """Words by how many contributions have them."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
         self._ranks: list[tuple[int, str]] = []
 
     def change(self, word: str, by: int) -> None:
-        """The word is given so many times more, or fewer."""
+        """Add `by`, which may be negative, to the count of the word."""
         before = self._counts.pop(word, 0)
         if before:
             del self._ranks[bisect_left(self._ranks, (-before, word))]
@@ -75,6 +75,6 @@ class Frequent:
             self._counts[word] = after
             insort(self._ranks, (-after, word))
 
-    def first(self) -> tuple[str, ...]:
-        """The keywords to write, by the alphabet: what `most_frequent` takes of all counts."""
+    def most_frequent(self) -> tuple[str, ...]:
+        """Return the keywords to store, in alphabetical order, as `fold.most_frequent` does."""
         return tuple(sorted(word for _, word in self._ranks[:MAX_KEYWORDS]))

@@ -14,7 +14,7 @@ _DELIMITER = re.compile(r"<\|#?\|?>")
 _END = re.compile(r"##|\)[ \t]*(?:\n|\Z)|\n(?=[^\w\n(]{0,4}(?:entity|relation))", re.IGNORECASE)
 
 
-def without_older(text: str) -> str:
+def without_legacy_rows(text: str) -> str:
     """The text without such records, a line break in the place of each."""
     kept: list[str] = []
     start = 0
@@ -24,7 +24,7 @@ def without_older(text: str) -> str:
     return "\n".join([*kept, text[start:]])
 
 
-def older_rows(text: str) -> Iterator[list[str]]:
+def legacy_rows(text: str) -> Iterator[list[str]]:
     """The records as fields in today's order: kind, then name, type, description or source, target, keywords, …"""
     for _, _, record in _records(text):
         kind, *values = (field.strip() for field in _DELIMITER.split(record))

@@ -10,11 +10,11 @@ from contracts.graph import Generations, Partition
 from runtime.errors import Unavailable
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Row, Table
+from services.merger.aggregate_cache import MIN_CONTRIBUTIONS, AggregateCache
 from services.merger.domain.contributions import contributions
-from services.merger.domain.descriptions import Limits
-from services.merger.domain.hub import EMPTY, OVERHEAD, Hub
+from services.merger.domain.descriptions import SummaryLimits
+from services.merger.domain.incremental_aggregate import EMPTY, OVERHEAD, IncrementalAggregate
 from services.merger.handler import on_entities_extracted, on_extents
-from services.merger.hubs import LEAST, Hubs
 from tests.support.events import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 
@@ -59,7 +59,7 @@ def says(number: int, version: int = 1) -> EntitiesExtracted:
 async def hub_of(count: int) -> tuple[Merger, Counting]:
     """A merger, with the memory that the service has, whose A and tie to B so many chunks name."""
     rows = Counting()
-    merger = Merger(rows, hubs=Hubs())
+    merger = Merger(rows, hubs=AggregateCache())
     for start in range(0, count, 50):
         await merger.merge(*(says(number) for number in range(start, min(start + 50, count))))
     return merger, rows
@@ -75,7 +75,7 @@ async def read_by(merger: Merger, rows: Counting, *events: EntitiesExtracted) ->
 async def same_as_read_whole(merger: Merger) -> bool:
     """Whether the graph is what a merger without memory makes of the same store."""
     found = await merger.picture()
-    fresh = Merger(merger.rows, hubs=Hubs(least=10**6))
+    fresh = Merger(merger.rows, hubs=AggregateCache(least=10**6))
     await fresh.merge(says(0, 50))
     await merger.merge(says(0, 50))
     return await merger.picture() == await fresh.picture() and found != {}
@@ -94,7 +94,7 @@ async def test_a_further_chunk_reads_as_little_of_a_large_hub_as_of_a_small_one(
 
 async def test_a_process_that_knows_nothing_reads_a_hub_once() -> None:
     merger, rows = await hub_of(500)
-    other = merger.replica(LEAST)
+    other = merger.replica(MIN_CONTRIBUTIONS)
     assert await read_by(other, rows, says(5000)) > 1000
     assert await read_by(other, rows, says(5001)) < 30
 
@@ -143,28 +143,28 @@ async def test_generations_and_workspaces_have_hubs_of_their_own() -> None:
     assert supports == [61, 40, 35]
 
 
-def hub(name: str, count: int) -> Hub:
+def hub(name: str, count: int) -> IncrementalAggregate:
     """A hub of so many contributions."""
-    made = Hub((name,), Limits())
+    made = IncrementalAggregate((name,), SummaryLimits())
     for number in range(count):
         made.put(contributions(extracted(document(f"d{number}"), 0, [entity(name)])))
     return made
 
 
 def test_what_was_used_longest_ago_is_forgotten_when_there_is_no_room() -> None:
-    hubs = Hubs(most=2 * EMPTY + 13 * OVERHEAD)
-    hubs.keep(SPACE, [hub("A", 5), hub("B", 5)])
-    hubs.keep(SPACE, hubs.at(SPACE, {("A",): 0}).values())
-    hubs.keep(SPACE, [hub("C", 5)])
-    assert set(hubs.at(SPACE, {("A",): 0, ("B",): 0, ("C",): 0})) == {("A",), ("C",)}
-    hubs.keep(SPACE, [hub("D", 30)])
-    assert hubs.at(SPACE, dict.fromkeys([("A",), ("B",), ("C",), ("D",)], 0)) == {}
+    hubs = AggregateCache(most=2 * EMPTY + 13 * OVERHEAD)
+    hubs.put(SPACE, [hub("A", 5), hub("B", 5)])
+    hubs.put(SPACE, hubs.get(SPACE, {("A",): 0}).values())
+    hubs.put(SPACE, [hub("C", 5)])
+    assert set(hubs.get(SPACE, {("A",): 0, ("B",): 0, ("C",): 0})) == {("A",), ("C",)}
+    hubs.put(SPACE, [hub("D", 30)])
+    assert hubs.get(SPACE, dict.fromkeys([("A",), ("B",), ("C",), ("D",)], 0)) == {}
 
 
 def test_an_older_hub_never_takes_the_place_of_a_newer_one() -> None:
-    hubs, newer, older = Hubs(), hub("A", 3), hub("A", 2)
+    hubs, newer, older = AggregateCache(), hub("A", 3), hub("A", 2)
     newer.revision, older.revision = 7, 6
-    hubs.keep(SPACE, [newer])
-    hubs.keep(SPACE, [older])
-    assert hubs.at(SPACE, {KEY: 6}) == {}
-    assert hubs.at(SPACE, {KEY: 7}) == {KEY: newer}
+    hubs.put(SPACE, [newer])
+    hubs.put(SPACE, [older])
+    assert hubs.get(SPACE, {KEY: 6}) == {}
+    assert hubs.get(SPACE, {KEY: 7}) == {KEY: newer}

@@ -9,13 +9,13 @@ from contracts.graph import Generations, Partition
 from runtime.errors import Retryable
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Row, Table
-from services.merger.adapters import RowContributions, RowSummaries
-from services.merger.domain.descriptions import LEVELS, Limits
-from services.merger.domain.hub import Hub
+from services.merger.adapters.contributions import RowContributions, RowSummaries
+from services.merger.aggregate_cache import MIN_CONTRIBUTIONS, AggregateCache
+from services.merger.domain.descriptions import LEVELS, SummaryLimits
+from services.merger.domain.incremental_aggregate import IncrementalAggregate
 from services.merger.handler import on_entities_extracted
-from services.merger.hubs import LEAST, Hubs
-from services.merger.port import Merging
-from services.merger.refold import MOST_TURNS
+from services.merger.port import MergeDependencies
+from services.merger.refold import MAX_READS
 from tests.support.events import delivered
 from tests.support.merging import SPACE, Merger
 from tests.support.summarizing import Desk, says
@@ -36,7 +36,7 @@ class CountingRows(MemoryRows):
 async def leaves_summarised(count: int, share: float = 1.0) -> tuple[Desk, CountingRows]:
     """A hub of so many descriptions, of whose groups on the lowest level that share has a summary."""
     rows = CountingRows()
-    desk = Desk(Merger(rows, hubs=Hubs()))
+    desk = Desk(Merger(rows, hubs=AggregateCache()))
     summaries = await desk.condense(*await desk.says(count))
     await desk.keep(*summaries[: max(1, round(share * len(summaries)))])
     return desk, rows
@@ -45,7 +45,7 @@ async def leaves_summarised(count: int, share: float = 1.0) -> tuple[Desk, Count
 async def hub_settled(count: int) -> tuple[Desk, CountingRows]:
     """A hub of so many descriptions that lacks nothing."""
     rows = CountingRows()
-    desk = Desk(Merger(rows, hubs=Hubs()))
+    desk = Desk(Merger(rows, hubs=AggregateCache()))
     await desk.settle(await desk.says(count))
     return desk, rows
 
@@ -61,7 +61,7 @@ async def ends(merger: Merger, rows: CountingRows, number: int) -> None:
 @pytest.mark.parametrize("count", COUNTS)
 async def test_a_restarted_merger_reads_a_hub_whose_leaves_are_summarised(count: int, share: float) -> None:
     desk, rows = await leaves_summarised(count, share)
-    restarted = desk.merger.replica(LEAST)
+    restarted = desk.merger.replica(MIN_CONTRIBUTIONS)
     await ends(restarted, rows, count)
     assert (await restarted.entities())["A"].support == count + 1
     desk.merger = restarted
@@ -72,7 +72,7 @@ async def test_a_restarted_merger_reads_a_hub_whose_leaves_are_summarised(count:
 async def test_a_restarted_merger_reads_a_hub_that_lacks_nothing(count: int) -> None:
     desk, rows = await hub_settled(count)
     text = await desk.description()
-    restarted = desk.merger.replica(LEAST)
+    restarted = desk.merger.replica(MIN_CONTRIBUTIONS)
     await ends(restarted, rows, 0)
     assert (await restarted.entities())["A"].description == text
     await ends(restarted, rows, count)
@@ -81,7 +81,7 @@ async def test_a_restarted_merger_reads_a_hub_that_lacks_nothing(count: int) -> 
 @pytest.mark.parametrize("count", [100, 400])
 async def test_a_hub_that_finds_no_room_in_memory_is_read_at_each_document(count: int) -> None:
     desk, rows = await hub_settled(count)
-    forgetful = Merger(rows, desk.merger.graph, Hubs(most=0))
+    forgetful = Merger(rows, desk.merger.graph, AggregateCache(most=0))
     for number in range(3):
         await ends(forgetful, rows, count + number)
 
@@ -89,7 +89,7 @@ async def test_a_hub_that_finds_no_room_in_memory_is_read_at_each_document(count
 @pytest.mark.parametrize("count", [100, 400])
 async def test_replicas_that_take_turns_read_each_others_hub(count: int) -> None:
     desk, rows = await hub_settled(count)
-    other = desk.merger.replica(LEAST)
+    other = desk.merger.replica(MIN_CONTRIBUTIONS)
     for number in range(2):
         await ends(other, rows, count + 2 * number)
         await ends(desk.merger, rows, count + 2 * number + 1)
@@ -101,7 +101,7 @@ async def test_replicas_that_take_turns_read_each_others_hub(count: int) -> None
 async def test_a_rebuild_reads_the_summaries_of_the_log(count: int, summaries_first: bool) -> None:
     desk, rows = await hub_settled(count)
     live, anew = await desk.merger.picture(), Partition("w", 2)
-    rebuilt = Desk(Merger(rows, desk.merger.graph, Hubs()))
+    rebuilt = Desk(Merger(rows, desk.merger.graph, AggregateCache()))
     generations = Generations(graph=2)
     events = [delivered(says(number), number + 1) for number in range(count)]
     steps: list[DescriptionSummarized] = desk.summaries
@@ -117,7 +117,7 @@ async def test_a_rebuild_reads_the_summaries_of_the_log(count: int, summaries_fi
 class Restless(RowSummaries):
     """Summaries that somebody changes whenever they are read."""
 
-    hub: Hub | None = None
+    hub: IncrementalAggregate | None = None
 
     async def get(self, space: Partition, hashes: Collection[str]) -> dict[str, str]:
         if self.hub:
@@ -127,12 +127,12 @@ class Restless(RowSummaries):
 
 async def test_summaries_that_change_at_every_look_give_the_others_a_turn() -> None:
     rows = CountingRows()
-    hubs, summaries = Hubs(), Restless(rows)
-    merging = Merging(RowContributions(rows), summaries, Merger().graph, Limits(), hubs)
+    hubs, summaries = AggregateCache(), Restless(rows)
+    merging = MergeDependencies(RowContributions(rows), summaries, Merger().graph, SummaryLimits(), hubs)
     batch = [delivered(says(number), number + 1) for number in range(40)]
     await on_entities_extracted(batch, Generations(), merging=merging)
-    (summaries.hub,) = hubs.at(SPACE, {("A",): 1}).values()
+    (summaries.hub,) = hubs.get(SPACE, {("A",): 1}).values()
     before = rows.reads
     with pytest.raises(Retryable, match="change faster"):
         await on_entities_extracted([delivered(says(40), 41)], Generations(), merging=merging)
-    assert rows.reads - before == MOST_TURNS
+    assert rows.reads - before == MAX_READS

@@ -6,7 +6,7 @@ import pytest
 
 from contracts.events import ChunksCreated, DocumentAdded
 from contracts.graph import Generations
-from contracts.values import Chunk, Chunking, ExtractedEntity, ExtractedRelation, Given, Knowledge
+from contracts.values import Chunk, Chunking, CustomExtraction, CustomKnowledge, ExtractedEntity, ExtractedRelation
 from runtime.bus.memory import MemoryBlobs
 from runtime.errors import Poison
 from services.chunker.handler import on_document_added
@@ -24,7 +24,7 @@ TIE = {
 
 
 async def made(size: int = 1000, **knowledge: Any) -> tuple[Chunk, ...]:
-    event = DocumentAdded(document_id="d", knowledge=Knowledge.model_validate(knowledge))
+    event = DocumentAdded(document_id="d", knowledge=CustomKnowledge.model_validate(knowledge))
     facts = await on_document_added(
         delivered(event),
         Generations(),
@@ -47,7 +47,7 @@ async def test_a_chunk_carries_what_was_said_with_its_source() -> None:
     )
     assert (chunk.id, chunk.order, chunk.content) == ("d-chunk-000", 0, "The tide mill & its quay.")
     assert chunk.tokens == len(chunk.content)
-    assert chunk.given == Given(
+    assert chunk.given == CustomExtraction(
         entities=(ExtractedEntity(name="Tide mill", type="building", description="Driven by the tide."),),
         relations=(
             ExtractedRelation(
@@ -63,7 +63,7 @@ async def test_a_chunk_carries_what_was_said_with_its_source() -> None:
 
 async def test_a_chunk_of_which_nothing_was_said_is_given_all_the_same() -> None:
     (chunk,) = await made(chunks=[{"content": "Alone."}])
-    assert chunk.given == Given()
+    assert chunk.given == CustomExtraction()
 
 
 async def test_a_long_chunk_stays_as_it_was_given() -> None:
@@ -77,7 +77,7 @@ async def test_of_two_chunks_with_one_source_the_first_carries_what_was_said() -
         entities=[{**MILL, "source_id": "s"}],
     )
     assert first.given is not None and len(first.given.entities) == 1
-    assert second.given == Given()
+    assert second.given == CustomExtraction()
 
 
 async def test_what_names_no_chunk_is_written_down_in_a_chunk_of_its_own() -> None:
@@ -86,7 +86,7 @@ async def test_what_names_no_chunk_is_written_down_in_a_chunk_of_its_own() -> No
         entities=[{**MILL, "source_id": "gone"}, {"name": "Quay"}],
         relations=[TIE],
     )
-    assert text.given == Given()
+    assert text.given == CustomExtraction()
     assert own.content == (
         "Tide mill (building): Driven by the tide.\nQuay\nTide mill, Brackwater (place): It stands there."
     )

@@ -1,4 +1,4 @@
-"""What all adapters of `Rows` do alike: check names and keys against the law, and turn rows into JSON and back."""
+"""Rows as JSON, and their keys and names checked against the contract of `Rows`; used by every adapter."""
 
 import re
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ _SMALLEST, _GREATEST = -(2**63), 2**63 - 1
 T = TypeVar("T")
 
 
-def indexed(table: str, *names: str) -> tuple[str, ...]:
+def indexed_fields(table: str, *names: str) -> tuple[str, ...]:
     """The indexed fields of a table. Raises InvalidInput if there is no such table or `names` has any other field."""
     if table not in INDEXES:
         raise InvalidInput(f"there is no table {table!r:.80}")
@@ -32,7 +32,7 @@ def indexed(table: str, *names: str) -> tuple[str, ...]:
 
 
 def encode(key: str, row: Row) -> str:
-    """The row as JSON text. Raises InvalidInput for a key, a value or a size that the law forbids."""
+    """The row as JSON text. Raises InvalidInput for a key, a value or a size that the contract forbids."""
     checked_key(key)
     try:
         body = orjson.dumps(row)
@@ -55,29 +55,29 @@ def checked_key(key: str) -> str:
     return key
 
 
-def values(table: Table, key: str, row: Row) -> tuple[Scalar, ...]:
+def indexed_values(table: Table, key: str, row: Row) -> tuple[Scalar, ...]:
     """The values of the table's indexed fields, None where the row has none. Raises InvalidInput for other types."""
     found = tuple(row.get(name) for name in INDEXES[table.name])
     for name, value in zip(INDEXES[table.name], found, strict=True):
-        if value is not None and type(value) is not str and not fits(value):
+        if value is not None and type(value) is not str and not is_int64(value):
             raise InvalidInput(f"the row {key} has neither text nor a 64-bit integer in the indexed field {name}")
     return found
 
 
-def fits(value: object) -> bool:
+def is_int64(value: object) -> bool:
     """Whether this is an integer of 64 bits (and no truth value)."""
     return type(value) is int and _SMALLEST <= value <= _GREATEST
 
 
-def plain(name: str) -> bool:
+def is_plain_name(name: str) -> bool:
     """Whether a field's name means nothing special to any store."""
     return _NAME.fullmatch(name) is not None
 
 
-def guard(key: str, row: Row, field: str) -> int:
+def version_field(key: str, row: Row, field: str) -> int:
     """The integer that `put_newer` compares. Raises InvalidInput if the row has none."""
     value = row.get(field)
-    if not plain(field) or not fits(value):
+    if not is_plain_name(field) or not is_int64(value):
         raise InvalidInput(f"the row {key} has no 64-bit integer in the field {field!r:.80}")
     return int(value)  # type: ignore[arg-type]
 

@@ -4,7 +4,7 @@ from contracts.graph import Entity, Relation, VectorRow
 from contracts.ids import chunk_vector_id, entity_vector_id, relation_vector_id, sha256
 from contracts.values import Chunk, DocumentVersion
 
-EMBEDDED = 1200
+MAX_EMBEDDED = 1200
 """Characters of a description that are embedded, about what the offline model reads at once. The first fragments say
 what a thing is; and a hub whose description grows behind them need not be embedded again."""
 
@@ -25,7 +25,7 @@ def chunk_row(document: DocumentVersion, chunk: Chunk) -> VectorRow:
 
 def entity_row(entity: Entity) -> VectorRow:
     """`name⏎description`."""
-    text = f"{entity.name}\n{entity.description[:EMBEDDED]}"
+    text = f"{entity.name}\n{entity.description[:MAX_EMBEDDED]}"
     return VectorRow(
         id=entity_vector_id(entity.name),
         text=text,
@@ -37,7 +37,7 @@ def entity_row(entity: Entity) -> VectorRow:
 
 def relation_row(relation: Relation) -> VectorRow:
     """`keywords⇥source⏎target⏎description`, the names sorted."""
-    text = f"{','.join(relation.keywords)}\t{relation.source}\n{relation.target}\n{relation.description[:EMBEDDED]}"
+    text = f"{','.join(relation.keywords)}\t{relation.source}\n{relation.target}\n{relation.description[:MAX_EMBEDDED]}"
     return VectorRow(
         id=relation_vector_id(relation.source, relation.target),
         text=text,

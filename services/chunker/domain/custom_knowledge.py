@@ -10,20 +10,20 @@ from contracts.ids import chunk_id
 from contracts.text import sanitize
 from contracts.values import (
     Chunk,
+    CustomEntity,
+    CustomExtraction,
+    CustomKnowledge,
+    CustomRelation,
     ExtractedEntity,
     ExtractedRelation,
-    Given,
-    Knowledge,
-    KnownEntity,
-    KnownRelation,
 )
 from runtime.errors import Poison
-from services.chunker.domain.passages import Tokens
+from services.chunker.domain.passages import TokenCodec
 
-Row = KnownEntity | KnownRelation
+Row = CustomEntity | CustomRelation
 
 
-def chunks(document_id: str, knowledge: Knowledge, tokens: Tokens, size: int) -> Iterator[Chunk]:
+def chunks(document_id: str, knowledge: CustomKnowledge, tokens: TokenCodec, size: int) -> Iterator[Chunk]:
     """The chunks as they were given, then what belongs to none of them, in chunks of about `size` tokens.
 
     Raises Poison when nothing of it can be printed.
@@ -45,17 +45,17 @@ def chunks(document_id: str, knowledge: Knowledge, tokens: Tokens, size: int) ->
         raise Poison("the knowledge is empty once control characters and blanks are gone")
 
 
-def _chunk(document_id: str, order: int, content: str, rows: Sequence[Row], tokens: Tokens) -> Chunk:
+def _chunk(document_id: str, order: int, content: str, rows: Sequence[Row], tokens: TokenCodec) -> Chunk:
     return Chunk(
         id=chunk_id(document_id, order),
         order=order,
         tokens=len(tokens.encode(content)),
         content=content,
-        given=Given(
+        given=CustomExtraction(
             entities=tuple(
                 ExtractedEntity(name=row.name, type=row.type, description=row.description)
                 for row in rows
-                if isinstance(row, KnownEntity)
+                if isinstance(row, CustomEntity)
             ),
             relations=tuple(
                 ExtractedRelation(
@@ -66,13 +66,13 @@ def _chunk(document_id: str, order: int, content: str, rows: Sequence[Row], toke
                     weight=row.weight,
                 )
                 for row in rows
-                if isinstance(row, KnownRelation)
+                if isinstance(row, CustomRelation)
             ),
         ),
     )
 
 
-def _pages(rows: Iterable[Row], tokens: Tokens, size: int) -> Iterator[tuple[str, list[Row]]]:
+def _pages(rows: Iterable[Row], tokens: TokenCodec, size: int) -> Iterator[tuple[str, list[Row]]]:
     """Rows and what is written of them, as many as fit `size` tokens, at least one."""
     lines: list[str] = []
     written: list[Row] = []
@@ -93,7 +93,7 @@ def _pages(rows: Iterable[Row], tokens: Tokens, size: int) -> Iterator[tuple[str
 
 
 def _line(row: Row) -> str:
-    if isinstance(row, KnownEntity):
+    if isinstance(row, CustomEntity):
         said = f"{row.name} ({row.type})" if row.type else row.name
     else:
         said = f"{row.source}, {row.target}"

@@ -17,11 +17,11 @@ from contracts.contribution_rows import (
 )
 from contracts.graph import DocumentBounds, Partition
 from contracts.values import EditedValues
-from runtime.stores.documents.extents import RowExtents
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.port import Row, Rows, Table
 from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.edits import Edit
-from services.merger.port import Line
+from services.merger.port import ContributionKey
 
 _FIELDS = {field.name for field in fields(Contribution)}
 _PAGE = 1000
@@ -31,41 +31,47 @@ class RowContributions:
     """`Contributions` over `Rows`: one row per chunk and key, one per chunk for its version, one counter per key."""
 
     def __init__(self, rows: Rows) -> None:
-        self._rows, self._extents = rows, RowExtents(rows, "graph_extents")
+        self._rows, self._extents = rows, RowDocumentBounds(rows, "graph_extents")
 
     async def replace(
-        self, space: Partition, said: Mapping[str, tuple[int, Sequence[Contribution]]]
+        self, space: Partition, contributions: Mapping[str, tuple[int, Sequence[Contribution]]]
     ) -> dict[str, set[Key]]:
         """See `Contributions.replace`."""
-        new = {row_key(c.names, c.chunk_id): contribution_row(asdict(c)) for _, some in said.values() for c in some}
-        new |= dict(marker_row(chunk, version) for chunk, (version, _) in said.items())
+        new = {
+            row_key(c.names, c.chunk_id): contribution_row(asdict(c))
+            for _, some in contributions.values()
+            for c in some
+        }
+        new |= dict(marker_row(chunk, version) for chunk, (version, _) in contributions.items())
         await self._rows.put_newer(_contributions(space), new, "guard")
-        found = await self._settled(space, {"chunk_id": list(said)})
+        found = await self._retract_stale(space, {"chunk_id": list(contributions)})
         # Read back rather than computed: after a crash the retractions of the first attempt must be found again.
-        touched: dict[str, set[Key]] = {chunk: set() for chunk in said}
+        touched: dict[str, set[Key]] = {chunk: set() for chunk in contributions}
         for row in found:
             if row["names"]:
                 touched[row["chunk_id"]].add(tuple(row["names"]))
         return touched
 
-    async def limit(self, space: Partition, extents: Mapping[str, DocumentBounds]) -> dict[str, set[Line]]:
-        """See `Contributions.limit`."""
+    async def apply_bounds(
+        self, space: Partition, extents: Mapping[str, DocumentBounds]
+    ) -> dict[str, set[ContributionKey]]:
+        """See `Contributions.apply_bounds`."""
         before = await self._extents.put(space, extents)
-        touched: dict[str, set[Line]] = {document: set() for document in extents}
+        touched: dict[str, set[ContributionKey]] = {document: set() for document in extents}
         # A document's first extent ends nothing: what it says is as new as the extent itself.
         look = [document for document, extent in extents.items() if document in before or not extent.count]
         if look:
-            await self._settled(space, {"document_id": look})
+            await self._retract_stale(space, {"document_id": look})
             standing = await self._extents.get(space, look)
             for _, row in await self._rows.find(_contributions(space), {"document_id": look}):
                 if row["names"] and row["order"] >= standing[row["document_id"]].count:
                     touched[row["document_id"]].add((tuple(row["names"]), row["chunk_id"]))
         return touched
 
-    async def _settled(self, space: Partition, where: Mapping[str, list[str]]) -> list[Row]:
-        """The rows, once none of them is left that a newer version of its chunk or document has taken back.
+    async def _retract_stale(self, space: Partition, where: Mapping[str, list[str]]) -> list[Row]:
+        """Retract the rows that a newer version of their chunk or document has replaced, and return all of them.
 
-        Another replica may write another version at this moment: whoever looks last sees both, and retracts.
+        Another replica may write another version at this moment: whoever reads last sees both, and retracts.
         """
         while True:
             found = await self._rows.find(_contributions(space), dict(where))
@@ -83,20 +89,20 @@ class RowContributions:
                 return [row for _, row in found]
             await self._rows.put_newer(_contributions(space), stale, "guard")
 
-    async def revisions(self, space: Partition, keys: Sequence[Key]) -> dict[Key, int]:
-        """See `Contributions.revisions`."""
+    async def increment_revisions(self, space: Partition, keys: Sequence[Key]) -> dict[Key, int]:
+        """See `Contributions.increment_revisions`."""
         hashes = {key_hash(key): key for key in keys}
         counted = await self._rows.increment(Table("revisions", space), list(hashes))
         return {hashes[hashed]: number for hashed, number in counted.items()}
 
-    async def counted(self, space: Partition, keys: Collection[Key]) -> dict[Key, int]:
-        """See `Contributions.counted`."""
+    async def revisions(self, space: Partition, keys: Collection[Key]) -> dict[Key, int]:
+        """See `Contributions.revisions`."""
         hashes = {key_hash(key): key for key in keys}
         found = await self._rows.get(Table("revisions", space), list(hashes))
         return {hashes[hashed]: row["n"] for hashed, row in found.items()}
 
-    async def of(self, space: Partition, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
-        """See `Contributions.of`."""
+    async def by_key(self, space: Partition, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
+        """See `Contributions.by_key`."""
         found: dict[Key, list[Contribution]] = defaultdict(list)
         if keys:
             for _, row in await self._rows.find(_contributions(space), {"key": [key_hash(key) for key in keys]}):
@@ -104,8 +110,8 @@ class RowContributions:
                 found[contribution.names].append(contribution)
         return {key: found[key] for key in keys}
 
-    async def among(self, space: Partition, chunks: Mapping[Key, Collection[str]]) -> dict[Key, list[Contribution]]:
-        """See `Contributions.among`."""
+    async def of_chunks(self, space: Partition, chunks: Mapping[Key, Collection[str]]) -> dict[Key, list[Contribution]]:
+        """See `Contributions.of_chunks`."""
         lines = {row_key(key, chunk): key for key, some in chunks.items() for chunk in some}
         rows = await self._rows.get(_contributions(space), list(lines)) if lines else {}
         found: dict[Key, list[Contribution]] = {key: [] for key in chunks}
@@ -113,14 +119,16 @@ class RowContributions:
             found[lines[line]].append(_contribution(row))
         return found
 
-    async def at(self, space: Partition, names: Collection[str]) -> set[Key]:
-        """See `Contributions.at`."""
+    async def keys_with_names(self, space: Partition, names: Collection[str]) -> set[Key]:
+        """See `Contributions.keys_with_names`."""
         hashes = [key_hash((name,)) for name in names]
         sides = [await self._rows.find(_contributions(space), {side: hashes}) for side in ("left", "right")]
         return {tuple(row["names"]) for side in sides for _, row in side}
 
-    async def put_folded(self, space: Partition, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]) -> None:
-        """See `Contributions.put_folded`."""
+    async def put_original_keys(
+        self, space: Partition, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]
+    ) -> None:
+        """See `Contributions.put_original_keys`."""
         rows = {key_hash(key): folded_row(raws, revision) for key, (revision, raws) in folded.items()}
         await self._rows.put_newer(Table(FOLDED_TABLE, space), rows, "guard")
 

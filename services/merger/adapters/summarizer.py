@@ -1,4 +1,4 @@
-"""The language model that condenses descriptions."""
+"""Summarises descriptions with a language model."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ from services.merger.port import Summary
 
 
 class ModelSummarizer:
-    """`Summarizer` over a chat model. What was paid for is kept in the document store, for no generation replaces it.
+    """`Summarizer` over a chat model, with a cache in the document store that no rebuild replaces.
 
     `context` and `length` are in tokens: of what one call reads, and of what it is asked to write at most.
     """

@@ -6,15 +6,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.merger.domain.descriptions import LEVELS, Described, Limits, depth_of, describe
-from services.merger.domain.fold import Place
-from services.merger.domain.tree import Tree
+from services.merger.domain.description_tree import DescriptionTree
+from services.merger.domain.descriptions import LEVELS, Description, SummaryLimits, depth_of, describe
+from services.merger.domain.fold import Position
 
 KEY = ("A",)
-ALL_LIMITS = [Limits(), Limits(fragments=2), Limits(fragments=3, tokens=12), Limits(fragments=1000, tokens=150)]
+ALL_LIMITS = [
+    SummaryLimits(),
+    SummaryLimits(fragments=2),
+    SummaryLimits(fragments=3, tokens=12),
+    SummaryLimits(fragments=1000, tokens=150),
+]
 
 
-def place(number: int) -> Place:
+def place(number: int) -> Position:
     """Where fragment `number` stands."""
     return (number, "d", 0, "entity", KEY, f"chunk-{number}")
 
@@ -24,40 +29,40 @@ def fragment(number: int) -> str:
     return f"fragment {number}" + " long" * (30 if number % 7 == 0 else 0)
 
 
-def planted(numbers: list[int], limits: Limits) -> Tree:
+def planted(numbers: list[int], limits: SummaryLimits) -> DescriptionTree:
     """A tree of these fragments, that was never told of a summary."""
-    tree = Tree(KEY, limits)
+    tree = DescriptionTree(KEY, limits)
     for number in numbers:
         tree.add(fragment(number), place(number))
     return tree
 
 
-def pure(numbers: list[int], known: dict[str, str], limits: Limits) -> Described:
+def pure(numbers: list[int], known: dict[str, str], limits: SummaryLimits) -> Description:
     """What the same fragments and summaries make at once."""
     return describe(KEY, [fragment(number) for number in sorted(numbers)], known, limits)
 
 
-def all_summaries(numbers: list[int], limits: Limits) -> dict[str, str]:
+def all_summaries(numbers: list[int], limits: SummaryLimits) -> dict[str, str]:
     """Every summary that is made until nothing lacks, leaves first."""
     known: dict[str, str] = {}
-    while lacking := pure(numbers, known, limits).lacking:
+    while lacking := pure(numbers, known, limits).missing_summaries:
         known |= {group.hash: f"summary {group.hash[:6]} of {len(group.texts)}" for group in lacking}
     return known
 
 
-def walk(tree: Tree, known: dict[str, str]) -> int:
+def walk(tree: DescriptionTree, known: dict[str, str]) -> int:
     """Look for summaries until none is left to ask for, and tell the tree all it ever found each time."""
     found: dict[str, str] = {}
     for turn in range(LEVELS + 2):
-        if not (hashes := tree.unasked()):
+        if not (hashes := tree.pending_summaries()):
             return turn
         found |= {hash: known[hash] for hash in hashes & known.keys()}
-        tree.learn(found, hashes)
+        tree.apply_summaries(found, hashes)
     raise AssertionError("the tree asks for ever")
 
 
 @st.composite
-def states(draw: st.DrawFn) -> tuple[list[int], Limits, dict[str, str]]:
+def states(draw: st.DrawFn) -> tuple[list[int], SummaryLimits, dict[str, str]]:
     """Fragments, limits, and which of all their summaries are known."""
     count = draw(st.one_of(st.integers(1, 40), st.integers(33, 150), st.sampled_from([512, 513, 560])))
     dice = draw(st.randoms(use_true_random=False))
@@ -71,30 +76,30 @@ def states(draw: st.DrawFn) -> tuple[list[int], Limits, dict[str, str]]:
 @settings(deadline=None, max_examples=100)
 @given(states())
 def test_from_every_state_of_knowledge_a_look_per_level_leads_to_the_end(
-    state: tuple[list[int], Limits, dict[str, str]],
+    state: tuple[list[int], SummaryLimits, dict[str, str]],
 ) -> None:
     numbers, limits, known = state
     tree = planted(numbers, limits)
     assert walk(tree, known) <= depth_of(len(numbers)) + 1
-    assert tree.described() == pure(numbers, known, limits)
+    assert tree.description() == pure(numbers, known, limits)
     every = all_summaries(numbers, limits)
     for _ in range(LEVELS + 2):
-        if not (lacking := tree.described().lacking):
+        if not (lacking := tree.description().missing_summaries):
             break
         known = known | {group.hash: every[group.hash] for group in lacking if group.hash in every}
-        tree.learn(known, ())
+        tree.apply_summaries(known, ())
         walk(tree, known)
-        assert tree.described() == pure(numbers, known, limits)
-    assert tree.described() == pure(numbers, every, limits)
+        assert tree.description() == pure(numbers, known, limits)
+    assert tree.description() == pure(numbers, every, limits)
 
 
 @settings(deadline=None, max_examples=50)
 @given(states(), st.randoms(use_true_random=False))
 def test_a_tree_that_grows_and_shrinks_comes_to_its_end_after_every_step(
-    state: tuple[list[int], Limits, dict[str, str]], dice: Random
+    state: tuple[list[int], SummaryLimits, dict[str, str]], dice: Random
 ) -> None:
     numbers, limits, known = state
-    tree, here = Tree(KEY, limits), list[int]()
+    tree, here = DescriptionTree(KEY, limits), list[int]()
     for _ in range(6):
         for number in dice.sample(numbers, dice.randint(1, len(numbers))):
             if number in here:
@@ -105,42 +110,42 @@ def test_a_tree_that_grows_and_shrinks_comes_to_its_end_after_every_step(
                 tree.add(fragment(number), place(number))
         new = all_summaries(here, limits) if dice.random() < 0.5 else {}
         known = known | new
-        tree.learn(new, ())
+        tree.apply_summaries(new, ())
         walk(tree, known)
-        assert tree.described() == pure(here, known, limits)
+        assert tree.description() == pure(here, known, limits)
 
 
 @pytest.mark.parametrize("count", [1, 31, 40, 100, 200, 400, 600])
 def test_learning_again_what_is_known_leaves_nothing_unasked(count: int) -> None:
-    numbers, limits = list(range(count)), Limits()
+    numbers, limits = list(range(count)), SummaryLimits()
     tree, every = planted(numbers, limits), all_summaries(numbers, limits)
     walk(tree, every)
-    end = tree.described()
+    end = tree.description()
     for known in (every, every, dict(list(every.items())[:3]), {}):
-        tree.learn(known, ())
-        assert tree.unasked() == set()
-        assert tree.described() == end
+        tree.apply_summaries(known, ())
+        assert tree.pending_summaries() == set()
+        assert tree.description() == end
 
 
 def test_two_that_learn_in_turn_do_not_undo_each_other() -> None:
-    numbers, limits = list(range(200)), Limits()
+    numbers, limits = list(range(200)), SummaryLimits()
     tree, every = planted(numbers, limits), all_summaries(numbers, limits)
-    leaves = {group.hash: every[group.hash] for group in pure(numbers, {}, limits).lacking}
+    leaves = {group.hash: every[group.hash] for group in pure(numbers, {}, limits).missing_summaries}
     for _ in range(LEVELS + 2):
         for _ in range(2):
-            hashes = tree.unasked()
-            tree.learn({hash: every[hash] for hash in hashes} | leaves, hashes)
-    assert tree.unasked() == set()
-    assert tree.described() == pure(numbers, every, limits)
+            hashes = tree.pending_summaries()
+            tree.apply_summaries({hash: every[hash] for hash in hashes} | leaves, hashes)
+    assert tree.pending_summaries() == set()
+    assert tree.description() == pure(numbers, every, limits)
 
 
 def test_a_newer_text_for_a_known_group_reaches_the_top() -> None:
-    numbers, limits = list(range(100)), Limits()
+    numbers, limits = list(range(100)), SummaryLimits()
     tree, every = planted(numbers, limits), all_summaries(numbers, limits)
     walk(tree, every)
-    leaf = pure(numbers, {}, limits).lacking[0].hash
+    leaf = pure(numbers, {}, limits).missing_summaries[0].hash
     changed = {**every, leaf: "another text, earlier in the log"}
-    tree.learn({leaf: changed[leaf]}, ())
+    tree.apply_summaries({leaf: changed[leaf]}, ())
     walk(tree, changed)
-    assert tree.described() == pure(numbers, changed, limits)
-    assert tree.described().lacking, "the group above reads another text now"
+    assert tree.description() == pure(numbers, changed, limits)
+    assert tree.description().missing_summaries, "the group above reads another text now"

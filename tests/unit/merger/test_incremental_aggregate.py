@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.merger.domain.contributions import Contribution, Key, Kind
-from services.merger.domain.descriptions import Described, Limits, describe
+from services.merger.domain.descriptions import Description, SummaryLimits, describe
 from services.merger.domain.edits import Edits
-from services.merger.domain.fold import MAX_KEYWORDS, Tally, fragments, standing, tally
-from services.merger.domain.hub import EMPTY, Hub
+from services.merger.domain.fold import MAX_KEYWORDS, Aggregate, active_contributions, aggregate, fragments
+from services.merger.domain.incremental_aggregate import EMPTY, IncrementalAggregate
 
 ENTITY, RELATION = ("A",), ("A", "B")
-LIMITS = Limits(fragments=3, tokens=40)
+LIMITS = SummaryLimits(fragments=3, tokens=40)
 
 
 def contribution(dice: Random, key: Key, chunk: int, variety: int) -> Contribution:
@@ -36,22 +36,24 @@ def contribution(dice: Random, key: Key, chunk: int, variety: int) -> Contributi
     )
 
 
-def made(key: Key, said: dict[str, Contribution], summaries: dict[str, str]) -> tuple[Tally, Described]:
+def made(key: Key, said: dict[str, Contribution], summaries: dict[str, str]) -> tuple[Aggregate, Description]:
     """What the pure functions make of the whole set."""
-    ordered = standing(said.values(), Edits())
-    return tally(ordered), describe(key, fragments(ordered), summaries, LIMITS)
+    ordered = active_contributions(said.values(), Edits())
+    return aggregate(ordered), describe(key, fragments(ordered), summaries, LIMITS)
 
 
-def kept(hub: Hub, summaries: dict[str, str]) -> tuple[Tally, Described]:
+def kept(hub: IncrementalAggregate, summaries: dict[str, str]) -> tuple[Aggregate, Description]:
     """What the hub says once it has looked for the summaries it has not asked for."""
-    while hashes := hub.fragments.unasked():
-        hub.fragments.learn({hash: summaries[hash] for hash in hashes & summaries.keys()}, hashes)
-    return hub.tally(), hub.fragments.described()
+    while hashes := hub.fragments.pending_summaries():
+        hub.fragments.apply_summaries({hash: summaries[hash] for hash in hashes & summaries.keys()}, hashes)
+    return hub.aggregate(), hub.fragments.description()
 
 
-def step(dice: Random, key: Key, hub: Hub, said: dict[str, Contribution], summaries: dict[str, str]) -> None:
+def step(
+    dice: Random, key: Key, hub: IncrementalAggregate, said: dict[str, Contribution], summaries: dict[str, str]
+) -> None:
     """Some chunks say something new, say it again or take it back; or a summary is put, or put anew."""
-    lacking = made(key, said, summaries)[1].lacking
+    lacking = made(key, said, summaries)[1].missing_summaries
     if lacking and dice.random() < 0.4:
         new = {group.hash: f"summary {dice.randrange(3)}" for group in lacking}
         if dice.random() < 0.3:
@@ -59,7 +61,7 @@ def step(dice: Random, key: Key, hub: Hub, said: dict[str, Contribution], summar
                 hash: text + " first" for hash, text in dice.sample(sorted(summaries.items()), min(2, len(summaries)))
             }
         summaries |= new
-        hub.learn(new)
+        hub.apply_summaries(new)
         return
     some = [
         contribution(dice, key, dice.randrange(60), dice.choice([3, 80])) for _ in range(dice.choice([1, 1, 8, 30]))
@@ -78,7 +80,7 @@ def step(dice: Random, key: Key, hub: Hub, said: dict[str, Contribution], summar
 @settings(deadline=None, max_examples=150)
 @given(st.randoms(use_true_random=False), st.booleans())
 def test_after_any_steps_a_hub_says_what_the_set_says(key: Key, dice: Random, looks: bool) -> None:
-    hub, said, summaries = Hub(key, LIMITS), dict[str, Contribution](), dict[str, str]()
+    hub, said, summaries = IncrementalAggregate(key, LIMITS), dict[str, Contribution](), dict[str, str]()
     for _ in range(25):
         step(dice, key, hub, said, summaries)
         if looks:
@@ -89,36 +91,36 @@ def test_after_any_steps_a_hub_says_what_the_set_says(key: Key, dice: Random, lo
 @pytest.mark.parametrize("key", [ENTITY, RELATION], ids=str)
 def test_a_hub_of_thousands_grows_and_shrinks_through_all_levels(key: Key) -> None:
     dice = Random(1)
-    hub, said, summaries = Hub(key, LIMITS), dict[str, Contribution](), dict[str, str]()
+    hub, said, summaries = IncrementalAggregate(key, LIMITS), dict[str, Contribution](), dict[str, str]()
     chunks = dice.sample(range(9000), 9000)
     for start in range(0, 9000, 1500):
         some = [contribution(dice, key, chunk, 100_000) for chunk in chunks[start : start + 1500]]
         hub.put(some)
         said |= {one.chunk_id: one for one in some}
         assert kept(hub, summaries) == made(key, said, summaries)
-        while lacking := made(key, said, summaries)[1].lacking:
+        while lacking := made(key, said, summaries)[1].missing_summaries:
             summaries |= {group.hash: f"summary {group.hash[:8]}" for group in lacking}
-            hub.learn({group.hash: summaries[group.hash] for group in lacking})
+            hub.apply_summaries({group.hash: summaries[group.hash] for group in lacking})
         assert kept(hub, summaries) == made(key, said, summaries)
-    assert len(hub.tally().keywords) == (MAX_KEYWORDS if len(key) == 2 else len(hub.tally().keywords))
+    assert len(hub.aggregate().keywords) == (MAX_KEYWORDS if len(key) == 2 else len(hub.aggregate().keywords))
     for chunk in dice.sample(sorted(said), 8990):
         said[chunk] = replace(said[chunk], retracted=True)
         hub.put([said[chunk]])
     assert kept(hub, summaries) == made(key, said, summaries)
     hub.put(replace(one, retracted=True) for one in said.values())
-    assert (hub.tally(), hub.fragments.described(), hub.size) == (Tally(), Described(""), EMPTY)
+    assert (hub.aggregate(), hub.fragments.description(), hub.size) == (Aggregate(), Description(""), EMPTY)
 
 
 def test_a_summary_that_came_while_it_did_not_matter_is_not_missed() -> None:
     dice, key = Random(2), ENTITY
     ends = [replace(contribution(dice, key, n, 9), kind="end", description=f"tie {n}") for n in range(4)]
-    hub = Hub(key, LIMITS)
+    hub = IncrementalAggregate(key, LIMITS)
     hub.put(ends)
     summaries: dict[str, str] = {}
-    (group,) = kept(hub, summaries)[1].lacking
+    (group,) = kept(hub, summaries)[1].missing_summaries
     real = replace(contribution(dice, key, 50, 9), kind="entity")
     hub.put([real])
     summaries[group.hash] = "of the ties"
-    hub.learn(summaries)
+    hub.apply_summaries(summaries)
     hub.put([replace(real, retracted=True)])
-    assert kept(hub, summaries)[1] == Described("of the ties")
+    assert kept(hub, summaries)[1] == Description("of the ties")

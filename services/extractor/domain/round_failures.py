@@ -2,10 +2,10 @@
 
 from collections import OrderedDict
 
-MOST_FAILURES = 5
+MAX_FAILURES = 5
 """Failures of one round, each behind an answer to something else, after which it is given up."""
 
-MOST_ROUNDS = 10_000
+MAX_ROUNDS = 10_000
 """Rounds that are remembered, the longest untouched forgotten first."""
 
 
@@ -16,18 +16,18 @@ class RoundFailures:
         self._answers = 0
         self._failures: OrderedDict[str, tuple[int, int]] = OrderedDict()
 
-    def answered(self, round: str = "") -> None:
+    def record_answer(self, round: str = "") -> None:
         """The model has answered something: this round, if it is named."""
         self._answers += 1
         self._failures.pop(round, None)
 
-    def failed(self, round: str) -> bool:
+    def record_failure(self, round: str) -> bool:
         """Note that this round failed, and say whether it is to be given up."""
         count, answers = self._failures.get(round, (0, -1))
         if answers != self._answers:
             count += 1
         self._failures[round] = count, self._answers
         self._failures.move_to_end(round)
-        while len(self._failures) > MOST_ROUNDS:
+        while len(self._failures) > MAX_ROUNDS:
             self._failures.popitem(last=False)
-        return count >= MOST_FAILURES
+        return count >= MAX_FAILURES

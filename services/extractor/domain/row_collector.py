@@ -17,7 +17,7 @@ _PLACEHOLDER = re.compile(r"<[\w ]{1,40}>$")
 _COMMA = re.compile("[,，]")
 
 
-class Collected:
+class RowCollector:
     """The rows of one answer, each name and pair once, the first one counting. What breaks a rule is left out.
 
     At most `max_entities` entities, `max_records` rows and 80 KiB of text are taken.
@@ -28,7 +28,7 @@ class Collected:
         self.relations: dict[tuple[str, str], ExtractedRelation] = {}
         self._max_entities, self._max_records, self._bytes = max_entities, max_records, 0
 
-    def entity(self, name: str, kind: str, description: str) -> None:
+    def add_entity(self, name: str, kind: str, description: str) -> None:
         """A row about an entity, as it was written."""
         name, kind, description = _name(name), _type(kind), clean_text(description)[:MAX_DESCRIPTION].strip()
         if not (name and kind and description) or name in self.entities or len(self.entities) >= self._max_entities:
@@ -36,7 +36,7 @@ class Collected:
         if self._has_room(name, description):
             self.entities[name] = ExtractedEntity(name=name, type=kind, description=description)
 
-    def relation(self, source: str, target: str, keywords: str, description: str) -> None:
+    def add_relation(self, source: str, target: str, keywords: str, description: str) -> None:
         """A row about two entities, as it was written."""
         source, target, description = _name(source), _name(target), clean_text(description)[:MAX_DESCRIPTION].strip()
         if not (source and target and description) or source == target or (source, target) in self.relations:

@@ -1,0 +1,48 @@
+"""Caches, in this process, the aggregates of keys that many chunks name: a further chunk does not read all again.
+
+An aggregate that is right at revision r is right at r + 1 if our own increment returned exactly r + 1: no other replica
+incremented in between, and what others have written so far they fold under a higher revision. At any other revision
+everything is read, so this cache may be empty, old or lost: it changes the cost, never the graph.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+
+from contracts.graph import Partition
+from services.merger.domain.contributions import Key
+from services.merger.domain.incremental_aggregate import IncrementalAggregate
+
+MAX_BYTES = 128 * 1024 * 1024
+"""Bytes that all cached aggregates together may take, about 80,000 contributions."""
+
+MIN_CONTRIBUTIONS = 8
+"""Contributions from which on an aggregate is worth caching; fewer are read about as fast as one."""
+
+
+class AggregateCache:
+    """Aggregates by space and key. The least recently written are evicted when all take more than `most` bytes."""
+
+    def __init__(self, most: int = MAX_BYTES, least: int = MIN_CONTRIBUTIONS) -> None:
+        self._most, self.min_contributions = most, least
+        self._aggregates: OrderedDict[tuple[Partition, Key], tuple[IncrementalAggregate, int]] = OrderedDict()
+        self._size = 0
+
+    def get(self, space: Partition, revisions: Mapping[Key, int]) -> dict[Key, IncrementalAggregate]:
+        """Return the aggregates that are at exactly these revisions, by key."""
+        found = {key: self._aggregates[space, key][0] for key in revisions if (space, key) in self._aggregates}
+        return {key: aggregate for key, aggregate in found.items() if aggregate.revision == revisions[key]}
+
+    def put(self, space: Partition, aggregates: Iterable[IncrementalAggregate]) -> None:
+        """Cache the aggregates as they are now, unless a newer one of their key is cached."""
+        for aggregate in aggregates:
+            if (found := self._aggregates.get((space, aggregate.key))) and found[0].revision > aggregate.revision:
+                continue
+            self._evict((space, aggregate.key))
+            self._aggregates[space, aggregate.key] = (aggregate, aggregate.size)
+            self._size += aggregate.size
+        while self._size > self._most:
+            self._evict(next(iter(self._aggregates)))
+
+    def _evict(self, place: tuple[Partition, Key]) -> None:
+        if found := self._aggregates.pop(place, None):
+            self._size -= found[1]

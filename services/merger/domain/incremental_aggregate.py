@@ -1,0 +1,106 @@
+"""Keeps the aggregate of one key up to date: a further contribution costs O(log n), where `aggregate` reads all n.
+
+It equals what `aggregate` and `describe` return for the same set of contributions, in whatever order they came.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Mapping
+from sys import getsizeof
+
+from contracts.graph import UNKNOWN_TYPE
+from contracts.ids import UNKNOWN_SOURCE
+from services.merger.domain.contributions import Contribution, Key
+from services.merger.domain.description_tree import DescriptionTree
+from services.merger.domain.descriptions import SummaryLimits
+from services.merger.domain.fold import MAX_FILE_PATHS, MAX_SOURCES, Aggregate, Position, position_of
+from services.merger.domain.ranked_values import DistinctValues, WordCounts
+
+STEPS = 1074
+"""Every float is a whole number of steps of 2 to the power of minus this."""
+
+EMPTY, OVERHEAD = 5000, 1500
+"""Bytes that an aggregate takes without contributions, and for each of them beside its description and keywords.
+
+Measured, rounded up.
+"""
+
+
+class IncrementalAggregate:
+    """The active contributions to one original key, and what they add up to.
+
+    `revision`: it contains all that was contributed up to this revision. `size`: about how many bytes it takes.
+    """
+
+    def __init__(self, key: Key, limits: SummaryLimits) -> None:
+        self.key, self.revision, self.size = key, 0, EMPTY
+        self._by_chunk: dict[str, Contribution] = {}
+        self._order: list[Position] = []
+        self._types, self._paths, self._keywords = DistinctValues(), DistinctValues(), WordCounts()
+        # Exact, so that adding and taking away leaves what adding alone would: a sum of floats would not.
+        self._steps = 0
+        self._descriptions, self._relation_descriptions = DescriptionTree(key, limits), DescriptionTree(key, limits)
+
+    @property
+    def fragments(self) -> DescriptionTree:
+        """The descriptions that count: those of relations only while there is no other."""
+        return self._descriptions or self._relation_descriptions
+
+    def put(self, contributions: Iterable[Contribution]) -> None:
+        """Replace what their chunks have contributed; a retracted contribution removes it."""
+        for new in contributions:
+            old = self._by_chunk.get(new.chunk_id)
+            if new == old:
+                continue
+            if old:
+                del self._by_chunk[old.chunk_id]
+                self._remove(old)
+            if not new.retracted:
+                self._by_chunk[new.chunk_id] = new
+                self._add(new)
+
+    def apply_summaries(self, known: Mapping[str, str]) -> None:
+        """Use these summaries from now on, by hash of their group."""
+        # Also the descriptions that do not count now: they must not remember that there was no summary.
+        for tree in (self._descriptions, self._relation_descriptions):
+            tree.apply_summaries(known, ())
+
+    def aggregate(self) -> Aggregate:
+        """Return what `aggregate` returns for the same contributions."""
+        if not self._order:
+            return Aggregate()
+        return Aggregate(
+            support=len(self._order),
+            type=self._types.most_frequent() or UNKNOWN_TYPE,
+            weight=self._steps / (1 << STEPS),
+            keywords=self._keywords.most_frequent(),
+            source_ids=tuple(chunk for *_, chunk in self._order[:MAX_SOURCES]),
+            file_paths=tuple(self._paths.first(MAX_FILE_PATHS)),
+            created_at=self._order[0][0] // 1_000_000,
+        )
+
+    def _add(self, new: Contribution) -> None:
+        at = position_of(new)
+        insort(self._order, at)
+        (self._relation_descriptions if new.kind == "end" else self._descriptions).add(new.description, at)
+        if new.kind == "entity":
+            self._types.add(new.type, at)
+        if new.file_path != UNKNOWN_SOURCE:
+            self._paths.add(new.file_path, at)
+        self._count(new, 1)
+
+    def _remove(self, old: Contribution) -> None:
+        at = position_of(old)
+        del self._order[bisect_left(self._order, at)]
+        (self._relation_descriptions if old.kind == "end" else self._descriptions).remove(old.description, at)
+        if old.kind == "entity":
+            self._types.remove(old.type, at)
+        if old.file_path != UNKNOWN_SOURCE:
+            self._paths.remove(old.file_path, at)
+        self._count(old, -1)
+
+    def _count(self, one: Contribution, by: int) -> None:
+        numerator, denominator = one.weight.as_integer_ratio()
+        self._steps += by * (numerator << STEPS) // denominator
+        for word in set(one.keywords):
+            self._keywords.change(word, by)
+        self.size += by * (OVERHEAD + getsizeof(one.description) + sum(map(getsizeof, one.keywords)))
