@@ -32,6 +32,7 @@ from runtime.errors import Unavailable
 from tests.support.freezing import freeze
 from tests.support.nats_server import Reachable, RunningNats, connected, reconnected, until
 from tests.support.trial_service import document, trial_service
+from tests.support.waiting import PATIENCE
 
 DURABLE_DRIFTS: dict[str, dict[str, Any]] = {
     "another filter": {"filter_subject": subjects.of_type("DocumentDeleted")},
@@ -128,7 +129,7 @@ async def test_a_service_refuses_to_start_on_a_difference_and_says_what_to_do(
         await jetstream.delete_consumer("KB_EVENTS", "chunker")
     await NatsLog(jetstream).publish(document("a"))
     async with trial_service(server.url, tmp_path, wait=False) as service:
-        assert await asyncio.wait_for(service.wait(), 20) == 1
+        assert await asyncio.wait_for(service.wait(), PATIENCE) == 1
         assert "lightstream topology apply" in service.tail()
     assert await events(jetstream) == 1
 

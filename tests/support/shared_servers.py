@@ -26,6 +26,7 @@ import pytest
 
 from standalone.embedded.processes import Process
 from tests.support import server_host
+from tests.support.waiting import PATIENCE
 from tests.support.worker_processes import alive
 
 Address = dict[str, Any]
@@ -91,7 +92,7 @@ def _collect(waiting: Any, errors: list[BaseException]) -> None:
 
 async def _answers(process: Process, pid: int) -> None:
     """Return when the server answers its probe. Raises AssertionError with the end of its log when it never does."""
-    end = time.monotonic() + process.timeout
+    end = time.monotonic() + PATIENCE
     while True:
         try:
             async with asyncio.timeout(5.0):
