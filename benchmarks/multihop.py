@@ -92,7 +92,7 @@ class FastVectors(MemoryVectors):
 
     async def search(
         self,
-        space: Partition,
+        partition: Partition,
         kind: VectorKind,
         vector: Sequence[float],
         *,
@@ -102,10 +102,10 @@ class FastVectors(MemoryVectors):
     ) -> list[Hit]:
         """See `Vectors`. Not for a part of the documents."""
         assert documents is None
-        if (space, kind) not in self._matrices:
-            rows = list(self._table(space, kind).values())
-            self._matrices[space, kind] = rows, np.array([row.vector for row in rows])
-        rows, matrix = self._matrices[space, kind]
+        if (partition, kind) not in self._matrices:
+            rows = list(self._table(partition, kind).values())
+            self._matrices[partition, kind] = rows, np.array([row.vector for row in rows])
+        rows, matrix = self._matrices[partition, kind]
         scores = matrix @ np.array(vector)
         best = np.argsort(-scores, kind="stable")[: top_k + 20]
         hits = sorted((Hit(rows[n].id, rows[n].names, float(scores[n])) for n in best), key=lambda h: (-h.score, h.id))
@@ -190,8 +190,8 @@ async def measured(made: World, modes: Sequence[str], embedder: Embedder) -> lis
     """Fill, and ask every question in every mode."""
     began = time.perf_counter()
     stores = await filled(made.documents, embedder)
-    space = Partition("w", 1)
-    counts = [await stores.vectors.count(space, kind) for kind in VECTOR_KINDS]
+    partition = Partition("w", 1)
+    counts = [await stores.vectors.count(partition, kind) for kind in VECTOR_KINDS]
     print(f"{len(made.documents)} documents, {counts[0]} passages, {counts[1]} entities, {counts[2]} relations")
     print(f"(filled in {time.perf_counter() - began:.0f} s)\n")
     return [row for mode in modes for row in await ask_all(stores, made.questions, mode)]

@@ -41,7 +41,7 @@ async def on_chunks(
     """
     indexed: dict[int, list[VectorsIndexed]] = {}
     for workspace, deliveries in by_workspace(batch).items():
-        space = Partition(workspace, generations.vectors)
+        partition = Partition(workspace, generations.vectors)
         created = {delivery.sequence: e for delivery in deliveries if isinstance(e := delivery.event, ChunksCreated)}
         wanted = {
             place: e
@@ -51,8 +51,8 @@ async def on_chunks(
         rows: dict[str, VectorRow] = {}
         for event in sorted(wanted.values(), key=lambda e: e.document.version):
             rows |= {row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)}
-        changed = await _put_changed(space, "chunks", rows, vectors, embeddings)
-        await _remove_obsolete_chunks(space, deliveries, vectors, extents)
+        changed = await _put_changed(partition, "chunks", rows, vectors, embeddings)
+        await _remove_obsolete_chunks(partition, deliveries, vectors, extents)
         for delivery in deliveries:
             event = delivery.event
             if isinstance(event, DocumentDeleted):
@@ -67,7 +67,7 @@ async def on_chunks(
 
 
 async def _remove_obsolete_chunks(
-    space: Partition,
+    partition: Partition,
     deliveries: Sequence[Delivery[ChunksCreated | DocumentDeleted]],
     vectors: Vectors,
     extents: Extents,
@@ -78,17 +78,19 @@ async def _remove_obsolete_chunks(
     """
     look: set[str] = set()
     for reached in reaches(deliveries):
-        before = await extents.put(space, reached)
+        before = await extents.put(partition, reached)
         # A document's first extent ends nothing: its chunks are as new as the extent itself.
         look |= {id for id, extent in reached.items() if id in before or not extent.count}
-    standing = await extents.get(space, {delivery.event.aggregate_id for delivery in deliveries})
+    standing = await extents.get(partition, {delivery.event.aggregate_id for delivery in deliveries})
     look |= {id for id, extent in standing.items() if any(extent.version > v for v in _versions(id, deliveries))}
     for id in sorted(look):
         prefix, extent = chunk_vector_prefix(id), standing[id]
         after = chunk_vector_id(id, extent.count - 1) if extent.count else prefix
-        while rows := [row for row in await vectors.scan(space, "chunks", after, PAGE) if row.id.startswith(prefix)]:
+        while rows := [
+            row for row in await vectors.scan(partition, "chunks", after, PAGE) if row.id.startswith(prefix)
+        ]:
             await vectors.delete(
-                space, "chunks", [row.id for row in rows if extent.is_obsolete_chunk(row.order, row.version)]
+                partition, "chunks", [row.id for row in rows if extent.is_obsolete_chunk(row.order, row.version)]
             )
             after = rows[-1].id
 
@@ -147,15 +149,15 @@ async def index_graph(
     writes last has looked last: the newest text always stands in the end.
     """
     names, pairs = keys
-    source, space = Partition(workspace, generations.graph), Partition(workspace, generations.vectors)
+    source, partition = Partition(workspace, generations.graph), Partition(workspace, generations.vectors)
     changed: set[str] = set()
     for _ in range(MAX_ROUNDS):
         entities = {e.name: entity_row(e) for e in (await graph.entities(source, names)).values()}
         relations = {r.key: relation_row(r) for r in (await graph.relations(source, pairs)).values()}
-        await vectors.delete(space, "entities", [entity_vector_id(name) for name in names - entities.keys()])
-        await vectors.delete(space, "relations", [relation_vector_id(*pair) for pair in pairs - relations.keys()])
-        now = await _put_changed(space, "entities", {r.id: r for r in entities.values()}, vectors, embeddings)
-        now |= await _put_changed(space, "relations", {r.id: r for r in relations.values()}, vectors, embeddings)
+        await vectors.delete(partition, "entities", [entity_vector_id(name) for name in names - entities.keys()])
+        await vectors.delete(partition, "relations", [relation_vector_id(*pair) for pair in pairs - relations.keys()])
+        now = await _put_changed(partition, "entities", {r.id: r for r in entities.values()}, vectors, embeddings)
+        now |= await _put_changed(partition, "relations", {r.id: r for r in relations.values()}, vectors, embeddings)
         changed |= now
         if not now:
             return changed
@@ -163,13 +165,13 @@ async def index_graph(
 
 
 async def _put_changed(
-    space: Partition, kind: VectorKind, rows: Mapping[str, VectorRow], vectors: Vectors, embeddings: Embeddings
+    partition: Partition, kind: VectorKind, rows: Mapping[str, VectorRow], vectors: Vectors, embeddings: Embeddings
 ) -> set[str]:
     """Embed and write the rows whose text differs from the stored one. Returns their ids."""
-    stored = await vectors.get(space, kind, list(rows))
+    stored = await vectors.get(partition, kind, list(rows))
     written = [row for row in rows.values() if row.id not in stored or _outdated(kind, stored[row.id], row)]
-    made = await embeddings.embed(space.workspace, [row.text for row in written])
-    await vectors.put(space, kind, [replace(row, vector=vector) for row, vector in zip(written, made, strict=True)])
+    made = await embeddings.embed(partition.workspace, [row.text for row in written])
+    await vectors.put(partition, kind, [replace(row, vector=vector) for row, vector in zip(written, made, strict=True)])
     return {row.id for row in written if row.id not in stored or stored[row.id].text_hash != row.text_hash}
 
 

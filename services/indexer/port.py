@@ -20,10 +20,10 @@ class Embeddings(Protocol):
 class Extents(Protocol):
     """How far each document reaches in its newest version."""
 
-    async def put(self, space: Partition, extents: Mapping[str, DocumentBounds]) -> dict[str, DocumentBounds]:
+    async def put(self, partition: Partition, extents: Mapping[str, DocumentBounds]) -> dict[str, DocumentBounds]:
         """Write each unless a newer version's stands. Returns what stood there before, where anything did."""
         ...
 
-    async def get(self, space: Partition, documents: Collection[str]) -> dict[str, DocumentBounds]:
+    async def get(self, partition: Partition, documents: Collection[str]) -> dict[str, DocumentBounds]:
         """Those that are known among `documents`."""
         ...

@@ -27,18 +27,18 @@ class AggregateCache:
         self._aggregates: OrderedDict[tuple[Partition, Key], tuple[IncrementalAggregate, int]] = OrderedDict()
         self._size = 0
 
-    def get(self, space: Partition, revisions: Mapping[Key, int]) -> dict[Key, IncrementalAggregate]:
+    def get(self, partition: Partition, revisions: Mapping[Key, int]) -> dict[Key, IncrementalAggregate]:
         """Return the aggregates that are at exactly these revisions, by key."""
-        found = {key: self._aggregates[space, key][0] for key in revisions if (space, key) in self._aggregates}
+        found = {key: self._aggregates[partition, key][0] for key in revisions if (partition, key) in self._aggregates}
         return {key: aggregate for key, aggregate in found.items() if aggregate.revision == revisions[key]}
 
-    def put(self, space: Partition, aggregates: Iterable[IncrementalAggregate]) -> None:
+    def put(self, partition: Partition, aggregates: Iterable[IncrementalAggregate]) -> None:
         """Cache the aggregates as they are now, unless a newer one of their key is cached."""
         for aggregate in aggregates:
-            if (found := self._aggregates.get((space, aggregate.key))) and found[0].revision > aggregate.revision:
+            if (found := self._aggregates.get((partition, aggregate.key))) and found[0].revision > aggregate.revision:
                 continue
-            self._evict((space, aggregate.key))
-            self._aggregates[space, aggregate.key] = (aggregate, aggregate.size)
+            self._evict((partition, aggregate.key))
+            self._aggregates[partition, aggregate.key] = (aggregate, aggregate.size)
             self._size += aggregate.size
         while self._size > self._most:
             self._evict(next(iter(self._aggregates)))

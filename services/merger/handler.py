@@ -39,15 +39,15 @@ async def on_entities_extracted(
     """Merge a batch of extractions. A key that several of its chunks name is folded once."""
     merged: dict[int, GraphMerged] = {}
     for workspace, deliveries in _by_workspace(batch).items():
-        space = Partition(workspace, generations.graph)
+        partition = Partition(workspace, generations.graph)
         newest: dict[str, EntitiesExtracted] = {}
         for event in sorted((delivery.event for delivery in deliveries), key=lambda e: e.document.version):
             newest[event.chunk.id] = event
         touched = await merging.contributions.replace(
-            space, {chunk: (event.document.version, contributions(event)) for chunk, event in newest.items()}
+            partition, {chunk: (event.document.version, contributions(event)) for chunk, event in newest.items()}
         )
         edits, revisions = await refold(
-            space, _chunks_by_key((k, chunk) for chunk, of in touched.items() for k in of), merging
+            partition, _chunks_by_key((k, chunk) for chunk, of in touched.items() for k in of), merging
         )
         for delivery in deliveries:
             event = delivery.event
@@ -65,12 +65,12 @@ async def on_extents(
     """Retract the contributions of deleted documents, and of chunks that a shorter version no longer has."""
     merged: dict[int, list[GraphMerged]] = {delivery.sequence: [] for delivery in batch}
     for workspace, deliveries in _by_workspace(batch).items():
-        space = Partition(workspace, generations.graph)
+        partition = Partition(workspace, generations.graph)
         touched: dict[str, set[ContributionKey]] = defaultdict(set)
         for reached in document_bounds(deliveries):
-            for document, lines in (await merging.contributions.apply_bounds(space, reached)).items():
+            for document, lines in (await merging.contributions.apply_bounds(partition, reached)).items():
                 touched[document] |= lines
-        edits, revisions = await refold(space, _chunks_by_key(chain.from_iterable(touched.values())), merging)
+        edits, revisions = await refold(partition, _chunks_by_key(chain.from_iterable(touched.values())), merging)
         for delivery in deliveries:
             event = delivery.event
             keys = {key for raw, _ in touched.get(event.aggregate_id, ()) if (key := edits.canonical_key(raw))}
@@ -87,12 +87,12 @@ async def on_description_summarized(
     """Store the summaries, and fold the keys they describe."""
     merged: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in _by_workspace(batch).items():
-        space = Partition(workspace, generations.graph)
+        partition = Partition(workspace, generations.graph)
         # Of two for one group in a batch the first in the log counts, whichever comes first here.
         places = sorted(deliveries, key=lambda delivery: -delivery.sequence)
-        await merging.summaries.put(space, {d.event.inputs_hash: (d.sequence, d.event.text) for d in places})
+        await merging.summaries.put(partition, {d.event.inputs_hash: (d.sequence, d.event.text) for d in places})
         hashes = {delivery.event.inputs_hash for delivery in deliveries}
-        edits, revisions = await refold(space, {delivery.event.key: () for delivery in deliveries}, merging, hashes)
+        edits, revisions = await refold(partition, {delivery.event.key: () for delivery in deliveries}, merging, hashes)
         for delivery in deliveries:
             keys = edits.all_canonical_keys([delivery.event.key])
             merged[delivery.sequence] = _graph_merged_events(None, keys, revisions)
@@ -105,12 +105,12 @@ async def on_graph_edited(
     """Store the edits, and fold every key that has, or ever had, one of their names."""
     merged: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in _by_workspace(batch).items():
-        space = Partition(workspace, generations.graph)
+        partition = Partition(workspace, generations.graph)
         new = [_edit(delivery) for delivery in deliveries]
-        await merging.contributions.put_edits(space, new)
-        edits = apply_edits(await merging.contributions.edits(space))
-        raws = {edit.sequence: await _affected_keys(space, edit, edits, merging.contributions) for edit in new}
-        edits, revisions = await refold(space, {raw: () for of_one in raws.values() for raw in of_one}, merging)
+        await merging.contributions.put_edits(partition, new)
+        edits = apply_edits(await merging.contributions.edits(partition))
+        raws = {edit.sequence: await _affected_keys(partition, edit, edits, merging.contributions) for edit in new}
+        edits, revisions = await refold(partition, {raw: () for of_one in raws.values() for raw in of_one}, merging)
         for delivery in deliveries:
             merged[delivery.sequence] = _graph_merged_events(
                 None, edits.all_canonical_keys(raws[delivery.sequence]), revisions
@@ -118,11 +118,13 @@ async def on_graph_edited(
     return [merged[delivery.sequence] for delivery in batch]
 
 
-async def _affected_keys(space: Partition, edit: Edit, edits: Edits, contributions: Contributions) -> set[Key]:
+async def _affected_keys(partition: Partition, edit: Edit, edits: Edits, contributions: Contributions) -> set[Key]:
     """Return the original keys whose fold the edit may change: its names, and the relations at them."""
     names = edits.all_original_names(edit.all_names)
     return (
-        {(name,) for name in names} | await contributions.keys_with_names(space, names) | edits.edited_keys_with(names)
+        {(name,) for name in names}
+        | await contributions.keys_with_names(partition, names)
+        | edits.edited_keys_with(names)
     )
 
 

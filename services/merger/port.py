@@ -28,7 +28,7 @@ class Contributions(Protocol):
     """
 
     async def replace(
-        self, space: Partition, contributions: Mapping[str, tuple[int, Sequence[Contribution]]]
+        self, partition: Partition, contributions: Mapping[str, tuple[int, Sequence[Contribution]]]
     ) -> dict[str, set[Key]]:
         """Replace what each chunk has contributed by this version's contributions, unless a newer version is stored.
 
@@ -38,7 +38,7 @@ class Contributions(Protocol):
         ...
 
     async def apply_bounds(
-        self, space: Partition, extents: Mapping[str, DocumentBounds]
+        self, partition: Partition, extents: Mapping[str, DocumentBounds]
     ) -> dict[str, set[ContributionKey]]:
         """Retract what chunks behind the end of their document contributed in older versions.
 
@@ -46,31 +46,33 @@ class Contributions(Protocol):
         """
         ...
 
-    async def increment_revisions(self, space: Partition, keys: Sequence[Key]) -> dict[Key, int]:
+    async def increment_revisions(self, partition: Partition, keys: Sequence[Key]) -> dict[Key, int]:
         """Increment the revision of each key and return it.
 
         Calls of `by_key` and `edits` made afterwards see every contribution and edit that the revision counts.
         """
         ...
 
-    async def revisions(self, space: Partition, keys: Collection[Key]) -> dict[Key, int]:
+    async def revisions(self, partition: Partition, keys: Collection[Key]) -> dict[Key, int]:
         """Return the current revisions of those keys that have one."""
         ...
 
-    async def by_key(self, space: Partition, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
+    async def by_key(self, partition: Partition, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
         """Return all contributions to each original key, with retracted ones, in no particular order."""
         ...
 
-    async def of_chunks(self, space: Partition, chunks: Mapping[Key, Collection[str]]) -> dict[Key, list[Contribution]]:
+    async def of_chunks(
+        self, partition: Partition, chunks: Mapping[Key, Collection[str]]
+    ) -> dict[Key, list[Contribution]]:
         """Return what these chunks contributed to each key, with retracted contributions."""
         ...
 
-    async def keys_with_names(self, space: Partition, names: Collection[str]) -> set[Key]:
+    async def keys_with_names(self, partition: Partition, names: Collection[str]) -> set[Key]:
         """Return the relations with one of these names to which anything was ever contributed."""
         ...
 
     async def put_original_keys(
-        self, space: Partition, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]
+        self, partition: Partition, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]
     ) -> None:
         """Store for readers which original keys belong to these canonical keys, unless a greater revision is stored.
 
@@ -78,11 +80,11 @@ class Contributions(Protocol):
         """
         ...
 
-    async def put_edits(self, space: Partition, edits: Sequence[Edit]) -> None:
+    async def put_edits(self, partition: Partition, edits: Sequence[Edit]) -> None:
         """Store edits. Repeats do nothing."""
         ...
 
-    async def edits(self, space: Partition) -> list[Edit]:
+    async def edits(self, partition: Partition) -> list[Edit]:
         """Return all edits of this workspace."""
         ...
 
@@ -98,11 +100,11 @@ class Summary:
 class Summaries(Protocol):
     """Summaries that are in the log, by hash of their group."""
 
-    async def put(self, space: Partition, summaries: Mapping[str, tuple[int, str]]) -> None:
+    async def put(self, partition: Partition, summaries: Mapping[str, tuple[int, str]]) -> None:
         """Store (sequence, text) by hash; of two for one hash the earlier in the log counts. Repeats do nothing."""
         ...
 
-    async def get(self, space: Partition, hashes: Collection[str]) -> dict[str, str]:
+    async def get(self, partition: Partition, hashes: Collection[str]) -> dict[str, str]:
         """Return the texts of those summaries that are stored."""
         ...
 

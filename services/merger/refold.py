@@ -33,7 +33,7 @@ class _Inputs:
 
 
 async def refold(
-    space: Partition,
+    partition: Partition,
     changed: Mapping[Key, Collection[str]],
     merging: MergeDependencies,
     summarized: Collection[str] = (),
@@ -44,24 +44,24 @@ async def refold(
     `summarized`: the hashes of groups whose summaries the caller has stored.
     Edits are read again after each increment: who increments a key last has read every edit made before.
     """
-    edits = apply_edits(await merging.contributions.edits(space))
+    edits = apply_edits(await merging.contributions.edits(partition))
     revisions: dict[Key, int] = {}
     while new := edits.all_canonical_keys(changed) - revisions.keys():
-        revisions |= await merging.contributions.increment_revisions(space, sorted(new))
-        edits = apply_edits(await merging.contributions.edits(space))
+        revisions |= await merging.contributions.increment_revisions(partition, sorted(new))
+        edits = apply_edits(await merging.contributions.edits(partition))
     told = {
         key: (number, edits.original_keys_with_cutoff(key)) for key, number in revisions.items() if edits.affects(key)
     }
     if told:
-        await merging.contributions.put_original_keys(space, told)
-    cached = await _advance_cached(space, revisions, edits, merging, changed, summarized)
-    accounts = await _described_aggregates(space, revisions, edits, merging, cached)
+        await merging.contributions.put_original_keys(partition, told)
+    cached = await _advance_cached(partition, revisions, edits, merging, changed, summarized)
+    accounts = await _described_aggregates(partition, revisions, edits, merging, cached)
     folded = [
         fold(key, accounts[key].aggregate, accounts[key].description.text, number, edits)
         for key, number in revisions.items()
     ]
     await merging.graph.put(
-        space,
+        partition,
         [thing for thing in folded if isinstance(thing, Entity)],
         [thing for thing in folded if isinstance(thing, Relation)],
     )
@@ -69,11 +69,11 @@ async def refold(
 
 
 async def describe_keys(
-    space: Partition, revisions: Mapping[Key, int], edits: Edits, merging: MergeDependencies
+    partition: Partition, revisions: Mapping[Key, int], edits: Edits, merging: MergeDependencies
 ) -> dict[Key, DescribedAggregate]:
     """Return aggregate and description of each canonical key. Read the revisions just before, then the edits."""
     return await _described_aggregates(
-        space, revisions, edits, merging, merging.cache.get(space, _unedited(revisions, edits))
+        partition, revisions, edits, merging, merging.cache.get(partition, _unedited(revisions, edits))
     )
 
 
@@ -83,7 +83,7 @@ def _unedited(revisions: Mapping[Key, int], edits: Edits) -> dict[Key, int]:
 
 
 async def _advance_cached(
-    space: Partition,
+    partition: Partition,
     revisions: Mapping[Key, int],
     edits: Edits,
     merging: MergeDependencies,
@@ -96,19 +96,19 @@ async def _advance_cached(
     no other task advances these aggregates: it would need the same revision.
     """
     before = {key: number - 1 for key, number in _unedited(revisions, edits).items()}
-    cached = merging.cache.get(space, before)
-    said = await merging.contributions.of_chunks(space, {key: changed.get(key, ()) for key in cached})
-    known = await merging.summaries.get(space, summarized) if summarized and cached else {}
+    cached = merging.cache.get(partition, before)
+    said = await merging.contributions.of_chunks(partition, {key: changed.get(key, ()) for key in cached})
+    known = await merging.summaries.get(partition, summarized) if summarized and cached else {}
     for key, one in cached.items():
         one.put(said[key])
         one.apply_summaries(known)
         one.revision = revisions[key]
-    merging.cache.put(space, cached.values())
+    merging.cache.put(partition, cached.values())
     return cached
 
 
 async def _described_aggregates(
-    space: Partition,
+    partition: Partition,
     revisions: Mapping[Key, int],
     edits: Edits,
     merging: MergeDependencies,
@@ -116,21 +116,21 @@ async def _described_aggregates(
 ) -> dict[Key, DescribedAggregate]:
     """Return the aggregates and descriptions: `cached` as they are, all other keys read in full."""
     sources = {key: edits.original_keys(key) for key in revisions.keys() - cached.keys()}
-    read = await merging.contributions.by_key(space, {raw for of_key in sources.values() for raw in of_key})
+    read = await merging.contributions.by_key(partition, {raw for of_key in sources.values() for raw in of_key})
     alone = _unedited(revisions, edits)
     new = {
         key: _incremental_aggregate(key, alone[key], read[key], merging.limits)
         for key in sources
         if key in alone and len(read[key]) >= merging.cache.min_contributions
     }
-    merging.cache.put(space, new.values())
+    merging.cache.put(partition, new.values())
     ordered = {
         key: active_contributions((c for raw in raws for c in read[raw]), edits)
         for key, raws in sources.items()
         if key not in new
     }
     found = _Inputs({**cached, **new}, ordered)
-    described = await _descriptions(space, found, merging.summaries, merging.limits)
+    described = await _descriptions(partition, found, merging.summaries, merging.limits)
     return {
         key: DescribedAggregate(found.incremental[key].aggregate(), described[key]) for key in found.incremental
     } | {key: DescribedAggregate(aggregate(some), described[key]) for key, some in ordered.items()}
@@ -146,7 +146,7 @@ def _incremental_aggregate(
 
 
 async def _descriptions(
-    space: Partition, found: _Inputs, summaries: Summaries, limits: SummaryLimits
+    partition: Partition, found: _Inputs, summaries: Summaries, limits: SummaryLimits
 ) -> dict[Key, Description]:
     """Return each key's description; the summaries in it are read for one level of groups at a time."""
     texts = {key: fragments(contributions) for key, contributions in found.contributions.items()}
@@ -160,7 +160,7 @@ async def _descriptions(
         ]
         if not (wanted := lacking.union(*(hashes for *_, hashes in asking))):
             return described | {key: one.fragments.description() for key, one in found.incremental.items()}
-        new = await summaries.get(space, wanted)
+        new = await summaries.get(partition, wanted)
         known |= new
         asked |= wanted
         for one, revision, tree, hashes in asking:

@@ -40,12 +40,12 @@ async def on_graph_merged(
     await debounce(max(delivery.happened_at for delivery in batch))
     taken: set[tuple[str, str]] = set()
     for delivery in batch:
-        workspace, space = delivery.workspace, Partition(delivery.workspace, generations.graph)
+        workspace, partition = delivery.workspace, Partition(delivery.workspace, generations.graph)
         groups = [
-            g for g in await _missing_summaries(space, delivery.event, merging) if (workspace, g.hash) not in taken
+            g for g in await _missing_summaries(partition, delivery.event, merging) if (workspace, g.hash) not in taken
         ]
         taken |= {(workspace, group.hash) for group in groups}
-        current = partial(_is_current, space, _revisions(delivery.event), merging=merging)
+        current = partial(_is_current, partition, _revisions(delivery.event), merging=merging)
         facts[delivery.sequence] = await _summarize(workspace, groups, summarizer, current)
     return [facts[delivery.sequence] for delivery in batch]
 
@@ -55,24 +55,26 @@ def _revisions(event: GraphMerged) -> dict[Key, int]:
     return said | {(relation.source, relation.target): relation.revision for relation in event.relations}
 
 
-async def _current_revisions(space: Partition, said: Mapping[Key, int], merging: MergeDependencies) -> dict[Key, int]:
+async def _current_revisions(
+    partition: Partition, said: Mapping[Key, int], merging: MergeDependencies
+) -> dict[Key, int]:
     """Return the revisions of those keys that have not changed since."""
-    counted = await merging.contributions.revisions(space, said)
+    counted = await merging.contributions.revisions(partition, said)
     return {key: now for key, revision in said.items() if (now := counted.get(key, 0)) <= revision}
 
 
-async def _is_current(space: Partition, said: Mapping[Key, int], key: Key, *, merging: MergeDependencies) -> bool:
+async def _is_current(partition: Partition, said: Mapping[Key, int], key: Key, *, merging: MergeDependencies) -> bool:
     """Return whether a key is still at this revision; if not, its next GraphMerged will be summarised."""
-    return bool(await _current_revisions(space, {key: said[key]}, merging))
+    return bool(await _current_revisions(partition, {key: said[key]}, merging))
 
 
-async def _missing_summaries(space: Partition, event: GraphMerged, merging: MergeDependencies) -> list[Group]:
+async def _missing_summaries(partition: Partition, event: GraphMerged, merging: MergeDependencies) -> list[Group]:
     """Return the groups without a summary, of those keys that have not changed since."""
-    newest = await _current_revisions(space, _revisions(event), merging)
+    newest = await _current_revisions(partition, _revisions(event), merging)
     if not newest:
         return []
-    edits = apply_edits(await merging.contributions.edits(space))
-    accounts = await describe_keys(space, newest, edits, merging)
+    edits = apply_edits(await merging.contributions.edits(partition))
+    accounts = await describe_keys(partition, newest, edits, merging)
     return [group for key in newest for group in accounts[key].description.missing_summaries]
 
 

@@ -126,12 +126,12 @@ async def accept_loss(jetstream: JetStreamContext, rows: Rows) -> None:
 async def add_unfinished_again(log: Log, pointers: ActiveGenerations, rows: Rows) -> int:
     """Add again the documents whose processing the loss cut off, and return how many."""
     generation, added = (await pointers.live()).status, 0
-    for space in await rows.spaces("documents"):
-        if space.generation != generation:
+    for partition in await rows.partitions("documents"):
+        if partition.generation != generation:
             continue
-        for _, row in await rows.find(Table("documents", space), {"status": list(UNFINISHED)}):
+        for _, row in await rows.find(Table("documents", partition), {"status": list(UNFINISHED)}):
             again = await publisher.reprocess_document(
-                log, workspace=space.workspace, id=row["id"], version=row["version"], source="lightstream/rebuild"
+                log, workspace=partition.workspace, id=row["id"], version=row["version"], source="lightstream/rebuild"
             )
             added += again is not None
     return added

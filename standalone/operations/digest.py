@@ -43,11 +43,11 @@ class Stores:
 
 async def digest(projection: Projection, workspace: str, generations: Generations, stores: Stores) -> Digest:
     """The digest of one projection of one workspace, in the generation named."""
-    space = Partition(workspace, generations.of(projection))
+    partition = Partition(workspace, generations.of(projection))
     pages = {"status": _status, "graph": _graph, "vectors": _vectors}[projection]
     counts: dict[str, int] = {}
     hashes: list[bytes] = []
-    async for kind, rows in pages(space, stores):
+    async for kind, rows in pages(partition, stores):
         counts[kind] = counts.get(kind, 0) + len(rows)
         hashes += [
             hashlib.sha256(kind.encode() + b"\0" + orjson.dumps(row, option=orjson.OPT_SORT_KEYS)).digest()
@@ -56,27 +56,31 @@ async def digest(projection: Projection, workspace: str, generations: Generation
     return Digest(hashlib.sha256(b"".join(sorted(hashes))).hexdigest(), counts)
 
 
-async def _status(space: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
+async def _status(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
     kept = ("id", "file_path", "metadata", "summary", "length", "chunk_count", "bits", "failures", "status")
-    async for rows in _paged("", lambda after: stores.rows.scan(Table("documents", space), after, PAGE), _key):
+    async for rows in _paged("", lambda after: stores.rows.scan(Table("documents", partition), after, PAGE), _key):
         yield "documents", [{name: row[name] for name in kept} for _, row in rows if row["status"] != REMOVED]
     left_out = {"version"}
-    async for rows in _paged("", lambda after: stores.rows.scan(Table("chunks", space), after, PAGE), _key):
+    async for rows in _paged("", lambda after: stores.rows.scan(Table("chunks", partition), after, PAGE), _key):
         yield "chunks", [{name: value for name, value in row.items() if name not in left_out} for _, row in rows]
 
 
-async def _graph(space: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
-    async for entities in _paged("", lambda after: stores.graph.scan_entities(space, after, PAGE), lambda e: e.name):
+async def _graph(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
+    async for entities in _paged(
+        "", lambda after: stores.graph.scan_entities(partition, after, PAGE), lambda e: e.name
+    ):
         yield "entities", [_without_history(entity) for entity in entities]
     async for relations in _paged(
-        ("", ""), lambda after: stores.graph.scan_relations(space, after, PAGE), lambda r: r.key
+        ("", ""), lambda after: stores.graph.scan_relations(partition, after, PAGE), lambda r: r.key
     ):
         yield "relations", [_without_history(relation) for relation in relations]
 
 
-async def _vectors(space: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
+async def _vectors(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
     for kind in VECTOR_KINDS:
-        async for rows in _paged("", lambda after, k=kind: stores.vectors.scan(space, k, after, PAGE), lambda r: r.id):
+        async for rows in _paged(
+            "", lambda after, k=kind: stores.vectors.scan(partition, k, after, PAGE), lambda r: r.id
+        ):
             yield kind, [_of_vector(row) for row in rows]
 
 

@@ -21,25 +21,25 @@ async def drop_unused(pointers: ActiveGenerations, stores: Stores, targets: Sequ
     found, _ = await pointers.read()
     for target in targets:
         kept = {found[target].live, found[target].previous}
-        for space in await _spaces(target, stores.rows):
-            if space.generation not in kept:
-                await _drop_tables(target, space, stores.rows)
+        for partition in await _partitions(target, stores.rows):
+            if partition.generation not in kept:
+                await _drop_tables(target, partition, stores.rows)
         await drop_others(target, list(kept), stores)
         if target == "graph":
-            for space in await stores.graph.spaces():
-                if space.generation not in kept:
-                    await stores.graph.drop(space)
-                    await stores.graph.drop_checkpoint(space.generation)
+            for partition in await stores.graph.partitions():
+                if partition.generation not in kept:
+                    await stores.graph.drop(partition)
+                    await stores.graph.drop_checkpoint(partition.generation)
         if target == "vectors":
             for generation in await stores.vectors.generations():
                 if generation not in kept:
                     await stores.vectors.drop(generation)
 
 
-async def _spaces(target: Projection, rows: Rows) -> set[Partition]:
-    return {space for name in TABLES[target] for space in await rows.spaces(name)}
+async def _partitions(target: Projection, rows: Rows) -> set[Partition]:
+    return {partition for name in TABLES[target] for partition in await rows.partitions(name)}
 
 
-async def _drop_tables(target: Projection, space: Partition, rows: Rows) -> None:
+async def _drop_tables(target: Projection, partition: Partition, rows: Rows) -> None:
     for name in TABLES[target]:
-        await rows.drop(Table(name, space))
+        await rows.drop(Table(name, partition))

@@ -91,21 +91,21 @@ async def test_the_greatest_of_many_writers_stands(stores: list[Store], generati
 
 
 async def test_a_checkpoint_is_in_nothing_that_people_see(stores: list[Store], generation: int) -> None:
-    store, space = stores[0], Partition("checkpoint", generation)
+    store, partition = stores[0], Partition("checkpoint", generation)
     await store.put_checkpoint(generation, Checkpoint(7, LOG))
     if isinstance(store, RowCheckpoints):
-        assert await store.rows.scan(Table("documents", space)) == []
+        assert await store.rows.scan(Table("documents", partition)) == []
     elif hasattr(store, "search"):
         for kind in VECTOR_KINDS:
             one: VectorRow = row("a")
-            await store.put(space, kind, [one])
-            assert [hit.id for hit in await store.search(space, kind, one.vector, top_k=9)] == ["a"]
-            assert await store.count(space, kind) == 1
-            assert [found.id for found in await store.scan(space, kind)] == ["a"]
+            await store.put(partition, kind, [one])
+            assert [hit.id for hit in await store.search(partition, kind, one.vector, top_k=9)] == ["a"]
+            assert await store.count(partition, kind) == 1
+            assert [found.id for found in await store.scan(partition, kind)] == ["a"]
     else:
-        assert await store.scan_entities(space) == []
-        assert await store.hubs(space, limit=9) == []
-        assert generation not in {there.generation for there in await store.spaces()}
+        assert await store.scan_entities(partition) == []
+        assert await store.hubs(partition, limit=9) == []
+        assert generation not in {there.generation for there in await store.partitions()}
 
 
 async def test_a_dropped_generation_has_none(stores: list[Store], generation: int) -> None:

@@ -36,7 +36,7 @@ async def said(opener: Opener) -> AsyncIterator[Contributions]:
 
 
 @pytest.fixture
-def space() -> Partition:
+def partition() -> Partition:
     return Partition(f"w-{uuid4().hex}", 1)
 
 
@@ -48,102 +48,104 @@ def chunk_says(version: int, *names: str, order: int = 0, of: str = "d") -> tupl
     return event.chunk.id, version, contributions(event)
 
 
-async def replaced(said: Contributions, space: Partition, *chunks: Any) -> dict[str, set[Key]]:
-    return await said.replace(space, {chunk: (version, things) for chunk, version, things in chunks})
+async def replaced(said: Contributions, partition: Partition, *chunks: Any) -> dict[str, set[Key]]:
+    return await said.replace(partition, {chunk: (version, things) for chunk, version, things in chunks})
 
 
-async def standing(said: Contributions, space: Partition, *keys: Key) -> dict[Key, list[tuple[str, int]]]:
+async def standing(said: Contributions, partition: Partition, *keys: Key) -> dict[Key, list[tuple[str, int]]]:
     """By key, the chunks and versions that stand."""
-    found = await said.by_key(space, keys)
+    found = await said.by_key(partition, keys)
     return {key: sorted((c.chunk_id, c.version) for c in of_key if not c.retracted) for key, of_key in found.items()}
 
 
 A, B, AB = ("A",), ("B",), ("A", "B")
 
 
-async def test_what_a_chunk_says_is_found_by_key_as_it_was_given(said: Contributions, space: Partition) -> None:
+async def test_what_a_chunk_says_is_found_by_key_as_it_was_given(said: Contributions, partition: Partition) -> None:
     chunk, version, things = chunk_says(7, "A", "A B")
-    touched = await said.replace(space, {chunk: (version, things)})
+    touched = await said.replace(partition, {chunk: (version, things)})
     assert touched == {chunk: {A, B, AB}}
-    found = await said.by_key(space, [A, B, AB])
+    found = await said.by_key(partition, [A, B, AB])
     assert {c for of_key in found.values() for c in of_key} == set(things)
 
 
-async def test_a_key_that_nobody_named_has_no_contributions(said: Contributions, space: Partition) -> None:
-    assert await said.by_key(space, [A, AB]) == {A: [], AB: []}
-    assert await said.by_key(space, []) == {}
+async def test_a_key_that_nobody_named_has_no_contributions(said: Contributions, partition: Partition) -> None:
+    assert await said.by_key(partition, [A, AB]) == {A: [], AB: []}
+    assert await said.by_key(partition, []) == {}
 
 
 async def test_saying_it_twice_is_saying_it_once_and_touches_the_same_keys(
-    said: Contributions, space: Partition
+    said: Contributions, partition: Partition
 ) -> None:
-    first = await replaced(said, space, chunk_says(1, "A", "B"))
-    assert await replaced(said, space, chunk_says(1, "A", "B")) == first
-    assert await standing(said, space, A) == {A: [("d-chunk-000", 1)]}
+    first = await replaced(said, partition, chunk_says(1, "A", "B"))
+    assert await replaced(said, partition, chunk_says(1, "A", "B")) == first
+    assert await standing(said, partition, A) == {A: [("d-chunk-000", 1)]}
 
 
-async def test_a_newer_version_takes_back_what_it_does_not_say(said: Contributions, space: Partition) -> None:
-    await replaced(said, space, chunk_says(1, "A", "A B"))
-    touched = await replaced(said, space, chunk_says(2, "A"))
+async def test_a_newer_version_takes_back_what_it_does_not_say(said: Contributions, partition: Partition) -> None:
+    await replaced(said, partition, chunk_says(1, "A", "A B"))
+    touched = await replaced(said, partition, chunk_says(2, "A"))
     assert touched == {"d-chunk-000": {A, B, AB}}
-    assert await standing(said, space, A, B, AB) == {A: [("d-chunk-000", 2)], B: [], AB: []}
-    assert all(c.retracted for c in (await said.by_key(space, [B]))[B])
+    assert await standing(said, partition, A, B, AB) == {A: [("d-chunk-000", 2)], B: [], AB: []}
+    assert all(c.retracted for c in (await said.by_key(partition, [B]))[B])
 
 
 async def test_what_was_taken_back_is_touched_again_so_that_a_crash_loses_nothing(
-    said: Contributions, space: Partition
+    said: Contributions, partition: Partition
 ) -> None:
-    await replaced(said, space, chunk_says(1, "A"))
+    await replaced(said, partition, chunk_says(1, "A"))
     for _ in range(2):
-        assert await replaced(said, space, chunk_says(2, "B")) == {"d-chunk-000": {A, B}}
+        assert await replaced(said, partition, chunk_says(2, "B")) == {"d-chunk-000": {A, B}}
 
 
 @pytest.mark.parametrize("newest", [("B",), ()])
 async def test_an_older_version_that_comes_late_says_nothing(
-    said: Contributions, space: Partition, newest: Sequence[str]
+    said: Contributions, partition: Partition, newest: Sequence[str]
 ) -> None:
-    await replaced(said, space, chunk_says(2, *newest))
-    await replaced(said, space, chunk_says(1, "A", "A B"))
-    assert await standing(said, space, A, AB) == {A: [], AB: []}
-    assert await standing(said, space, B) == {B: [("d-chunk-000", 2)] * len(newest)}
+    await replaced(said, partition, chunk_says(2, *newest))
+    await replaced(said, partition, chunk_says(1, "A", "A B"))
+    assert await standing(said, partition, A, AB) == {A: [], AB: []}
+    assert await standing(said, partition, B) == {B: [("d-chunk-000", 2)] * len(newest)}
 
 
-async def test_what_was_taken_back_can_be_said_again(said: Contributions, space: Partition) -> None:
+async def test_what_was_taken_back_can_be_said_again(said: Contributions, partition: Partition) -> None:
     for version, name in enumerate("ABA", 1):
-        await replaced(said, space, chunk_says(version, name))
-    assert await standing(said, space, A, B) == {A: [("d-chunk-000", 3)], B: []}
+        await replaced(said, partition, chunk_says(version, name))
+    assert await standing(said, partition, A, B) == {A: [("d-chunk-000", 3)], B: []}
 
 
-async def test_chunks_do_not_speak_for_each_other(said: Contributions, space: Partition) -> None:
-    await replaced(said, space, chunk_says(1, "A", order=0), chunk_says(1, "A", order=1), chunk_says(1, "A", of="e"))
-    await replaced(said, space, chunk_says(2, "B", order=0))
-    assert await standing(said, space, A) == {A: [("d-chunk-001", 1), ("e-chunk-000", 1)]}
+async def test_chunks_do_not_speak_for_each_other(said: Contributions, partition: Partition) -> None:
+    await replaced(
+        said, partition, chunk_says(1, "A", order=0), chunk_says(1, "A", order=1), chunk_says(1, "A", of="e")
+    )
+    await replaced(said, partition, chunk_says(2, "B", order=0))
+    assert await standing(said, partition, A) == {A: [("d-chunk-001", 1), ("e-chunk-000", 1)]}
 
 
-async def test_spaces_never_mix(said: Contributions, space: Partition) -> None:
-    await replaced(said, space, chunk_says(1, "A"))
-    for other in (Partition(space.workspace, 2), Partition(space.workspace + "x", 1)):
+async def test_partitions_never_mix(said: Contributions, partition: Partition) -> None:
+    await replaced(said, partition, chunk_says(1, "A"))
+    for other in (Partition(partition.workspace, 2), Partition(partition.workspace + "x", 1)):
         assert await said.by_key(other, [A]) == {A: []}
         assert await said.increment_revisions(other, [A]) == {A: 1}
 
 
-async def test_numbers_count_up_by_key(said: Contributions, space: Partition) -> None:
-    assert await said.increment_revisions(space, [A, AB]) == {A: 1, AB: 1}
-    assert await said.increment_revisions(space, [A]) == {A: 2}
-    assert await said.increment_revisions(space, [A, B]) == {A: 3, B: 1}
-    assert await said.increment_revisions(space, []) == {}
+async def test_numbers_count_up_by_key(said: Contributions, partition: Partition) -> None:
+    assert await said.increment_revisions(partition, [A, AB]) == {A: 1, AB: 1}
+    assert await said.increment_revisions(partition, [A]) == {A: 2}
+    assert await said.increment_revisions(partition, [A, B]) == {A: 3, B: 1}
+    assert await said.increment_revisions(partition, []) == {}
 
 
-async def test_names_that_look_alike_are_different_keys(said: Contributions, space: Partition) -> None:
+async def test_names_that_look_alike_are_different_keys(said: Contributions, partition: Partition) -> None:
     names = ["a", "A", "a ", "ä", "a\x1fb", "", "名"]
     (sample,) = contributions(extracted(document(), 0, [entity("X")]))
     chunks = {f"chunk {n}": replace(sample, names=(name,), chunk_id=f"chunk {n}") for n, name in enumerate(names)}
-    await said.replace(space, {chunk: (1, [thing]) for chunk, thing in chunks.items()})
+    await said.replace(partition, {chunk: (1, [thing]) for chunk, thing in chunks.items()})
     for n, name in enumerate(names):
-        assert await standing(said, space, (name,)) == {(name,): [(f"chunk {n}", 1)]}
+        assert await standing(said, partition, (name,)) == {(name,): [(f"chunk {n}", 1)]}
 
 
-async def test_whoever_counts_sees_everything_that_the_number_counts(opener: Opener, space: Partition) -> None:
+async def test_whoever_counts_sees_everything_that_the_number_counts(opener: Opener, partition: Partition) -> None:
     rows = [opener() for _ in range(4)]
     await rows[0].prepare()
     seen: dict[int, int] = {}
@@ -151,9 +153,9 @@ async def test_whoever_counts_sees_everything_that_the_number_counts(opener: Ope
     async def replica(number: int) -> None:
         said = RowContributions(rows[number])
         for order in range(5):
-            await replaced(said, space, chunk_says(1, "A", order=number * 5 + order))
-            revision = (await said.increment_revisions(space, [A]))[A]
-            seen[revision] = max(seen.get(revision, 0), len((await said.by_key(space, [A]))[A]))
+            await replaced(said, partition, chunk_says(1, "A", order=number * 5 + order))
+            revision = (await said.increment_revisions(partition, [A]))[A]
+            seen[revision] = max(seen.get(revision, 0), len((await said.by_key(partition, [A]))[A]))
 
     await asyncio.gather(*map(replica, range(4)))
     for one in {id(one): one for one in rows}.values():
@@ -162,16 +164,16 @@ async def test_whoever_counts_sees_everything_that_the_number_counts(opener: Ope
     assert all(count >= revision for revision, count in seen.items())
 
 
-async def test_two_versions_written_at_the_same_time_leave_the_newer(opener: Opener, space: Partition) -> None:
+async def test_two_versions_written_at_the_same_time_leave_the_newer(opener: Opener, partition: Partition) -> None:
     rows = [opener(), opener()]
     await rows[0].prepare()
     one, two = map(RowContributions, rows)
     for n in range(15):
         old, new = chunk_says(1, f"key_{n}", "A", order=n), chunk_says(2, f"key_{n}", "B", order=n)
-        await asyncio.gather(replaced(one, space, old), replaced(two, space, new))
+        await asyncio.gather(replaced(one, partition, old), replaced(two, partition, new))
         key = (f"key_{n}",)
-        assert await standing(one, space, key) == {key: [(old[0], 2)]}
-    assert await standing(one, space, A) == {A: []}
-    assert len((await standing(two, space, B))[B]) == 15
+        assert await standing(one, partition, key) == {key: [(old[0], 2)]}
+    assert await standing(one, partition, A) == {A: []}
+    assert len((await standing(two, partition, B))[B]) == 15
     for row in {id(row): row for row in rows}.values():
         await row.close()

@@ -41,7 +41,7 @@ def passages(rows: Rows) -> Passages:
 
 
 @pytest.fixture
-def space() -> Partition:
+def partition() -> Partition:
     return Partition(f"w-{uuid4().hex}", 1)
 
 
@@ -49,17 +49,17 @@ PROCESSED: dict[str, Any] = {"chunk_count": 1, "bits": dict.fromkeys(STEPS, 1)}
 FAILED: dict[str, Any] = {"failures": (Failure("chunker", "extracted", None, "no"),)}
 
 
-async def filled(documents: Documents, space: Partition, *statuses: DocumentStatus) -> None:
+async def filled(documents: Documents, partition: Partition, *statuses: DocumentStatus) -> None:
     for status in statuses:
-        assert await documents.swap(space, status, None)
+        assert await documents.swap(partition, status, None)
 
 
-async def ids(documents: Documents, space: Partition, **options: Any) -> list[str]:
+async def ids(documents: Documents, partition: Partition, **options: Any) -> list[str]:
     asked = {"statuses": [], "order": "id", "descending": False, "skip": 0, "limit": 10, **options}
-    return [status.id for status in (await documents.page(space, **asked)).documents]
+    return [status.id for status in (await documents.page(partition, **asked)).documents]
 
 
-async def test_a_state_comes_back_as_it_was_written(documents: Documents, space: Partition) -> None:
+async def test_a_state_comes_back_as_it_was_written(documents: Documents, partition: Partition) -> None:
     status = DocumentStatus(
         id="An essay, 文書.pdf",
         file_path="shelf/An essay.pdf",
@@ -77,128 +77,130 @@ async def test_a_state_comes_back_as_it_was_written(documents: Documents, space:
         deleted=5,
         sequence=99,
     )
-    await filled(documents, space, status)
-    ((found, _),) = (await documents.get(space, [status.id])).values()
+    await filled(documents, partition, status)
+    ((found, _),) = (await documents.get(partition, [status.id])).values()
     assert found == status
-    assert (await documents.page(space, statuses=[], order="id", descending=False, skip=0, limit=1)).documents == [
+    assert (await documents.page(partition, statuses=[], order="id", descending=False, skip=0, limit=1)).documents == [
         status
     ]
 
 
-async def test_only_those_that_exist_are_found(documents: Documents, space: Partition) -> None:
-    await filled(documents, space, DocumentStatus("a"), DocumentStatus("b"))
-    assert set(await documents.get(space, ["a", "c", "a"])) == {"a"}
-    assert await documents.get(space, []) == {}
-    assert await documents.get(Partition(space.workspace, 2), ["a"]) == {}
+async def test_only_those_that_exist_are_found(documents: Documents, partition: Partition) -> None:
+    await filled(documents, partition, DocumentStatus("a"), DocumentStatus("b"))
+    assert set(await documents.get(partition, ["a", "c", "a"])) == {"a"}
+    assert await documents.get(partition, []) == {}
+    assert await documents.get(Partition(partition.workspace, 2), ["a"]) == {}
 
 
-async def test_a_state_is_written_only_over_the_one_that_was_read(documents: Documents, space: Partition) -> None:
-    await filled(documents, space, DocumentStatus("a"))
-    assert not await documents.swap(space, DocumentStatus("a", length=1), None)
-    ((_, revision),) = (await documents.get(space, ["a"])).values()
-    assert await documents.swap(space, DocumentStatus("a", length=2), revision)
-    assert not await documents.swap(space, DocumentStatus("a", length=3), revision)
-    ((found, later),) = (await documents.get(space, ["a"])).values()
+async def test_a_state_is_written_only_over_the_one_that_was_read(documents: Documents, partition: Partition) -> None:
+    await filled(documents, partition, DocumentStatus("a"))
+    assert not await documents.swap(partition, DocumentStatus("a", length=1), None)
+    ((_, revision),) = (await documents.get(partition, ["a"])).values()
+    assert await documents.swap(partition, DocumentStatus("a", length=2), revision)
+    assert not await documents.swap(partition, DocumentStatus("a", length=3), revision)
+    ((found, later),) = (await documents.get(partition, ["a"])).values()
     assert (found.length, later != revision) == (2, True)
-    assert not await documents.swap(space, DocumentStatus("b"), 1)
+    assert not await documents.swap(partition, DocumentStatus("b"), 1)
 
 
-async def test_of_many_writers_at_once_none_is_lost(documents: Documents, space: Partition) -> None:
-    await filled(documents, space, DocumentStatus("a"))
+async def test_of_many_writers_at_once_none_is_lost(documents: Documents, partition: Partition) -> None:
+    await filled(documents, partition, DocumentStatus("a"))
 
     async def add_one() -> None:
         while True:
-            ((status, revision),) = (await documents.get(space, ["a"])).values()
-            if await documents.swap(space, replace(status, length=status.length + 1), revision):
+            ((status, revision),) = (await documents.get(partition, ["a"])).values()
+            if await documents.swap(partition, replace(status, length=status.length + 1), revision):
                 return
 
     await asyncio.gather(*(add_one() for _ in range(20)))
-    ((status, _),) = (await documents.get(space, ["a"])).values()
+    ((status, _),) = (await documents.get(partition, ["a"])).values()
     assert status.length == 20
 
 
 @pytest.mark.parametrize("order", ["id", "file_path", "created_at", "updated_at"])
-async def test_pages_are_in_the_order_that_was_asked_for(documents: Documents, space: Partition, order: str) -> None:
+async def test_pages_are_in_the_order_that_was_asked_for(
+    documents: Documents, partition: Partition, order: str
+) -> None:
     for number, id in enumerate("bdac"):
         values = {"id": id, "file_path": f"{id}.txt", "created_at": f"2026-{id}", "updated_at": f"2027-{id}"}
-        await filled(documents, space, DocumentStatus(**{**values, "version": number}))  # type: ignore[arg-type]
-    assert await ids(documents, space, order=order) == ["a", "b", "c", "d"]
-    assert await ids(documents, space, order=order, descending=True) == ["d", "c", "b", "a"]
-    assert await ids(documents, space, order=order, skip=1, limit=2) == ["b", "c"]
-    assert await ids(documents, space, order=order, skip=9) == []
+        await filled(documents, partition, DocumentStatus(**{**values, "version": number}))  # type: ignore[arg-type]
+    assert await ids(documents, partition, order=order) == ["a", "b", "c", "d"]
+    assert await ids(documents, partition, order=order, descending=True) == ["d", "c", "b", "a"]
+    assert await ids(documents, partition, order=order, skip=1, limit=2) == ["b", "c"]
+    assert await ids(documents, partition, order=order, skip=9) == []
 
 
-async def test_pages_and_counts_go_by_status(documents: Documents, space: Partition) -> None:
+async def test_pages_and_counts_go_by_status(documents: Documents, partition: Partition) -> None:
     await filled(
-        documents, space, DocumentStatus("a"), DocumentStatus("b", **PROCESSED), DocumentStatus("c", **FAILED),
+        documents, partition, DocumentStatus("a"), DocumentStatus("b", **PROCESSED), DocumentStatus("c", **FAILED),
         DocumentStatus("d", **PROCESSED),
     )  # fmt: skip
-    assert await ids(documents, space, statuses=["processed"]) == ["b", "d"]
-    assert await ids(documents, space, statuses=["failed", "pending"]) == ["a", "c"]
-    assert await ids(documents, space, statuses=["deleting"]) == []
-    page = await documents.page(space, statuses=["processed"], order="id", descending=False, skip=0, limit=1)
+    assert await ids(documents, partition, statuses=["processed"]) == ["b", "d"]
+    assert await ids(documents, partition, statuses=["failed", "pending"]) == ["a", "c"]
+    assert await ids(documents, partition, statuses=["deleting"]) == []
+    page = await documents.page(partition, statuses=["processed"], order="id", descending=False, skip=0, limit=1)
     assert (len(page.documents), page.total) == (1, 2)
-    assert await documents.counts(space) == {"pending": 1, "processed": 2, "failed": 1}
+    assert await documents.counts(partition) == {"pending": 1, "processed": 2, "failed": 1}
 
 
-async def test_a_changed_status_is_counted_where_it_is_now(documents: Documents, space: Partition) -> None:
-    await filled(documents, space, DocumentStatus("a"))
-    ((status, revision),) = (await documents.get(space, ["a"])).values()
-    await documents.swap(space, replace(status, **PROCESSED), revision)
-    assert await documents.counts(space) == {"processed": 1}
-    assert await documents.counts(Partition(space.workspace, 2)) == {}
+async def test_a_changed_status_is_counted_where_it_is_now(documents: Documents, partition: Partition) -> None:
+    await filled(documents, partition, DocumentStatus("a"))
+    ((status, revision),) = (await documents.get(partition, ["a"])).values()
+    await documents.swap(partition, replace(status, **PROCESSED), revision)
+    assert await documents.counts(partition) == {"processed": 1}
+    assert await documents.counts(Partition(partition.workspace, 2)) == {}
 
 
 async def test_a_scope_admits_some_of_the_documents_and_none_that_is_deleted(
-    documents: Documents, space: Partition
+    documents: Documents, partition: Partition
 ) -> None:
     await filled(
-        documents, space, DocumentStatus("a", file_path="x/a"), DocumentStatus("b", file_path="y/b"),
+        documents, partition, DocumentStatus("a", file_path="x/a"), DocumentStatus("b", file_path="y/b"),
         DocumentStatus("c", file_path="x/c", metadata={"tags": "red,new"}), DocumentStatus("d", deleted=9, version=1),
     )  # fmt: skip
-    assert await documents.in_scope(space, Scope(file_path_prefix="x/")) == {"a", "c"}
-    assert await documents.in_scope(space, Scope(file_path_prefix="x/", tags=("red",))) == {"c"}
-    assert await documents.in_scope(space, Scope(document_ids=("a", "b", "d", "z"))) == {"a", "b"}
-    assert await documents.in_scope(space, Scope(document_ids=("a", "b"), file_path_prefix="y")) == {"b"}
-    assert await documents.in_scope(space, Scope(file_path_prefix="none")) == set()
+    assert await documents.in_scope(partition, Scope(file_path_prefix="x/")) == {"a", "c"}
+    assert await documents.in_scope(partition, Scope(file_path_prefix="x/", tags=("red",))) == {"c"}
+    assert await documents.in_scope(partition, Scope(document_ids=("a", "b", "d", "z"))) == {"a", "b"}
+    assert await documents.in_scope(partition, Scope(document_ids=("a", "b"), file_path_prefix="y")) == {"b"}
+    assert await documents.in_scope(partition, Scope(file_path_prefix="none")) == set()
 
 
-async def test_the_oldest_document_that_is_worked_on_is_known(documents: Documents, space: Partition) -> None:
-    assert await documents.oldest_unsettled(space) is None
+async def test_the_oldest_document_that_is_worked_on_is_known(documents: Documents, partition: Partition) -> None:
+    assert await documents.oldest_unsettled(partition) is None
     await filled(
-        documents, space, DocumentStatus("done", version=1, **PROCESSED), DocumentStatus("no", version=2, **FAILED),
+        documents, partition, DocumentStatus("done", version=1, **PROCESSED), DocumentStatus("no", version=2, **FAILED),
         DocumentStatus("new", version=30, added=300), DocumentStatus("old", version=4, added=40),
     )  # fmt: skip
-    assert await documents.oldest_unsettled(space) == 40
+    assert await documents.oldest_unsettled(partition) == 40
     # By a clock that is behind.
-    await filled(documents, space, DocumentStatus("later", version=31, added=35))
-    assert await documents.oldest_unsettled(space) == 35
+    await filled(documents, partition, DocumentStatus("later", version=31, added=35))
+    assert await documents.oldest_unsettled(partition) == 35
 
 
-async def test_documents_are_found_by_their_track(documents: Documents, space: Partition) -> None:
+async def test_documents_are_found_by_their_track(documents: Documents, partition: Partition) -> None:
     await filled(
-        documents, space, DocumentStatus("b", track_id="t"), DocumentStatus("a", track_id="t"),
+        documents, partition, DocumentStatus("b", track_id="t"), DocumentStatus("a", track_id="t"),
         DocumentStatus("c", track_id="u"), DocumentStatus("d"),
     )  # fmt: skip
-    assert [status.id for status in await documents.by_track_id(space, "t")] == ["a", "b"]
-    assert await documents.by_track_id(space, "nobody's") == []
+    assert [status.id for status in await documents.by_track_id(partition, "t")] == ["a", "b"]
+    assert await documents.by_track_id(partition, "nobody's") == []
 
 
 def passage(id: str, content: str, version: int = 1) -> Passage:
     return Passage(id, "d", 0, content, "d.txt", headings=("h1", "h2"), tokens=3, version=version)
 
 
-async def test_passages_come_back_as_they_were_put(passages: Passages, space: Partition) -> None:
+async def test_passages_come_back_as_they_were_put(passages: Passages, partition: Partition) -> None:
     placed = replace(passage("d-chunk-002", "three"), start=7, end=12, page=3)
     kept = [passage("d-chunk-000", "文 one"), passage("A Document.pdf-chunk-001", "two"), placed]
     for _ in range(2):
-        await passages.put(space, kept)
-    assert await passages.get(space, [one.id for one in kept] + ["none"]) == {one.id: one for one in kept}
-    assert await passages.get(space, []) == {}
-    await passages.put(space, [])
+        await passages.put(partition, kept)
+    assert await passages.get(partition, [one.id for one in kept] + ["none"]) == {one.id: one for one in kept}
+    assert await passages.get(partition, []) == {}
+    await passages.put(partition, [])
 
 
-async def test_the_newest_version_of_a_passage_stands(passages: Passages, space: Partition) -> None:
+async def test_the_newest_version_of_a_passage_stands(passages: Passages, partition: Partition) -> None:
     for version, content in ((2, "two"), (3, "three"), (1, "one")):
-        await passages.put(space, [passage("c", content, version)])
-    assert (await passages.get(space, ["c"]))["c"].content == "three"
+        await passages.put(partition, [passage("c", content, version)])
+    assert (await passages.get(partition, ["c"]))["c"].content == "three"

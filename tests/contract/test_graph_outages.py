@@ -17,7 +17,7 @@ from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.graph.neo4j.store import BoltGraph
 from runtime.stores.graph.port import Graph
 from tests.support.freezing import freeze
-from tests.support.graph_stores import GraphStore, entity, fresh_space, own_graph_store, relation, until
+from tests.support.graph_stores import GraphStore, entity, fresh_partition, own_graph_store, relation, until
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -55,10 +55,10 @@ async def transact(driver: AsyncDriver, statement: LiteralString, **parameters: 
 
 async def test_a_guard_that_takes_no_lock_first_loses_on_neo4j_and_arcadedb_hides_it(store: GraphStore) -> None:
     """Why our statements set `lock` before they read the revision, and why ArcadeDB alone cannot test that."""
-    space, lost = fresh_space(), 0
+    partition, lost = fresh_partition(), 0
     async with store.driver() as driver:
         for generation in range(25):
-            key = {"workspace": space.workspace, "generation": generation}
+            key = {"workspace": partition.workspace, "generation": generation}
             names = [f"shared {n:02d}" for n in range(20)]
             writers = [
                 transact(driver, GUARD_WITHOUT_LOCK, **key, rows=[{"name": name, "revision": n} for name in names])
@@ -72,13 +72,13 @@ async def test_a_guard_that_takes_no_lock_first_loses_on_neo4j_and_arcadedb_hide
 
 
 async def test_a_frozen_server_is_unavailable_within_the_time_limit_and_then_serves_again(store: GraphStore) -> None:
-    graph, space = store.another(timeout=2.0), fresh_space()
+    graph, partition = store.another(timeout=2.0), fresh_partition()
     newer = [entity("a", 2), entity("b")], [relation("a", "b")]
-    await store.client.put(fresh_space(), *newer)  # the first time is slow on a cold server
-    await eventually(lambda: graph.put(space, [entity("a")], []))
+    await store.client.put(fresh_partition(), *newer)  # the first time is slow on a cold server
+    await eventually(lambda: graph.put(partition, [entity("a")], []))
     for call in (
-        lambda: graph.put(space, *newer),
-        lambda: graph.entities(space, ["a"]),
+        lambda: graph.put(partition, *newer),
+        lambda: graph.entities(partition, ["a"]),
         lambda: graph.ping(),
         lambda: store.another(timeout=2.0).ping(),
     ):
@@ -91,9 +91,9 @@ async def test_a_frozen_server_is_unavailable_within_the_time_limit_and_then_ser
         finally:
             store.server.signal(signal.SIGCONT)
         await eventually(graph.ping)
-    await eventually(lambda: graph.put(space, *newer))
-    assert await graph.entities(space, ["a", "b"]) == {"a": entity("a", 2), "b": entity("b")}
-    assert await graph.relations(space, [("a", "b")]) == {("a", "b"): relation("a", "b")}
+    await eventually(lambda: graph.put(partition, *newer))
+    assert await graph.entities(partition, ["a", "b"]) == {"a": entity("a", 2), "b": entity("b")}
+    assert await graph.relations(partition, [("a", "b")]) == {("a", "b"): relation("a", "b")}
 
 
 async def test_closing_does_not_wait_for_a_frozen_server(store: GraphStore) -> None:
@@ -108,9 +108,9 @@ async def test_closing_does_not_wait_for_a_frozen_server(store: GraphStore) -> N
 
 
 async def test_what_was_acknowledged_survives_a_killed_server_and_the_same_client_goes_on(store: GraphStore) -> None:
-    graph, space = store.client, fresh_space()
+    graph, partition = store.client, fresh_partition()
     acknowledged: list[int] = []
-    writer = asyncio.create_task(write_until_it_fails(graph, space, acknowledged))
+    writer = asyncio.create_task(write_until_it_fails(graph, partition, acknowledged))
     await until(lambda: len(acknowledged) >= 20)
     await store.server.kill()
     with pytest.raises(Unavailable):
@@ -123,17 +123,17 @@ async def test_what_was_acknowledged_survives_a_killed_server_and_the_same_clien
     await store.server.start()
     names = [f"{number} {n}" for number in acknowledged for n in range(20)]
     pairs = [(f"{number} {n}", f"{number} {n + 1}") for number in acknowledged for n in range(10, 19)]
-    assert len(await graph.entities(space, names)) == len(names)
-    assert len(await graph.relations(space, pairs)) == len(pairs)
-    await graph.put(space, *batch(acknowledged[-1] + 1))
-    await graph.put(space, [entity("0 0", 2)], [])
-    assert await graph.entities(space, ["0 0"]) == {"0 0": entity("0 0", 2)}
+    assert len(await graph.entities(partition, names)) == len(names)
+    assert len(await graph.relations(partition, pairs)) == len(pairs)
+    await graph.put(partition, *batch(acknowledged[-1] + 1))
+    await graph.put(partition, [entity("0 0", 2)], [])
+    assert await graph.entities(partition, ["0 0"]) == {"0 0": entity("0 0", 2)}
 
 
 async def test_errors_carry_neither_password_nor_names(store: GraphStore) -> None:
     graph = BoltGraph(store.uri, store.user, "a-wrong-secret", database="no-such-database", timeout=5.0)
     with pytest.raises(Unavailable) as caught:
-        await graph.entities(fresh_space(), ["a private name"])
+        await graph.entities(fresh_partition(), ["a private name"])
     await graph.close()
     assert "secret" not in str(caught.value) and "private" not in str(caught.value)
     with pytest.raises(ConfigurationError) as refused:
@@ -148,9 +148,9 @@ def batch(number: int) -> tuple[list[Entity], list[Relation]]:
     return [entity(name) for name in names], [relation(*end) for end in ends]
 
 
-async def write_until_it_fails(graph: Graph, space: Partition, acknowledged: list[int]) -> None:
+async def write_until_it_fails(graph: Graph, partition: Partition, acknowledged: list[int]) -> None:
     """Number after number, noting each that the store acknowledged."""
     while True:
         number = len(acknowledged)
-        await graph.put(space, *batch(number))
+        await graph.put(partition, *batch(number))
         acknowledged.append(number)

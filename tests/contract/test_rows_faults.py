@@ -66,7 +66,7 @@ def calls(rows: Rows) -> list[Callable[[], Awaitable[Any]]]:
         lambda: rows.count(TABLE, "status", {}),
         lambda: rows.delete(TABLE, ["z"]),
         lambda: rows.scan(TABLE),
-        lambda: rows.spaces("documents"),
+        lambda: rows.partitions("documents"),
         lambda: rows.drop(new_table("documents")),
         rows.prepare,
     ]

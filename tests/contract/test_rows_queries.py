@@ -19,7 +19,7 @@ async def test_an_empty_table_has_nothing_to_give(rows: Rows, documents: Table) 
     assert await rows.count(documents, "status", {}) == {}
     assert await rows.scan(documents) == []
     await rows.drop(documents)
-    assert documents.space not in await rows.partitions("documents")
+    assert documents.partition not in await rows.partitions("documents")
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -155,16 +155,16 @@ async def test_a_scan_gives_a_thousand_rows_unless_told(rows: Rows, plain: Table
     assert keys(await rows.scan(plain, limit=5000)) == [f"{n:04d}" for n in range(1200)]
 
 
-def neighbours(space: Partition) -> list[Partition]:
+def neighbours(partition: Partition) -> list[Partition]:
     """Partitions whose names begin alike."""
-    workspaces = [space.workspace + end for end in ("", "-", ".", "0", "_")]
+    workspaces = [partition.workspace + end for end in ("", "-", ".", "0", "_")]
     return [Partition(workspace, generation) for workspace in workspaces for generation in (0, 1, 2, 10, 11)]
 
 
 @pytest.mark.parametrize("name", INDEXES)
-async def test_every_space_is_a_store_of_its_own(rows: Rows, name: str) -> None:
+async def test_every_partition_is_a_store_of_its_own(rows: Rows, name: str) -> None:
     table = new_table(name)
-    tables = [Table(name, space) for space in neighbours(table.space)]
+    tables = [Table(name, partition) for partition in neighbours(table.partition)]
     for number, each in enumerate(tables):
         await rows.put(each, {"a": {"rev": number}, "1/a": {"rev": number}})
     for number, each in enumerate(tables):
@@ -173,8 +173,8 @@ async def test_every_space_is_a_store_of_its_own(rows: Rows, name: str) -> None:
         assert await rows.find(each, {}) == await rows.scan(each)
 
 
-async def test_dropping_a_space_leaves_its_neighbours(rows: Rows, five: Table) -> None:
-    tables = [Table(name, space) for space in neighbours(five.space) for name in ("documents", "chunks")]
+async def test_dropping_a_partition_leaves_its_neighbours(rows: Rows, five: Table) -> None:
+    tables = [Table(name, partition) for partition in neighbours(five.partition) for name in ("documents", "chunks")]
     for each in tables:
         await rows.put(each, {f"{n}": {} for n in range(5)})
     for _ in range(2):
@@ -184,23 +184,23 @@ async def test_dropping_a_space_leaves_its_neighbours(rows: Rows, five: Table) -
     assert [len(await rows.scan(each)) for each in tables if each != five] == [5] * (len(tables) - 1)
 
 
-async def test_a_large_space_is_dropped_whole(rows: Rows, plain: Table) -> None:
+async def test_a_large_partition_is_dropped_whole(rows: Rows, plain: Table) -> None:
     await rows.put(plain, {f"{n}": {} for n in range(5001)})
     await rows.drop(plain)
     assert await rows.scan(plain) == []
-    assert plain.space not in await rows.partitions("embeddings")
+    assert plain.partition not in await rows.partitions("embeddings")
 
 
-async def test_the_spaces_of_a_table_are_those_with_a_row(rows: Rows, plain: Table) -> None:
-    partitions = set(neighbours(plain.space))
-    for space in partitions:
-        await rows.put(Table("embeddings", space), {f"{n}": {} for n in range(3)})
-    gone = Partition(plain.space.workspace, 10)
+async def test_the_partitions_of_a_table_are_those_with_a_row(rows: Rows, plain: Table) -> None:
+    partitions = set(neighbours(plain.partition))
+    for partition in partitions:
+        await rows.put(Table("embeddings", partition), {f"{n}": {} for n in range(3)})
+    gone = Partition(plain.partition.workspace, 10)
     await rows.drop(Table("embeddings", gone))
-    await rows.delete(Table("embeddings", plain.space), ["0", "1", "2"])
+    await rows.delete(Table("embeddings", plain.partition), ["0", "1", "2"])
 
     def mine(found: set[Partition]) -> set[Partition]:
-        return {space for space in found if space.workspace.startswith(plain.space.workspace)}
+        return {partition for partition in found if partition.workspace.startswith(plain.partition.workspace)}
 
-    assert mine(await rows.partitions("embeddings")) == partitions - {gone, plain.space}
+    assert mine(await rows.partitions("embeddings")) == partitions - {gone, plain.partition}
     assert mine(await rows.partitions("documents")) == set()

@@ -36,7 +36,7 @@ async def test_every_printable_ascii_character_may_stand_in_a_key(rows: Rows, pl
     await rows.put(plain, {name: {"name": name} for name in names})
     assert await rows.get(plain, names) == {name: {"name": name} for name in names}
     assert keys(await rows.scan(plain)) == sorted(set(names))
-    assert await rows.increment(Table("revisions", plain.space), names) == dict.fromkeys(names, 1)
+    assert await rows.increment(Table("revisions", plain.partition), names) == dict.fromkeys(names, 1)
     await rows.delete(plain, names)
     assert await rows.scan(plain) == []
 

@@ -27,7 +27,7 @@ class Desk:
         self.workspace, self.place = f"w-{uuid4().hex}", 10
 
     @property
-    def space(self) -> Partition:
+    def partition(self) -> Partition:
         return Partition(self.workspace, 1)
 
     async def take(self, handler: Any, *events: Any) -> None:
@@ -54,7 +54,7 @@ class Desk:
         """Page by page, as a reader does."""
         found: list[Provenance] = []
         while page := await self.supports.of(
-            self.space, names, after=found[-1].cursor if found else "", limit=limit, among=among
+            self.partition, names, after=found[-1].cursor if found else "", limit=limit, among=among
         ):
             assert len(page) <= limit
             found += page
@@ -86,7 +86,7 @@ async def test_what_nobody_named_has_no_support(desk: Desk) -> None:
     assert await desk.all("A") == await desk.all("A", "B") == []
     await desk.says(2, "A", "B")
     assert await desk.all("C") == []
-    assert await desk.supports.of(desk.space, ["A"], limit=0) == []
+    assert await desk.supports.of(desk.partition, ["A"], limit=0) == []
     assert await desk.supports.of(Partition(desk.workspace, 2), ["A"]) == []
 
 
@@ -96,7 +96,7 @@ async def test_pages_give_each_of_many_once(desk: Desk, limit: int) -> None:
     found = await desk.all("A", limit=limit)
     assert sorted(s.document_id for s in found) == sorted(f"d{n}" for n in range(250 if limit > 1 else 30))
     assert [s.cursor for s in found] == sorted(s.cursor for s in found)
-    assert (await desk.merger.entities(desk.space))["A"].support == len(found)
+    assert (await desk.merger.entities(desk.partition))["A"].support == len(found)
 
 
 async def test_what_was_taken_back_never_shows(desk: Desk) -> None:
@@ -136,5 +136,5 @@ async def test_what_somebody_deleted_by_hand_does_not_support_what_comes_later(d
     assert await desk.all("A") == await desk.all("A", "B") == []
     await desk.says(1, "A", first=40)
     assert await desk.documents("A") == ["d40"]
-    assert (await desk.merger.entities(desk.space))["A"].support == 1
+    assert (await desk.merger.entities(desk.partition))["A"].support == 1
     assert len(await desk.all("B")) == 3

@@ -13,7 +13,7 @@ from contracts.ids import chunk_vector_id
 from runtime.errors import Poison
 from runtime.stores.vectors.port import Vectors
 from tests.support.shared_servers import SharedServers
-from tests.support.vector_stores import DIMENSION, VectorStore, fresh_space, ids, row, vector_store
+from tests.support.vector_stores import DIMENSION, VectorStore, fresh_partition, ids, row, vector_store
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -33,85 +33,87 @@ def vectors(store: VectorStore) -> Vectors:
 
 
 @pytest.fixture
-def space() -> Partition:
-    return fresh_space()
+def partition() -> Partition:
+    return fresh_partition()
 
 
-async def test_the_store_answers_and_preparing_again_changes_nothing(vectors: Vectors, space: Partition) -> None:
-    await vectors.put(space, "chunks", [row("a")])
+async def test_the_store_answers_and_preparing_again_changes_nothing(vectors: Vectors, partition: Partition) -> None:
+    await vectors.put(partition, "chunks", [row("a")])
     await vectors.prepare(1)
     await vectors.ping()
-    assert await ids(vectors, space) == ["a"]
+    assert await ids(vectors, partition) == ["a"]
     assert 1 in await vectors.generations()
 
 
-async def test_a_row_comes_back_whole_and_with_its_vector_only_when_asked(vectors: Vectors, space: Partition) -> None:
+async def test_a_row_comes_back_whole_and_with_its_vector_only_when_asked(
+    vectors: Vectors, partition: Partition
+) -> None:
     whole = row(
         "rel-1", 0.5, -0.25, text="A knows B", version=7, names=("A", "B"), document_id="doc-1", file_path="a/b.md",
         order=12,
     )  # fmt: skip
-    await vectors.put(space, "relations", [whole])
-    assert await vectors.get(space, "relations", ["rel-1"], vectors=True) == {"rel-1": whole}
+    await vectors.put(partition, "relations", [whole])
+    assert await vectors.get(partition, "relations", ["rel-1"], vectors=True) == {"rel-1": whole}
     bare = replace(whole, vector=())
-    assert await vectors.get(space, "relations", ["rel-1"]) == {"rel-1": bare}
-    assert await vectors.scan(space, "relations") == [bare]
-    assert await vectors.search(space, "relations", whole.vector, top_k=1) == [Hit("rel-1", ("A", "B"), 1.0)]
+    assert await vectors.get(partition, "relations", ["rel-1"]) == {"rel-1": bare}
+    assert await vectors.scan(partition, "relations") == [bare]
+    assert await vectors.search(partition, "relations", whole.vector, top_k=1) == [Hit("rel-1", ("A", "B"), 1.0)]
 
 
-async def test_putting_twice_is_once(vectors: Vectors, space: Partition) -> None:
+async def test_putting_twice_is_once(vectors: Vectors, partition: Partition) -> None:
     rows = [row("a", 1.0), row("b", 2.0, 1.0)]
     for _ in range(2):
-        await vectors.put(space, "chunks", rows)
-    assert await vectors.count(space, "chunks") == 2
-    assert await vectors.get(space, "chunks", ["a", "b"], vectors=True) == {"a": rows[0], "b": rows[1]}
+        await vectors.put(partition, "chunks", rows)
+    assert await vectors.count(partition, "chunks") == 2
+    assert await vectors.get(partition, "chunks", ["a", "b"], vectors=True) == {"a": rows[0], "b": rows[1]}
 
 
-async def test_a_later_row_replaces_an_earlier_one(vectors: Vectors, space: Partition) -> None:
-    await vectors.put(space, "chunks", [row("a", *EAST, text="first"), row("b"), row("a", *NORTH, text="second")])
-    assert (await vectors.get(space, "chunks", ["a"]))["a"].text == "second"
-    assert await vectors.count(space, "chunks") == 2
-    await vectors.put(space, "chunks", [row("a", *EAST, text="third", version=3)])
-    (hit,) = await vectors.search(space, "chunks", row("q", *EAST).vector, top_k=1)
+async def test_a_later_row_replaces_an_earlier_one(vectors: Vectors, partition: Partition) -> None:
+    await vectors.put(partition, "chunks", [row("a", *EAST, text="first"), row("b"), row("a", *NORTH, text="second")])
+    assert (await vectors.get(partition, "chunks", ["a"]))["a"].text == "second"
+    assert await vectors.count(partition, "chunks") == 2
+    await vectors.put(partition, "chunks", [row("a", *EAST, text="third", version=3)])
+    (hit,) = await vectors.search(partition, "chunks", row("q", *EAST).vector, top_k=1)
     assert (hit.id, hit.score) == ("a", 1.0)
-    third = (await vectors.get(space, "chunks", ["a"]))["a"]
+    third = (await vectors.get(partition, "chunks", ["a"]))["a"]
     assert (third.text, third.version) == ("third", 3)
-    assert await vectors.count(space, "chunks") == 2
+    assert await vectors.count(partition, "chunks") == 2
 
 
 async def test_empty_input_does_nothing(vectors: Vectors) -> None:
-    unmade = fresh_space(generation=77)
+    unmade = fresh_partition(generation=77)
     await vectors.put(unmade, "chunks", [])
     assert await vectors.get(unmade, "chunks", []) == {}
     await vectors.delete(unmade, "chunks", [])
     assert 77 not in await vectors.generations()
 
 
-async def test_get_and_delete_pass_over_what_does_not_exist(vectors: Vectors, space: Partition) -> None:
-    await vectors.put(space, "chunks", [row("a"), row("b"), row("c")])
-    assert set(await vectors.get(space, "chunks", ["a", "nobody", "a", "c"])) == {"a", "c"}
+async def test_get_and_delete_pass_over_what_does_not_exist(vectors: Vectors, partition: Partition) -> None:
+    await vectors.put(partition, "chunks", [row("a"), row("b"), row("c")])
+    assert set(await vectors.get(partition, "chunks", ["a", "nobody", "a", "c"])) == {"a", "c"}
     for _ in range(2):
-        await vectors.delete(space, "chunks", ["a", "nobody"])
-    assert await ids(vectors, space) == ["b", "c"]
-    await vectors.put(space, "chunks", [row("a", text="again")])
-    assert (await vectors.get(space, "chunks", ["a"]))["a"].text == "again"
+        await vectors.delete(partition, "chunks", ["a", "nobody"])
+    assert await ids(vectors, partition) == ["b", "c"]
+    await vectors.put(partition, "chunks", [row("a", text="again")])
+    assert (await vectors.get(partition, "chunks", ["a"]))["a"].text == "again"
 
 
 @pytest.mark.parametrize(
     "odd",
     ["", "知识图谱。", 'it\'s "quoted" \\ back\\\\slash', "line\nline\r\n\ttab", "🦜 zero\x00", "x" * 5000, "{}", "%_"],
 )
-async def test_odd_texts_and_names_come_back_as_they_were(vectors: Vectors, space: Partition, odd: str) -> None:
+async def test_odd_texts_and_names_come_back_as_they_were(vectors: Vectors, partition: Partition, odd: str) -> None:
     odd_row = row("odd", text=odd, names=(odd, "B"), document_id=odd[:500], file_path=odd[:4096])
-    await vectors.put(space, "entities", [odd_row, row("plain")])
-    assert await vectors.get(space, "entities", ["odd"], vectors=True) == {"odd": odd_row}
+    await vectors.put(partition, "entities", [odd_row, row("plain")])
+    assert await vectors.get(partition, "entities", ["odd"], vectors=True) == {"odd": odd_row}
 
 
 async def test_a_text_that_is_too_long_is_cut_at_a_character_and_keeps_its_hash(
-    vectors: Vectors, space: Partition
+    vectors: Vectors, partition: Partition
 ) -> None:
     long = row("long", text="ab" + "长" * 100_000, names=("名" * 30_000, "B"))
-    await vectors.put(space, "chunks", [long])
-    kept = (await vectors.get(space, "chunks", ["long"]))["long"]
+    await vectors.put(partition, "chunks", [long])
+    kept = (await vectors.get(partition, "chunks", ["long"]))["long"]
     assert long.text.startswith(kept.text)
     assert len(kept.text.encode()) == 65_534  # one byte is free, which no such character fits
     assert kept.text_hash == long.text_hash
@@ -119,9 +121,9 @@ async def test_a_text_that_is_too_long_is_cut_at_a_character_and_keeps_its_hash(
     assert long.names[0].startswith(kept.names[0])
 
 
-async def test_a_text_that_utf8_cannot_say_is_kept_as_far_as_it_can(vectors: Vectors, space: Partition) -> None:
-    await vectors.put(space, "chunks", [row("half", text="half a \ud83e pair")])
-    assert (await vectors.get(space, "chunks", ["half"]))["half"].text == "half a ? pair"
+async def test_a_text_that_utf8_cannot_say_is_kept_as_far_as_it_can(vectors: Vectors, partition: Partition) -> None:
+    await vectors.put(partition, "chunks", [row("half", text="half a \ud83e pair")])
+    assert (await vectors.get(partition, "chunks", ["half"]))["half"].text == "half a ? pair"
 
 
 @pytest.mark.parametrize(
@@ -129,171 +131,183 @@ async def test_a_text_that_utf8_cannot_say_is_kept_as_far_as_it_can(vectors: Vec
     [(), (1.0,) * 7, (1.0,) * 9, (math.nan,) + (0.0,) * 7, (math.inf,) * 8, (-math.inf,) * 8, (1e39,) * 8],
 )
 async def test_a_vector_that_is_not_finite_or_of_another_dimension_is_poison_and_nothing_is_written(
-    vectors: Vectors, space: Partition, bad: tuple[float, ...]
+    vectors: Vectors, partition: Partition, bad: tuple[float, ...]
 ) -> None:
     rows = [row(f"good-{n}") for n in range(600)]
     with pytest.raises(Poison, match="culprit"):
-        await vectors.put(space, "chunks", [*rows, replace(row("culprit"), vector=bad)])
+        await vectors.put(partition, "chunks", [*rows, replace(row("culprit"), vector=bad)])
     with pytest.raises(Poison):
-        await vectors.search(space, "chunks", bad, top_k=3)
-    assert await vectors.count(space, "chunks") == 0
+        await vectors.search(partition, "chunks", bad, top_k=3)
+    assert await vectors.count(partition, "chunks") == 0
 
 
 @pytest.mark.parametrize("bad", ["", "a b", 'x" or key != "', "a'b", "ключ", "a\n", "a" * 65])
-async def test_what_is_no_id_is_never_written_and_names_nothing(vectors: Vectors, space: Partition, bad: str) -> None:
+async def test_what_is_no_id_is_never_written_and_names_nothing(
+    vectors: Vectors, partition: Partition, bad: str
+) -> None:
     with pytest.raises(Poison):
-        await vectors.put(space, "chunks", [row("good"), row(bad)])
-    await vectors.put(space, "chunks", [row("a")])
-    await vectors.delete(space, "chunks", [bad])
-    assert await vectors.get(space, "chunks", [bad]) == {}
-    assert await ids(vectors, space) == ["a"]
+        await vectors.put(partition, "chunks", [row("good"), row(bad)])
+    await vectors.put(partition, "chunks", [row("a")])
+    await vectors.delete(partition, "chunks", [bad])
+    assert await vectors.get(partition, "chunks", [bad]) == {}
+    assert await ids(vectors, partition) == ["a"]
 
 
-async def test_ten_thousand_rows_go_in_at_once_and_are_scanned_in_pages(vectors: Vectors, space: Partition) -> None:
+async def test_ten_thousand_rows_go_in_at_once_and_are_scanned_in_pages(vectors: Vectors, partition: Partition) -> None:
     rows = [row(f"row-{n:05d}", math.cos(n), math.sin(n)) for n in range(10_000)]
-    await vectors.put(space, "chunks", rows[::-1])
-    assert await vectors.count(space, "chunks") == 10_000
+    await vectors.put(partition, "chunks", rows[::-1])
+    assert await vectors.count(partition, "chunks") == 10_000
     seen: list[str] = []
-    while page := await vectors.scan(space, "chunks", seen[-1] if seen else "", 3_000):
+    while page := await vectors.scan(partition, "chunks", seen[-1] if seen else "", 3_000):
         seen += [found.id for found in page]
     assert seen == [made.id for made in rows]
-    assert len(await vectors.get(space, "chunks", seen)) == 10_000
-    await vectors.delete(space, "chunks", seen[5:])
-    assert await ids(vectors, space) == seen[:5]
+    assert len(await vectors.get(partition, "chunks", seen)) == 10_000
+    await vectors.delete(partition, "chunks", seen[5:])
+    assert await ids(vectors, partition) == seen[:5]
 
 
-async def test_rows_that_are_too_much_for_one_message_go_in_and_come_back(vectors: Vectors, space: Partition) -> None:
+async def test_rows_that_are_too_much_for_one_message_go_in_and_come_back(
+    vectors: Vectors, partition: Partition
+) -> None:
     rows = [row(f"row-{n:03d}", text=f"{n:03d}" + "x" * 65_000) for n in range(270)]  # 18 MB
-    await vectors.put(space, "chunks", rows)
-    found = await vectors.get(space, "chunks", [made.id for made in rows])
+    await vectors.put(partition, "chunks", rows)
+    found = await vectors.get(partition, "chunks", [made.id for made in rows])
     assert [found[made.id].text for made in rows] == [made.text for made in rows]
-    assert [found.text for found in await vectors.scan(space, "chunks")] == [made.text for made in rows]
-    await vectors.delete(space, "chunks", list(found))
+    assert [found.text for found in await vectors.scan(partition, "chunks")] == [made.text for made in rows]
+    await vectors.delete(partition, "chunks", list(found))
 
 
-async def test_a_scan_goes_by_the_codes_of_the_characters(vectors: Vectors, space: Partition) -> None:
+async def test_a_scan_goes_by_the_codes_of_the_characters(vectors: Vectors, partition: Partition) -> None:
     ordered = ["-", "0", "A", "Z", "_", "a", "a-", "aa", "z"]
-    await vectors.put(space, "chunks", [row(id) for id in reversed(ordered)])
-    assert await ids(vectors, space) == ordered
-    assert [found.id for found in await vectors.scan(space, "chunks", "A", 3)] == ["Z", "_", "a"]
-    assert [found.id for found in await vectors.scan(space, "chunks", "a")] == ["a-", "aa", "z"]
-    assert await vectors.scan(space, "chunks", "z") == []
-    assert await vectors.scan(space, "chunks", limit=0) == []
+    await vectors.put(partition, "chunks", [row(id) for id in reversed(ordered)])
+    assert await ids(vectors, partition) == ordered
+    assert [found.id for found in await vectors.scan(partition, "chunks", "A", 3)] == ["Z", "_", "a"]
+    assert [found.id for found in await vectors.scan(partition, "chunks", "a")] == ["a-", "aa", "z"]
+    assert await vectors.scan(partition, "chunks", "z") == []
+    assert await vectors.scan(partition, "chunks", limit=0) == []
     with pytest.raises(Poison):
-        await vectors.scan(space, "chunks", 'a" or key != "')
+        await vectors.scan(partition, "chunks", 'a" or key != "')
 
 
 @pytest.mark.parametrize(
     "hostile", ['x" or tenant != "', "x' or '1' == '1", "\\", "a\nb", "租户", "*", "%", "", "A", "w" * 500]
 )
 async def test_workspaces_with_the_same_ids_do_not_see_each_other(
-    vectors: Vectors, space: Partition, hostile: str
+    vectors: Vectors, partition: Partition, hostile: str
 ) -> None:
     there = Partition(hostile, 1)
-    await vectors.put(space, "chunks", [row("a", text="here", names=("here",)), row("b")])
+    await vectors.put(partition, "chunks", [row("a", text="here", names=("here",)), row("b")])
     await vectors.put(there, "chunks", [row("a", text="there", names=("there",))])
-    assert (await vectors.get(space, "chunks", ["a"]))["a"].text == "here"
+    assert (await vectors.get(partition, "chunks", ["a"]))["a"].text == "here"
     assert (await vectors.get(there, "chunks", ["a", "b"]))["a"].text == "there"
     assert await ids(vectors, there) == ["a"]
     assert [hit.names for hit in await vectors.search(there, "chunks", row("q").vector, top_k=9)] == [("there",)]
     await vectors.delete(there, "chunks", ["a", "b"])
     assert await vectors.count(there, "chunks") == 0
-    assert await vectors.count(space, "chunks") == 2
+    assert await vectors.count(partition, "chunks") == 2
 
 
-async def test_kinds_with_the_same_ids_do_not_see_each_other(vectors: Vectors, space: Partition) -> None:
+async def test_kinds_with_the_same_ids_do_not_see_each_other(vectors: Vectors, partition: Partition) -> None:
     for kind in VECTOR_KINDS:
-        await vectors.put(space, kind, [row("a", names=(kind,))])
-    await vectors.delete(space, "entities", ["a"])
+        await vectors.put(partition, kind, [row("a", names=(kind,))])
+    await vectors.delete(partition, "entities", ["a"])
     found = [
-        [hit.names for hit in await vectors.search(space, kind, row("q").vector, top_k=9)] for kind in VECTOR_KINDS
+        [hit.names for hit in await vectors.search(partition, kind, row("q").vector, top_k=9)] for kind in VECTOR_KINDS
     ]
     assert found == [[("chunks",)], [], [("relations",)]]
 
 
-async def test_the_best_come_first_with_their_cosine_similarity(vectors: Vectors, space: Partition) -> None:
+async def test_the_best_come_first_with_their_cosine_similarity(vectors: Vectors, partition: Partition) -> None:
     await vectors.put(
-        space,
+        partition,
         "chunks",
         [row("east", 5.0), row("north", 0.0, 2.0), row("northeast", 3.0, 3.0), row("southwest", -1.0, -1.0)],
     )
     question = row("q", 0.5).vector
-    hits = await vectors.search(space, "chunks", question, top_k=10)
+    hits = await vectors.search(partition, "chunks", question, top_k=10)
     assert [hit.id for hit in hits] == ["east", "northeast", "north", "southwest"]
     assert [hit.score for hit in hits] == pytest.approx([1.0, math.sqrt(0.5), 0.0, -math.sqrt(0.5)], abs=1e-5)
-    assert [hit.id for hit in await vectors.search(space, "chunks", question, top_k=2)] == ["east", "northeast"]
-    assert await vectors.search(space, "chunks", question, top_k=0) == []
-    assert len(await vectors.search(space, "chunks", question, top_k=1_000_000)) == 4
+    assert [hit.id for hit in await vectors.search(partition, "chunks", question, top_k=2)] == ["east", "northeast"]
+    assert await vectors.search(partition, "chunks", question, top_k=0) == []
+    assert len(await vectors.search(partition, "chunks", question, top_k=1_000_000)) == 4
 
 
-async def test_what_scores_the_least_score_or_less_is_left_out(vectors: Vectors, space: Partition) -> None:
-    await vectors.put(space, "chunks", [row("same", *EAST), row("across", *NORTH), row("near", 4.0, 3.0)])
+async def test_what_scores_the_least_score_or_less_is_left_out(vectors: Vectors, partition: Partition) -> None:
+    await vectors.put(partition, "chunks", [row("same", *EAST), row("across", *NORTH), row("near", 4.0, 3.0)])
     question = row("q", *EAST).vector
-    assert [hit.id for hit in await vectors.search(space, "chunks", question, top_k=9, min_score=0.0)] == [
+    assert [hit.id for hit in await vectors.search(partition, "chunks", question, top_k=9, min_score=0.0)] == [
         "same",
         "near",
     ]
-    assert [hit.id for hit in await vectors.search(space, "chunks", question, top_k=9, min_score=0.8)] == ["same"]
-    assert await vectors.search(space, "chunks", question, top_k=9, min_score=1.0) == []
+    assert [hit.id for hit in await vectors.search(partition, "chunks", question, top_k=9, min_score=0.8)] == ["same"]
+    assert await vectors.search(partition, "chunks", question, top_k=9, min_score=1.0) == []
 
 
 @pytest.mark.parametrize("others", [0, 80])
 async def test_a_search_may_be_held_to_the_chunks_of_some_documents(
-    vectors: Vectors, space: Partition, others: int
+    vectors: Vectors, partition: Partition, others: int
 ) -> None:
     rows = [row(chunk_vector_id(f"doc {n}", order), n + order / 10, 1.0) for n in range(6) for order in range(3)]
-    await vectors.put(space, "chunks", rows)
+    await vectors.put(partition, "chunks", rows)
     documents = ["doc 1", "doc 4", *(f"none {n}" for n in range(others))]
-    hits = await vectors.search(space, "chunks", row("q", 1.0).vector, top_k=4, documents=documents)
+    hits = await vectors.search(partition, "chunks", row("q", 1.0).vector, top_k=4, documents=documents)
     expected = [chunk_vector_id("doc 4", order) for order in (2, 1, 0)] + [chunk_vector_id("doc 1", 2)]
     assert [hit.id for hit in hits] == expected
-    assert await vectors.search(space, "chunks", row("q", 1.0).vector, top_k=4, documents=[]) == []
+    assert await vectors.search(partition, "chunks", row("q", 1.0).vector, top_k=4, documents=[]) == []
 
 
-async def test_likeness_is_that_of_the_named_rows_whatever_else_is_nearer(vectors: Vectors, space: Partition) -> None:
-    await vectors.put(space, "chunks", [row("east", 1.0), row("north", 0.0, 2.0), row("west", -1.0), row("near", 1.0)])
-    found = await vectors.likeness(space, "chunks", row("east", 3.0).vector, ["east", "north", "west", "none", "no id"])
+async def test_likeness_is_that_of_the_named_rows_whatever_else_is_nearer(
+    vectors: Vectors, partition: Partition
+) -> None:
+    await vectors.put(
+        partition, "chunks", [row("east", 1.0), row("north", 0.0, 2.0), row("west", -1.0), row("near", 1.0)]
+    )
+    found = await vectors.likeness(
+        partition, "chunks", row("east", 3.0).vector, ["east", "north", "west", "none", "no id"]
+    )
     assert found == {"east": 1.0, "north": 0.0, "west": -1.0}
-    assert await vectors.likeness(space, "chunks", row("east", 3.0).vector, []) == {}
+    assert await vectors.likeness(partition, "chunks", row("east", 3.0).vector, []) == {}
 
 
-async def test_a_vector_without_direction_is_kept_and_disturbs_no_search(vectors: Vectors, space: Partition) -> None:
-    await vectors.put(space, "chunks", [row("none", 0.0), row("same", *EAST)])
-    assert (await vectors.get(space, "chunks", ["none"], vectors=True))["none"].vector == (0.0,) * DIMENSION
-    hits = await vectors.search(space, "chunks", row("q", *EAST).vector, top_k=9, min_score=0.0)
+async def test_a_vector_without_direction_is_kept_and_disturbs_no_search(
+    vectors: Vectors, partition: Partition
+) -> None:
+    await vectors.put(partition, "chunks", [row("none", 0.0), row("same", *EAST)])
+    assert (await vectors.get(partition, "chunks", ["none"], vectors=True))["none"].vector == (0.0,) * DIMENSION
+    hits = await vectors.search(partition, "chunks", row("q", *EAST).vector, top_k=9, min_score=0.0)
     assert [hit.id for hit in hits] == ["same"]
-    assert all(hit.score == 0.0 for hit in await vectors.search(space, "chunks", row("q", 0.0).vector, top_k=9))
+    assert all(hit.score == 0.0 for hit in await vectors.search(partition, "chunks", row("q", 0.0).vector, top_k=9))
 
 
-async def test_equal_ones_come_by_id_also_where_the_list_ends(vectors: Vectors, space: Partition) -> None:
+async def test_equal_ones_come_by_id_also_where_the_list_ends(vectors: Vectors, partition: Partition) -> None:
     names = [f"{n * 7919 % 10_000:04d}" for n in range(200)]
-    await vectors.put(space, "chunks", [row("best", *EAST)] + [row(f"eq-{name}", 3.0, 4.0) for name in names])
+    await vectors.put(partition, "chunks", [row("best", *EAST)] + [row(f"eq-{name}", 3.0, 4.0) for name in names])
     for top_k in (1, 2, 5, 50, 201):
-        hits = await vectors.search(space, "chunks", row("q", *EAST).vector, top_k=top_k)
+        hits = await vectors.search(partition, "chunks", row("q", *EAST).vector, top_k=top_k)
         assert [hit.id for hit in hits] == ["best", *(f"eq-{name}" for name in sorted(names))][:top_k]
 
 
-async def test_a_write_is_found_by_every_reader_when_it_returns(store: VectorStore, space: Partition) -> None:
+async def test_a_write_is_found_by_every_reader_when_it_returns(store: VectorStore, partition: Partition) -> None:
     writer, reader = store.client, store.another()
     for n in range(12):
         direction = row("q", math.cos(n), math.sin(n)).vector
-        await writer.put(space, "chunks", [replace(row(f"row-{n}", text=f"{n}"), vector=direction)])
-        (hit,) = await reader.search(space, "chunks", direction, top_k=1)
+        await writer.put(partition, "chunks", [replace(row(f"row-{n}", text=f"{n}"), vector=direction)])
+        (hit,) = await reader.search(partition, "chunks", direction, top_k=1)
         assert hit.id == f"row-{n}"
-        assert (await reader.get(space, "chunks", [f"row-{n}"]))[f"row-{n}"].text == f"{n}"
-        assert await reader.count(space, "chunks") == n + 1
+        assert (await reader.get(partition, "chunks", [f"row-{n}"]))[f"row-{n}"].text == f"{n}"
+        assert await reader.count(partition, "chunks") == n + 1
     for n in range(12):
-        await writer.delete(space, "chunks", [f"row-{n}"])
-        assert await reader.get(space, "chunks", [f"row-{n}"]) == {}
-        assert await reader.count(space, "chunks") == 11 - n
+        await writer.delete(partition, "chunks", [f"row-{n}"])
+        assert await reader.get(partition, "chunks", [f"row-{n}"]) == {}
+        assert await reader.count(partition, "chunks") == 11 - n
 
 
 async def test_clients_that_write_the_same_rows_at_the_same_time_write_them_once(
-    store: VectorStore, space: Partition
+    store: VectorStore, partition: Partition
 ) -> None:
     clients = [store.client, store.another(), store.another()]
     rows = [row(f"row-{n}", float(n + 1), 1.0) for n in range(700)]
     for _ in range(3):
-        await asyncio.gather(*(client.put(space, "chunks", rows) for client in clients for _ in range(2)))
-    assert await clients[0].count(space, "chunks") == 700
-    assert await clients[1].get(space, "chunks", ["row-699"], vectors=True) == {"row-699": rows[699]}
+        await asyncio.gather(*(client.put(partition, "chunks", rows) for client in clients for _ in range(2)))
+    assert await clients[0].count(partition, "chunks") == 700
+    assert await clients[1].get(partition, "chunks", ["row-699"], vectors=True) == {"row-699": rows[699]}

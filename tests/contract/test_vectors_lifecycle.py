@@ -26,7 +26,7 @@ from runtime.stores.vectors.port import Vectors
 from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import GraphKeys, index_graph
 from tests.support.freezing import freeze
-from tests.support.vector_stores import DIMENSION, MODEL, VectorStore, fresh_space, ids, own_vector_store, row
+from tests.support.vector_stores import DIMENSION, MODEL, VectorStore, fresh_partition, ids, own_vector_store, row
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -48,8 +48,8 @@ def vectors(store: VectorStore) -> Vectors:
 
 
 @pytest.fixture
-def space() -> Partition:
-    return fresh_space()
+def partition() -> Partition:
+    return fresh_partition()
 
 
 async def test_what_a_generation_lacks_is_named_until_it_is_prepared(vectors: Vectors) -> None:
@@ -62,7 +62,7 @@ async def test_what_a_generation_lacks_is_named_until_it_is_prepared(vectors: Ve
 
 
 async def test_reading_a_generation_that_nobody_made_finds_nothing_and_makes_nothing(vectors: Vectors) -> None:
-    unmade = fresh_space(generation=78)
+    unmade = fresh_partition(generation=78)
     assert await vectors.get(unmade, "chunks", ["a"]) == {}
     assert await vectors.search(unmade, "chunks", row("q").vector, top_k=5) == []
     assert await vectors.scan(unmade, "chunks") == []
@@ -71,27 +71,31 @@ async def test_reading_a_generation_that_nobody_made_finds_nothing_and_makes_not
     assert 78 not in await vectors.generations()
 
 
-async def test_generations_are_made_on_need_kept_apart_and_dropped_whole(store: VectorStore, space: Partition) -> None:
+async def test_generations_are_made_on_need_kept_apart_and_dropped_whole(
+    store: VectorStore, partition: Partition
+) -> None:
     vectors, other = store.client, store.another(OTHER_MODEL, 16)
     await other.prepare(41)
-    there = replace(space, generation=42)
-    await vectors.put(space, "chunks", [row("a", text="old")])
+    there = replace(partition, generation=42)
+    await vectors.put(partition, "chunks", [row("a", text="old")])
     await asyncio.gather(
         *(client.put(there, "chunks", [row("a", text="new")]) for client in (vectors, store.another()))
     )
     assert {1, 41, 42} <= await vectors.generations()
-    assert (await vectors.get(space, "chunks", ["a"]))["a"].text == "old"
+    assert (await vectors.get(partition, "chunks", ["a"]))["a"].text == "old"
     assert (await vectors.get(there, "chunks", ["a"]))["a"].text == "new"
     for generation in (41, 42, 42, 43):
         await vectors.drop(generation)
     assert not {41, 42, 43} & await vectors.generations()
     assert await vectors.count(there, "chunks") == 0
-    assert await ids(vectors, space) == ["a"]
+    assert await ids(vectors, partition) == ["a"]
 
 
-async def test_a_client_finds_out_that_another_one_dropped_the_generation(store: VectorStore, space: Partition) -> None:
+async def test_a_client_finds_out_that_another_one_dropped_the_generation(
+    store: VectorStore, partition: Partition
+) -> None:
     vectors, other = store.client, store.another()
-    there = replace(space, generation=51)
+    there = replace(partition, generation=51)
     await vectors.put(there, "chunks", [row("a"), row("b")])
     await other.drop(51)
     assert await vectors.get(there, "chunks", ["a"]) == {}
@@ -115,19 +119,19 @@ async def test_the_model_that_filled_a_generation_is_told_to_every_client(store:
 
 @pytest.mark.parametrize(("model", "dimension"), [(OTHER_MODEL, DIMENSION), (MODEL, 16)])
 async def test_a_generation_that_another_model_filled_is_refused(
-    store: VectorStore, space: Partition, model: str, dimension: int
+    store: VectorStore, partition: Partition, model: str, dimension: int
 ) -> None:
-    await store.client.put(space, "chunks", [row("a")])
+    await store.client.put(partition, "chunks", [row("a")])
     vectors = store.another(model, dimension)
     fitting = VectorRow("b", "text", "hash", vector=(1.0,) * dimension)
     calls: list[Callable[[], Awaitable[Any]]] = [
         lambda: vectors.prepare(1),
-        lambda: vectors.put(space, "chunks", [fitting]),
-        lambda: vectors.get(space, "chunks", ["a"]),
-        lambda: vectors.search(space, "chunks", fitting.vector, top_k=1),
-        lambda: vectors.delete(space, "chunks", ["a"]),
-        lambda: vectors.scan(space, "chunks"),
-        lambda: vectors.count(space, "chunks"),
+        lambda: vectors.put(partition, "chunks", [fitting]),
+        lambda: vectors.get(partition, "chunks", ["a"]),
+        lambda: vectors.search(partition, "chunks", fitting.vector, top_k=1),
+        lambda: vectors.delete(partition, "chunks", ["a"]),
+        lambda: vectors.scan(partition, "chunks"),
+        lambda: vectors.count(partition, "chunks"),
     ]
     for call in calls:
         with pytest.raises(ModelChanged, match="lightstream rebuild vectors") as refusal:
@@ -136,14 +140,14 @@ async def test_a_generation_that_another_model_filled_is_refused(
         assert f"{model} ({dimension}" in str(refusal.value)
     await vectors.ping()
     assert 1 in await vectors.generations()
-    assert await ids(store.client, space) == ["a"]
+    assert await ids(store.client, partition) == ["a"]
 
 
 @servers_only
 async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_written(
-    store: VectorStore, space: Partition, monkeypatch: pytest.MonkeyPatch
+    store: VectorStore, partition: Partition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there, vectors = replace(space, generation=62), store.another()
+    there, vectors = replace(partition, generation=62), store.another()
     with monkeypatch.context() as older:
         older.setattr(collections, "VECTOR_FORMAT", 1)
         await store.another().put(there, "relations", [row("rel-old", names=("A", "B"))])
@@ -174,18 +178,18 @@ async def test_a_generation_with_ids_of_an_older_format_can_be_searched_and_not_
 async def test_relations_whose_names_join_to_one_text_are_both_found(store: VectorStore) -> None:
     generations, graph = Generations(graph=1, vectors=63), MemoryGraph()
     embeddings = CachedEmbeddings(MemoryRows(), LexicalEmbedder(DIMENSION))
-    pairs, space = {("ZqA", "bcdyx"), ("ZqAb", "cdyx")}, Partition("joined", 63)
+    pairs, partition = {("ZqA", "bcdyx"), ("ZqAb", "cdyx")}, Partition("joined", 63)
     relations = [Relation(*pair, 1, description=f"{pair[0]} knows {pair[1]}") for pair in sorted(pairs)]
     await graph.put(Partition("joined", 1), [Entity(name, 1) for pair in pairs for name in pair], relations)
     for _ in range(2):
         await index_graph("joined", GraphKeys(set(), pairs), generations, graph, store.client, embeddings)
-    assert {row.names for row in await store.client.scan(space, "relations")} == pairs
+    assert {row.names for row in await store.client.scan(partition, "relations")} == pairs
     await store.client.drop(63)
 
 
 @servers_only
-async def test_a_collection_whose_maker_died_halfway_is_finished(store: VectorStore, space: Partition) -> None:
-    there = replace(space, generation=61)
+async def test_a_collection_whose_maker_died_halfway_is_finished(store: VectorStore, partition: Partition) -> None:
+    there = replace(partition, generation=61)
     name = collection_name(61, "chunks", MODEL, DIMENSION)
     await asyncio.to_thread(make_half, store.uri, name)
     await store.client.put(there, "chunks", [row("a")])
@@ -209,44 +213,44 @@ def make_half(uri: str, name: str) -> None:
 
 @servers_only
 async def test_a_server_that_freezes_is_unavailable_in_time_and_found_again(
-    store: VectorStore, space: Partition
+    store: VectorStore, partition: Partition
 ) -> None:
     vectors = store.another(timeout=2.0)
-    await vectors.put(space, "chunks", [row("a")])
+    await vectors.put(partition, "chunks", [row("a")])
     freeze(store.server.pid)
     try:
         begun = time.monotonic()
-        questions = [vectors.count(space, "chunks"), vectors.put(space, "chunks", [row("b")]), vectors.ping()]
+        questions = [vectors.count(partition, "chunks"), vectors.put(partition, "chunks", [row("b")]), vectors.ping()]
         answers = await asyncio.gather(*questions, store.another(timeout=2.0).ping(), return_exceptions=True)
         assert [type(answer) for answer in answers] == [Unavailable] * 4
         assert time.monotonic() - begun < 8.0
     finally:
         store.server.signal(signal.SIGCONT)
-    await eventually(lambda: vectors.put(space, "chunks", [row("b")]))
-    assert sorted(await vectors.get(space, "chunks", ["a", "b"])) == ["a", "b"]
+    await eventually(lambda: vectors.put(partition, "chunks", [row("b")]))
+    assert sorted(await vectors.get(partition, "chunks", ["a", "b"])) == ["a", "b"]
 
 
 @servers_only
 async def test_a_server_that_was_killed_comes_back_with_all_that_it_acknowledged(
-    store: VectorStore, space: Partition
+    store: VectorStore, partition: Partition
 ) -> None:
     vectors = store.client
     rows = [row(f"row-{n:04d}", n / 1024, 1.0) for n in range(1_200)]
-    await vectors.put(space, "chunks", rows)
-    await vectors.delete(space, "chunks", ["row-0000"])
+    await vectors.put(partition, "chunks", rows)
+    await vectors.delete(partition, "chunks", ["row-0000"])
     await store.server.kill()
     for call in (
         vectors.ping,
-        lambda: vectors.put(space, "chunks", [row("a")]),
-        lambda: vectors.count(space, "chunks"),
+        lambda: vectors.put(partition, "chunks", [row("a")]),
+        lambda: vectors.count(partition, "chunks"),
     ):
         with pytest.raises(Unavailable):
             await call()
     await store.server.start()
-    assert await eventually(lambda: vectors.count(space, "chunks")) == 1_199
-    assert await eventually(lambda: store.another().count(space, "chunks")) == 1_199
-    await vectors.put(space, "chunks", [rows[0]])
-    found = await vectors.get(space, "chunks", [made.id for made in rows], vectors=True)
+    assert await eventually(lambda: vectors.count(partition, "chunks")) == 1_199
+    assert await eventually(lambda: store.another().count(partition, "chunks")) == 1_199
+    await vectors.put(partition, "chunks", [rows[0]])
+    found = await vectors.get(partition, "chunks", [made.id for made in rows], vectors=True)
     assert found == {made.id: made for made in rows}
 
 

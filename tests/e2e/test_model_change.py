@@ -136,10 +136,10 @@ def make_outdated(stack: Stack) -> None:
         await embeddings.close()
 
     async def rename_rows(vectors: Vectors, generation: int) -> None:
-        space, rows = Partition("default", generation), dict[VectorKind, list[VectorRow]]()
+        partition, rows = Partition("default", generation), dict[VectorKind, list[VectorRow]]()
         for kind in VECTOR_KINDS:
-            ids = [row.id for row in await vectors.scan(space, kind)]
-            rows[kind] = list((await vectors.get(space, kind, ids, vectors=True)).values())
+            ids = [row.id for row in await vectors.scan(partition, kind)]
+            rows[kind] = list((await vectors.get(partition, kind, ids, vectors=True)).values())
         checkpoint = await vectors.checkpoint(generation)
         await vectors.drop(generation)
         with pytest.MonkeyPatch.context() as older:
@@ -147,7 +147,7 @@ def make_outdated(stack: Stack) -> None:
             before = open_vectors(stack.settings, model=vectors.model, dimension=vectors.dimension)
             await before.prepare(generation)
             for kind, some in rows.items():
-                await before.put(space, kind, [replace(row, id=f"old-{row.id[-40:]}") for row in some])
+                await before.put(partition, kind, [replace(row, id=f"old-{row.id[-40:]}") for row in some])
             if checkpoint:
                 await before.put_checkpoint(generation, checkpoint)
             await before.close()

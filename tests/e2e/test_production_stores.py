@@ -149,8 +149,8 @@ async def _lose_the_graph_and_the_vectors(production: Deployment) -> None:
         milvus_index_type="HNSW",
     )
     graph, vectors = open_graph(settings), open_vectors(settings, model="lexical", dimension=1)
-    for space in await graph.spaces():
-        await graph.drop(space)
+    for partition in await graph.partitions():
+        await graph.drop(partition)
     for generation in await vectors.generations():
         await vectors.drop(generation)
     await graph.close()

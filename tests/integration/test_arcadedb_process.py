@@ -45,9 +45,9 @@ async def test_it_ends_cleanly_with_connections_open_and_keeps_its_data_under_a_
     server: tuple[Process, BoltGraph], tmp_path: Path
 ) -> None:
     process, graph = server
-    space = Partition("kept", 1)
+    partition = Partition("kept", 1)
     await graph.prepare()
-    await graph.put(space, [entity("a")], [])
+    await graph.put(partition, [entity("a")], [])
     process.signal(signal.SIGTERM)
     async with asyncio.timeout(10):
         assert await process.wait() == 0
@@ -56,7 +56,7 @@ async def test_it_ends_cleanly_with_connections_open_and_keeps_its_data_under_a_
     other = BoltGraph(bolt_uri(bolt_port), USER, "another-password")
     try:
         await again.start()
-        assert await other.entities(space, ["a"]) == {"a": entity("a")}
+        assert await other.entities(partition, ["a"]) == {"a": entity("a")}
     finally:
         await other.close()
         await again.stop()

@@ -14,7 +14,7 @@ from runtime.stores.vectors.milvus.store import MilvusVectors
 from standalone.embedded.processes import Process, free_port, listening
 from standalone.embedded.servers.milvus_lite import milvus_lite, uri
 from tests.support.servers import missing
-from tests.support.vector_stores import fresh_space, row
+from tests.support.vector_stores import fresh_partition, row
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,12 +53,12 @@ async def test_the_folder_is_free_again_when_the_server_was_killed(
     running: tuple[Process, int], tmp_path: Path
 ) -> None:
     process, port = running
-    space = fresh_space()
+    partition = fresh_partition()
     vectors = MilvusVectors(uri(port), model="m", dimension=8, timeout=5.0)
-    await vectors.put(space, "chunks", [row("a", text="kept")])
+    await vectors.put(partition, "chunks", [row("a", text="kept")])
     await process.kill()
     await process.start()
-    assert (await vectors.get(space, "chunks", ["a"]))["a"].text == "kept"
+    assert (await vectors.get(partition, "chunks", ["a"]))["a"].text == "kept"
     await vectors.close()
 
 
@@ -95,7 +95,7 @@ async def until_listening(port: int, wanted: bool) -> None:
 async def test_a_store_that_nobody_serves_is_unavailable_at_once(tmp_path: Path) -> None:
     vectors = MilvusVectors(uri(free_port()), model="m", dimension=8)
     begun = asyncio.get_running_loop().time()
-    for call in (vectors.ping(), vectors.prepare(1), vectors.put(fresh_space(), "chunks", [row("a")])):
+    for call in (vectors.ping(), vectors.prepare(1), vectors.put(fresh_partition(), "chunks", [row("a")])):
         with pytest.raises(Unavailable):
             await call
     assert asyncio.get_running_loop().time() - begun < 5

@@ -93,7 +93,7 @@ async def _connected(clients: AsyncExitStack, process: Process | None, address: 
     return GraphStore(client, clients, process, **address)
 
 
-def fresh_space(generation: int = 1) -> Partition:
+def fresh_partition(generation: int = 1) -> Partition:
     """A space that no other test has used."""
     return Partition(f"test-{uuid.uuid4().hex[:12]}", generation)
 
@@ -125,18 +125,18 @@ def relation(one: str, other: str, revision: int = 1, **fields: Any) -> Relation
     return Relation(*pair(one, other), revision, **{**values, **fields})
 
 
-async def every_entity(graph: Graph, space: Partition, limit: int = 1000) -> list[Entity]:
+async def every_entity(graph: Graph, partition: Partition, limit: int = 1000) -> list[Entity]:
     """All entities, page by page."""
     found: list[Entity] = []
-    while page := await graph.scan_entities(space, found[-1].name if found else "", limit):
+    while page := await graph.scan_entities(partition, found[-1].name if found else "", limit):
         found += page
     return found
 
 
-async def every_relation(graph: Graph, space: Partition, limit: int = 1000) -> list[Relation]:
+async def every_relation(graph: Graph, partition: Partition, limit: int = 1000) -> list[Relation]:
     """All relations, page by page."""
     found: list[Relation] = []
-    while page := await graph.scan_relations(space, found[-1].key if found else ("", ""), limit):
+    while page := await graph.scan_relations(partition, found[-1].key if found else ("", ""), limit):
         found += page
     return found
 

@@ -60,7 +60,7 @@ class InterleavedGraph(MemoryGraph):
         super().__init__()
         self.dice = dice
 
-    async def put(self, space: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def put(self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
         for _ in range(self.dice.randint(0, 4)):
             await asyncio.sleep(0)
-        await super().put(space, entities, relations)
+        await super().put(partition, entities, relations)

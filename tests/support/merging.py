@@ -52,20 +52,20 @@ class Merger:
         """Call the handler."""
         return await on_entities_extracted(batch, generations or Generations(), merging=self.merging)
 
-    async def entities(self, space: Partition = SPACE) -> dict[str, Entity]:
+    async def entities(self, partition: Partition = SPACE) -> dict[str, Entity]:
         """All entities by name."""
-        return {entity.name: entity for entity in await self.graph.scan_entities(space)}
+        return {entity.name: entity for entity in await self.graph.scan_entities(partition)}
 
-    async def relations(self, space: Partition = SPACE) -> dict[tuple[str, str], Relation]:
+    async def relations(self, partition: Partition = SPACE) -> dict[tuple[str, str], Relation]:
         """All relations by the names of their ends."""
-        return {relation.key: relation for relation in await self.graph.scan_relations(space)}
+        return {relation.key: relation for relation in await self.graph.scan_relations(partition)}
 
-    async def picture(self, space: Partition = SPACE) -> dict[Any, dict[str, Any]]:
+    async def picture(self, partition: Partition = SPACE) -> dict[Any, dict[str, Any]]:
         """The whole graph without its revisions, which count how often a key was folded."""
         shown: dict[Any, dict[str, Any]] = {}
         things: Iterable[tuple[Any, Entity | Relation]] = [
-            *(await self.entities(space)).items(),
-            *(await self.relations(space)).items(),
+            *(await self.entities(partition)).items(),
+            *(await self.relations(partition)).items(),
         ]
         for key, thing in things:
             shown[key] = {name: value for name, value in asdict(thing).items() if name != "revision"}

@@ -103,7 +103,7 @@ def _server(name: str, folder: Path) -> tuple[Process, Address]:
         missing(str(error))
 
 
-def fresh_space(generation: int = 1) -> Partition:
+def fresh_partition(generation: int = 1) -> Partition:
     """A space that no other test has used: making collections is slow, so tests share them."""
     return Partition(f"test-{uuid.uuid4().hex[:12]}", generation)
 
@@ -114,6 +114,6 @@ def row(id: str, *direction: float, text: str = "some text", **fields: Any) -> V
     return VectorRow(id, text, sha256(text), vector=numbers + (0.0,) * (DIMENSION - len(numbers)), **fields)
 
 
-async def ids(vectors: Vectors, space: Partition) -> list[str]:
+async def ids(vectors: Vectors, partition: Partition) -> list[str]:
     """The ids of all chunks, as a scan gives them."""
-    return [found.id for found in await vectors.scan(space, "chunks")]
+    return [found.id for found in await vectors.scan(partition, "chunks")]

@@ -57,8 +57,8 @@ async def write_mark(rows: Rows, mark: LogMark) -> None:
 async def newest_version(rows: Rows, generation: int) -> int:
     """The greatest log sequence that a document's status in this generation was made from, 0 for none."""
     versions = [0]
-    for space in await rows.spaces("documents"):
-        if space.generation == generation:
-            found = await rows.find(Table("documents", space), {}, order="version", descending=True, limit=1)
+    for partition in await rows.partitions("documents"):
+        if partition.generation == generation:
+            found = await rows.find(Table("documents", partition), {}, order="version", descending=True, limit=1)
             versions += [row["version"] for _, row in found]
     return max(versions)

@@ -107,10 +107,10 @@ class MemoryRows:
         """One page, by key."""
         return [(key, row) for key, row in self._rows(table) if key > after][: max(limit, 0)]
 
-    async def spaces(self, name: str) -> set[Partition]:
+    async def partitions(self, name: str) -> set[Partition]:
         """Every space with a row in that table."""
         indexed_fields(name)
-        return {table.space for table, bodies in self._bodies.items() if table.name == name and bodies}
+        return {table.partition for table, bodies in self._bodies.items() if table.name == name and bodies}
 
     async def drop(self, table: Table) -> None:
         """Forget the whole space of that table."""

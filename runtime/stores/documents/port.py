@@ -39,7 +39,7 @@ class Table:
     """One table of INDEXES in one partition. Caches, which no rebuild replaces, live in generation 0."""
 
     name: str
-    space: Partition
+    partition: Partition
 
 
 class Rows(Protocol):
@@ -122,7 +122,7 @@ class Rows(Protocol):
         """Up to `limit` rows with keys greater than `after`, by key in ASCII order."""
         ...
 
-    async def spaces(self, name: str) -> set[Partition]:
+    async def partitions(self, name: str) -> set[Partition]:
         """Every partition that has a row in the table of that name."""
         ...
 

@@ -31,7 +31,7 @@ class MemoryGraph:
     """The port `Graph` in one process's memory. No call awaits anything, so each is atomic."""
 
     def __init__(self) -> None:
-        self._spaces: dict[Partition, _Content] = {}
+        self._partitions: dict[Partition, _Content] = {}
         self._checkpoints: dict[int, Checkpoint] = {}
 
     async def prepare(self) -> None:
@@ -43,11 +43,11 @@ class MemoryGraph:
     async def ping(self) -> None:
         pass
 
-    async def put(self, space: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def put(self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
         new_entities, new_relations = newest_entities(entities), newest_relations(relations)
         if not new_entities and not new_relations:
             return
-        content = self._spaces.setdefault(space, _Content())
+        content = self._partitions.setdefault(partition, _Content())
         for entity in new_entities:
             stored = content.entities.get(entity.name)
             if stored is None or stored.revision < entity.revision:
@@ -60,28 +60,28 @@ class MemoryGraph:
                 content.entities.setdefault(name, Entity(name, 0, gone=True))
                 content.incident[name].add(relation.key)
 
-    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
-        entities = self._content(space).entities
+    async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
+        entities = self._content(partition).entities
         return {name: entities[name] for name in names if name in entities and not entities[name].gone}
 
-    async def relations(self, space: Partition, pairs: Collection[Pair]) -> dict[Pair, Relation]:
-        relations = self._content(space).relations
+    async def relations(self, partition: Partition, pairs: Collection[Pair]) -> dict[Pair, Relation]:
+        relations = self._content(partition).relations
         return {key: relations[key] for key in pairs if key in relations and not relations[key].gone}
 
-    async def degrees(self, space: Partition, names: Collection[str]) -> dict[str, int]:
-        content = self._content(space)
-        return {name: len(content.of(name)) for name in await self.entities(space, names)}
+    async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
+        content = self._content(partition)
+        return {name: len(content.of(name)) for name in await self.entities(partition, names)}
 
     async def relation_summaries(
-        self, space: Partition, names: Collection[str], *, limit: int
+        self, partition: Partition, names: Collection[str], *, limit: int
     ) -> dict[str, list[RelationSummary]]:
         """See `Graph`."""
-        content = self._content(space)
+        content = self._content(partition)
         found = {name: content.of(name)[: max(limit, 0)] for name in names}
         return {name: [RelationSummary(*one.key, one.weight) for one in some] for name, some in found.items() if some}
 
-    async def neighbourhood(self, space: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
-        content, asked = self._content(space), await self.entities(space, names)
+    async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
+        content, asked = self._content(partition), await self.entities(partition, names)
         nodes = {name: node_of(entity) for name, entity in asked.items()}
         once: dict[Pair, Relation] = {}
         for name in asked:
@@ -89,30 +89,30 @@ class MemoryGraph:
             once |= {relation.key: relation for relation in there[: max(limit, 0)]}
         nodes |= {end: node_of(content.entities[end]) for key in once for end in key}
         ties = [tie_of(relation) for relation in sorted(once.values(), key=_heaviest_first)]
-        return Neighbourhood(nodes, ties, await self.degrees(space, names))
+        return Neighbourhood(nodes, ties, await self.degrees(partition, names))
 
-    async def scan_names(self, space: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
-        return [(entity.name, entity.type) for entity in await self.scan_entities(space, after, limit)]
+    async def scan_names(self, partition: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
+        return [(entity.name, entity.type) for entity in await self.scan_entities(partition, after, limit)]
 
-    async def scan_entities(self, space: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
-        entities = self._content(space).entities
+    async def scan_entities(self, partition: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
+        entities = self._content(partition).entities
         names = (name for name, entity in entities.items() if name > after and not entity.gone)
         return [entities[name] for name in heapq.nsmallest(limit, names)]
 
-    async def scan_relations(self, space: Partition, after: Pair = ("", ""), limit: int = 1000) -> list[Relation]:
-        relations = self._content(space).relations
+    async def scan_relations(self, partition: Partition, after: Pair = ("", ""), limit: int = 1000) -> list[Relation]:
+        relations = self._content(partition).relations
         keys = (key for key, relation in relations.items() if key > after and not relation.gone)
         return [relations[key] for key in heapq.nsmallest(limit, keys)]
 
-    async def hubs(self, space: Partition, *, limit: int) -> list[str]:
-        degrees = await self.degrees(space, self._content(space).entities)
+    async def hubs(self, partition: Partition, *, limit: int) -> list[str]:
+        degrees = await self.degrees(partition, self._content(partition).entities)
         return heapq.nsmallest(max(limit, 0), degrees, key=lambda name: (-degrees[name], name))
 
-    async def drop(self, space: Partition) -> None:
-        self._spaces.pop(space, None)
+    async def drop(self, partition: Partition) -> None:
+        self._partitions.pop(partition, None)
 
-    async def spaces(self) -> set[Partition]:
-        return set(self._spaces)
+    async def partitions(self) -> set[Partition]:
+        return set(self._partitions)
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
         return self._checkpoints.get(generation)
@@ -128,8 +128,8 @@ class MemoryGraph:
     async def close(self) -> None:
         pass
 
-    def _content(self, space: Partition) -> _Content:
-        return self._spaces.get(space, _Content())
+    def _content(self, partition: Partition) -> _Content:
+        return self._partitions.get(partition, _Content())
 
 
 def _heaviest_first(relation: Relation) -> tuple[float, Pair]:

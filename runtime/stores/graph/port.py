@@ -73,27 +73,29 @@ class Graph(Protocol):
         """Return when the store answers a query, else raise `Unavailable`."""
         ...
 
-    async def put(self, space: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def put(self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
         """Write the entities, then the relations. Of two rows with one key the higher revision counts.
 
         A relation's end that does not exist is made as a tombstone of revision 0.
         """
         ...
 
-    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
+    async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
         """Those that exist among `names`."""
         ...
 
-    async def relations(self, space: Partition, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
+    async def relations(
+        self, partition: Partition, pairs: Collection[tuple[str, str]]
+    ) -> dict[tuple[str, str], Relation]:
         """Those that exist among the sorted `pairs`."""
         ...
 
-    async def degrees(self, space: Partition, names: Collection[str]) -> dict[str, int]:
+    async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
         """The number of relations at each existing entity among `names`."""
         ...
 
     async def relation_summaries(
-        self, space: Partition, names: Collection[str], *, limit: int
+        self, partition: Partition, names: Collection[str], *, limit: int
     ) -> dict[str, list[RelationSummary]]:
         """The relations at each of these entities, without keywords and chunks: heaviest first, then by names.
 
@@ -101,7 +103,7 @@ class Graph(Protocol):
         """
         ...
 
-    async def neighbourhood(self, space: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
+    async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
         """These entities, the relations at them, at most `limit` per entity (the heaviest), and their ends.
 
         Light: without descriptions, and with `MOST_SOURCES` chunks of each at most. A relation whose other end is gone
@@ -109,11 +111,11 @@ class Graph(Protocol):
         """
         ...
 
-    async def scan_names(self, space: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
+    async def scan_names(self, partition: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
         """Name and type of up to `limit` entities, in the order and by the law of `scan_entities`."""
         ...
 
-    async def scan_entities(self, space: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
+    async def scan_entities(self, partition: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
         """Up to `limit` entities after the name `after`, in an order of the store's own; tombstones left out.
 
         A page is empty only at the end.
@@ -121,23 +123,23 @@ class Graph(Protocol):
         ...
 
     async def scan_relations(
-        self, space: Partition, after: tuple[str, str] = ("", ""), limit: int = 1000
+        self, partition: Partition, after: tuple[str, str] = ("", ""), limit: int = 1000
     ) -> list[Relation]:
         """Likewise for relations."""
         ...
 
-    async def hubs(self, space: Partition, *, limit: int) -> list[str]:
+    async def hubs(self, partition: Partition, *, limit: int) -> list[str]:
         """The names of the entities with the most relations, those first that have more, then by name.
 
         It looks at every entity: for people who look at a graph, not for questions.
         """
         ...
 
-    async def drop(self, space: Partition) -> None:
+    async def drop(self, partition: Partition) -> None:
         """Remove everything of this space, tombstones too."""
         ...
 
-    async def spaces(self) -> set[Partition]:
+    async def partitions(self) -> set[Partition]:
         """Every space that holds anything."""
         ...
 

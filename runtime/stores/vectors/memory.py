@@ -40,23 +40,23 @@ class MemoryVectors:
     async def ping(self) -> None:
         """See `Vectors`. Always answers."""
 
-    async def put(self, space: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
+    async def put(self, partition: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
         """See `Vectors`."""
         standing = stored.normalized_rows(rows, self.dimension)
         if standing:
-            self._table(space, kind, create=True).update({row.id: row for row in standing})
+            self._table(partition, kind, create=True).update({row.id: row for row in standing})
 
     async def get(
-        self, space: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
+        self, partition: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
     ) -> dict[str, VectorRow]:
         """See `Vectors`."""
-        table = self._table(space, kind) if ids else {}
+        table = self._table(partition, kind) if ids else {}
         found = {id: table[id] for id in dict.fromkeys(ids) if id in table}
         return found if vectors else {id: stored.without_vector(row) for id, row in found.items()}
 
     async def search(
         self,
-        space: Partition,
+        partition: Partition,
         kind: VectorKind,
         vector: Sequence[float],
         *,
@@ -66,7 +66,7 @@ class MemoryVectors:
     ) -> list[Hit]:
         """See `Vectors`. Compares with every row."""
         direction = stored.single_precision(vector, self.dimension, "the question")
-        table = stored.only_documents(self._table(space, kind).values(), documents)
+        table = stored.only_documents(self._table(partition, kind).values(), documents)
         if not table or top_k < 1:
             return []
         similarities = stored.similarities([row.vector for row in table], direction)
@@ -74,29 +74,29 @@ class MemoryVectors:
         return [hit for hit in hits[:top_k] if hit.score > min_score]
 
     async def likeness(
-        self, space: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
+        self, partition: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:
         """See `Vectors`."""
         direction = stored.single_precision(vector, self.dimension, "the question")
-        rows = await self.get(space, kind, ids, vectors=True)
+        rows = await self.get(partition, kind, ids, vectors=True)
         return dict(zip(rows, stored.similarities([row.vector for row in rows.values()], direction), strict=True))
 
-    async def delete(self, space: Partition, kind: VectorKind, ids: Collection[str]) -> None:
+    async def delete(self, partition: Partition, kind: VectorKind, ids: Collection[str]) -> None:
         """See `Vectors`."""
-        table = self._table(space, kind) if ids else {}
+        table = self._table(partition, kind) if ids else {}
         for id in ids:
             table.pop(id, None)
 
-    async def scan(self, space: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+    async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
         """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
-        stored.after_filter(space.workspace, after)
-        table = self._table(space, kind)
+        stored.after_filter(partition.workspace, after)
+        table = self._table(partition, kind)
         ids = sorted(id for id in table if id > after)
         return [stored.without_vector(table[id]) for id in ids[: max(0, limit)]]
 
-    async def count(self, space: Partition, kind: VectorKind) -> int:
+    async def count(self, partition: Partition, kind: VectorKind) -> int:
         """See `Vectors`."""
-        return len(self._table(space, kind))
+        return len(self._table(partition, kind))
 
     async def model_of(self, generation: int) -> EmbeddingModel | None:
         """See `Vectors`."""
@@ -127,13 +127,13 @@ class MemoryVectors:
     async def close(self) -> None:
         """See `Vectors`. Nothing to let go of."""
 
-    def _table(self, space: Partition, kind: VectorKind, *, create: bool = False) -> dict[str, VectorRow]:
+    def _table(self, partition: Partition, kind: VectorKind, *, create: bool = False) -> dict[str, VectorRow]:
         """The rows of one kind in a space, by id. Raises ModelChanged when only other models filled the generation."""
         ours = collection_names.model_text(self.model, self.dimension)
-        makers = self._tables.get(space.generation, {})
+        makers = self._tables.get(partition.generation, {})
         if makers and ours not in makers:
-            raise collection_names.model_changed(space.generation, min(makers), ours)
+            raise collection_names.model_changed(partition.generation, min(makers), ours)
         if create:
-            makers = self._tables.setdefault(space.generation, {})
-            return makers.setdefault(ours, {}).setdefault((space.workspace, kind), {})
-        return makers.get(ours, {}).get((space.workspace, kind), {})
+            makers = self._tables.setdefault(partition.generation, {})
+            return makers.setdefault(ours, {}).setdefault((partition.workspace, kind), {})
+        return makers.get(ours, {}).get((partition.workspace, kind), {})

@@ -38,19 +38,19 @@ class Vectors(Protocol):
         """Return when the store answers a query, else raise `Unavailable`."""
         ...
 
-    async def put(self, space: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
+    async def put(self, partition: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
         """These rows now stand under their ids. Of two rows with one id in one call the later counts."""
         ...
 
     async def get(
-        self, space: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
+        self, partition: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
     ) -> dict[str, VectorRow]:
         """Those that exist among `ids`, with their vectors only when asked."""
         ...
 
     async def search(
         self,
-        space: Partition,
+        partition: Partition,
         kind: VectorKind,
         vector: Sequence[float],
         *,
@@ -65,20 +65,20 @@ class Vectors(Protocol):
         ...
 
     async def likeness(
-        self, space: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
+        self, partition: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:
         """The exact cosine similarity of those rows that exist among `ids`."""
         ...
 
-    async def delete(self, space: Partition, kind: VectorKind, ids: Collection[str]) -> None:
+    async def delete(self, partition: Partition, kind: VectorKind, ids: Collection[str]) -> None:
         """No row stands under these ids any more."""
         ...
 
-    async def scan(self, space: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+    async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
         """Up to `limit` rows with ids greater than `after`, by id, without vectors."""
         ...
 
-    async def count(self, space: Partition, kind: VectorKind) -> int:
+    async def count(self, partition: Partition, kind: VectorKind) -> int:
         """The number of rows."""
         ...
 

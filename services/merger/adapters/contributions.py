@@ -34,7 +34,7 @@ class RowContributions:
         self._rows, self._extents = rows, RowDocumentBounds(rows, "graph_extents")
 
     async def replace(
-        self, space: Partition, contributions: Mapping[str, tuple[int, Sequence[Contribution]]]
+        self, partition: Partition, contributions: Mapping[str, tuple[int, Sequence[Contribution]]]
     ) -> dict[str, set[Key]]:
         """See `Contributions.replace`."""
         new = {
@@ -43,8 +43,8 @@ class RowContributions:
             for c in some
         }
         new |= dict(marker_row(chunk, version) for chunk, (version, _) in contributions.items())
-        await self._rows.put_newer(_contributions(space), new, "guard")
-        found = await self._retract_stale(space, {"chunk_id": list(contributions)})
+        await self._rows.put_newer(_contributions(partition), new, "guard")
+        found = await self._retract_stale(partition, {"chunk_id": list(contributions)})
         # Read back rather than computed: after a crash the retractions of the first attempt must be found again.
         touched: dict[str, set[Key]] = {chunk: set() for chunk in contributions}
         for row in found:
@@ -53,29 +53,29 @@ class RowContributions:
         return touched
 
     async def apply_bounds(
-        self, space: Partition, extents: Mapping[str, DocumentBounds]
+        self, partition: Partition, extents: Mapping[str, DocumentBounds]
     ) -> dict[str, set[ContributionKey]]:
         """See `Contributions.apply_bounds`."""
-        before = await self._extents.put(space, extents)
+        before = await self._extents.put(partition, extents)
         touched: dict[str, set[ContributionKey]] = {document: set() for document in extents}
         # A document's first extent ends nothing: what it says is as new as the extent itself.
         look = [document for document, extent in extents.items() if document in before or not extent.count]
         if look:
-            await self._retract_stale(space, {"document_id": look})
-            standing = await self._extents.get(space, look)
-            for _, row in await self._rows.find(_contributions(space), {"document_id": look}):
+            await self._retract_stale(partition, {"document_id": look})
+            standing = await self._extents.get(partition, look)
+            for _, row in await self._rows.find(_contributions(partition), {"document_id": look}):
                 if row["names"] and row["order"] >= standing[row["document_id"]].count:
                     touched[row["document_id"]].add((tuple(row["names"]), row["chunk_id"]))
         return touched
 
-    async def _retract_stale(self, space: Partition, where: Mapping[str, list[str]]) -> list[Row]:
+    async def _retract_stale(self, partition: Partition, where: Mapping[str, list[str]]) -> list[Row]:
         """Retract the rows that a newer version of their chunk or document has replaced, and return all of them.
 
         Another replica may write another version at this moment: whoever reads last sees both, and retracts.
         """
         while True:
-            found = await self._rows.find(_contributions(space), dict(where))
-            extents = await self._extents.get(space, {row["document_id"] for _, row in found if row["names"]})
+            found = await self._rows.find(_contributions(partition), dict(where))
+            extents = await self._extents.get(partition, {row["document_id"] for _, row in found if row["names"]})
             newest: dict[str, int] = {}
             for _, row in found:
                 newest[row["chunk_id"]] = max(newest.get(row["chunk_id"], 0), row["version"])
@@ -87,61 +87,63 @@ class RowContributions:
                     stale[key] = retracted_row(row, version)
             if not stale:
                 return [row for _, row in found]
-            await self._rows.put_newer(_contributions(space), stale, "guard")
+            await self._rows.put_newer(_contributions(partition), stale, "guard")
 
-    async def increment_revisions(self, space: Partition, keys: Sequence[Key]) -> dict[Key, int]:
+    async def increment_revisions(self, partition: Partition, keys: Sequence[Key]) -> dict[Key, int]:
         """See `Contributions.increment_revisions`."""
         hashes = {key_hash(key): key for key in keys}
-        counted = await self._rows.increment(Table("revisions", space), list(hashes))
+        counted = await self._rows.increment(Table("revisions", partition), list(hashes))
         return {hashes[hashed]: number for hashed, number in counted.items()}
 
-    async def revisions(self, space: Partition, keys: Collection[Key]) -> dict[Key, int]:
+    async def revisions(self, partition: Partition, keys: Collection[Key]) -> dict[Key, int]:
         """See `Contributions.revisions`."""
         hashes = {key_hash(key): key for key in keys}
-        found = await self._rows.get(Table("revisions", space), list(hashes))
+        found = await self._rows.get(Table("revisions", partition), list(hashes))
         return {hashes[hashed]: row["n"] for hashed, row in found.items()}
 
-    async def by_key(self, space: Partition, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
+    async def by_key(self, partition: Partition, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
         """See `Contributions.by_key`."""
         found: dict[Key, list[Contribution]] = defaultdict(list)
         if keys:
-            for _, row in await self._rows.find(_contributions(space), {"key": [key_hash(key) for key in keys]}):
+            for _, row in await self._rows.find(_contributions(partition), {"key": [key_hash(key) for key in keys]}):
                 contribution = _contribution(row)
                 found[contribution.names].append(contribution)
         return {key: found[key] for key in keys}
 
-    async def of_chunks(self, space: Partition, chunks: Mapping[Key, Collection[str]]) -> dict[Key, list[Contribution]]:
+    async def of_chunks(
+        self, partition: Partition, chunks: Mapping[Key, Collection[str]]
+    ) -> dict[Key, list[Contribution]]:
         """See `Contributions.of_chunks`."""
         lines = {row_key(key, chunk): key for key, some in chunks.items() for chunk in some}
-        rows = await self._rows.get(_contributions(space), list(lines)) if lines else {}
+        rows = await self._rows.get(_contributions(partition), list(lines)) if lines else {}
         found: dict[Key, list[Contribution]] = {key: [] for key in chunks}
         for line, row in rows.items():
             found[lines[line]].append(_contribution(row))
         return found
 
-    async def keys_with_names(self, space: Partition, names: Collection[str]) -> set[Key]:
+    async def keys_with_names(self, partition: Partition, names: Collection[str]) -> set[Key]:
         """See `Contributions.keys_with_names`."""
         hashes = [key_hash((name,)) for name in names]
-        sides = [await self._rows.find(_contributions(space), {side: hashes}) for side in ("left", "right")]
+        sides = [await self._rows.find(_contributions(partition), {side: hashes}) for side in ("left", "right")]
         return {tuple(row["names"]) for side in sides for _, row in side}
 
     async def put_original_keys(
-        self, space: Partition, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]
+        self, partition: Partition, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]
     ) -> None:
         """See `Contributions.put_original_keys`."""
         rows = {key_hash(key): folded_row(raws, revision) for key, (revision, raws) in folded.items()}
-        await self._rows.put_newer(Table(FOLDED_TABLE, space), rows, "guard")
+        await self._rows.put_newer(Table(FOLDED_TABLE, partition), rows, "guard")
 
-    async def put_edits(self, space: Partition, edits: Sequence[Edit]) -> None:
+    async def put_edits(self, partition: Partition, edits: Sequence[Edit]) -> None:
         """See `Contributions.put_edits`."""
         rows = {f"{edit.sequence:020d}": {**asdict(edit), "values": edit.values.model_dump()} for edit in edits}
-        await self._rows.put(Table("edits", space), rows)
+        await self._rows.put(Table("edits", partition), rows)
 
-    async def edits(self, space: Partition) -> list[Edit]:
+    async def edits(self, partition: Partition) -> list[Edit]:
         """See `Contributions.edits`."""
         found: list[Edit] = []
         after = ""
-        while page := await self._rows.scan(Table("edits", space), after, _PAGE):
+        while page := await self._rows.scan(Table("edits", partition), after, _PAGE):
             found += [_edit(row) for _, row in page]
             after = page[-1][0]
             if len(page) < _PAGE:
@@ -155,20 +157,20 @@ class RowSummaries:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
-    async def put(self, space: Partition, summaries: Mapping[str, tuple[int, str]]) -> None:
+    async def put(self, partition: Partition, summaries: Mapping[str, tuple[int, str]]) -> None:
         """See `Summaries.put`."""
         # The greater guard stands, so the place in the log counts downwards.
         rows = {hash: {"text": text, "guard": -place} for hash, (place, text) in summaries.items()}
-        await self._rows.put_newer(Table("summaries", space), rows, "guard")
+        await self._rows.put_newer(Table("summaries", partition), rows, "guard")
 
-    async def get(self, space: Partition, hashes: Collection[str]) -> dict[str, str]:
+    async def get(self, partition: Partition, hashes: Collection[str]) -> dict[str, str]:
         """See `Summaries.get`."""
-        found = await self._rows.get(Table("summaries", space), hashes)
+        found = await self._rows.get(Table("summaries", partition), hashes)
         return {hash: row["text"] for hash, row in found.items()}
 
 
-def _contributions(space: Partition) -> Table:
-    return Table(CONTRIBUTIONS_TABLE, space)
+def _contributions(partition: Partition) -> Table:
+    return Table(CONTRIBUTIONS_TABLE, partition)
 
 
 def _contribution(row: Row) -> Contribution:

@@ -83,6 +83,6 @@ class StoredAnswers:
         except Unavailable:
             return None
         key = sha256("\x1f".join((self._model, ANSWER_VERSION, repr(question))))
-        state = f"{[space.generation for space in partitions]} {newest}"
+        state = f"{[partition.generation for partition in partitions]} {newest}"
         # What the projections had not yet taken in when they were read is not in the prompt, so that counts too.
         return lambda prompt: StoredAnswer(self._cache, workspace, key, sha256(f"{state}\x1f{prompt.text}"))

@@ -28,53 +28,55 @@ class RowDocuments:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
-    async def get(self, space: Partition, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
+    async def get(self, partition: Partition, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
         """See `Documents.get`."""
-        found = await self._rows.get(_documents(space), [token(id) for id in ids])
+        found = await self._rows.get(_documents(partition), [token(id) for id in ids])
         return {row["id"]: (_status(row), row["rev"]) for row in found.values()}
 
-    async def swap(self, space: Partition, status: DocumentStatus, revision: int | None) -> bool:
+    async def swap(self, partition: Partition, status: DocumentStatus, revision: int | None) -> bool:
         """See `Documents.swap`."""
         row = _row(status, (revision or 0) + 1)
-        return await self._rows.swap(_documents(space), token(status.id), revision, row)
+        return await self._rows.swap(_documents(partition), token(status.id), revision, row)
 
     async def page(
-        self, space: Partition, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
+        self, partition: Partition, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
     ) -> Page:
         """See `Documents.page`."""
-        table = _documents(space)
+        table = _documents(partition)
         where: dict[str, str | int | list[str]] = {"status": list(statuses or STATUSES)}
         rows = await self._rows.find(table, where, order=order, descending=descending, skip=skip, limit=limit)
         total = sum((await self._rows.count(table, "status", where)).values())
         return Page([_status(row) for _, row in rows], total)
 
-    async def by_track_id(self, space: Partition, track_id: str) -> list[DocumentStatus]:
+    async def by_track_id(self, partition: Partition, track_id: str) -> list[DocumentStatus]:
         """See `Documents.tracked`."""
-        found = await self._rows.find(_documents(space), {"track_id": track_id, "status": list(STATUSES)}, order="id")
+        found = await self._rows.find(
+            _documents(partition), {"track_id": track_id, "status": list(STATUSES)}, order="id"
+        )
         return [_status(row) for _, row in found]
 
-    async def in_scope(self, space: Partition, scope: Scope) -> set[str]:
+    async def in_scope(self, partition: Partition, scope: Scope) -> set[str]:
         """See `Documents.within`."""
         if scope.document_ids:
-            found = [status for status, _ in (await self.get(space, scope.document_ids)).values()]
+            found = [status for status, _ in (await self.get(partition, scope.document_ids)).values()]
             return {status.id for status in found if status.status not in LEAVING and scope.admits(status)}
         admitted: set[str] = set()
         after = ""
-        while page := await self._rows.scan(_documents(space), after, _PAGE):
+        while page := await self._rows.scan(_documents(partition), after, _PAGE):
             states = [_status(row) for _, row in page if row["status"] not in LEAVING]
             admitted |= {status.id for status in states if scope.admits(status)}
             after = page[-1][0]
         return admitted
 
-    async def oldest_unsettled(self, space: Partition) -> int | None:
+    async def oldest_unsettled(self, partition: Partition) -> int | None:
         """See `Documents.unsettled`."""
         working = [status for status in STATUSES if status not in SETTLED]
-        found = await self._rows.find(_documents(space), {"status": working}, order="version", limit=_OLDEST)
+        found = await self._rows.find(_documents(partition), {"status": working}, order="version", limit=_OLDEST)
         return min((_status(row).added for _, row in found), default=None)
 
-    async def counts(self, space: Partition) -> dict[str, int]:
+    async def counts(self, partition: Partition) -> dict[str, int]:
         """See `Documents.counts`."""
-        return await self._rows.count(_documents(space), "status", {"status": list(STATUSES)})
+        return await self._rows.count(_documents(partition), "status", {"status": list(STATUSES)})
 
 
 class RowPassages:
@@ -83,22 +85,22 @@ class RowPassages:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
 
-    async def put(self, space: Partition, passages: Sequence[Passage]) -> None:
+    async def put(self, partition: Partition, passages: Sequence[Passage]) -> None:
         """See `Passages.put`."""
         # Of two versions in one batch the newer stands, whichever came first.
         rows = {token(passage.id): asdict(passage) for passage in sorted(passages, key=lambda passage: passage.version)}
-        await self._rows.put_newer(Table("chunks", space), rows, "version")
+        await self._rows.put_newer(Table("chunks", partition), rows, "version")
 
-    async def get(self, space: Partition, ids: Collection[str]) -> dict[str, Passage]:
+    async def get(self, partition: Partition, ids: Collection[str]) -> dict[str, Passage]:
         """See `Passages.get`."""
-        found = await self._rows.get(Table("chunks", space), [token(id) for id in ids])
+        found = await self._rows.get(Table("chunks", partition), [token(id) for id in ids])
         return {row["id"]: _passage(row) for row in found.values()}
 
-    async def remove_obsolete(self, space: Partition, document_id: str, extent: DocumentBounds) -> None:
+    async def remove_obsolete(self, partition: Partition, document_id: str, extent: DocumentBounds) -> None:
         """See `Passages.end`."""
-        found = await self._rows.find(Table("chunks", space), {"document_id": document_id})
+        found = await self._rows.find(Table("chunks", partition), {"document_id": document_id})
         await self._rows.delete(
-            Table("chunks", space),
+            Table("chunks", partition),
             [key for key, row in found if extent.is_obsolete_chunk(row["order"], row["version"])],
         )
 
@@ -128,8 +130,8 @@ def _passage(row: Row) -> Passage:
     return Passage(**values)
 
 
-def _documents(space: Partition) -> Table:
-    return Table("documents", space)
+def _documents(partition: Partition) -> Table:
+    return Table("documents", partition)
 
 
 def _row(status: DocumentStatus, revision: int) -> Row:

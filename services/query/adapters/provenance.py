@@ -24,7 +24,13 @@ class RowProvenance:
         self._rows = rows
 
     async def of(
-        self, space: Partition, names: Names, *, after: str = "", limit: int = 100, among: Collection[str] | None = None
+        self,
+        partition: Partition,
+        names: Names,
+        *,
+        after: str = "",
+        limit: int = 100,
+        among: Collection[str] | None = None,
     ) -> list[Provenance]:
         """Up to `limit` supports behind the place `after`, by place: an order of hashes that never varies.
 
@@ -32,28 +38,28 @@ class RowProvenance:
         own length, and that of what was taken back between, however many there are; with it, all that these documents
         say of the names is read for each page. Raises what `Rows` raises.
         """
-        raws = await self._raws(space, names)
+        raws = await self._raws(partition, names)
         found: list[Provenance] = []
         for start in sorted(raws):
             if after < f"{start};" and len(found) < limit:  # ";" is the character after ":"
                 place, room = max(after, f"{start}:"), limit - len(found)
                 if among is None:
-                    found += await self._page(space, start, raws[start], place, room)
+                    found += await self._page(partition, start, raws[start], place, room)
                 else:
-                    found += await self._of_documents(space, start, raws[start], place, room, among)
+                    found += await self._of_documents(partition, start, raws[start], place, room, among)
         return found
 
-    async def _raws(self, space: Partition, names: Names) -> dict[str, int]:
+    async def _raws(self, partition: Partition, names: Names) -> dict[str, int]:
         """By hash, the keys that are folded under the names, each with the version until which nothing counts."""
         key = key_hash(names)
-        row = (await self._rows.get(Table(FOLDED_TABLE, space), [key])).get(key)
+        row = (await self._rows.get(Table(FOLDED_TABLE, partition), [key])).get(key)
         return {key_hash(raw): until for raw, until in row["raws"]} if row else {key: 0}
 
-    async def _page(self, space: Partition, start: str, until: int, after: str, limit: int) -> list[Provenance]:
+    async def _page(self, partition: Partition, start: str, until: int, after: str, limit: int) -> list[Provenance]:
         found: list[Provenance] = []
         size = max(limit, LEAST_READ)
         while len(found) < limit:
-            page = await self._rows.scan(Table(CONTRIBUTIONS_TABLE, space), after, size)
+            page = await self._rows.scan(Table(CONTRIBUTIONS_TABLE, partition), after, size)
             ours = [(place, row) for place, row in page if row["key"] == start]
             found += [provenance_of(place, row) for place, row in ours if is_active(row, until)]
             if len(ours) < size:
@@ -62,7 +68,9 @@ class RowProvenance:
         return found[:limit]
 
     async def _of_documents(
-        self, space: Partition, start: str, until: int, after: str, limit: int, among: Collection[str]
+        self, partition: Partition, start: str, until: int, after: str, limit: int, among: Collection[str]
     ) -> list[Provenance]:
-        rows = await self._rows.find(Table(CONTRIBUTIONS_TABLE, space), {"key": start, "document_id": sorted(among)})
+        rows = await self._rows.find(
+            Table(CONTRIBUTIONS_TABLE, partition), {"key": start, "document_id": sorted(among)}
+        )
         return [provenance_of(place, row) for place, row in rows if place > after and is_active(row, until)][:limit]

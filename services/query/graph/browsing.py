@@ -29,22 +29,24 @@ class GraphPart:
     """True when the bound cut something off."""
 
 
-async def names(graph: Graph, space: Partition) -> list[str]:
+async def names(graph: Graph, partition: Partition) -> list[str]:
     """Return the names of all entities, sorted."""
     found: list[str] = []
-    while page := await graph.scan_names(space, found[-1] if found else ""):
+    while page := await graph.scan_names(partition, found[-1] if found else ""):
         found += [name for name, _ in page]
     return sorted(found)
 
 
-async def search(graph: Graph, space: Partition, text: str, limit: int) -> list[str]:
+async def search(graph: Graph, partition: Partition, text: str, limit: int) -> list[str]:
     """Return names that contain a text, ignoring case: an equal name first, then those with that prefix, then shorter
     ones.
     """
     wanted = text.strip().casefold()
     if not wanted:
         return []
-    scored = ((-score, name) for name in await names(graph, space) if (score := match_score(wanted, name.casefold())))
+    scored = (
+        (-score, name) for name in await names(graph, partition) if (score := match_score(wanted, name.casefold()))
+    )
     return [name for _, name in nsmallest(limit, scored)]
 
 
@@ -60,45 +62,45 @@ def match_score(wanted: str, name: str) -> int:
     return max(1, 100 - len(name)) + 50 * (f" {wanted}" in name or f"_{wanted}" in name)
 
 
-async def neighbourhood(graph: Graph, space: Partition, label: str, depth: int, most: int) -> GraphPart:
+async def neighbourhood(graph: Graph, partition: Partition, label: str, depth: int, most: int) -> GraphPart:
     """Return the entities within `depth` steps of a name, at most `most`, and the relations between them.
 
     Nearer entities come first, at the same distance those with more relations. An unknown name has no neighbourhood.
     """
     if label == WHOLE_GRAPH:
-        hubs = await graph.hubs(space, limit=most + 1)
-        ties = await _ties(graph, space, hubs[:most], most)
-        return await _part_between(graph, space, hubs[:most], most, {*ties}, len(hubs) > most)
-    chosen = dict.fromkeys(await graph.entities(space, [label]))
+        hubs = await graph.hubs(partition, limit=most + 1)
+        ties = await _ties(graph, partition, hubs[:most], most)
+        return await _part_between(graph, partition, hubs[:most], most, {*ties}, len(hubs) > most)
+    chosen = dict.fromkeys(await graph.entities(partition, [label]))
     level, read, truncated = list(chosen), set[RelationSummary](), False
     for _ in range(depth):
-        ties = await _ties(graph, space, level, CANDIDATE_FACTOR * most)
+        ties = await _ties(graph, partition, level, CANDIDATE_FACTOR * most)
         read.update(ties)
         ends = [name for name in _ends(ties) if name not in chosen]
-        degrees = await graph.degrees(space, ends[: CANDIDATE_FACTOR * most])
+        degrees = await graph.degrees(partition, ends[: CANDIDATE_FACTOR * most])
         room = most - len(chosen)
         level = sorted(degrees, key=lambda name: (-degrees[name], name))[:room]
         chosen |= dict.fromkeys(level)
         truncated = len(ends) > room
         if truncated or not level:
             break
-    read.update(await _ties(graph, space, level, most))
-    return await _part_between(graph, space, list(chosen), most, read, truncated)
+    read.update(await _ties(graph, partition, level, most))
+    return await _part_between(graph, partition, list(chosen), most, read, truncated)
 
 
-async def _ties(graph: Graph, space: Partition, names: Sequence[str], limit: int) -> list[RelationSummary]:
+async def _ties(graph: Graph, partition: Partition, names: Sequence[str], limit: int) -> list[RelationSummary]:
     """The relations at any of these entities, each once, heaviest first."""
-    found = await graph.relation_summaries(space, names, limit=limit)
+    found = await graph.relation_summaries(partition, names, limit=limit)
     return sorted_ties(tie for some in found.values() for tie in some)
 
 
 async def _part_between(
-    graph: Graph, space: Partition, chosen: list[str], most: int, ties: set[RelationSummary], truncated: bool
+    graph: Graph, partition: Partition, chosen: list[str], most: int, ties: set[RelationSummary], truncated: bool
 ) -> GraphPart:
     """These entities and the relations between any two of them, out of these ties."""
-    found = await graph.entities(space, chosen)
+    found = await graph.entities(partition, chosen)
     inside = sorted((tie for tie in ties if found.keys() >= {*tie.key}), key=lambda tie: (-tie.weight, tie.key))
-    relations = await graph.relations(space, [tie.key for tie in islice(inside, RELATIONS_PER_NODE * most)])
+    relations = await graph.relations(partition, [tie.key for tie in islice(inside, RELATIONS_PER_NODE * most)])
     return GraphPart(
         [found[name] for name in chosen if name in found],
         [relations[tie.key] for tie in inside if tie.key in relations],

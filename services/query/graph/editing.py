@@ -38,13 +38,13 @@ class GraphEditor:
     timeout: float
     principal: str = ""
 
-    async def space(self) -> Partition:
+    async def partition(self) -> Partition:
         """Return the workspace and the generation of the graph that is active."""
         return Partition(self.workspace, (await self.pointers.live("graph")).graph)
 
     async def entity(self, name: str) -> Entity:
         """Return the entity of that name. Raises NotFound."""
-        found = await self.graph.entities(await self.space(), [name])
+        found = await self.graph.entities(await self.partition(), [name])
         if name not in found:
             raise NotFound(f"there is no entity of the name {name!r}")
         return found[name]
@@ -60,7 +60,7 @@ class GraphEditor:
         """Call `look` until it returns a value, and return that; None after the timeout."""
         end = time.monotonic() + self.timeout
         while True:
-            found = await look(await self.space())
+            found = await look(await self.partition())
             if found is not None or time.monotonic() >= end:
                 return found
             await asyncio.sleep(POLL_INTERVAL)
@@ -96,7 +96,7 @@ async def create_entity(editor: GraphEditor, name: str, values: EditedValues) ->
     name = _entity_name(name)
     if not (values.description or "").strip():
         raise BadRequest("an entity needs a description")
-    if await editor.graph.entities(await editor.space(), [name]):
+    if await editor.graph.entities(await editor.partition(), [name]):
         raise BadRequest(f"there is an entity of the name {name!r} already: edit it")
     sequence = await editor.publish("create_entity", [name], values=values)
     return EditResult(sequence, (name,), await editor.wait_until_visible(_entity_visible(editor, name, values)))
@@ -119,7 +119,7 @@ async def edit_entity(
     if new != name:
         if not rename.allow_rename:
             raise BadRequest("allow_rename must be true for another entity_name")
-        merged = bool(await editor.graph.entities(await editor.space(), [new]))
+        merged = bool(await editor.graph.entities(await editor.partition(), [new]))
         if merged and not rename.allow_merge:
             raise BadRequest(f"there is an entity of the name {new!r} already: allow_merge merges the two")
         sequence = await editor.publish("merge_entities" if merged else "rename_entity", [name], target=new)
@@ -133,7 +133,7 @@ async def edit_entity(
 
 async def merge_entities(editor: GraphEditor, names: Sequence[str], target: str) -> EditResult[Entity]:
     """Merge several entities into one, which may be new. Raises NotFound for an unknown one, BadRequest for none."""
-    found = await editor.graph.entities(await editor.space(), [target])
+    found = await editor.graph.entities(await editor.partition(), [target])
     target = target if found else _entity_name(target)
     sources = [name for name in dict.fromkeys(names) if name != target]
     if not sources:
@@ -149,11 +149,11 @@ async def merge_entities(editor: GraphEditor, names: Sequence[str], target: str)
 async def delete_entity(editor: GraphEditor, name: str) -> EditResult[bool]:
     """Hide what documents say by now about an entity and its relations. Raises NotFound."""
     await editor.entity(name)
-    degrees = await editor.graph.degrees(await editor.space(), [name])
+    degrees = await editor.graph.degrees(await editor.partition(), [name])
     sequence = await editor.publish("delete_entity", [name])
 
-    async def gone(space: Partition) -> bool | None:
-        return None if await editor.graph.entities(space, [name]) else True
+    async def gone(partition: Partition) -> bool | None:
+        return None if await editor.graph.entities(partition, [name]) else True
 
     return EditResult(sequence, (name,), await editor.wait_until_visible(gone), relations=degrees.get(name, 0))
 
@@ -163,7 +163,7 @@ async def create_relation(editor: GraphEditor, source: str, target: str, values:
     key = _relation_key(source, target)
     for name in (source, target):
         await editor.entity(name)
-    if await editor.graph.relations(await editor.space(), [key]):
+    if await editor.graph.relations(await editor.partition(), [key]):
         raise BadRequest(f"there is a relation between {source!r} and {target!r} already: edit it")
     sequence = await editor.publish("create_relation", key, values=values)
     return EditResult(sequence, key, await editor.wait_until_visible(_relation_visible(editor, key, values)))
@@ -183,15 +183,15 @@ async def delete_relation(editor: GraphEditor, source: str, target: str) -> Edit
     key = await _existing_relation(editor, source, target)
     sequence = await editor.publish("delete_relation", key)
 
-    async def gone(space: Partition) -> bool | None:
-        return None if await editor.graph.relations(space, [key]) else True
+    async def gone(partition: Partition) -> bool | None:
+        return None if await editor.graph.relations(partition, [key]) else True
 
     return EditResult(sequence, key, await editor.wait_until_visible(gone))
 
 
 async def _relations_after_merge(editor: GraphEditor, sources: Sequence[str], target: str) -> list[tuple[str, str]]:
     """Return the relations that the target gets from the sources, at most `MAX_MOVED` of each."""
-    ties = await editor.graph.relation_summaries(await editor.space(), sources, limit=MAX_MOVED)
+    ties = await editor.graph.relation_summaries(await editor.partition(), sources, limit=MAX_MOVED)
     ends = {name for some in ties.values() for tie in some for name in tie.key} - {*sources, target}
     return [pair(target, end) for end in sorted(ends)]
 
@@ -208,10 +208,10 @@ def _entity_visible(
     The graph store shows entities before their relations.
     """
 
-    async def look(space: Partition) -> Entity | None:
-        found = await editor.graph.entities(space, [name, *removed])
+    async def look(partition: Partition) -> Entity | None:
+        found = await editor.graph.entities(partition, [name, *removed])
         entity = found.get(name)
-        if entity is None or len(found) > 1 or len(await editor.graph.relations(space, moved)) < len(moved):
+        if entity is None or len(found) > 1 or len(await editor.graph.relations(partition, moved)) < len(moved):
             return None
         return entity if _matches(values, type=entity.type, description=entity.description) else None
 
@@ -223,8 +223,8 @@ def _relation_visible(
 ) -> Callable[[Partition], Awaitable[Relation | None]]:
     """Return a check for the relation with these values."""
 
-    async def look(space: Partition) -> Relation | None:
-        relation = (await editor.graph.relations(space, [key])).get(key)
+    async def look(partition: Partition) -> Relation | None:
+        relation = (await editor.graph.relations(partition, [key])).get(key)
         if relation is None:
             return None
         wanted = values.model_copy(update={"keywords": tuple(sorted(values.keywords))}) if values.keywords else values
@@ -255,6 +255,6 @@ def _relation_key(source: str, target: str) -> tuple[str, str]:
 
 async def _existing_relation(editor: GraphEditor, source: str, target: str) -> tuple[str, str]:
     key = _relation_key(source, target)
-    if not await editor.graph.relations(await editor.space(), [key]):
+    if not await editor.graph.relations(await editor.partition(), [key]):
         raise NotFound(f"there is no relation between {source!r} and {target!r}")
     return key

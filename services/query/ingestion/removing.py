@@ -33,13 +33,13 @@ async def delete(log: Log, workspace: str, ids: Collection[str]) -> int:
     return await _publish_each(ids, one)
 
 
-async def delete_all(log: Log, documents: Documents, space: Partition) -> int:
+async def delete_all(log: Log, documents: Documents, partition: Partition) -> int:
     """Publish the deletion of every document of the workspace that is in the log by now, and return how many."""
-    ids = set(await _listed(documents, space, [status for status in STATUSES if status != "deleting"]))
-    return await delete(log, space.workspace, ids | (await _unprojected(log, space.workspace)).keys())
+    ids = set(await _listed(documents, partition, [status for status in STATUSES if status != "deleting"]))
+    return await delete(log, partition.workspace, ids | (await _unprojected(log, partition.workspace)).keys())
 
 
-async def cancel(log: Log, documents: Documents, space: Partition, editor: str) -> list[str]:
+async def cancel(log: Log, documents: Documents, partition: Partition, editor: str) -> list[str]:
     """Publish that the work on every unfinished document stops, and return their ids, sorted.
 
     Finished parts stay; `reprocess` resumes the work.
@@ -48,12 +48,12 @@ async def cancel(log: Log, documents: Documents, space: Partition, editor: str) 
     stopped: list[str] = []
 
     async def one(id: str) -> object:
-        version = await cancel_document(log, workspace=space.workspace, id=id, editor=editor, source=SOURCE)
+        version = await cancel_document(log, workspace=partition.workspace, id=id, editor=editor, source=SOURCE)
         stopped.extend([id] if version else [])
         return version
 
-    listed, unseen = await _listed(documents, space, working), await _unprojected(log, space.workspace)
-    known = await documents.get(space, unseen)
+    listed, unseen = await _listed(documents, partition, working), await _unprojected(log, partition.workspace)
+    known = await documents.get(partition, unseen)
     new = {id for id, sequence in unseen.items() if id not in known or known[id][0].version < sequence}
     await _publish_each(listed.keys() | new, one)
     return sorted(stopped)
@@ -71,12 +71,12 @@ async def _unprojected(log: Log, workspace: str) -> dict[str, int]:
     return found
 
 
-async def reprocess(log: Log, documents: Documents, space: Partition) -> int:
+async def reprocess(log: Log, documents: Documents, partition: Partition) -> int:
     """Publish every failed or partial document as a new version of itself, and return how many there were."""
-    versions = await _listed(documents, space, FAILED_STATUSES)
+    versions = await _listed(documents, partition, FAILED_STATUSES)
 
     async def one(id: str) -> Added | None:
-        return await reprocess_document(log, workspace=space.workspace, id=id, version=versions[id], source=SOURCE)
+        return await reprocess_document(log, workspace=partition.workspace, id=id, version=versions[id], source=SOURCE)
 
     return await _publish_each(versions, one)
 
@@ -89,7 +89,7 @@ def _document_id(message: Message) -> str:
         return ""
 
 
-async def _listed(documents: Documents, space: Partition, statuses: Collection[str]) -> dict[str, int]:
+async def _listed(documents: Documents, partition: Partition, statuses: Collection[str]) -> dict[str, int]:
     """Return the version, by id, of all documents with any of these statuses.
 
     Paging through a list that changes may skip a document, so the list is read again until it brings nothing new.
@@ -99,7 +99,7 @@ async def _listed(documents: Documents, space: Partition, statuses: Collection[s
         known, skip, more = len(seen), 0, True
         while more:
             page = await documents.page(
-                space, statuses=list(statuses), order="id", descending=False, skip=skip, limit=PAGE_SIZE
+                partition, statuses=list(statuses), order="id", descending=False, skip=skip, limit=PAGE_SIZE
             )
             seen |= {status.id: status.version for status in page.documents}
             skip, more = skip + PAGE_SIZE, len(page.documents) == PAGE_SIZE

@@ -23,7 +23,7 @@ class CacheInvalidation(Protocol):
 class ChunkSimilarities(Protocol):
     """Similarity of chunks to a question. Vectors of chunks may be cached."""
 
-    async def similarities(self, space: Partition, chunks: Collection[str], asked: Vector) -> dict[str, float]:
+    async def similarities(self, partition: Partition, chunks: Collection[str], asked: Vector) -> dict[str, float]:
         """Return the cosine similarity, -1 to 1, of each of these chunks that has a vector."""
         ...
 
@@ -31,21 +31,23 @@ class ChunkSimilarities(Protocol):
 class GraphReader(Protocol):
     """What questions read of the graph store, possibly from a cache."""
 
-    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
+    async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
         """See `Graph.entities`."""
         ...
 
-    async def relations(self, space: Partition, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
+    async def relations(
+        self, partition: Partition, pairs: Collection[tuple[str, str]]
+    ) -> dict[tuple[str, str], Relation]:
         """See `Graph.relations`."""
         ...
 
     async def relation_summaries(
-        self, space: Partition, names: Collection[str], *, limit: int
+        self, partition: Partition, names: Collection[str], *, limit: int
     ) -> dict[str, list[RelationSummary]]:
         """See `Graph.relation_summaries`."""
         ...
 
-    async def neighbourhood(self, space: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
+    async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
         """See `Graph.neighbourhood`."""
         ...
 
@@ -55,7 +57,7 @@ class ProvenanceReader(Protocol):
 
     async def of(
         self,
-        space: Partition,
+        partition: Partition,
         names: Sequence[str],
         *,
         after: str = "",

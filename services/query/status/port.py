@@ -21,16 +21,16 @@ class Page:
 class Documents(Protocol):
     """The state of every document. Law held by `tests/contract/test_documents.py`."""
 
-    async def get(self, space: Partition, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
+    async def get(self, partition: Partition, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
         """Those that exist among `ids`, each with the revision to give to `swap`."""
         ...
 
-    async def swap(self, space: Partition, status: DocumentStatus, revision: int | None) -> bool:
+    async def swap(self, partition: Partition, status: DocumentStatus, revision: int | None) -> bool:
         """Write the state if the stored one still has that revision (None: if there is none)."""
         ...
 
     async def page(
-        self, space: Partition, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
+        self, partition: Partition, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
     ) -> Page:
         """Documents with any of these statuses (none given: all but those that are deleted).
 
@@ -38,19 +38,19 @@ class Documents(Protocol):
         """
         ...
 
-    async def by_track_id(self, space: Partition, track_id: str) -> list[DocumentStatus]:
+    async def by_track_id(self, partition: Partition, track_id: str) -> list[DocumentStatus]:
         """The documents that were added under one track id, by id."""
         ...
 
-    async def in_scope(self, space: Partition, scope: Scope) -> set[str]:
+    async def in_scope(self, partition: Partition, scope: Scope) -> set[str]:
         """Ids of the documents that a scope admits. It reads them all, unless the scope names some."""
         ...
 
-    async def oldest_unsettled(self, space: Partition) -> int | None:
+    async def oldest_unsettled(self, partition: Partition) -> int | None:
         """When the oldest document on which work goes on was added, in microseconds since 1970."""
         ...
 
-    async def counts(self, space: Partition) -> dict[str, int]:
+    async def counts(self, partition: Partition) -> dict[str, int]:
         """How many documents there are of each status; deleted ones are not there."""
         ...
 
@@ -61,14 +61,14 @@ class Positions(Protocol):
     A position is a time in microseconds since 1970, so it tells nothing of what other workspaces do.
     """
 
-    async def of(self, space: Partition) -> int:
+    async def of(self, partition: Partition) -> int:
         """A time up to which every document that was added or deleted is settled; it never goes back.
 
         A document counts as settled when it is processed, partial, failed or gone.
         """
         ...
 
-    async def wait_for(self, space: Partition, position: int, seconds: float) -> int:
+    async def wait_for(self, partition: Partition, position: int, seconds: float) -> int:
         """The same, once every document that was added by `position` is settled, or when the time is over.
 
         It is `position` or more in the first case, and less in the second.
@@ -79,14 +79,14 @@ class Positions(Protocol):
 class Passages(Protocol):
     """The text of every chunk."""
 
-    async def put(self, space: Partition, passages: Sequence[Passage]) -> None:
+    async def put(self, partition: Partition, passages: Sequence[Passage]) -> None:
         """Keep them; a newer version that already stands wins. Twice is once."""
         ...
 
-    async def get(self, space: Partition, ids: Collection[str]) -> dict[str, Passage]:
+    async def get(self, partition: Partition, ids: Collection[str]) -> dict[str, Passage]:
         """Those that exist among `ids`."""
         ...
 
-    async def remove_obsolete(self, space: Partition, document_id: str, extent: DocumentBounds) -> None:
+    async def remove_obsolete(self, partition: Partition, document_id: str, extent: DocumentBounds) -> None:
         """Remove what no longer belongs to the document."""
         ...

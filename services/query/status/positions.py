@@ -52,47 +52,47 @@ class LogPositions:
     def __post_init__(self) -> None:
         self._known: dict[Partition, _CachedPosition] = {}
 
-    async def of(self, space: Partition) -> int:
+    async def of(self, partition: Partition) -> int:
         """See `Positions.of`."""
-        known = self._known.get(space)
+        known = self._known.get(partition)
         if known and time.monotonic() - known.read_at < CACHE_SECONDS:
             return known.position
-        mark = await self._newest(space)
+        mark = await self._newest(partition)
         # While documents come without a pause the newest is never folded: what was the newest a while ago is.
         marks = [mark] if known is None else [mark, known.mark]
-        folded, oldest = await self._progress(space)
+        folded, oldest = await self._progress(partition)
         reached = [one.at for one in marks if one.sequence <= folded]
         position = max(reached, default=0)
         if oldest is not None:
             position = min(position, oldest - 1)
-        return self._remember(space, position, mark if reached or known is None else known.mark)
+        return self._remember(partition, position, mark if reached or known is None else known.mark)
 
-    async def wait_for(self, space: Partition, position: int, seconds: float) -> int:
+    async def wait_for(self, partition: Partition, position: int, seconds: float) -> int:
         """See `Positions.reach`. Whatever the caller knows of was in the log when it asked, whatever clocks say."""
         end = time.monotonic() + seconds
-        mark = await self._newest(space)
+        mark = await self._newest(partition)
         while True:
-            folded, oldest = await self._progress(space)
+            folded, oldest = await self._progress(partition)
             settled = mark.sequence <= folded and (oldest is None or oldest > position)
             if settled and position <= self.now() + MAX_CLOCK_SKEW:
-                return max(position, await self.of(space))
+                return max(position, await self.of(partition))
             if time.monotonic() >= end:
-                return min(position - 1, await self.of(space))
+                return min(position - 1, await self.of(partition))
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _newest(self, space: Partition) -> _LogEnd:
+    async def _newest(self, partition: Partition) -> _LogEnd:
         at = self.now()
-        return _LogEnd(await self.log.last(space.workspace), at)
+        return _LogEnd(await self.log.last(partition.workspace), at)
 
-    async def _progress(self, space: Partition) -> tuple[int, int | None]:
+    async def _progress(self, partition: Partition) -> tuple[int, int | None]:
         # In this order: what the projection has handled when we ask, the documents show when we look.
-        folded = await self.log.handled("query-status", workspace=space.workspace)
-        return folded, await self.documents.oldest_unsettled(space)
+        folded = await self.log.handled("query-status", workspace=partition.workspace)
+        return folded, await self.documents.oldest_unsettled(partition)
 
-    def _remember(self, space: Partition, position: int, mark: _LogEnd) -> int:
-        if space in self._known:
-            position = max(position, self._known[space].position)
+    def _remember(self, partition: Partition, position: int, mark: _LogEnd) -> int:
+        if partition in self._known:
+            position = max(position, self._known[partition].position)
         elif len(self._known) >= MAX_CACHED:
             self._known.clear()
-        self._known[space] = _CachedPosition(time.monotonic(), position, mark)
+        self._known[partition] = _CachedPosition(time.monotonic(), position, mark)
         return position

@@ -22,18 +22,18 @@ async def on_events(
     for delivery in batch:
         by_workspace[delivery.workspace].append(delivery)
     for workspace, deliveries in by_workspace.items():
-        space = Partition(workspace, generations.status)
+        partition = Partition(workspace, generations.status)
         await passages.put(
-            space, [p for d in deliveries if isinstance(d.event, ChunksCreated) for p in _passages(d.event)]
+            partition, [p for d in deliveries if isinstance(d.event, ChunksCreated) for p in _passages(d.event)]
         )
         facts: dict[str, list[RecordedEvent]] = defaultdict(list)
         for delivery in deliveries:
             facts[delivery.event.aggregate_id].append(_recorded(delivery))
-        states = await _fold(space, facts, documents)
+        states = await _fold(partition, facts, documents)
         # After the fold, so that of two replicas with two versions the one that folds last removes.
         for state in states:
             if extent := _new_bounds(state, facts[state.id]):
-                await passages.remove_obsolete(space, state.id, extent)
+                await passages.remove_obsolete(partition, state.id, extent)
     return [[] for _ in batch]
 
 
@@ -47,18 +47,20 @@ def _new_bounds(state: DocumentStatus, facts: Sequence[RecordedEvent]) -> Docume
     return DocumentBounds(state.version, state.chunk_count) if replaced and state.chunk_count else None
 
 
-async def _fold(space: Partition, facts: dict[str, list[RecordedEvent]], documents: Documents) -> list[DocumentStatus]:
+async def _fold(
+    partition: Partition, facts: dict[str, list[RecordedEvent]], documents: Documents
+) -> list[DocumentStatus]:
     """Read, fold, write if nobody wrote meanwhile; else again for those. Returns the states."""
     left = set(facts)
     states: list[DocumentStatus] = []
     for _ in range(MAX_ATTEMPTS):
-        stored = await documents.get(space, left)
+        stored = await documents.get(partition, left)
         for id in list(left):
             before, revision = stored.get(id, (None, None))
             after: DocumentStatus | None = before
             for fact in facts[id]:
                 after = apply(after, fact)
-            if after is None or after == before or await documents.swap(space, after, revision):
+            if after is None or after == before or await documents.swap(partition, after, revision):
                 left.discard(id)
                 states += [after] if after else []
         if not left:

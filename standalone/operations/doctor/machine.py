@@ -41,7 +41,7 @@ def examine_machine(folder: Path) -> Iterator[Finding]:
     there = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(there, os.W_OK):
         yield Finding("fault", f"{there} cannot be written", "choose another folder with --data")
-    yield disk_space(shutil.disk_usage(there).free, size_of_stores(folder), folder)
+    yield disk_partition(shutil.disk_usage(there).free, size_of_stores(folder), folder)
     memory = _available_memory()
     if memory is not None and memory < LOW_MEMORY:
         yield Finding("fault", f"{memory / MiB:.0f} MB of memory are free", NEEDS_MEMORY)
@@ -52,7 +52,7 @@ def examine_machine(folder: Path) -> Iterator[Finding]:
         yield Finding("note", "no language model is set: offline extraction, answers quote the documents", NEEDS_MODEL)
 
 
-def disk_space(free: int, held: int, folder: Path) -> Finding:
+def disk_partition(free: int, held: int, folder: Path) -> Finding:
     """Return a finding on whether the free bytes are enough for a stack that holds so many.
 
     A fault only where its servers can hardly write; a note where there is less room than a rebuild takes.

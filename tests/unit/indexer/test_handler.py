@@ -56,8 +56,8 @@ class Bench:
             "w", GraphKeys(names, pairs), Generations(), self.merger.graph, self.vectors, self.embeddings
         )
 
-    async def texts(self, kind: VectorKind, space: Partition = SPACE) -> set[str]:
-        return {row.text for row in await self.vectors.scan(space, kind)}
+    async def texts(self, kind: VectorKind, partition: Partition = SPACE) -> set[str]:
+        return {row.text for row in await self.vectors.scan(partition, kind)}
 
 
 async def test_passages_can_be_found_as_soon_as_they_are_cut() -> None:
@@ -151,8 +151,8 @@ class Moving(MemoryGraph):
         super().__init__()
         self._change, self._left = change, times
 
-    async def entities(self, space: Partition, names: Any) -> dict[str, Entity]:
-        found = await super().entities(space, names)
+    async def entities(self, partition: Partition, names: Any) -> dict[str, Entity]:
+        found = await super().entities(partition, names)
         if self._left:
             self._left -= 1
             await self._change(self)

@@ -138,7 +138,8 @@ async def test_generations_and_workspaces_have_hubs_of_their_own() -> None:
     await merger.merge(*(says(number) for number in range(35)), workspace="other")
     await merger.merge(says(5000))
     supports = [
-        (await merger.entities(space))["A"].support for space in (SPACE, Partition("w", 2), Partition("other", 1))
+        (await merger.entities(partition))["A"].support
+        for partition in (SPACE, Partition("w", 2), Partition("other", 1))
     ]
     assert supports == [61, 40, 35]
 

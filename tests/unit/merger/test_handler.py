@@ -181,8 +181,8 @@ async def test_workspaces_and_generations_never_mix() -> None:
     event = extracted(document(), 0, [entity("A")])
     await merger.handle([delivered(event, 1, workspace="one"), delivered(event, 2, workspace="two")])
     await merger.handle([delivered(event, 1, workspace="one")], Generations(graph=2))
-    for space in (Partition("one", 1), Partition("two", 1), Partition("one", 2)):
-        assert (await merger.entities(space))["A"].support == 1
+    for partition in (Partition("one", 1), Partition("two", 1), Partition("one", 2)):
+        assert (await merger.entities(partition))["A"].support == 1
 
 
 class Failing:

@@ -119,10 +119,10 @@ class Restless(RowSummaries):
 
     hub: IncrementalAggregate | None = None
 
-    async def get(self, space: Partition, hashes: Collection[str]) -> dict[str, str]:
+    async def get(self, partition: Partition, hashes: Collection[str]) -> dict[str, str]:
         if self.hub:
             self.hub.revision += 1
-        return await super().get(space, hashes)
+        return await super().get(partition, hashes)
 
 
 async def test_summaries_that_change_at_every_look_give_the_others_a_turn() -> None:

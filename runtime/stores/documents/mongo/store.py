@@ -132,7 +132,7 @@ class MongoRows:
     async def increment(self, table: Table, keys: Collection[str]) -> dict[str, int]:
         """Count up, a thousand a command, then read."""
         wanted = dict.fromkeys(map(checked_key, keys))
-        more = {"$inc": {"fields.n": 1}, "$setOnInsert": {"space": _space(table), "body": "{}"}}
+        more = {"$inc": {"fields.n": 1}, "$setOnInsert": {"space": _partition(table), "body": "{}"}}
         for batch in batched(wanted, BATCH):
             writes = {it: UpdateOne({"_id": it}, more, upsert=True) for it in _ids(table, batch)}
             await write_all(self._of(table), writes, limit=self._limit)
@@ -179,7 +179,7 @@ class MongoRows:
             cursor = self._of(table).find(_range(table, after), sort=[("_id", ASCENDING)], limit=limit)
             return _rows(table, await cursor.to_list(None))
 
-    async def spaces(self, name: str) -> set[Partition]:
+    async def partitions(self, name: str) -> set[Partition]:
         """Every space with a row, found by leaps through the index of `_id`: one short query each."""
         indexed_fields(name)
         found: set[Partition] = set()
@@ -222,35 +222,35 @@ def _index(field: str) -> list[tuple[str, int]]:
     return [("space", ASCENDING), (f"fields.{field}", ASCENDING), ("_id", ASCENDING)]
 
 
-def _space(table: Table) -> str:
+def _partition(table: Table) -> str:
     """The beginning of every `_id` of a space, without the last slash."""
-    workspace, generation = table.space.workspace, table.space.generation
+    workspace, generation = table.partition.workspace, table.partition.generation
     if "/" in workspace:
         raise InvalidInput(f"{workspace!r:.80} is no workspace: it has a slash")
     return f"{workspace}/{generation}"
 
 
-def _end(space: str) -> str:
+def _end(partition: str) -> str:
     """The least text after every `_id` of a space: "0" is the character after "/"."""
-    return f"{space}0"
+    return f"{partition}0"
 
 
 def _ids(table: Table, keys: Collection[str]) -> list[str]:
     """The `_id` of each key."""
-    space = _space(table)
-    return [f"{space}/{key}" for key in keys]
+    partition = _partition(table)
+    return [f"{partition}/{key}" for key in keys]
 
 
 def _range(table: Table, after: str = "") -> Document:
     """The condition for all rows of a space with keys greater than `after`."""
-    space = _space(table)
-    return {"_id": {"$gt": f"{space}/{after}", "$lt": _end(space)}}
+    partition = _partition(table)
+    return {"_id": {"$gt": f"{partition}/{after}", "$lt": _end(partition)}}
 
 
 def _condition(table: Table, where: Where) -> Document:
     """The condition for the rows of a space that match `where`."""
     wanted = {f"fields.{name}": {"$in": value} if isinstance(value, list) else value for name, value in where.items()}
-    return {"space": _space(table), **wanted}
+    return {"space": _partition(table), **wanted}
 
 
 def _document(table: Table, key: str, row: Row) -> Document:
@@ -258,10 +258,10 @@ def _document(table: Table, key: str, row: Row) -> Document:
     found = zip(indexed_fields(table.name), indexed_values(table, key, row), strict=True)
     fields = {name: value for name, value in found if value is not None}
     fields |= {name: value for name, value in row.items() if is_int64(value) and is_plain_name(name)}
-    return {"_id": _ids(table, [key])[0], "space": _space(table), "fields": fields, "body": encode(key, row)}
+    return {"_id": _ids(table, [key])[0], "space": _partition(table), "fields": fields, "body": encode(key, row)}
 
 
 def _rows(table: Table, documents: Sequence[Document]) -> list[tuple[str, Row]]:
     """The keys and rows that documents stand for."""
-    skip = len(_space(table)) + 1
+    skip = len(_partition(table)) + 1
     return [(document["_id"][skip:], decode(document["body"]) | document["fields"]) for document in documents]

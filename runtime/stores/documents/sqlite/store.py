@@ -140,7 +140,7 @@ class SqliteRows:
         sql = f"SELECT key, body FROM {table.name} WHERE {_HERE} AND key > ? ORDER BY key LIMIT ?"
         return list(_rows(await self._file.read(sql, (*_here(table), after, max(limit, 0)))))
 
-    async def spaces(self, name: str) -> set[Partition]:
+    async def partitions(self, name: str) -> set[Partition]:
         """Every space with a row, found by leaps through the primary key: one short query each."""
         indexed_fields(name)
         sql = f"SELECT workspace, generation FROM {name} WHERE (workspace, generation) > (?, ?) ORDER BY 1, 2 LIMIT 1"
@@ -207,7 +207,7 @@ def _upsert(name: str) -> str:
 
 def _here(table: Table) -> tuple[str, int]:
     """The parameters of `_HERE`."""
-    return table.space.workspace, table.space.generation
+    return table.partition.workspace, table.partition.generation
 
 
 def _record(table: Table, key: str, row: Row) -> Parameters:

@@ -91,110 +91,114 @@ class BoltGraph:
     async def ping(self) -> None:
         await self._query(cypher.PING)
 
-    async def put(self, space: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+    async def put(self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
         new_entities, new_relations = newest_entities(entities), newest_relations(relations)
         for some in batches(new_entities, size_of_entity):
-            await self._query(cypher.PUT_ENTITIES, **_key(space), rows=[cypher.entity_row(entity) for entity in some])
+            await self._query(
+                cypher.PUT_ENTITIES, **_key(partition), rows=[cypher.entity_row(entity) for entity in some]
+            )
         for some in batches(new_relations, size_of_relation):
-            await self._put_relations(space, some)
+            await self._put_relations(partition, some)
 
-    async def _put_relations(self, space: Partition, relations: list[Relation]) -> None:
+    async def _put_relations(self, partition: Partition, relations: list[Relation]) -> None:
         rows = [cypher.relation_row(relation) for relation in relations]
 
         async def work(transaction: AsyncTransaction) -> None:
-            sizes = await _sizes_of_ends(transaction, space, rows)
+            sizes = await _sizes_of_ends(transaction, partition, rows)
             missing = sorted({name for relation in relations for name in relation.key if name not in sizes})
             if missing:
                 ends = [cypher.end_row(name) for name in missing]
-                await _run(transaction, cypher.PUT_MISSING_ENDS, **_key(space), rows=ends)
+                await _run(transaction, cypher.PUT_MISSING_ENDS, **_key(partition), rows=ends)
             from_source, from_target = by_smaller_end(rows, sizes)
             if from_source:
-                await _run(transaction, cypher.PUT_RELATIONS_FROM_SOURCE, **_key(space), rows=from_source)
+                await _run(transaction, cypher.PUT_RELATIONS_FROM_SOURCE, **_key(partition), rows=from_source)
             if from_target:
-                await _run(transaction, cypher.PUT_RELATIONS_FROM_TARGET, **_key(space), rows=from_target)
+                await _run(transaction, cypher.PUT_RELATIONS_FROM_TARGET, **_key(partition), rows=from_target)
 
         await self._transact(work)
 
-    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
-        records = await self._by_name(cypher.ENTITIES, space, names)
+    async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
+        records = await self._by_name(cypher.ENTITIES, partition, names)
         return {record["name"]: cypher.read_entity(record) for record in records}
 
-    async def relations(self, space: Partition, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
+    async def relations(
+        self, partition: Partition, pairs: Collection[tuple[str, str]]
+    ) -> dict[tuple[str, str], Relation]:
         wanted = sorted({pair for pair in pairs if all(map(can_be_stored, pair))})
         found: dict[tuple[str, str], Relation] = {}
         for some in batches(wanted, lambda pair: len(pair[0].encode()) + len(pair[1].encode())):
-            for record in await self._relations_between(space, some):
+            for record in await self._relations_between(partition, some):
                 relation = cypher.read_relation(record)
                 found[relation.key] = relation
         return found
 
-    async def _relations_between(self, space: Partition, pairs: list[tuple[str, str]]) -> Records:
+    async def _relations_between(self, partition: Partition, pairs: list[tuple[str, str]]) -> Records:
         rows = [{"source": source, "target": target} for source, target in pairs]
 
         async def work(transaction: AsyncTransaction) -> Records:
-            sizes = await _sizes_of_ends(transaction, space, rows)
+            sizes = await _sizes_of_ends(transaction, partition, rows)
             statements = (cypher.RELATIONS_FROM_SOURCE, cypher.RELATIONS_FROM_TARGET)
             records: Records = []
             for statement, some in zip(statements, by_smaller_end(rows, sizes), strict=True):
-                records += await _run(transaction, statement, **_key(space), rows=some) if some else []
+                records += await _run(transaction, statement, **_key(partition), rows=some) if some else []
             return records
 
         return await self._transact(work)
 
-    async def degrees(self, space: Partition, names: Collection[str]) -> dict[str, int]:
-        records = await self._by_name(cypher.DEGREES, space, names)
+    async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
+        records = await self._by_name(cypher.DEGREES, partition, names)
         return {record["name"]: record["degree"] for record in records}
 
     async def relation_summaries(
-        self, space: Partition, names: Collection[str], *, limit: int
+        self, partition: Partition, names: Collection[str], *, limit: int
     ) -> dict[str, list[RelationSummary]]:
         if limit < 1:
             return {}
-        records = await self._by_name(cypher.TIES, space, names, limit=limit, scanned=SCANNED_TIES)
+        records = await self._by_name(cypher.TIES, partition, names, limit=limit, scanned=SCANNED_TIES)
         lists = {r["name"]: zip(r["sources"], r["targets"], r["weights"], strict=True) for r in records}
         return {name: sorted_ties(RelationSummary(*values) for values in some) for name, some in lists.items()}
 
-    async def neighbourhood(self, space: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
-        asked = await self._by_name(cypher.NODES, space, names)
+    async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
+        asked = await self._by_name(cypher.NODES, partition, names)
         degrees = {record["name"]: record["degree"] for record in asked}
-        tied = await self._by_name(cypher.TIED, space, degrees, limit=limit) if limit > 0 else []
+        tied = await self._by_name(cypher.TIED, partition, degrees, limit=limit) if limit > 0 else []
         nodes = {record["other"]: cypher.read_node(record["other"], record) for record in tied}
         nodes |= {record["name"]: cypher.read_node(record["name"], record) for record in asked}
         once = {(tie.source, tie.target): tie for tie in map(cypher.read_tie, tied)}
         ties = sorted(once.values(), key=lambda tie: (-tie.weight, tie.source, tie.target))
         return Neighbourhood(nodes, ties, degrees)
 
-    async def scan_names(self, space: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
+    async def scan_names(self, partition: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
         place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}
-        records = await self._query(cypher.SCAN_NAMES, **_key(space), **place, limit=max(limit, 0))
+        records = await self._query(cypher.SCAN_NAMES, **_key(partition), **place, limit=max(limit, 0))
         return [(record["name"], record["type"]) for record in records]
 
-    async def scan_entities(self, space: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
+    async def scan_entities(self, partition: Partition, after: str = "", limit: int = 1000) -> list[Entity]:
         place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}
-        records = await self._query(cypher.SCAN_ENTITIES, **_key(space), **place, limit=max(limit, 0))
+        records = await self._query(cypher.SCAN_ENTITIES, **_key(partition), **place, limit=max(limit, 0))
         return [cypher.read_entity(record) for record in records]
 
     async def scan_relations(
-        self, space: Partition, after: tuple[str, str] = ("", ""), limit: int = 1000
+        self, partition: Partition, after: tuple[str, str] = ("", ""), limit: int = 1000
     ) -> list[Relation]:
         source, target = after
         place = {"page": cypher.page_of(source) if source else 0, "last_page": cypher.PAGES - 1}
         records = await self._query(
-            cypher.SCAN_RELATIONS, **_key(space), **place, source=source, target=target, limit=max(limit, 0)
+            cypher.SCAN_RELATIONS, **_key(partition), **place, source=source, target=target, limit=max(limit, 0)
         )
         return [cypher.read_relation(record) for record in records]
 
-    async def hubs(self, space: Partition, *, limit: int) -> list[str]:
-        records = await self._query(cypher.HUBS, **_key(space), last_page=cypher.PAGES - 1, limit=max(limit, 0))
+    async def hubs(self, partition: Partition, *, limit: int) -> list[str]:
+        records = await self._query(cypher.HUBS, **_key(partition), last_page=cypher.PAGES - 1, limit=max(limit, 0))
         return [record["name"] for record in records]
 
-    async def drop(self, space: Partition) -> None:
+    async def drop(self, partition: Partition) -> None:
         for statement in (cypher.DROP_RELATIONS, cypher.DROP_ENTITIES):
             place = {"page": 0, "last_page": cypher.PAGES - 1, "limit": DROPPED_AT_ONCE}
-            while (gone := (await self._query(statement, **_key(space), **place))[0])["deleted"]:
+            while (gone := (await self._query(statement, **_key(partition), **place))[0])["deleted"]:
                 place["page"] = gone["page"]
 
-    async def spaces(self) -> set[Partition]:
+    async def partitions(self) -> set[Partition]:
         records = await self._query(cypher.SPACES)
         return {Partition(record["workspace"], record["generation"]) for record in records}
 
@@ -213,12 +217,14 @@ class BoltGraph:
         with contextlib.suppress(TimeoutError, DriverError, Neo4jError):
             await run_with_timeout(self._timeout, self._driver.close())
 
-    async def _by_name(self, statement: str, space: Partition, names: Collection[str], **parameters: Any) -> Records:
+    async def _by_name(
+        self, statement: str, partition: Partition, names: Collection[str], **parameters: Any
+    ) -> Records:
         """The records of a statement over `$names`, asked in batches. A name that cannot be stored is not there."""
         wanted = sorted(filter(can_be_stored, set(names)))
         records: Records = []
         for some in batches(wanted, lambda name: len(name.encode())):
-            records += await self._query(statement, **_key(space), names=some, **parameters)
+            records += await self._query(statement, **_key(partition), names=some, **parameters)
         return records
 
     async def _query(self, statement: str, **parameters: Any) -> Records:
@@ -279,8 +285,8 @@ def _tries(error: DriverError | Neo4jError) -> int:
     return UNKNOWN_TRIES if isinstance(error, Neo4jError) and error.code == UNKNOWN else 1
 
 
-def _key(space: Partition) -> dict[str, Any]:
-    return {"workspace": space.workspace, "generation": space.generation}
+def _key(partition: Partition) -> dict[str, Any]:
+    return {"workspace": partition.workspace, "generation": partition.generation}
 
 
 async def _run(transaction: AsyncTransaction, statement: str, **parameters: Any) -> Records:
@@ -290,9 +296,9 @@ async def _run(transaction: AsyncTransaction, statement: str, **parameters: Any)
 
 
 async def _sizes_of_ends(
-    transaction: AsyncTransaction, space: Partition, rows: Sequence[Mapping[str, Any]]
+    transaction: AsyncTransaction, partition: Partition, rows: Sequence[Mapping[str, Any]]
 ) -> dict[str, int]:
     """How many relations, tombstones too, each end has that exists."""
     names = sorted({name for row in rows for name in (row["source"], row["target"])})
-    records = await _run(transaction, cypher.ENDS, **_key(space), names=names)
+    records = await _run(transaction, cypher.ENDS, **_key(partition), names=names)
     return {record["name"]: record["relations"] for record in records}

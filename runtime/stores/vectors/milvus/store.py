@@ -61,34 +61,34 @@ class MilvusVectors:
         """See `Vectors`."""
         await self._collections.names()
 
-    async def put(self, space: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
+    async def put(self, partition: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
         """See `Vectors`. At most 500 rows and 16 MiB go in one call, so a put that fails may have written a part."""
-        batches = await asyncio.to_thread(self._batches, space, rows)  # 30 microseconds a row
+        batches = await asyncio.to_thread(self._batches, partition, rows)  # 30 microseconds a row
         for _ in range(PUTS):
             for batch in batches:
-                await self._upsert(space, kind, batch)
+                await self._upsert(partition, kind, batch)
             if batches:
-                await self._settle(space, kind)
-            batches = [batch for batch in batches if await self._doubled(space, kind, batch)]
+                await self._settle(partition, kind)
+            batches = [batch for batch in batches if await self._doubled(partition, kind, batch)]
             if not batches:
                 return
-        raise Unavailable(f"several clients kept writing the same {kind} of {space.workspace}")
+        raise Unavailable(f"several clients kept writing the same {kind} of {partition.workspace}")
 
     async def get(
-        self, space: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
+        self, partition: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
     ) -> dict[str, VectorRow]:
         """See `Vectors`."""
         wanted = [*stored.ROW_FIELDS, "vector"] if vectors else [*stored.ROW_FIELDS]
         found: dict[str, VectorRow] = {}
-        for condition in stored.id_filters(space.workspace, ids):
-            for fields in await self._query(space, kind, condition, wanted):
+        for condition in stored.id_filters(partition.workspace, ids):
+            for fields in await self._query(partition, kind, condition, wanted):
                 row = stored.from_fields(fields)
                 found[row.id] = row
         return found
 
     async def search(
         self,
-        space: Partition,
+        partition: Partition,
         kind: VectorKind,
         vector: Sequence[float],
         *,
@@ -101,12 +101,12 @@ class MilvusVectors:
         top_k = min(top_k, MOST_HITS - 1)
         if top_k < 1 or (documents is not None and not documents):
             return []
-        condition = stored.workspace_filter(space.workspace, documents)
+        condition = stored.workspace_filter(partition.workspace, documents)
         # The server orders equal rows as it likes: ask for more until the last one wanted beats the last one given.
         limit = top_k + 1
         while True:
             # What Milvus calls the cosine distance is the similarity.
-            answer = await self._nearest(space, kind, direction, limit, condition, stored.HIT_FIELDS)
+            answer = await self._nearest(partition, kind, direction, limit, condition, stored.HIT_FIELDS)
             found = stored.ranked(stored.hit(hit.id, hit.entity, hit.distance) for hit in answer)
             hits = stored.only_documents(found, documents)
             certain = len(hits) > top_k and hits[top_k - 1].score != found[-1].score
@@ -115,43 +115,43 @@ class MilvusVectors:
             limit = min(4 * limit, MOST_HITS)
 
     async def likeness(
-        self, space: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
+        self, partition: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:
         """See `Vectors`. The server compares; of what it passes over, as an index may, the vectors are fetched."""
         direction = stored.single_precision(vector, self.dimension, "the question")
         scores: dict[str, float] = {}
-        for condition in stored.id_filters(space.workspace, ids):
-            hits = await self._nearest(space, kind, direction.tolist(), stored.READ_ROWS, condition, ())
+        for condition in stored.id_filters(partition.workspace, ids):
+            hits = await self._nearest(partition, kind, direction.tolist(), stored.READ_ROWS, condition, ())
             scores |= {stored.id_of(hit.id): stored.rounded_score(hit.distance) for hit in hits}
-        left = await self.get(space, kind, [id for id in ids if id not in scores], vectors=True)
+        left = await self.get(partition, kind, [id for id in ids if id not in scores], vectors=True)
         return scores | dict(
             zip(left, stored.similarities([row.vector for row in left.values()], direction), strict=True)
         )
 
-    async def delete(self, space: Partition, kind: VectorKind, ids: Collection[str]) -> None:
+    async def delete(self, partition: Partition, kind: VectorKind, ids: Collection[str]) -> None:
         """See `Vectors`."""
-        conditions = list(stored.id_filters(space.workspace, ids))
+        conditions = list(stored.id_filters(partition.workspace, ids))
         for condition in conditions:
-            await self._delete(space, kind, condition)
+            await self._delete(partition, kind, condition)
         if conditions:
-            await self._settle(space, kind)
+            await self._settle(partition, kind)
 
-    async def scan(self, space: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
+    async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
         """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
         found: list[VectorRow] = []
         while len(found) < limit:
             page = min(stored.READ_ROWS, limit - len(found))
-            condition = stored.after_filter(space.workspace, after)
-            some = await self._query(space, kind, condition, [*stored.ROW_FIELDS], limit=page)
+            condition = stored.after_filter(partition.workspace, after)
+            some = await self._query(partition, kind, condition, [*stored.ROW_FIELDS], limit=page)
             found += sorted(map(stored.from_fields, some), key=lambda row: row.id)
             if len(some) < page:
                 break
             after = found[-1].id
         return found
 
-    async def count(self, space: Partition, kind: VectorKind) -> int:
+    async def count(self, partition: Partition, kind: VectorKind) -> int:
         """See `Vectors`."""
-        answer = await self._query(space, kind, stored.workspace_filter(space.workspace), ["count(*)"])
+        answer = await self._query(partition, kind, stored.workspace_filter(partition.workspace), ["count(*)"])
         return int(answer[0]["count(*)"]) if answer else 0
 
     async def model_of(self, generation: int) -> EmbeddingModel | None:
@@ -170,9 +170,9 @@ class MilvusVectors:
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
         """See `Vectors`. The least of the three collections."""
-        space, wanted = Partition("", generation), [*checkpoint_rows.CHECKPOINT_FIELDS]
+        partition, wanted = Partition("", generation), [*checkpoint_rows.CHECKPOINT_FIELDS]
         found = await asyncio.gather(
-            *(self._query(space, kind, checkpoint_rows.CHECKPOINT_FILTER, wanted) for kind in VECTOR_KINDS)
+            *(self._query(partition, kind, checkpoint_rows.CHECKPOINT_FILTER, wanted) for kind in VECTOR_KINDS)
         )
         of_each = [checkpoint_rows.newest(rows) for rows in found]
         there = [checkpoint for checkpoint in of_each if checkpoint]
@@ -180,48 +180,48 @@ class MilvusVectors:
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
         """See `Vectors`."""
-        space, row = Partition("", generation), checkpoint_rows.to_fields(checkpoint, self.dimension)
+        partition, row = Partition("", generation), checkpoint_rows.to_fields(checkpoint, self.dimension)
         for kind in VECTOR_KINDS:
-            await self._upsert(space, kind, [row])
-            await self._delete(space, kind, checkpoint_rows.older_filter(checkpoint))
-            await self._settle(space, kind)
+            await self._upsert(partition, kind, [row])
+            await self._delete(partition, kind, checkpoint_rows.older_filter(checkpoint))
+            await self._settle(partition, kind)
 
     async def close(self) -> None:
         """See `Vectors`."""
         await self._collections.close()
 
-    def _batches(self, space: Partition, rows: Sequence[VectorRow]) -> list[list[stored.Fields]]:
+    def _batches(self, partition: Partition, rows: Sequence[VectorRow]) -> list[list[stored.Fields]]:
         standing = stored.normalized_rows(rows, self.dimension)
-        return list(stored.batches(stored.to_fields(space.workspace, row) for row in standing))
+        return list(stored.batches(stored.to_fields(partition.workspace, row) for row in standing))
 
-    async def _doubled(self, space: Partition, kind: VectorKind, batch: list[stored.Fields]) -> bool:
+    async def _doubled(self, partition: Partition, kind: VectorKind, batch: list[stored.Fields]) -> bool:
         """Whether an id of the batch has two rows.
 
         Milvus Lite deletes and inserts in two steps, so that of two upserts of one key at once both may insert. Each
         of them looks, so the last sees it, and writing again leaves one.
         """
-        answer = await self._query(space, kind, stored.keys_filter(fields["key"] for fields in batch), ["count(*)"])
+        answer = await self._query(partition, kind, stored.keys_filter(fields["key"] for fields in batch), ["count(*)"])
         return bool(answer) and int(answer[0]["count(*)"]) > len(batch)
 
-    async def _upsert(self, space: Partition, kind: VectorKind, batch: list[stored.Fields]) -> None:
+    async def _upsert(self, partition: Partition, kind: VectorKind, batch: list[stored.Fields]) -> None:
         async def upsert(client: Any, name: str) -> None:
             await client.upsert(name, batch, timeout=self._timeout)
 
-        await self._collections.use(space.generation, kind, upsert, create=True, write=True)
+        await self._collections.use(partition.generation, kind, upsert, create=True, write=True)
 
-    async def _delete(self, space: Partition, kind: VectorKind, condition: str) -> None:
+    async def _delete(self, partition: Partition, kind: VectorKind, condition: str) -> None:
         async def delete(client: Any, name: str) -> None:
             await client.delete(name, filter=condition, timeout=self._timeout)
 
-        await self._collections.use(space.generation, kind, delete, write=True)
+        await self._collections.use(partition.generation, kind, delete, write=True)
 
-    async def _settle(self, space: Partition, kind: VectorKind) -> None:
+    async def _settle(self, partition: Partition, kind: VectorKind) -> None:
         """Return when every reader finds what was written so far."""
         nothing = stored.equals_filter("key", "-")
-        await self._query(space, kind, nothing, ["key"], limit=1, consistency_level="Strong")
+        await self._query(partition, kind, nothing, ["key"], limit=1, consistency_level="Strong")
 
     async def _query(
-        self, space: Partition, kind: VectorKind, condition: str, wanted: list[str], **options: Any
+        self, partition: Partition, kind: VectorKind, condition: str, wanted: list[str], **options: Any
     ) -> list[stored.Fields]:
         """What the server keeps of the rows for which the condition holds; nothing without a collection."""
         options = {"consistency_level": "Bounded", "timeout": self._timeout, **options}
@@ -229,11 +229,11 @@ class MilvusVectors:
         async def query(client: Any, name: str) -> list[stored.Fields]:
             return list(await client.query(name, filter=condition, output_fields=wanted, **options))
 
-        return await self._collections.use(space.generation, kind, query) or []
+        return await self._collections.use(partition.generation, kind, query) or []
 
     async def _nearest(
         self,
-        space: Partition,
+        partition: Partition,
         kind: VectorKind,
         vector: list[float],
         limit: int,
@@ -256,4 +256,4 @@ class MilvusVectors:
             )
             return list(answer[0])
 
-        return await self._collections.use(space.generation, kind, search) or []
+        return await self._collections.use(partition.generation, kind, search) or []

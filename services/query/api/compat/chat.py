@@ -21,7 +21,7 @@ from services.query.api.compat.conversation import (
 )
 from services.query.api.context import Context
 from services.query.api.questions.models import MAX_MODEL_INPUT, HistoryMessage, QueryRequest, references_of
-from services.query.api.questions.routes import POSITION_HEADER, spaces_at_position, to_question, wanted_output
+from services.query.api.questions.routes import POSITION_HEADER, partitions_at_position, to_question, wanted_output
 from services.query.api.questions.streaming import NdjsonResponse
 from services.query.errors import BadRequest
 from services.query.question import Turn
@@ -103,7 +103,7 @@ async def answer_request(
     count = ctx.deps.count_tokens
     sent = [request.query, request.user_prompt or "", *(said.content for said in request.conversation_history or ())]
     meter = AnswerUsage(count, sum(map(count, sent)))
-    partitions = await spaces_at_position(request, ctx, workspace, response)
+    partitions = await partitions_at_position(request, ctx, workspace, response)
     answer = await ask(
         to_question(request, ctx.settings), partitions, ctx.deps, output=wanted_output(request), streamed=streamed
     )

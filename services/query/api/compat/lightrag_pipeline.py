@@ -33,7 +33,7 @@ MAX_IDS = 1000
 @router.get("/pipeline_status")
 async def pipeline_status(ctx: Ctx, workspace: Workspace) -> PipelineStatus:
     """Whether work goes on, told from the states of documents. No request is refused because of it."""
-    counts = await ctx.documents.counts(await _space(ctx, workspace))
+    counts = await ctx.documents.counts(await _partition(ctx, workspace))
     left, scans = working(counts), ctx.scans.running(workspace)
     said = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()) if count) or "no documents"
     scanned = [f"a folder is being read: {scan.counts['found']} files up to now" for scan in scans]
@@ -54,7 +54,7 @@ async def cancel_pipeline(request: Request, ctx: Ctx, workspace: Workspace) -> C
     """Stop the work on every document that is not through, and scans of this process. What was done by then stays."""
     principal: Principal = request.state.principal
     scans = ctx.scans.cancel(workspace)
-    ids = await cancel(ctx.log, ctx.documents, await _space(ctx, workspace), principal.name)
+    ids = await cancel(ctx.log, ctx.documents, await _partition(ctx, workspace), principal.name)
     if not ids and not scans:
         return Cancelled(status="not_busy", message="Nothing is being worked on.")
     scanned = f"{scans} scans and " if scans else ""
@@ -90,5 +90,5 @@ async def repair_source_conflicts(body: RepairRequest) -> Done:
     )
 
 
-async def _space(ctx: Context, workspace: str) -> Partition:
+async def _partition(ctx: Context, workspace: str) -> Partition:
     return Partition(workspace, (await ctx.pointers.live()).status)

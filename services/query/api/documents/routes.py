@@ -124,7 +124,7 @@ async def _insert_response(
     ctx: Context, workspace: str, added: Sequence[Added], ingest: IngestRequest
 ) -> InsertResponse:
     there = [one.document_id for one in added if not one.is_new]
-    found = await ctx.documents.get(await _space(ctx, workspace), there) if there else {}
+    found = await ctx.documents.get(await _partition(ctx, workspace), there) if there else {}
     return InsertResponse.of(added, ingest.id, {id: state.status for id, (state, _) in found.items()})
 
 
@@ -181,7 +181,7 @@ async def delete_document(body: DeleteRequest, ctx: Ctx, workspace: Workspace) -
 @router.delete("")
 async def clear(ctx: Ctx, workspace: Workspace) -> Done:
     """Delete every document of the workspace. What people said of the graph stays, and so do the caches."""
-    found = await delete_all(ctx.log, ctx.documents, await _space(ctx, workspace))
+    found = await delete_all(ctx.log, ctx.documents, await _partition(ctx, workspace))
     return Done(status="success", message=f"{found} documents are being deleted.")
 
 
@@ -195,7 +195,7 @@ async def clear_cache(ctx: Ctx, workspace: Workspace) -> Done:
 @router.post("/reprocess_failed")
 async def reprocess_failed(ctx: Ctx, workspace: Workspace) -> Started:
     """Try every failed or partial document again, as a new version of itself."""
-    found = await reprocess(ctx.log, ctx.documents, await _space(ctx, workspace))
+    found = await reprocess(ctx.log, ctx.documents, await _partition(ctx, workspace))
     return Started(status="reprocessing_started", message=f"{found} documents are tried again.")
 
 
@@ -205,11 +205,11 @@ async def track_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> Tra
 
     A scan that this process knows has those too that it found unchanged.
     """
-    space = await _space(ctx, workspace)
-    found = await ctx.documents.by_track_id(space, track_id)
+    partition = await _partition(ctx, workspace)
+    found = await ctx.documents.by_track_id(partition, track_id)
     others = {track_id, *ctx.scans.unchanged(workspace, track_id)} - {status.id for status in found}
     if not found or len(others) > 1:
-        states = await ctx.documents.get(space, sorted(others))
+        states = await ctx.documents.get(partition, sorted(others))
         found += [state for state, _ in states.values() if state.status in STATUSES]
     summary: dict[str, int] = {}
     for status in found:
@@ -226,7 +226,7 @@ async def by_id(
     doc_id: Annotated[str, Query(min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"])],
 ) -> Document:
     """The state of one document. 404 for an id that nobody knows in this workspace, or that is deleted."""
-    found = await ctx.documents.get(await _space(ctx, workspace), [doc_id])
+    found = await ctx.documents.get(await _partition(ctx, workspace), [doc_id])
     state = found[doc_id][0] if doc_id in found else None
     if state is None or state.status not in STATUSES:
         raise NotFound("there is no document of that id")
@@ -236,10 +236,10 @@ async def by_id(
 @router.post("/paginated", responses=DOCUMENT_LIST)
 async def paginated(body: PaginatedRequest, ctx: Ctx, workspace: Workspace) -> PaginatedResponse:
     """A page of the list of documents."""
-    space = await _space(ctx, workspace)
+    partition = await _partition(ctx, workspace)
     wanted = body.status_filters or ([body.status_filter] if body.status_filter else [])
     page = await ctx.documents.page(
-        space,
+        partition,
         statuses=[status.lower() for status in wanted],
         order=body.sort_field,
         descending=body.sort_direction == "desc",
@@ -257,15 +257,15 @@ async def paginated(body: PaginatedRequest, ctx: Ctx, workspace: Workspace) -> P
             has_next=body.page < pages,
             has_prev=body.page > 1,
         ),
-        status_counts=all_counts(await ctx.documents.counts(space)),
+        status_counts=all_counts(await ctx.documents.counts(partition)),
     )
 
 
 @router.get("/status_counts")
 async def status_counts(ctx: Ctx, workspace: Workspace) -> StatusCounts:
     """How many documents are in which state."""
-    return StatusCounts(status_counts=all_counts(await ctx.documents.counts(await _space(ctx, workspace))))
+    return StatusCounts(status_counts=all_counts(await ctx.documents.counts(await _partition(ctx, workspace))))
 
 
-async def _space(ctx: Context, workspace: str) -> Partition:
+async def _partition(ctx: Context, workspace: str) -> Partition:
     return Partition(workspace, (await ctx.pointers.live("status")).status)

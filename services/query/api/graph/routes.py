@@ -52,13 +52,13 @@ CHANGE_RESPONSES: Responses = {**ACCEPTED, **error_responses(404)}
 @router.get("/graph/label/list", responses=ENTITY_NAMES)
 async def labels(ctx: Ctx, workspace: Workspace) -> list[str]:
     """The names of all entities, sorted."""
-    return await browsing.names(ctx.deps.graph, await _space(ctx, workspace))
+    return await browsing.names(ctx.deps.graph, await _partition(ctx, workspace))
 
 
 @router.get("/graph/label/popular")
 async def popular(ctx: Ctx, workspace: Workspace, limit: Annotated[int, Query(ge=1, le=1000)] = 300) -> list[str]:
     """The names of the entities with the most relations."""
-    return await ctx.deps.graph.hubs(await _space(ctx, workspace), limit=limit)
+    return await ctx.deps.graph.hubs(await _partition(ctx, workspace), limit=limit)
 
 
 @router.get("/graph/label/search")
@@ -69,7 +69,7 @@ async def search(
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> list[str]:
     """The names that hold a text, the likest first."""
-    return await browsing.search(ctx.deps.graph, await _space(ctx, workspace), q, limit)
+    return await browsing.search(ctx.deps.graph, await _partition(ctx, workspace), q, limit)
 
 
 @router.get("/graphs", operation_id="graphs")
@@ -84,14 +84,14 @@ async def graphs(
 ) -> Subgraph:
     """The entities around a name and the relations between them; MAX_GRAPH_NODES bounds it."""
     most = min(max_nodes, ctx.settings.max_graph_nodes)
-    part = await browsing.neighbourhood(ctx.deps.graph, await _space(ctx, workspace), label, max_depth, most)
+    part = await browsing.neighbourhood(ctx.deps.graph, await _partition(ctx, workspace), label, max_depth, most)
     return Subgraph.of(part)
 
 
 @router.get("/graph/entity/exists", operation_id="entity_exists")
 async def exists(ctx: Ctx, workspace: Workspace, name: Annotated[Name, Query(examples=["Ada Marlow"])]) -> Exists:
     """Whether there is an entity of that name."""
-    return Exists(exists=bool(await ctx.deps.graph.entities(await _space(ctx, workspace), [name])))
+    return Exists(exists=bool(await ctx.deps.graph.entities(await _partition(ctx, workspace), [name])))
 
 
 @router.post("/graph/entity/create", responses={**ACCEPTED, **ENTITY})
@@ -160,5 +160,5 @@ def _with_status(edited: EditResult[Any], response: Response) -> EditResult[Any]
     return edited
 
 
-async def _space(ctx: Context, workspace: str) -> Partition:
+async def _partition(ctx: Context, workspace: str) -> Partition:
     return Partition(workspace, (await ctx.pointers.live("graph")).graph)

@@ -10,7 +10,7 @@ from contracts.ids import SEPARATOR
 from contracts.text import one_line
 from services.query.api.context import Ctx, Workspace
 from services.query.api.questions.models import QueryRequest
-from services.query.api.questions.routes import QUERY_RESPONSES, spaces_at_position, to_question
+from services.query.api.questions.routes import QUERY_RESPONSES, partitions_at_position, to_question
 from services.query.api.reference.responses import DESCRIPTIONS, Problem, Responses
 from services.query.passage import Passage
 from services.query.question import Question
@@ -38,7 +38,7 @@ DATA_RESPONSES: Responses = {**QUERY_RESPONSES, 400: {"model": QueryData | Probl
 async def query_data(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryData:
     """Return what a question finds: entities, relationships, passages and their files."""
     question = to_question(body, ctx.settings)
-    found = await retrieve(question, await spaces_at_position(body, ctx, workspace, response), ctx.deps)
+    found = await retrieve(question, await partitions_at_position(body, ctx, workspace, response), ctx.deps)
     return no_results(question) if not found and question.mode != "bypass" else found_data(question, found)
 
 

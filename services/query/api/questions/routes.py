@@ -29,7 +29,7 @@ STREAM_EXAMPLE = {
 }
 
 
-async def spaces_at_position(body: QueryRequest, ctx: Context, workspace: str, response: Response) -> Partitions:
+async def partitions_at_position(body: QueryRequest, ctx: Context, workspace: str, response: Response) -> Partitions:
     """Return where to search, after waiting for the requested position, and set the position header.
 
     Raises a 503 when the position is not reached in time.
@@ -51,7 +51,7 @@ async def spaces_at_position(body: QueryRequest, ctx: Context, workspace: str, r
 async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryResponse:
     """Answer a question from the documents."""
     started = time.monotonic()
-    partitions = await spaces_at_position(body, ctx, workspace, response)
+    partitions = await partitions_at_position(body, ctx, workspace, response)
     answer = await ask(to_question(body, ctx.settings), partitions, ctx.deps, output=wanted_output(body))
     return QueryResponse(
         response=answer.text,
@@ -72,7 +72,7 @@ async def query_stream(
     body: QueryRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response
 ) -> NdjsonResponse:
     """Answer a question from the documents, in lines of JSON while the answer is being written."""
-    partitions = await spaces_at_position(body, ctx, workspace, response)
+    partitions = await partitions_at_position(body, ctx, workspace, response)
     question, wanted = to_question(body, ctx.settings), wanted_output(body)
 
     async def asking(tell: ProgressCallback) -> Answer:

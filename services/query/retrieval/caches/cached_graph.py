@@ -17,26 +17,32 @@ class CachedGraph:
         self._limits: set[int] = set()
         kept.subscribe(GraphMerged.type_name(), self._changed_keys)
 
-    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
+    async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
         """See `Graph.entities`."""
-        return await self._cache.get_or_read(space, ("entity",), names, lambda new: self._graph.entities(space, new))
+        return await self._cache.get_or_read(
+            partition, ("entity",), names, lambda new: self._graph.entities(partition, new)
+        )
 
-    async def relations(self, space: Partition, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Relation]:
+    async def relations(
+        self, partition: Partition, pairs: Collection[tuple[str, str]]
+    ) -> dict[tuple[str, str], Relation]:
         """See `Graph.relations`."""
-        return await self._cache.get_or_read(space, ("relation",), pairs, lambda new: self._graph.relations(space, new))
+        return await self._cache.get_or_read(
+            partition, ("relation",), pairs, lambda new: self._graph.relations(partition, new)
+        )
 
     async def relation_summaries(
-        self, space: Partition, names: Collection[str], *, limit: int
+        self, partition: Partition, names: Collection[str], *, limit: int
     ) -> dict[str, list[RelationSummary]]:
         """See `Graph.relation_summaries`."""
         self._limits.add(limit)
         return await self._cache.get_or_read(
-            space, ("ties", limit), names, lambda new: self._graph.relation_summaries(space, new, limit=limit)
+            partition, ("ties", limit), names, lambda new: self._graph.relation_summaries(partition, new, limit=limit)
         )
 
-    async def neighbourhood(self, space: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
+    async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
         """See `Graph.neighbourhood`. Nothing of it is kept."""
-        return await self._graph.neighbourhood(space, names, limit=limit)
+        return await self._graph.neighbourhood(partition, names, limit=limit)
 
     def _changed_keys(self, event: GraphMerged) -> Iterator[tuple[Any, ...]]:
         for entity in event.entities:

@@ -34,37 +34,37 @@ class CachedVectors:
         self._seen: defaultdict[Partition, set[str]] = defaultdict(set)
         kept.subscribe(VectorsIndexed.type_name(), _changed_keys)
 
-    async def similarities(self, space: Partition, chunks: Collection[str], asked: Vector) -> dict[str, float]:
+    async def similarities(self, partition: Partition, chunks: Collection[str], asked: Vector) -> dict[str, float]:
         """See `ChunkSimilarities.similarities`."""
         ids = {chunk_vector_id(*place): chunk for chunk in sorted(chunks) if (place := chunk_place(chunk))}
-        often, seldom = self._sorted(space, ids)
-        compared, known = await asyncio.gather(self._compared(space, seldom, asked), self._known(space, often))
+        often, seldom = self._sorted(partition, ids)
+        compared, known = await asyncio.gather(self._compared(partition, seldom, asked), self._known(partition, often))
         scores = similarities(list(known.values()), single_precision(asked, self._vectors.dimension, "the question"))
         return {ids[id]: score for id, score in (compared | dict(zip(known, scores, strict=True))).items()}
 
-    def _sorted(self, space: Partition, ids: Collection[str]) -> tuple[list[str], list[str]]:
+    def _sorted(self, partition: Partition, ids: Collection[str]) -> tuple[list[str], list[str]]:
         """Those whose vectors are kept, or were compared once since they were; and the others."""
-        if not self._cache.is_current(space):
+        if not self._cache.is_current(partition):
             return [], list(ids)
         if sum(map(len, self._seen.values())) > MAX_SEEN:
             self._seen.clear()
-        seen = self._seen[space]
-        once = self._cache.cached_keys(space, KIND, ids) | (seen & set(ids))
+        seen = self._seen[partition]
+        once = self._cache.cached_keys(partition, KIND, ids) | (seen & set(ids))
         often, seldom = [id for id in ids if id in once], [id for id in ids if id not in once]
         # Where there is no room for all, one that had to go is compared once again before it is fetched again.
         seen.difference_update(often)
         seen.update(seldom)
         return often, seldom
 
-    async def _compared(self, space: Partition, ids: Sequence[str], asked: Vector) -> dict[str, float]:
-        return await self._vectors.likeness(space, "chunks", asked, ids) if ids else {}
+    async def _compared(self, partition: Partition, ids: Sequence[str], asked: Vector) -> dict[str, float]:
+        return await self._vectors.likeness(partition, "chunks", asked, ids) if ids else {}
 
-    async def _known(self, space: Partition, ids: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+    async def _known(self, partition: Partition, ids: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
         async def read(new: Collection[str]) -> dict[str, NDArray[np.float32]]:
-            rows = await self._vectors.get(space, "chunks", new, vectors=True)
+            rows = await self._vectors.get(partition, "chunks", new, vectors=True)
             return {id: np.array(row.vector, np.float32) for id, row in rows.items()}
 
-        return await self._cache.get_or_read(space, KIND, ids, read) if ids else {}
+        return await self._cache.get_or_read(partition, KIND, ids, read) if ids else {}
 
 
 def _changed_keys(event: VectorsIndexed) -> Iterator[tuple[Any, ...]]:

@@ -71,30 +71,30 @@ class ProjectionCache:
         """Invalidate the keys that `overtaken` returns for each event of this type from now on."""
         self._changed_by[type_name] = overtaken
 
-    def is_current(self, space: Partition) -> bool:
+    def is_current(self, partition: Partition) -> bool:
         """Return whether entries of this partition may be stored now."""
-        mark = self._states.get(space)
+        mark = self._states.get(partition)
         return bool(self._entries.maxsize and mark and mark.position >= 0)
 
-    def cached_keys(self, space: Partition, kind: Kind, keys: Iterable[K]) -> set[K]:
+    def cached_keys(self, partition: Partition, kind: Kind, keys: Iterable[K]) -> set[K]:
         """Return the keys that are cached."""
-        mark = self._states.get(space)
+        mark = self._states.get(partition)
         return {key for key in keys if (mark.epoch, *kind, key) in self._entries} if mark else set()
 
     async def refresh(self, *partitions: Partition) -> None:
         """See `Freshness.refresh`. Questions that wait at the same time share one look at the log."""
         if self._entries.maxsize:
-            await asyncio.gather(*(self._refresh(space) for space in dict.fromkeys(partitions)))
+            await asyncio.gather(*(self._refresh(partition) for partition in dict.fromkeys(partitions)))
 
     async def get_or_read(
         self,
-        space: Partition,
+        partition: Partition,
         kind: Kind,
         keys: Collection[K],
         read: Callable[[Collection[K]], Awaitable[Mapping[K, V]]],
     ) -> dict[K, V]:
         """Return cached entries, and read and cache the others; that a key has no value is cached, too."""
-        mark = self._states.get(space)
+        mark = self._states.get(partition)
         if mark is None or mark.position < 0:
             return dict(await read(keys))
         shelf, forgotten = (mark.epoch, *kind), mark.invalidations
@@ -112,8 +112,8 @@ class ProjectionCache:
                 self._store({(*shelf, key): known[key] for key in new})
         return {key: thing for key in keys if (thing := known[key]) is not None}
 
-    async def _refresh(self, space: Partition) -> None:
-        mark = self._states.setdefault(space, _PartitionState())
+    async def _refresh(self, partition: Partition) -> None:
+        mark = self._states.setdefault(partition, _PartitionState())
         mark.tickets += 1
         ticket = mark.tickets
         async with mark.lock:
@@ -121,28 +121,28 @@ class ProjectionCache:
                 return
             newest = mark.tickets
             try:
-                await self._catch_up(space, mark)
+                await self._catch_up(partition, mark)
             except (Retryable, Poison) as error:  # a newer version of an event is Retryable
-                logger.warning("changes cannot be seen", workspace=space.workspace, error=str(error))
-                self._states.pop(space, None)
+                logger.warning("changes cannot be seen", workspace=partition.workspace, error=str(error))
+                self._states.pop(partition, None)
             mark.served = newest
 
-    async def _catch_up(self, space: Partition, mark: _PartitionState) -> None:
+    async def _catch_up(self, partition: Partition, mark: _PartitionState) -> None:
         # Most often nothing has happened at all, which is one question that a server answers from its index.
         quiet = mark.position >= 0 and not await self._log.following(
-            mark.position, subjects.of_workspace(space.workspace)
+            mark.position, subjects.of_workspace(partition.workspace)
         )
         if quiet:
             return
-        upto = await self._log.last(space.workspace)
+        upto = await self._log.last(partition.workspace)
         mark.invalidations += 1
-        if mark.position < 0 or not all([await self._invalidate(space, mark, name) for name in self._changed_by]):
+        if mark.position < 0 or not all([await self._invalidate(partition, mark, name) for name in self._changed_by]):
             mark.epoch = next(_epochs)
         mark.position = upto
 
-    async def _invalidate(self, space: Partition, mark: _PartitionState, type_name: str) -> bool:
+    async def _invalidate(self, partition: Partition, mark: _PartitionState, type_name: str) -> bool:
         """Forget what these events name; False when there are too many."""
-        after, subject = mark.position, subjects.of_type_in(space.workspace, type_name)
+        after, subject = mark.position, subjects.of_type_in(partition.workspace, type_name)
         for _ in range(MAX_EVENTS):
             found = await self._log.following(after, subject)
             if found is None:

@@ -97,9 +97,9 @@ class NameIndexes:
             kept.took = kept.built - began
             kept.building = None
 
-    async def _read(self, space: Partition) -> NameIndex:
+    async def _read(self, partition: Partition) -> NameIndex:
         index, after, seen = NameIndex(), "", 0
-        while page := await self._graph.scan_names(space, after, PAGE):
+        while page := await self._graph.scan_names(partition, after, PAGE):
             seen += len(page)
             if seen > MOST_NAMES:
                 return NameIndex()

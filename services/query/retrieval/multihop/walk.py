@@ -178,13 +178,13 @@ async def _neighbourhood(state: _WalkState, frontier: Sequence[str]) -> Neighbou
 
     A node lists its first chunks only, so the chunks of a hub are looked up per document.
     """
-    space, documents = state.partitions.graph, state.document_ids
-    around = await state.deps.graph_reader.neighbourhood(space, frontier, limit=MAX_RELATIONS)
+    partition, documents = state.partitions.graph, state.document_ids
+    around = await state.deps.graph_reader.neighbourhood(partition, frontier, limit=MAX_RELATIONS)
     if documents is None:
         return around
     hubs = [name for name in frontier if name in around.nodes and around.nodes[name].support > MOST_SOURCES]
     of = state.deps.provenance.of
-    found = await asyncio.gather(*(of(space, (name,), limit=MAX_PROVENANCE, among=documents) for name in hubs))
+    found = await asyncio.gather(*(of(partition, (name,), limit=MAX_PROVENANCE, among=documents) for name in hubs))
     more = {name: [support.chunk_id for support in some] for name, some in zip(hubs, found, strict=True)}
     return restrict_neighbourhood(around, documents, more)
 
@@ -272,12 +272,12 @@ async def _graph_context(
     state: _WalkState, starts: Mapping[str, float], found: Sequence[Path]
 ) -> tuple[list[Entity], list[Relation]]:
     """Return the entities and relations on these paths, cut to the question's token budgets."""
-    question, count, space = state.question, state.deps.count_tokens, state.partitions.graph
+    question, count, partition = state.question, state.deps.count_tokens, state.partitions.graph
     names = list(dict.fromkeys([*starts, *(name for path in found for name in path.entities)]))[: question.top_k]
     steps = [pair(*step) for path in found for step in zip(path.entities, path.entities[1:], strict=False)]
     pairs = list(dict.fromkeys(steps))[: question.top_k]
     entities, relations = await asyncio.gather(
-        state.deps.graph_reader.entities(space, names), state.deps.graph_reader.relations(space, pairs)
+        state.deps.graph_reader.entities(partition, names), state.deps.graph_reader.relations(partition, pairs)
     )
     held = partial(restrict_to_documents, documents=state.document_ids, partitions=state.partitions, deps=state.deps)
     return (

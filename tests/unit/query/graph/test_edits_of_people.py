@@ -21,22 +21,22 @@ class RelationsComeLater(MemoryGraph):
         super().__init__()
         self.written, self.read = set[str](), asyncio.Event()
 
-    async def put(self, space: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
-        await super().put(space, entities, [])
+    async def put(self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+        await super().put(partition, entities, [])
         self.written = {entity.name for entity in entities if not entity.gone}
         if self.written:
             self.read.clear()
             await self.read.wait()
-        await super().put(space, [], relations)
+        await super().put(partition, [], relations)
 
-    async def entities(self, space: Partition, names: Collection[str]) -> dict[str, Entity]:
-        found = await super().entities(space, names)
+    async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
+        found = await super().entities(partition, names)
         if self.written & found.keys():
             self.read.set()
         return found
 
-    async def relations(self, space: Partition, pairs: Collection[Pair]) -> dict[Pair, Relation]:
-        found = await super().relations(space, pairs)
+    async def relations(self, partition: Partition, pairs: Collection[Pair]) -> dict[Pair, Relation]:
+        found = await super().relations(partition, pairs)
         if self.written & {name for pair in pairs for name in pair}:
             self.read.set()
         return found

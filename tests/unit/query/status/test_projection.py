@@ -38,8 +38,8 @@ def life(name: str, chunks: int, version: int = 1, workspace: str = "w") -> list
     ]
 
 
-async def states(world: World, space: Partition = SPACE) -> dict[str, Any]:
-    page = await world.documents.page(space, statuses=[], order="id", descending=False, skip=0, limit=0)
+async def states(world: World, partition: Partition = SPACE) -> dict[str, Any]:
+    page = await world.documents.page(partition, statuses=[], order="id", descending=False, skip=0, limit=0)
     return {status.id: status for status in page.documents}
 
 

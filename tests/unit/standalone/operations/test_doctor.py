@@ -11,7 +11,7 @@ from runtime.errors import Unavailable
 from standalone.operations.dead_letters import count_dead_letters
 from standalone.operations.doctor import machine
 from standalone.operations.doctor.bus import cause_of_redelivery, examine_bus
-from standalone.operations.doctor.machine import GiB, MiB, disk_space
+from standalone.operations.doctor.machine import GiB, MiB, disk_partition
 from tests.support.nats_server import connected, running_nats
 
 
@@ -26,7 +26,7 @@ from tests.support.nats_server import connected, running_nats
     ],
 )
 def test_room_is_held_against_what_the_stack_holds(free: int, held: int, level: str) -> None:
-    found = disk_space(free, held, Path("/data"))
+    found = disk_partition(free, held, Path("/data"))
     assert found.level == level
     assert bool(found.todo) == (level != "well")
 

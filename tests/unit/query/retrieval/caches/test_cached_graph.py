@@ -28,9 +28,9 @@ class Watched(MemoryGraph):
         self.read: list[str] = []
         self.meanwhile: Any = None
 
-    async def entities(self, space: Partition, names: Any) -> dict[str, Entity]:
+    async def entities(self, partition: Partition, names: Any) -> dict[str, Entity]:
         self.read += sorted(names)
-        found = await super().entities(space, names)
+        found = await super().entities(partition, names)
         if self.meanwhile:
             await self.meanwhile()
         return found
@@ -45,21 +45,21 @@ class World:
         self.kept = CachedGraph(self.graph, self.freshness)
         self.revision = 0
 
-    async def put(self, *names: str, pairs: tuple[tuple[str, str], ...] = (), space: Partition = SPACE) -> None:
+    async def put(self, *names: str, pairs: tuple[tuple[str, str], ...] = (), partition: Partition = SPACE) -> None:
         self.revision += 1
         entities = [Entity(name, self.revision, description=f"{name} {self.revision}") for name in names]
         relations = [Relation(*pair, self.revision, weight=1.0) for pair in pairs]
-        await self.graph.put(space, entities, relations)
+        await self.graph.put(partition, entities, relations)
         event = GraphMerged(
             chunks=(),
             entities=tuple(EntityRevision(name=name, revision=self.revision) for name in names),
             relations=tuple(RelationRevision(source=a, target=b, revision=self.revision) for a, b in pairs),
         )
-        await self.log.publish(sealed(event, id=f"event-{self.revision}", workspace=space.workspace))
+        await self.log.publish(sealed(event, id=f"event-{self.revision}", workspace=partition.workspace))
 
-    async def said_of(self, *names: str, space: Partition = SPACE) -> list[str]:
-        await self.freshness.refresh(space)
-        found = await self.kept.entities(space, names)
+    async def said_of(self, *names: str, partition: Partition = SPACE) -> list[str]:
+        await self.freshness.refresh(partition)
+        found = await self.kept.entities(partition, names)
         return [found[name].description for name in names if name in found]
 
 
@@ -122,13 +122,13 @@ async def test_what_changes_while_it_is_read_is_not_kept(world: World) -> None:
     assert await world.said_of("a") == ["a 2"]
 
 
-async def test_spaces_know_nothing_of_each_other(world: World) -> None:
+async def test_partitions_know_nothing_of_each_other(world: World) -> None:
     await world.put("a")
-    await world.put("a", space=OTHER)
-    await world.put("a", space=Partition("w", 2))
+    await world.put("a", partition=OTHER)
+    await world.put("a", partition=Partition("w", 2))
     assert await world.said_of("a") == ["a 1"]
-    assert await world.said_of("a", space=OTHER) == ["a 2"]
-    assert await world.said_of("a", space=Partition("w", 2)) == ["a 3"]
+    assert await world.said_of("a", partition=OTHER) == ["a 2"]
+    assert await world.said_of("a", partition=Partition("w", 2)) == ["a 3"]
 
 
 async def test_a_log_that_does_not_answer_costs_the_memory_and_no_question(

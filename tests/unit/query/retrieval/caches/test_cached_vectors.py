@@ -28,19 +28,19 @@ class Watched(MemoryVectors):
         self.fetched: list[list[str]] = []
 
     async def likeness(
-        self, space: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
+        self, partition: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:
         """Also counts."""
         self.compared.append(sorted(ids))
-        rows = await super().get(space, kind, ids, vectors=True)
+        rows = await super().get(partition, kind, ids, vectors=True)
         return {id: row.vector[0] for id, row in rows.items()}
 
     async def get(
-        self, space: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
+        self, partition: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
     ) -> dict[str, VectorRow]:
         """Also counts."""
         self.fetched.append(sorted(ids))
-        return await super().get(space, kind, ids, vectors=vectors)
+        return await super().get(partition, kind, ids, vectors=vectors)
 
 
 class World:

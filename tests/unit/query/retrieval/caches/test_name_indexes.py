@@ -29,12 +29,12 @@ class Scanned(MemoryGraph):
         self.may_go_on = asyncio.Event()
         self.may_go_on.set()
 
-    async def scan_names(self, space: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
+    async def scan_names(self, partition: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
         self.scans += not after
         await self.may_go_on.wait()
         if self.down:
             raise Unavailable("the graph store is down")
-        return await super().scan_names(space, after, limit)
+        return await super().scan_names(partition, after, limit)
 
 
 class Clock:
