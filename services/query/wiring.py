@@ -12,7 +12,7 @@ from contracts.graph import PROJECTIONS
 from runtime.health import Health
 from runtime.models.limits import Limits
 from runtime.models.open import open_chat, open_tokenizer
-from runtime.models.port import Chat
+from runtime.models.port import Chat, Embedder
 from runtime.models.rate_limiters import RateLimiters
 from runtime.models.truncation import cutter
 from runtime.projections.embedding import GenerationEmbedders
@@ -32,7 +32,7 @@ from services.query.adapters.row_cache import RowCache
 from services.query.adapters.searches import ModelVectorSearches
 from services.query.adapters.word_embeddings import CachedWordEmbedder
 from services.query.answering.dependencies import QueryDependencies
-from services.query.answering.port import AnswerCache
+from services.query.answering.port import AnswerCache, AnswerGenerator
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.invalidation import ProjectionCache
@@ -77,10 +77,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             provenance=RowProvenance(rows),
             caches=RowModelResultCaches(rows),
             keyword_extractor=open_keyword_extractor(chat, rows, settings),
-            # Many questions are answered from the same sentences; embedding them is most of the work.
-            answer_generator=ModelAnswerGenerator(chat)
-            if chat
-            else ExtractiveAnswerGenerator(CachedWordEmbedder(embeddings.configured.embedder)),
+            answer_generator=_answer_generator(chat, embeddings.configured.embedder),
             embed=configured.embed,
             embed_words=configured.embed_words,
             entity_names=names,
@@ -96,6 +93,11 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
     finally:
         for part in (names, embeddings, graph, rows, *(model for model in (chat, reranker) if model)):
             await part.close()
+
+
+def _answer_generator(chat: Chat | None, embedder: Embedder) -> AnswerGenerator:
+    # Many questions are answered from the same sentences; embedding them is most of the work.
+    return ModelAnswerGenerator(chat) if chat else ExtractiveAnswerGenerator(CachedWordEmbedder(embedder))
 
 
 async def _stores_answer(rows: Rows, graph: Graph, embeddings: GenerationEmbedders, health: Health) -> None:

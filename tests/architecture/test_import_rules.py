@@ -27,6 +27,7 @@ TIMED = {"retrieval/caches", "status/positions.py"}
 STAGES = {
     "retrieval/concurrency.py",
     "retrieval/modes.py",
+    "retrieval/multihop/link_question.py",
     "retrieval/multihop/walk.py",
     "retrieval/retrieve.py",
     "retrieval/scoping.py",

@@ -36,6 +36,7 @@ from runtime.stores.port import Checkpoint
 
 T = TypeVar("T")
 Records = list[dict[str, Any]]
+Pair = tuple[str, str]
 
 SCHEMES = frozenset(name + suffix for name in ("bolt", "neo4j") for suffix in ("", "+s", "+ssc"))
 URI_FORM = "the graph's URI must look like bolt://host:7687 or neo4j://host:7687"
@@ -94,9 +95,8 @@ class BoltGraph:
     async def put(self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
         new_entities, new_relations = newest_entities(entities), newest_relations(relations)
         for some in batches(new_entities, size_of_entity):
-            await self._query(
-                cypher.PUT_ENTITIES, **_key(partition), rows=[cypher.entity_row(entity) for entity in some]
-            )
+            rows = [cypher.entity_row(entity) for entity in some]
+            await self._query(cypher.PUT_ENTITIES, **_key(partition), rows=rows)
         for some in batches(new_relations, size_of_relation):
             await self._put_relations(partition, some)
 
@@ -121,18 +121,16 @@ class BoltGraph:
         records = await self._by_name(cypher.ENTITIES, partition, names)
         return {record["name"]: cypher.read_entity(record) for record in records}
 
-    async def relations(
-        self, partition: Partition, pairs: Collection[tuple[str, str]]
-    ) -> dict[tuple[str, str], Relation]:
+    async def relations(self, partition: Partition, pairs: Collection[Pair]) -> dict[Pair, Relation]:
         wanted = sorted({pair for pair in pairs if all(map(can_be_stored, pair))})
-        found: dict[tuple[str, str], Relation] = {}
+        found: dict[Pair, Relation] = {}
         for some in batches(wanted, lambda pair: len(pair[0].encode()) + len(pair[1].encode())):
             for record in await self._relations_between(partition, some):
                 relation = cypher.read_relation(record)
                 found[relation.key] = relation
         return found
 
-    async def _relations_between(self, partition: Partition, pairs: list[tuple[str, str]]) -> Records:
+    async def _relations_between(self, partition: Partition, pairs: list[Pair]) -> Records:
         rows = [{"source": source, "target": target} for source, target in pairs]
 
         async def work(transaction: AsyncTransaction) -> Records:
@@ -168,7 +166,7 @@ class BoltGraph:
         ties = sorted(once.values(), key=lambda tie: (-tie.weight, tie.source, tie.target))
         return Neighbourhood(nodes, ties, degrees)
 
-    async def scan_names(self, partition: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
+    async def scan_names(self, partition: Partition, after: str = "", limit: int = 5000) -> list[Pair]:
         place = {"page": cypher.page_of(after) if after else 0, "last_page": cypher.PAGES - 1, "after": after}
         records = await self._query(cypher.SCAN_NAMES, **_key(partition), **place, limit=max(limit, 0))
         return [(record["name"], record["type"]) for record in records]
@@ -178,9 +176,7 @@ class BoltGraph:
         records = await self._query(cypher.SCAN_ENTITIES, **_key(partition), **place, limit=max(limit, 0))
         return [cypher.read_entity(record) for record in records]
 
-    async def scan_relations(
-        self, partition: Partition, after: tuple[str, str] = ("", ""), limit: int = 1000
-    ) -> list[Relation]:
+    async def scan_relations(self, partition: Partition, after: Pair = ("", ""), limit: int = 1000) -> list[Relation]:
         source, target = after
         place = {"page": cypher.page_of(source) if source else 0, "last_page": cypher.PAGES - 1}
         records = await self._query(

@@ -1,6 +1,6 @@
 """The mode `walk`, for questions of several hops. It needs no language model.
 
-1. Link the question's names to entities (`linking.py`); without a name, start from entities of the most similar chunks.
+1. Link the names of the question to entities (`link_question.py`); without a name, start from those of similar chunks.
 2. For up to `MAX_HOPS` hops, read the neighbourhood of the frontier and the chunks about it into a `Subgraph`, and take
    the next frontier from the ends of the best paths (`paths.py`, beam search) and from personalised PageRank
    (`pagerank.py`), as HippoRAG 2 does, but over sentences instead of whole passages.
@@ -26,8 +26,9 @@ from services.query.passage import Passage
 from services.query.question import Keywords, Question
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.fusion import reciprocal_rank_fusion
-from services.query.retrieval.linking import Link, NameIndex, link_entities, unlinked_forms
+from services.query.retrieval.linking import Link, NameIndex
 from services.query.retrieval.multihop.bm25 import bm25_ranking
+from services.query.retrieval.multihop.link_question import link_question
 from services.query.retrieval.multihop.paths import Path, informative_paths, rank_chunks, search_paths
 from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.multihop.sentences import MENTIONED, Sentence, sentences_about_entities
@@ -89,7 +90,7 @@ async def walk(
     """
     fresh = deps.cache_invalidation.refresh(partitions.graph, partitions.vectors)
     index, _ = await asyncio.gather(deps.entity_names.of(partitions), fresh)
-    links = await _links(question, index, partitions, deps)
+    links = await link_question(question, index, partitions, deps)
     state = _WalkState(question, partitions, deps, index, links, QueryTerms.of(question.query, links), documents)
     vector, *said = await deps.embed([question.query, *state.terms.words.values()])
     hits = await _dense_hits(state, vector)
@@ -108,30 +109,6 @@ async def walk(
     return SearchResult(
         entities, relations, ranked, spent, _processing_info(state, subgraph, informative, entities, relations)
     )
-
-
-async def _links(
-    question: Question, index: NameIndex, partitions: Partitions, deps: RetrievalDependencies
-) -> list[Link]:
-    """Return the links of the question, in order.
-
-    What may be a name but is not in the index is looked up in the graph store as it is written, because the index is
-    empty for a workspace of very many names, and seconds old otherwise.
-    """
-    found = await asyncio.to_thread(link_entities, question.query, index)
-    sure = [link for link in found if link.method != "spelling"]
-    there = await deps.graph_reader.entities(partitions.graph, unlinked_forms(question.query, sure))
-    for said in sorted(there, key=len, reverse=True):
-        start = question.query.find(said)
-        new = Link(said, start, start + len(said), (said,), "name")
-        if not any(_overlap(link, new) for link in sure):
-            sure.append(new)
-    guessed = [link for link in found if link not in sure and not any(_overlap(link, other) for other in sure)]
-    return sorted([*sure, *guessed], key=lambda link: link.start)
-
-
-def _overlap(one: Link, other: Link) -> bool:
-    return one.start < other.end and other.start < one.end
 
 
 async def _dense_hits(state: _WalkState, vector: Vector) -> list[Hit]:

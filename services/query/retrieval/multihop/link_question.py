@@ -1,0 +1,32 @@
+"""Which entities a question names: by the index of the workspace's names, and by the graph for what the index lacks."""
+
+import asyncio
+
+from services.query.partitions import Partitions
+from services.query.question import Question
+from services.query.retrieval.dependencies import RetrievalDependencies
+from services.query.retrieval.linking import Link, NameIndex, link_entities, unlinked_forms
+
+
+async def link_question(
+    question: Question, index: NameIndex, partitions: Partitions, deps: RetrievalDependencies
+) -> list[Link]:
+    """Return the links of the question, in order.
+
+    What may be a name but is not in the index is looked up in the graph store as it is written, because the index is
+    empty for a workspace of very many names, and seconds old otherwise.
+    """
+    found = await asyncio.to_thread(link_entities, question.query, index)
+    sure = [link for link in found if link.method != "spelling"]
+    there = await deps.graph_reader.entities(partitions.graph, unlinked_forms(question.query, sure))
+    for said in sorted(there, key=len, reverse=True):
+        start = question.query.find(said)
+        new = Link(said, start, start + len(said), (said,), "name")
+        if not any(_overlap(link, new) for link in sure):
+            sure.append(new)
+    guessed = [link for link in found if link not in sure and not any(_overlap(link, other) for other in sure)]
+    return sorted([*sure, *guessed], key=lambda link: link.start)
+
+
+def _overlap(one: Link, other: Link) -> bool:
+    return one.start < other.end and other.start < one.end
