@@ -243,7 +243,7 @@ async def test_s20_what_would_take_long_is_refused_or_done_soon(api: httpx.Async
     assert time.process_time() - began < 5
 
 
-async def test_s20_five_million_letters_without_a_partition_are_cut_and_hold_nobody_up(
+async def test_s20_five_million_letters_without_a_space_are_cut_and_hold_nobody_up(
     api: httpx.AsyncClient, world: World
 ) -> None:
     began = time.process_time()
