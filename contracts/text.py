@@ -1,4 +1,4 @@
-"""What becomes of a text at the door: made printable, or refused."""
+"""Cleaning of incoming text: make it printable, or reject it."""
 
 import html
 import re

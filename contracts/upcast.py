@@ -1,4 +1,4 @@
-"""Old words made new, one version at a time, at the door: inner code knows only the newest.
+"""Lift the body of an old event one version at a time where it is decoded: inner code knows only the newest.
 
 A step is pure: the body of version n in, the body of version n + 1 out. A released step is never edited.
 """

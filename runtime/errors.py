@@ -1,4 +1,4 @@
-"""The one question an error answers: try again, or set aside?
+"""The one question an error answers: try again, or dead-letter?
 
 ServiceError
 ├── Retryable        may succeed later: the event is redelivered with a growing delay, for as long as it takes
@@ -9,14 +9,14 @@ ServiceError
 │   ├── NewerVersion     the event is newer than this code: it is parked until the code knows its version
 │   ├── ModelChanged     the vectors were made by another embedding model: a rebuild is asked for
 │   └── OutdatedVectors  the vectors have ids of an older version: they can be searched, and wait for a rebuild
-├── Poison           can never succeed: the event is set aside as a StageFailed fact, with the reason
+├── Poison           can never succeed: the event is dead-lettered, with a StageFailed and the reason
 │   ├── ModelRefused     a model never takes this request
 │   └── Undecodable      not even an event; kept raw in KB_DEAD
 ├── NotWanted        the document was deleted or replaced meanwhile: what was to be paid for it is not
 ├── InvalidInput     a caller gave what cannot be used (HTTP 4xx, exit code 2)
 └── ConfigurationError   this process must not start: the message says what to change
 
-Anything else is a bug: it is redelivered a few times and then set aside like Poison.
+Anything else is a bug: it is redelivered a few times and then dead-lettered like Poison.
 """
 
 from __future__ import annotations

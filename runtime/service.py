@@ -98,7 +98,7 @@ def run(
 def starting(stage: Stage, settings: Settings) -> Generator[None]:
     """Say which settings contradict each other, and end with code 1 and the reason when the process must not run."""
     telemetry.configure(stage, settings.log_level)
-    # A worker's keeper has said them, of what people set and not of what it lends.
+    # The parent process has logged them, about what people set and not about what it adds for a worker.
     for contradiction in () if worker.is_worker() else settings.contradictions:
         logger.warning("contradictory settings", what=contradiction)
     try:

@@ -1,6 +1,6 @@
 """Settings every process shares. They name URLs and models; nothing here knows the embedded stack from a cluster.
 
-Read from the environment only, where an empty variable is the same as none. Each service adds its few knobs in its own
+Read from the environment only, where an empty variable is the same as none. Each service adds its own few in its
 `settings.py`.
 """
 

@@ -1,4 +1,4 @@
-"""What the log is told of a message that was set aside: a StageFailed fact in its envelope."""
+"""Build the StageFailed event of a dead-lettered message, in its envelope."""
 
 from collections.abc import Sequence
 from datetime import datetime

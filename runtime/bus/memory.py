@@ -1,4 +1,4 @@
-"""The bus in memory, for unit tests: the same law as the real one, without durability."""
+"""The bus in memory, for unit tests: the same contract as the real one, without durability."""
 
 import asyncio
 import hashlib

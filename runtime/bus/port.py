@@ -12,7 +12,7 @@ from contracts.graph import DocumentBounds, Generations, Projection
 from contracts.values import BlobRef, DocumentVersion
 
 BUG_ATTEMPTS = 5
-"""Times that an error which is neither Retryable nor Poison may come, before its message is set aside."""
+"""Times that an error which is neither Retryable nor Poison may come, before its message is dead-lettered."""
 
 E = TypeVar("E", bound=Event, covariant=True)
 
@@ -129,7 +129,7 @@ class Handler(Protocol):
 
 
 class Log(Protocol):
-    """The append-only log of events. Law of both adapters, held by `tests/contract/test_bus.py`."""
+    """The append-only log of events. The contract of both adapters is tested by `tests/contract/test_bus.py`."""
 
     async def publish(self, envelope: Envelope[Event]) -> int:
         """Append, and return the sequence when it is durable.

@@ -218,7 +218,7 @@ class EventProcessor:
 
     async def _dead_letter(self, message: Message, delivery: Delivery[Event] | None, error: Exception) -> None:
         reason = f"{type(error).__name__}: {error}"
-        logger.error("set aside", durable=self.durable.name, subject=message.subject, reason=reason)
+        logger.error("dead-lettered", durable=self.durable.name, subject=message.subject, reason=reason)
         try:
             await self.log.dead_letter(message, self.durable.name, reason)
             fact = failure(self.stage, self.durable.name, message, delivery, error, self.now())

@@ -1,7 +1,7 @@
-"""Several processes that answer behind one port: a keeper, which listens, and workers, to whom it deals connections.
+"""Several processes behind one port: a parent, which listens, and workers, to which it dispatches connections.
 
-A worker is the same program again. Between it and its keeper lies one line, a pair of sockets: a byte from the worker
-says that it is ready, connections go the other way, and the line's end tells the worker that its keeper is gone.
+A worker is the same program again. Between it and its parent is one control socket (a pair): a byte from the worker
+says that it is ready, connections go the other way, and its end tells the worker that its parent is gone.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ def run_workers(host: str, port: int, count: int, extra_environment: Mapping[str
     """Keep `count` workers alive, each with the variables `lent`, until SIGTERM or SIGINT. Returns the exit code.
 
     The first worker starts alone; the others follow once it is ready. A worker that was ready is started again when it
-    ends. The keeper ends with the code of a worker that ends before that: it would end the same way each time.
+    ends. The parent ends with the code of a worker that ends before that: it would end the same way each time.
     Raises ConfigurationError when it cannot listen.
     """
     return asyncio.run(
@@ -49,7 +49,7 @@ def count_ends(before: int, lived: float) -> int:
 
 
 def exit_code(code: int) -> int:
-    """The keeper's code for a worker that failed with that one: never 0, and 128 and the number for a signal's."""
+    """The parent's exit code for a worker that failed with that one: never 0, and 128 and the number for a signal's."""
     return 128 - code if code < 0 else code or 1
 
 
@@ -63,7 +63,7 @@ class _WorkerPool:
     code: int = 0
 
     def stop(self, code: int) -> None:
-        """End all workers in good order, and the keeper with that code. Repeats do nothing."""
+        """End all workers in good order, and the parent with that code. Repeats do nothing."""
         if self.stopping.is_set():
             return
         self.code = code

@@ -1,4 +1,4 @@
-"""A worker's place: what one of several processes behind one port has of the keeper that started it."""
+"""One of several processes behind one port: its control socket to the parent process that started it."""
 
 import asyncio
 import os
@@ -18,29 +18,29 @@ CONTROL_SOCKET_VARIABLE = "LIGHTSTREAM_WORKER_PLACE"
 
 READY = b"+"
 ORPHAN_GRACE = 30.0
-"""Seconds a worker has for its end when its keeper is gone: nobody is left who could end it."""
+"""Seconds a worker has to end in when its parent is gone: nobody is left who could end it."""
 
 
 @dataclass(frozen=True)
 class ControlSocket:
-    """The line to the keeper. The `first` worker answers from its start, to say what it waits for."""
+    """The control socket to the parent. The `first` worker answers from its start, to say what it waits for."""
 
     connection: socket.socket
     first: bool
 
     def ready(self) -> None:
-        """Tell the keeper that this worker does its work."""
-        with suppress(OSError):  # a keeper that is gone is noticed by `attend`
+        """Tell the parent that this worker is ready."""
+        with suppress(OSError):  # a parent that is gone is noticed by `attend`
             self.connection.send(READY)
 
     def receive_connections(self, take: Callable[[socket.socket], object], stop: Callable[[], None]) -> None:
-        """Call `take` with each connection, and `stop` once the keeper is gone; end the process if that takes long."""
+        """Call `take` with each connection, and `stop` once the parent is gone; end the process if that takes long."""
         loop = asyncio.get_running_loop()
 
         def heard() -> None:
             if not receive_connection(self.connection, take):
                 loop.remove_reader(self.connection)
-                logger.error("the keeper of this worker is gone")
+                logger.error("the parent of this worker is gone")
                 stop()
                 loop.call_later(ORPHAN_GRACE, os._exit, 1)
 
@@ -48,12 +48,12 @@ class ControlSocket:
 
 
 def is_worker() -> bool:
-    """Whether a keeper started this process."""
+    """Whether a parent process started this one."""
     return CONTROL_SOCKET_VARIABLE in os.environ
 
 
 def own_control_socket() -> ControlSocket | None:
-    """This process's place among workers, to be asked for once; None when no keeper started it."""
+    """Return this process's slot among the workers; call it once. None when no parent process started it."""
     if not is_worker():
         return None
     first, number = map(int, os.environ[CONTROL_SOCKET_VARIABLE].split())

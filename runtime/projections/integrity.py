@@ -71,7 +71,7 @@ async def write_verdict(values: SharedValues, stage: str, verdict: Verdict) -> N
 
 @dataclass
 class Integrity:
-    """What one process knows of the log and of its stores. `keeper`: the document store, which keeps the log's mark."""
+    """Whether the log and the stores that this process uses have lost anything. `mark_store` holds the log's mark."""
 
     stage: str
     jetstream: JetStreamContext

@@ -213,7 +213,7 @@ async def test_logs_name_trace_workspace_and_document_and_no_secret(
     async with service("chunker", tmp_path, NATS_URL=server.url, LLM_API_KEY="sk-hunter2") as process:
         await NatsLog(jetstream).publish(sealed(lost, id="begin", traceparent=PARENT, workspace="tenant"))
         await until_there_are(jetstream, 1, "StageFailed")
-    (line,) = [line for line in logs(process) if line["event"] == "set aside"]
+    (line,) = [line for line in logs(process) if line["event"] == "dead-lettered"]
     assert (line["trace"], line["workspace"], line["document"]) == (TRACE, "tenant", "lost")
     assert (line["service"], line["level"], line["durable"]) == ("chunker", "error", "chunker")
     assert "is not in KB_BLOBS" in line["reason"]

@@ -1,4 +1,4 @@
-"""Messages put into the log as they are, without our publisher; and what was set aside of them."""
+"""Messages put into the log as they are, without our publisher; and the dead letters that came of them."""
 
 import asyncio
 import json

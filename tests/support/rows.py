@@ -1,4 +1,4 @@
-"""Document stores to try the law of `Rows` on, and rows with odd values.
+"""Document stores to try the contract of `Rows` on, and rows with odd values.
 
 A real MongoDB is among them where LIGHTSTREAM_TEST_MONGODB_URI names one; CI does not run that.
 """

@@ -1,4 +1,4 @@
-"""The graph store in memory, under the same law: for fast tests and as the plainest reading of the port."""
+"""The graph store in memory, under the same contract: for fast tests and as the plainest reading of the port."""
 
 import heapq
 from collections import defaultdict

@@ -52,7 +52,7 @@ class Neighbourhood:
 
 
 class Graph(Protocol):
-    """An undirected property graph. All adapters obey the same law, held by `tests/contract/test_graph.py`.
+    """An undirected property graph. One contract for all adapters, tested by `tests/contract/test_graph.py`.
 
     A write takes effect only where its revision is greater than the stored one, under any concurrency, in any
     order, any number of times: the highest revision always stands in the end. `gone` entities and relations are
@@ -112,7 +112,7 @@ class Graph(Protocol):
         ...
 
     async def scan_names(self, partition: Partition, after: str = "", limit: int = 5000) -> list[tuple[str, str]]:
-        """Name and type of up to `limit` entities, in the order and by the law of `scan_entities`."""
+        """Name and type of up to `limit` entities, in the order and as `scan_entities` pages."""
         ...
 
     async def scan_entities(self, partition: Partition, after: str = "", limit: int = 1000) -> list[Entity]:

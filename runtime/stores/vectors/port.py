@@ -8,7 +8,7 @@ from runtime.stores.port import Checkpoint
 
 
 class Vectors(Protocol):
-    """Vectors by id. All adapters obey the same law, held by `tests/contract/test_vectors.py`.
+    """Vectors by id. One contract for all adapters, tested by `tests/contract/test_vectors.py`.
 
     An adapter is made for one embedding model and dimension; each generation has its own collections, which carry
     the model's name. A call for a generation that another model filled raises `ModelChanged`, a write to one whose ids

@@ -19,7 +19,7 @@ class Page:
 
 
 class Documents(Protocol):
-    """The state of every document. Law held by `tests/contract/test_documents.py`."""
+    """The state of every document. Its contract is tested by `tests/contract/test_documents.py`."""
 
     async def get(self, partition: Partition, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
         """Those that exist among `ids`, each with the revision to give to `swap`."""

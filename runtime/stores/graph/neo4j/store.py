@@ -65,7 +65,7 @@ class BoltGraph:
     def __init__(self, uri: str, user: str, password: str, database: str = "neo4j", *, timeout: float = 30.0) -> None:
         self._database = database
         self._timeout = timeout
-        if uri.partition("://")[0] not in SCHEMES:  # the driver would also take http, which has other laws
+        if uri.partition("://")[0] not in SCHEMES:  # the driver would also take http, which has other rules
             raise ConfigurationError(URI_FORM)
         try:
             self._driver = AsyncGraphDatabase.driver(

@@ -97,19 +97,19 @@ class ProjectionCache:
         mark = self._states.get(partition)
         if mark is None or mark.position < 0:
             return dict(await read(keys))
-        shelf, forgotten = (mark.epoch, *kind), mark.invalidations
+        prefix, forgotten = (mark.epoch, *kind), mark.invalidations
         known: dict[K, Any] = {}
         new: list[K] = []
         for key in keys:
             try:
-                known[key] = self._entries[*shelf, key]
+                known[key] = self._entries[*prefix, key]
             except KeyError:
                 new.append(key)
         if new:
             found = await read(new)
             known |= {key: found.get(key) for key in new}
             if mark.invalidations == forgotten:
-                self._store({(*shelf, key): known[key] for key in new})
+                self._store({(*prefix, key): known[key] for key in new})
         return {key: thing for key in keys if (thing := known[key]) is not None}
 
     async def _refresh(self, partition: Partition) -> None:
