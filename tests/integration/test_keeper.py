@@ -22,10 +22,10 @@ from runtime.processes import worker
 from runtime.processes import parent
 
 port, folder = int(sys.argv[1]), Path(sys.argv[2])
-here = worker.found()
+here = worker.own_control_socket()
 if here is None:
     telemetry.configure("query", "INFO")
-    sys.exit(parent.keep("127.0.0.1", port, 2, {"LENT": "to all"}))
+    sys.exit(parent.run_workers("127.0.0.1", port, 2, {"LENT": "to all"}))
 name = "first" if here.first else "other"
 told = (folder / name).read_text() if (folder / name).exists() else ""
 if told.startswith("exit"):
@@ -41,7 +41,7 @@ async def main():
         with connection:
             connection.sendall(f"{name} {os.getpid()} {os.environ['LENT']}".encode())
 
-    here.attend(take, stop.set)
+    here.receive_connections(take, stop.set)
     while told == "hold" and (folder / name).exists():
         await asyncio.sleep(0.02)
     here.ready()
