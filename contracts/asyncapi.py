@@ -80,8 +80,8 @@ def _channel(name: str, event: type[Event]) -> Json:
 
 
 def _operations(name: str) -> Json:
-    said = {f"{producer}.says.{name}": _operation("send", name) for producer in PRODUCERS[name]}
-    heard = {
+    sent = {f"{producer}.says.{name}": _operation("send", name) for producer in PRODUCERS[name]}
+    received = {
         f"{durable.name}.hears.{name}": {
             **_operation("receive", name),
             "summary": f"{service_of(durable)}: {durable.why}",
@@ -89,7 +89,7 @@ def _operations(name: str) -> Json:
         }
         for durable in consumers_of(name)
     }
-    return said | heard
+    return sent | received
 
 
 def _operation(action: str, name: str) -> Json:

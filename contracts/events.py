@@ -234,8 +234,8 @@ class StageFailed(Event):
         """Whether what was given up is about the graph, not a document: an edit, a summary, or what follows of one."""
         if self.document or self.cause_type in DOCUMENT_EVENTS:
             return False
-        named = self.document_id == GRAPH or self.document_id.startswith(SUMMARY_PREFIX)
-        return named or self.cause_type in {"GraphEdited", "DescriptionSummarized"}
+        is_graph_id = self.document_id == GRAPH or self.document_id.startswith(SUMMARY_PREFIX)
+        return is_graph_id or self.cause_type in {"GraphEdited", "DescriptionSummarized"}
 
     @property
     def ordinal(self) -> int:

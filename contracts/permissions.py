@@ -120,8 +120,8 @@ FURTHER: Mapping[Service, tuple[Grant, ...]] = {
 
 
 def _says(producer: Producer, *names: str) -> Grant:
-    said = names or tuple(name for name, producers in PRODUCERS.items() if producer in producers)
-    return Grant("its events", tuple(subjects.of_type(name) for name in said))
+    event_names = names or tuple(name for name, producers in PRODUCERS.items() if producer in producers)
+    return Grant("its events", tuple(subjects.of_type(name) for name in event_names))
 
 
 def _takes(durable: Consumer) -> tuple[Grant, ...]:
@@ -154,12 +154,12 @@ def _takes(durable: Consumer) -> tuple[Grant, ...]:
 
 def _service(name: Service) -> User:
     durables = (grant for durable in CONSUMERS if service_of(durable) == name for grant in _takes(durable))
-    found = Grant(
+    discovery = Grant(
         "what it found of the log, and whether that takes anything",
         (f"$KV.{CHECKPOINTS_BUCKET}.verdict.{name}", subjects.PROBE),
     )
     shared = (CHECKS_STREAMS, READS_GENERATIONS, READS_CHECKPOINTS)
-    grants = (_says(name), *durables, *shared, found, *FURTHER[name])
+    grants = (_says(name), *durables, *shared, discovery, *FURTHER[name])
     return User(name, f"the {name} service" if name == "query" else f"the {name}", grants)
 
 
@@ -207,15 +207,15 @@ def _lines() -> Iterator[str]:
 
 def _exports() -> dict[str, list[str]]:
     """Subject → the accounts that may import it."""
-    found: dict[str, list[str]] = {}
+    users_of: dict[str, list[str]] = {}
     for user in USERS:
         for subject in user.allowed:
-            found.setdefault(subject, []).append(user.name)
-    return found
+            users_of.setdefault(subject, []).append(user.name)
+    return users_of
 
 
 def _account(user: User, grants: tuple[Grant, ...]) -> Iterator[str]:
-    seen: set[str] = set()
+    exported: set[str] = set()
     yield ""
     yield f"  # {user.why}"
     yield f"  {user.name} {{"
@@ -230,10 +230,10 @@ def _account(user: User, grants: tuple[Grant, ...]) -> Iterator[str]:
     for grant in grants:
         yield f"      # {grant.why}"
         for subject in grant.allowed:
-            if subject not in seen:
-                here = f', to: "{imported(subject)}"' if imported(subject) != subject else ""
-                yield f'      {{ service: {{ account: {ACCOUNT}, subject: "{subject}" }}{here} }}'
-            seen.add(subject)
+            if subject not in exported:
+                target = f', to: "{imported(subject)}"' if imported(subject) != subject else ""
+                yield f'      {{ service: {{ account: {ACCOUNT}, subject: "{subject}" }}{target} }}'
+            exported.add(subject)
     yield "    ]"
     yield "  }"
 

@@ -67,12 +67,12 @@ class Chunking(Value):
 
         Raises ValueError where the two do not go together.
         """
-        said = self.model_dump(exclude_none=True)
+        values = self.model_dump(exclude_none=True)
         if self.split_by_character is not None:
-            said["strategy"] = "token"
+            values["strategy"] = "token"
         if self.size is not None and self.overlap is None and defaults.overlap is not None:
-            said["overlap"] = min(defaults.overlap, self.size // 2)
-        return Chunking.model_validate({**defaults.model_dump(exclude_none=True), **said})
+            values["overlap"] = min(defaults.overlap, self.size // 2)
+        return Chunking.model_validate({**defaults.model_dump(exclude_none=True), **values})
 
 
 class DocumentVersion(Value):

@@ -33,8 +33,8 @@ class Health:
 
     async def problems(self) -> dict[str, str]:
         """By part, what keeps the process from being ready."""
-        found = await _said(self.probes)
-        return {"service": self.stage, **found} if self.stage else found
+        messages = await _said(self.probes)
+        return {"service": self.stage, **messages} if self.stage else messages
 
     def routes(self) -> list[Route]:
         """`/health/live` (200) and `/health/ready` (200, or 503 with the problems)."""
@@ -44,14 +44,14 @@ class Health:
 
         async def ready(_: Request) -> JSONResponse:
             problems, notes = await self.problems(), await _said(self.notes)
-            found = {"service": self.service, "problems": problems, **({"notes": notes} if notes else {})}
-            return JSONResponse(found, 503 if problems else 200)
+            body = {"service": self.service, "problems": problems, **({"notes": notes} if notes else {})}
+            return JSONResponse(body, 503 if problems else 200)
 
         return [Route("/health/live", live), Route("/health/ready", ready)]
 
 
 async def _said(probes: dict[str, Probe]) -> dict[str, str]:
-    return {name: said for name, probe in probes.items() if (said := await probe())}
+    return {name: text for name, probe in probes.items() if (text := await probe())}
 
 
 @dataclass

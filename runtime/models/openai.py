@@ -51,11 +51,11 @@ class OpenAiChat:
             usage = _usage(getattr(answer, "usage", None))
             self._learn(call, usage)
         _check_refusal(self.model, choice.message, choice.finish_reason)
-        cut = choice.finish_reason == "length"
+        is_truncated = choice.finish_reason == "length"
         text = choice.message.content or ""
         if text.strip():
-            return Completion(text, usage, cut)
-        if cut:
+            return Completion(text, usage, is_truncated)
+        if is_truncated:
             raise ModelRefused(
                 f"{self.model} gave an empty answer that reached its length limit: choose another LLM_MODEL", "length"
             )

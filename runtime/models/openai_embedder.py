@@ -65,13 +65,13 @@ class OpenAiEmbedder:
         distinct = list(dict.fromkeys(sent))
         tasks = [asyncio.create_task(self._batched(batch)) for batch in batched(distinct, self._batch)]
         try:
-            made = [vector for vectors in await asyncio.gather(*tasks) for vector in vectors]
+            embeddings = [vector for vectors in await asyncio.gather(*tasks) for vector in vectors]
         finally:
             for task in tasks:
                 task.cancel()
             # Their turns are given back before anybody tries again.
             await asyncio.gather(*tasks, return_exceptions=True)
-        vectors = dict(zip(distinct, made, strict=True))
+        vectors = dict(zip(distinct, embeddings, strict=True))
         return [vectors[text] for text in sent]
 
     async def close(self) -> None:
@@ -129,16 +129,16 @@ class OpenAiEmbedder:
                 f"{self.model} gave {len(items)} vectors for {count} texts: "
                 "lower EMBEDDING_BATCH_NUM or choose another EMBEDDING_MODEL"
             )
-        made = [cast(dict[str, Any], item) if isinstance(item, dict) else {} for item in items]
-        places = [item.get("index") for item in made]
+        entries = [cast(dict[str, Any], item) if isinstance(item, dict) else {} for item in items]
+        places = [item.get("index") for item in entries]
         if any(place is not None for place in places):
             if sorted(place if isinstance(place, int) else -1 for place in places) != list(range(count)):
                 raise UnusableVectors(
                     f"{self.model} numbered its {count} vectors {places!s:.60}: nobody can tell which text each "
                     "is of; set EMBEDDING_BATCH_NUM to 1 or choose another EMBEDDING_MODEL"
                 )
-            made.sort(key=lambda item: item["index"])
-        return [self._unit(item.get("embedding")) for item in made]
+            entries.sort(key=lambda item: item["index"])
+        return [self._unit(item.get("embedding")) for item in entries]
 
     def _unit(self, values: Any) -> Vector:
         numbers = cast(list[Any], values) if isinstance(values, list) else []

@@ -36,11 +36,11 @@ def to_bytes(text: str, limit: int) -> str:
 def to_tokens(text: str, limit: int, tokenizer: Tokenizer) -> str:
     """A beginning of the text that has at most `limit` tokens, as long as whole characters allow."""
     tokens = tokenizer.encode(to_bytes(text, limit * LONGEST_TOKEN))
-    kept = limit
+    count = limit
     while len(tokens) > limit:
-        text = _common(text, tokenizer.decode(tokens[:kept]))
+        text = _common(text, tokenizer.decode(tokens[:count]))
         # Alone, the beginning may be cut into tokens in another way, though hardly ever into more.
-        tokens, kept = tokenizer.encode(text), kept - 1
+        tokens, count = tokenizer.encode(text), count - 1
     return text
 
 

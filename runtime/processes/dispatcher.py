@@ -20,8 +20,8 @@ def listening_sockets(host: str, port: int) -> list[socket.socket]:
     """A listening socket for each address of the host. Raises ConfigurationError."""
     sockets: list[socket.socket] = []
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, address in dict.fromkeys((family, address) for family, _, _, _, address in found):
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, address in dict.fromkeys((family, address) for family, _, _, _, address in addresses):
             sockets.append(socket.create_server(address, family=family, backlog=BACKLOG))
     except OSError as error:
         for one in sockets:
@@ -84,7 +84,7 @@ class ConnectionDispatcher:
 def receive_connection(line: socket.socket, take: Callable[[socket.socket], object]) -> bool:
     """Read one connection from a line that does not block, for `take`. False when the dealer is gone."""
     try:
-        said, numbers, _, _ = socket.recv_fds(line, 1, 1)
+        data, numbers, _, _ = socket.recv_fds(line, 1, 1)
     except BlockingIOError:
         return True
     except OSError:
@@ -93,4 +93,4 @@ def receive_connection(line: socket.socket, take: Callable[[socket.socket], obje
         connection = socket.socket(fileno=number)
         connection.set_inheritable(False)
         take(connection)
-    return bool(said)
+    return bool(data)

@@ -33,8 +33,8 @@ class NatsActiveGenerations:
                 entry = await self.bucket.get("pointers")
             except KeyNotFoundError:
                 return {projection: GenerationState() for projection in PROJECTIONS}, 0
-        found = json.loads(entry.value or b"{}")
-        return {name: GenerationState(**found.get(name, {})) for name in PROJECTIONS}, entry.revision or 0
+        states = json.loads(entry.value or b"{}")
+        return {name: GenerationState(**states.get(name, {})) for name in PROJECTIONS}, entry.revision or 0
 
     async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
         value = json.dumps({name: vars(pointer) for name, pointer in pointers.items()}).encode()
@@ -94,7 +94,7 @@ async def _bucket(jetstream: JetStreamContext, name: str) -> KeyValue:
 
 @contextmanager
 def _gone() -> Generator[None]:
-    """A bucket that was removed, or takes nothing, is as good as silent: what it holds can be done without."""
+    """Raise Unavailable for a bucket that was removed or rejects writes: callers can do without its values."""
     try:
         yield
     except KeyWrongLastSequenceError:

@@ -63,7 +63,7 @@ def _made(uri: str, token: str, user: str, password: str, timeout: float) -> lis
 
 
 def _lets_in(uri: str, token: str, timeout: float) -> bool:
-    """Whether the server takes this password."""
+    """Return whether the server accepts this password."""
     try:
         client: Any = MilvusClient(uri, token=token, timeout=timeout, dedicated=True)
         try:
