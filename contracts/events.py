@@ -1,4 +1,4 @@
-"""The facts of the system, the newest version of each.
+"""The events of the system, the newest version of each.
 
 A released field is never renamed, retyped or removed: that is a new `version`, with a step in
 `upcast.py` that lifts the old one. A new optional field is compatible and needs neither.
@@ -29,7 +29,7 @@ from contracts.values import (
 Stage = Literal["chunker", "extractor", "merger", "indexer", "query"]
 
 GRAPH, SUMMARY_PREFIX = "_graph", "_sum-"
-"""What events are about that no document caused: the graph, and the summaries of one entity or relation."""
+"""Aggregate ids of events that no document caused: the graph, and prefix of the summaries of one entity or relation."""
 
 
 class Event(Value):

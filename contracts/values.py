@@ -76,7 +76,7 @@ class Chunking(Value):
 
 
 class DocumentVersion(Value):
-    """Which text of which document a fact speaks of."""
+    """The version of the document that an event is about."""
 
     id: str
     version: int = Field(description="log sequence of the DocumentAdded; a later text has a higher one")
@@ -113,7 +113,7 @@ class ExtractedRelation(Value):
 
 
 class CustomExtraction(Value):
-    """What somebody said of a chunk who needs no language model for it."""
+    """Entities and relations of a chunk as the publisher gives them, without a language model."""
 
     entities: tuple[ExtractedEntity, ...] = ()
     relations: tuple[ExtractedRelation, ...] = ()
@@ -139,7 +139,7 @@ class CustomChunk(Value):
 
 
 class CustomEntity(Value):
-    """An entity somebody knows of."""
+    """An entity as the publisher gives it."""
 
     name: str = Field(min_length=1, max_length=512)
     type: str = Field(default="", max_length=256)
@@ -148,7 +148,7 @@ class CustomEntity(Value):
 
 
 class CustomRelation(Value):
-    """Two entities and what ties them."""
+    """A relation between two entities as the publisher gives it."""
 
     source: str = Field(min_length=1, max_length=512)
     target: str = Field(min_length=1, max_length=512)

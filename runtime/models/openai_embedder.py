@@ -26,7 +26,7 @@ BATCH = 10
 """Texts a call, unless a setting says otherwise."""
 
 CONTROL = "The quick brown fox jumps over the lazy dog."
-"""A text that every model can embed: what comes for it says whether the provider is well."""
+"""A text that every model can embed: its result shows whether the provider works."""
 
 
 NOT_JSON = "json: unsupported value"
@@ -34,11 +34,11 @@ NOT_JSON = "json: unsupported value"
 
 
 class UnusableVectors(Unavailable):
-    """The provider answered, and what it gave for these texts cannot be used."""
+    """The provider answered, but its vectors for these texts cannot be used."""
 
 
 class _SeveralRefused(Poison):
-    """The provider is well, and gave nothing usable for several texts together."""
+    """The provider works, but returned nothing usable for several texts together."""
 
 
 class OpenAiEmbedder:
@@ -60,7 +60,7 @@ class OpenAiEmbedder:
         self._endpoint, self._batch, self._cut = endpoint, batch, cut
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector per text, in order. When one call fails, the others are cancelled."""
+        """Return one vector per text, in order. When one call fails, the others are cancelled."""
         sent = [self._cut(encodable(text)) if text.strip() else " " for text in texts]
         distinct = list(dict.fromkeys(sent))
         tasks = [asyncio.create_task(self._batched(batch)) for batch in batched(distinct, self._batch)]
@@ -75,11 +75,11 @@ class OpenAiEmbedder:
         return [vectors[text] for text in sent]
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._endpoint.close()
 
     async def _batched(self, texts: list[str]) -> list[Vector]:
-        """One vector per text, asked for in one call; text by text where the texts do not go together."""
+        """Return one vector per text, asked for in one call; text by text where the texts do not go together."""
         try:
             return await self._endpoint.tried(lambda: self._embed(texts))
         except _SeveralRefused as error:
@@ -92,7 +92,7 @@ class OpenAiEmbedder:
                 return await self._asked(texts, call)
             except UnusableVectors as error:
                 first = error
-            # All in one turn, so that the provider is told well or ill once, by what it gives for our own text.
+            # All in one turn, so that one success or failure is recorded, by the result for our own text.
             await self._asked([CONTROL], call)
             if len(texts) > 1:
                 raise _SeveralRefused(str(first)) from None
@@ -102,7 +102,7 @@ class OpenAiEmbedder:
                 raise Poison(f"{error}; other texts it embeds, and not {texts[0]!r:.80}") from None
 
     async def _asked(self, texts: list[str], call: Call) -> list[Vector]:
-        """The answer to one request. Raises `UnusableVectors` for what no store should ever see."""
+        """Return the vectors of one request. Raises `UnusableVectors` for vectors that no store should hold."""
         # Only these models can shorten their vectors, and others refuse the parameter.
         options: dict[str, Any] = {"dimensions": self.dimension} if "text-embedding-3" in self.model else {}
         # Read by us, for the client looks at each number by itself: 7 ms for three texts of 1,536 numbers.
@@ -123,7 +123,7 @@ class OpenAiEmbedder:
         return self._checked(cast(list[Any], items), len(texts))
 
     def _checked(self, items: list[Any], count: int) -> list[Vector]:
-        """The vectors in the order of the texts. Raises for what no store should ever see."""
+        """Return the vectors in the order of the texts. Raises for vectors that no store should hold."""
         if len(items) != count:
             raise UnusableVectors(
                 f"{self.model} gave {len(items)} vectors for {count} texts: "
@@ -162,7 +162,7 @@ class OpenAiEmbedder:
 
 
 def _body(content: bytes) -> dict[str, Any]:
-    """The answer, empty where it is no JSON object."""
+    """Return the answer, empty where it is no JSON object."""
     try:
         body = json.loads(content)  # which also reads the NaN that some servers send
     except (ValueError, RecursionError):
@@ -171,7 +171,7 @@ def _body(content: bytes) -> dict[str, Any]:
 
 
 def _tokens(body: Mapping[str, Any]) -> int | None:
-    """What the call cost, where the provider says it."""
+    """Return the tokens of the call, where the provider reports them."""
     usage = body.get("usage")
     total = cast(dict[str, Any], usage).get("total_tokens") if isinstance(usage, dict) else None
     return total if isinstance(total, int) else None
