@@ -33,7 +33,7 @@ class Health:
 
     async def problems(self) -> dict[str, str]:
         """Return, by part, what keeps the process from being ready."""
-        messages = await _said(self.probes)
+        messages = await _run_probes(self.probes)
         return {"service": self.stage, **messages} if self.stage else messages
 
     def routes(self) -> list[Route]:
@@ -43,14 +43,14 @@ class Health:
             return JSONResponse({"service": self.service})
 
         async def ready(_: Request) -> JSONResponse:
-            problems, notes = await self.problems(), await _said(self.notes)
+            problems, notes = await self.problems(), await _run_probes(self.notes)
             body = {"service": self.service, "problems": problems, **({"notes": notes} if notes else {})}
             return JSONResponse(body, 503 if problems else 200)
 
         return [Route("/health/live", live), Route("/health/ready", ready)]
 
 
-async def _said(probes: dict[str, Probe]) -> dict[str, str]:
+async def _run_probes(probes: dict[str, Probe]) -> dict[str, str]:
     return {name: text for name, probe in probes.items() if (text := await probe())}
 
 

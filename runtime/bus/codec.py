@@ -42,7 +42,7 @@ def explain(error: ValidationError) -> str:
 
 def header_of(data: bytes, headers: Mapping[str, str] = NO_HEADERS) -> tuple[Header, dict[str, Any]]:
     """Return the attributes and the raw body. Raises `Undecodable`."""
-    fields, body = _opened(data, {name.lower(): value.strip() for name, value in headers.items()})
+    fields, body = _attributes_and_data(data, {name.lower(): value.strip() for name, value in headers.items()})
     content = fields.pop("datacontenttype", None)
     if content is not None and not JSON.fullmatch(str(content)):
         raise Undecodable("datacontenttype: must be JSON, as application/json is")
@@ -56,7 +56,7 @@ def header_of(data: bytes, headers: Mapping[str, str] = NO_HEADERS) -> tuple[Hea
     return header, cast("dict[str, Any]", body)
 
 
-def _opened(data: bytes, headers: Mapping[str, str]) -> tuple[dict[str, Any], Any]:
+def _attributes_and_data(data: bytes, headers: Mapping[str, str]) -> tuple[dict[str, Any], Any]:
     """Return attributes and data, in whichever mode they came. Names of headers are in lower case."""
     structured = headers.get("content-type", "").lower().startswith(STRUCTURED)
     if not structured and f"{ATTRIBUTE}specversion" in headers:

@@ -27,7 +27,7 @@ def failure(
     if header is None or cause_type == StageFailed.type_name():
         return None
     event = delivery.event if delivery else None
-    claimed_id, file_path = ("", "") if event else _claimed(message, document)
+    claimed_id, file_path = ("", "") if event else _id_and_path(message, document)
     fact = StageFailed(
         stage=stage,
         document_id=event.aggregate_id if event else header.subject or claimed_id or document,
@@ -81,7 +81,7 @@ def _header(message: Message, workspace: str, document: str) -> Header | None:
     return header.model_copy(update={"subject": named})
 
 
-def _claimed(message: Message, document: str) -> tuple[str, str]:
+def _id_and_path(message: Message, document: str) -> tuple[str, str]:
     """Return id and path of the document as an unusable body has them; empty strings for what it does not have.
 
     The id is returned only where it agrees with the subject, because lists name documents by it.

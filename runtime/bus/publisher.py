@@ -115,7 +115,7 @@ async def add_document(
     )
     sequence = await log.publish(envelope)
     if key:
-        return await _stands_at(log, sequence, envelope)
+        return await _added_at_sequence(log, sequence, envelope)
     return Added(name, sequence, True, submission.track_id or "", _time(envelope))
 
 
@@ -260,7 +260,7 @@ async def _current_version(log: Log, workspace: str, name: str) -> _CurrentVersi
     return _CurrentVersion(before, envelope.data, envelope.time or added.published_at)
 
 
-async def _stands_at(log: Log, sequence: int, envelope: Envelope[Event]) -> Added:
+async def _added_at_sequence(log: Log, sequence: int, envelope: Envelope[Event]) -> Added:
     """Read the event at the sequence that the log returned for this id: it may be an earlier one."""
     message = await log.following(sequence - 1, subjects.ALL)
     assert message is not None

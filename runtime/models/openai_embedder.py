@@ -89,19 +89,19 @@ class OpenAiEmbedder:
     async def _embed(self, texts: list[str]) -> list[Vector]:
         async with self._endpoint.call(estimated(texts)) as call:
             try:
-                return await self._asked(texts, call)
+                return await self._request(texts, call)
             except UnusableVectors as error:
                 first = error
             # All in one turn, so that one success or failure is recorded, by the result for our own text.
-            await self._asked([CONTROL], call)
+            await self._request([CONTROL], call)
             if len(texts) > 1:
                 raise _SeveralRefused(str(first)) from None
             try:
-                return await self._asked(texts, call)
+                return await self._request(texts, call)
             except UnusableVectors as error:
                 raise Poison(f"{error}; other texts it embeds, and not {texts[0]!r:.80}") from None
 
-    async def _asked(self, texts: list[str], call: Call) -> list[Vector]:
+    async def _request(self, texts: list[str], call: Call) -> list[Vector]:
         """Return the vectors of one request. Raises `UnusableVectors` for vectors that no store should hold."""
         # Only these models can shorten their vectors, and others refuse the parameter.
         options: dict[str, Any] = {"dimensions": self.dimension} if "text-embedding-3" in self.model else {}
@@ -120,9 +120,9 @@ class OpenAiEmbedder:
             raise Unavailable(f"{self.model} did not answer in the OpenAI format; check EMBEDDING_BASE_URL")
         if (cost := _tokens(body)) is not None:
             call.cost = (call.cost or 0) + cost
-        return self._checked(cast(list[Any], items), len(texts))
+        return self._check_vectors(cast(list[Any], items), len(texts))
 
-    def _checked(self, items: list[Any], count: int) -> list[Vector]:
+    def _check_vectors(self, items: list[Any], count: int) -> list[Vector]:
         """Return the vectors in the order of the texts. Raises for vectors that no store should hold."""
         if len(items) != count:
             raise UnusableVectors(

@@ -153,7 +153,7 @@ class Integrity:
         if evidence.accepted > self.accepted:
             self.accepted, self.damage = evidence.accepted, ""
             self.writes.highest = evidence.reached = 0
-        states = [one for one in [await self._at(watched) for watched in self.watched] if one]
+        states = [one for one in [await self._state_of(watched) for watched in self.watched] if one]
         for one in states:
             evidence.checkpoints += one.checkpoints
         if absences != self.looked_in:
@@ -161,7 +161,7 @@ class Integrity:
         # What was found once stays found until the loss is accepted: new events may hide it by now.
         self.damage = self.damage or await evidence.damage(self.jetstream, hashes=self.mark_store is not None)
         await write_verdict(self.values, self.stage, Verdict(self.damage, {**self.behind}))
-        self._refuse(self.damage or await self._of_others())
+        self._refuse(self.damage or await self._damage_of_others())
         if not self.writes.refused:
             self.writes.seen = evidence.start.last
             self.writes.highest = max(self.writes.highest, evidence.start.last)
@@ -178,7 +178,7 @@ class Integrity:
         except Unavailable:
             return None
 
-    async def _at(self, watched: WatchedProjection) -> ProjectionState | None:
+    async def _state_of(self, watched: WatchedProjection) -> ProjectionState | None:
         """Return the state of a projection; None where a store does not answer, which is no loss."""
         try:
             state = await checkpoints.live_state(watched, self.pointers, self.values)
@@ -205,7 +205,7 @@ class Integrity:
             logger.error("the log is damaged: nothing is written to it", reason=reason)
         self.writes.refused = f"the log has lost messages ({reason}): {log_integrity.REMEDY}" if reason else ""
 
-    async def _of_others(self) -> str:
+    async def _damage_of_others(self) -> str:
         """Return the damage that another service found; empty when none did."""
         for stage in SERVICES:
             if stage != self.stage and (damage := (await read_verdict(self.values, stage))[0].log):

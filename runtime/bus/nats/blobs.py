@@ -43,11 +43,11 @@ class NatsBlobs:
 
     async def _put(self, subject: str, part: bytes) -> None:
         for _ in range(PUTS):
-            if await self._stored(subject, part) or await self._holds(subject, part):
+            if await self._write_part(subject, part) or await self._has_part(subject, part):
                 return
         raise Unavailable("somebody else keeps writing other bytes under the name of this text")
 
-    async def _stored(self, subject: str, part: bytes) -> bool:
+    async def _write_part(self, subject: str, part: bytes) -> bool:
         """Write the part; return False when the subject has one already."""
         try:
             await self.jetstream.publish(subject, part, stream="KB_BLOBS", timeout=PUBLISH_TIMEOUT)
@@ -63,7 +63,7 @@ class NatsBlobs:
         self.writes.confirmed("KB_BLOBS")
         return True
 
-    async def _holds(self, subject: str, part: bytes) -> bool:
+    async def _has_part(self, subject: str, part: bytes) -> bool:
         """Return whether the subject has this very part. Other bytes are removed: they make the text unreadable.
 
         Raises Unavailable where this process may not remove them.

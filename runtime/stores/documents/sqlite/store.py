@@ -63,7 +63,7 @@ class SqliteRows:
         sql = f"SELECT key, body FROM {table.name} WHERE {_HERE} AND {_among('key')}"
         rows: dict[str, Row] = {}
         for batch in batched(keys, BATCH):
-            rows.update(_rows(await self._file.read(sql, (*_here(table), _json(batch)))))
+            rows.update(_rows(await self._file.read(sql, (*_partition_parameters(table), _json(batch)))))
         return rows
 
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
@@ -132,13 +132,13 @@ class SqliteRows:
         indexed_fields(table.name)
         sql = f"DELETE FROM {table.name} WHERE {_HERE} AND {_among('key')}"
         for batch in batched(keys, BATCH):
-            await self._file.write(sql, (*_here(table), _json(batch)))
+            await self._file.write(sql, (*_partition_parameters(table), _json(batch)))
 
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
         """One page, by key."""
         indexed_fields(table.name)
         sql = f"SELECT key, body FROM {table.name} WHERE {_HERE} AND key > ? ORDER BY key LIMIT ?"
-        return list(_rows(await self._file.read(sql, (*_here(table), after, max(limit, 0)))))
+        return list(_rows(await self._file.read(sql, (*_partition_parameters(table), after, max(limit, 0)))))
 
     async def partitions(self, name: str) -> set[Partition]:
         """Return every partition with a row, found by leaps through the primary key: one short query each."""
@@ -156,7 +156,7 @@ class SqliteRows:
         indexed_fields(table.name)
         some = f"SELECT rowid FROM {table.name} WHERE {_HERE} LIMIT {BATCH}"
         sql = f"DELETE FROM {table.name} WHERE rowid IN ({some}) RETURNING 1"
-        while await self._file.write(sql, _here(table)):
+        while await self._file.write(sql, _partition_parameters(table)):
             pass
 
     async def close(self) -> None:
@@ -205,7 +205,7 @@ def _upsert(name: str) -> str:
     return f"{_insert(name)} DO UPDATE SET " + ", ".join(f"{column} = excluded.{column}" for column in _contents(name))
 
 
-def _here(table: Table) -> tuple[str, int]:
+def _partition_parameters(table: Table) -> tuple[str, int]:
     """Return the parameters of `_HERE`."""
     return table.partition.workspace, table.partition.generation
 
@@ -213,7 +213,7 @@ def _here(table: Table) -> tuple[str, int]:
 def _record(table: Table, key: str, row: Row) -> Parameters:
     """Return the parameters of an INSERT."""
     indexed_fields(table.name)
-    return (*_here(table), key, *indexed_values(table, key, row), encode(key, row))
+    return (*_partition_parameters(table), key, *indexed_values(table, key, row), encode(key, row))
 
 
 def _among(column: str) -> str:
@@ -231,7 +231,7 @@ def _condition(table: Table, where: Where) -> tuple[str, Parameters]:
     lists = {name: isinstance(value, list) for name, value in where.items()}
     parts = [_among(_column(name)) if lists[name] else f"{_column(name)} = ?" for name in where]
     values = [_json(value) if isinstance(value, list) else value for value in where.values()]
-    return " AND ".join((_HERE, *parts)), (*_here(table), *values)
+    return " AND ".join((_HERE, *parts)), (*_partition_parameters(table), *values)
 
 
 def _rows(records: Sequence[Sequence[Any]]) -> Iterator[tuple[str, Row]]:
