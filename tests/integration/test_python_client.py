@@ -100,7 +100,7 @@ async def test_files_are_uploaded_from_a_path_and_from_memory(both: Both, tmp_pa
 async def test_all_documents_are_more_than_a_page(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"{number:02d}.txt" for number in range(23)]
     await both.wait(await both.add_texts([f"{name} is about salt." for name in names], names))
-    monkeypatch.setattr("lightstream.documents.PAGE", 10)
+    monkeypatch.setattr("lightstream.documents.PAGE_SIZE", 10)
     found = await both.all_documents()
     assert sorted(document.file_path for document in found) == names
     assert [document.id for document in found] == sorted(document.id for document in found)
