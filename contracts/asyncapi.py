@@ -1,7 +1,8 @@
-"""The AsyncAPI 3.0 description of the bus: a channel per event, an operation per service that says or hears it.
+"""The AsyncAPI 3.0 description of the bus: a channel per event, an operation per service that publishes or consumes
+it.
 
-It is made from the events, the subjects, the registry and the topology; nothing is said twice. What AsyncAPI has no
-word for (streams and durables of JetStream) stands under `x-jetstream`.
+It is made from the events, the subjects, the registry and the topology; nothing is declared twice. What AsyncAPI has no
+word for (streams and durables of JetStream) is under `x-jetstream`.
 """
 
 from dataclasses import asdict
@@ -34,7 +35,7 @@ made; `_sum-` and a hash for the description of one entity or relation."""
 
 
 def document() -> Json:
-    """The whole description."""
+    """Return the whole AsyncAPI document."""
     return {
         "asyncapi": "3.0.0",
         "info": {"title": "Lightstream", "version": subjects.PREFIX, "description": INFO},
@@ -62,7 +63,7 @@ def document() -> Json:
 
 
 def summary(event: type[Event]) -> str:
-    """The first line of an event's docstring."""
+    """Return the first line of an event's docstring."""
     return (event.__doc__ or "").strip().partition("\n")[0]
 
 
@@ -80,8 +81,8 @@ def _channel(name: str, event: type[Event]) -> Json:
 
 
 def _operations(name: str) -> Json:
-    said = {f"{producer}.says.{name}": _operation("send", name) for producer in PRODUCERS[name]}
-    heard = {
+    sent = {f"{producer}.says.{name}": _operation("send", name) for producer in PRODUCERS[name]}
+    received = {
         f"{durable.name}.hears.{name}": {
             **_operation("receive", name),
             "summary": f"{service_of(durable)}: {durable.why}",
@@ -89,7 +90,7 @@ def _operations(name: str) -> Json:
         }
         for durable in consumers_of(name)
     }
-    return said | heard
+    return sent | received
 
 
 def _operation(action: str, name: str) -> Json:

@@ -59,10 +59,10 @@ def type_attribute(event_type: str, version: int) -> str:
 
 def parse_type(attribute: str) -> tuple[str, int]:
     """`lightstream.DocumentAdded.v1` → ("DocumentAdded", 1). Raises ValueError with the form."""
-    found = _TYPE.fullmatch(attribute)
-    if not found:
+    match = _TYPE.fullmatch(attribute)
+    if not match:
         raise ValueError(f"type {attribute!r:.100} is not of the form lightstream.<EventType>.v<version>")
-    return found[1], int(found[2])
+    return match[1], int(match[2])
 
 
 class Lineage(NamedTuple):

@@ -1,4 +1,4 @@
-"""The facts of the system, the newest version of each.
+"""The events of the system, the newest version of each.
 
 A released field is never renamed, retyped or removed: that is a new `version`, with a step in
 `upcast.py` that lifts the old one. A new optional field is compatible and needs neither.
@@ -29,7 +29,7 @@ from contracts.values import (
 Stage = Literal["chunker", "extractor", "merger", "indexer", "query"]
 
 GRAPH, SUMMARY_PREFIX = "_graph", "_sum-"
-"""What events are about that no document caused: the graph, and the summaries of one entity or relation."""
+"""Aggregate ids of events that no document caused: the graph, and prefix of the summaries of one entity or relation."""
 
 
 class Event(Value):
@@ -234,8 +234,8 @@ class StageFailed(Event):
         """Whether what was given up is about the graph, not a document: an edit, a summary, or what follows of one."""
         if self.document or self.cause_type in DOCUMENT_EVENTS:
             return False
-        named = self.document_id == GRAPH or self.document_id.startswith(SUMMARY_PREFIX)
-        return named or self.cause_type in {"GraphEdited", "DescriptionSummarized"}
+        is_graph_id = self.document_id == GRAPH or self.document_id.startswith(SUMMARY_PREFIX)
+        return is_graph_id or self.cause_type in {"GraphEdited", "DescriptionSummarized"}
 
     @property
     def ordinal(self) -> int:

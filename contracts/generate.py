@@ -69,8 +69,8 @@ def schema_id(name: str, version: int) -> str:
 def schema(name: str, event: type[Event]) -> dict[str, Any]:
     """JSON Schema 2020-12 of an event in its envelope."""
     envelope = cast("type[BaseModel]", Envelope.__class_getitem__(event))
-    made = envelope.model_json_schema(schema_generator=_Schema)
-    properties = made["properties"]
+    document = envelope.model_json_schema(schema_generator=_Schema)
+    properties = document["properties"]
     for attribute, description in ATTRIBUTES.items():
         properties[attribute] = {"description": description, **properties[attribute]}
     properties["type"] = {"const": type_attribute(name, event.version), "description": ATTRIBUTES["type"]}
@@ -84,16 +84,16 @@ def schema(name: str, event: type[Event]) -> dict[str, Any]:
         "type": "object",
         "propertyNames": {"pattern": "^[a-z0-9]+$"},
         "properties": properties,
-        "required": ["specversion", *made["required"]],
-        "$defs": made["$defs"],
+        "required": ["specversion", *document["required"]],
+        "$defs": document["$defs"],
     }
 
 
 def documents() -> dict[str, str]:
     """Path under `contracts/` → text, of every file this program writes."""
-    made = {f"schemas/{name}.v{event.version}.json": schema(name, event) for name, event in EVENTS.items()}
-    made["asyncapi.json"] = asyncapi.document()
-    return {path: json.dumps(content, indent=2, ensure_ascii=False) + "\n" for path, content in made.items()}
+    contents = {f"schemas/{name}.v{event.version}.json": schema(name, event) for name, event in EVENTS.items()}
+    contents["asyncapi.json"] = asyncapi.document()
+    return {path: json.dumps(content, indent=2, ensure_ascii=False) + "\n" for path, content in contents.items()}
 
 
 def released() -> set[str]:
@@ -103,8 +103,8 @@ def released() -> set[str]:
 
 def differing(folder: Path) -> list[str]:
     """The files that are missing, out of date, or that no event of ours accounts for."""
-    found = {path.relative_to(folder).as_posix() for path in (folder / "schemas").glob("*")}
-    wrong = found ^ released()
+    files = {path.relative_to(folder).as_posix() for path in (folder / "schemas").glob("*")}
+    wrong = files ^ released()
     for path, text in documents().items():
         file = folder / path
         if not file.is_file() or file.read_text("utf-8") != text:

@@ -24,11 +24,11 @@ class Generations:
     vectors: int = 1
 
     def of(self, projection: Projection) -> int:
-        """The generation of one projection."""
+        """Return the generation of one projection."""
         return {"status": self.status, "graph": self.graph, "vectors": self.vectors}[projection]
 
     def having(self, projection: Projection, generation: int) -> "Generations":
-        """The same, with another generation of one projection."""
+        """Return the same, with another generation of one projection."""
         return replace(self, **{projection: generation})
 
 
@@ -42,16 +42,16 @@ class Partition:
 
 @dataclass(frozen=True)
 class DocumentBounds:
-    """How far a document reaches in its newest version: chunks at or behind `count` are of no version any more.
+    """The number of chunks of a document's newest version: older chunks of order `count` or more are obsolete.
 
-    A deletion is an extent of no chunks.
+    A deletion has a `count` of 0.
     """
 
     version: int
     count: int
 
     def is_obsolete_chunk(self, order: int, version: int) -> bool:
-        """Whether a chunk of that order and version is no longer part of the document."""
+        """Return whether a chunk of that order and version is no longer part of the document."""
         return order >= self.count and version < self.version
 
 
@@ -91,7 +91,7 @@ class Relation:
 
     @property
     def key(self) -> tuple[str, str]:
-        """The sorted pair of names."""
+        """Return the sorted pair of names."""
         return pair(self.source, self.target)
 
 
@@ -144,7 +144,7 @@ class EmbeddingModel:
 
     @classmethod
     def named(cls, text: str) -> "EmbeddingModel | None":
-        """The model that a text names as `str` writes it, None for any other text."""
+        """Return the model that a text names as `str` writes it, None for any other text."""
         match = re.fullmatch(r"(.+) \(([0-9]+) dimensions\)", text, re.DOTALL)
         return cls(match[1], int(match[2])) if match else None
 

@@ -25,17 +25,17 @@ SEPARATOR = "<SEP>"
 
 
 def md5(text: str) -> str:
-    """Lower-case hexadecimal MD5 of the UTF-8 text. A name, never a safeguard."""
+    """Return the lower-case hexadecimal MD5 of the UTF-8 text: for names, never for security."""
     return hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
 
 
 def sha256(text: str) -> str:
-    """Lower-case hexadecimal SHA-256 of the UTF-8 text."""
+    """Return the lower-case hexadecimal SHA-256 of the UTF-8 text."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def event_id(cause: str, event_type: str, ordinal: int = 0) -> str:
-    """The id of the `ordinal`-th event of this type that `cause` gives rise to."""
+    """Return the id of the `ordinal`-th event of this type that `cause` results in."""
     return str(uuid5(EVENTS, f"{cause}/{event_type}/{ordinal}"))
 
 
@@ -78,12 +78,12 @@ def chunk_place(id: str) -> tuple[str, int] | None:
 
 
 def pair(source: str, target: str) -> tuple[str, str]:
-    """The key of a relation: its two names, sorted. Relations have no direction."""
+    """Return the key of a relation: its two names, sorted. Relations have no direction."""
     return (source, target) if source <= target else (target, source)
 
 
 def chunk_vector_id(document_id: str, order: int) -> str:
-    """The vector id of a chunk. Ids of one document follow each other in the order of its chunks.
+    """Return the vector id of a chunk. Ids of one document follow each other in the order of its chunks.
 
     The document is named by a hash, for its id may hold any character.
     """
@@ -92,18 +92,18 @@ def chunk_vector_id(document_id: str, order: int) -> str:
 
 @lru_cache(1 << 14)
 def chunk_vector_prefix(document_id: str) -> str:
-    """How the vector ids of a document's chunks begin."""
+    """Return the prefix of the vector ids of a document's chunks."""
     return f"chunk-{sha256(document_id)[:40]}-"
 
 
 def entity_vector_id(name: str) -> str:
-    """The vector id of an entity, from a hash of its name."""
+    """Return the vector id of an entity, from a hash of its name."""
     return "ent-" + sha256(name)[:40]
 
 
 def relation_vector_id(source: str, target: str) -> str:
-    """The vector id of a relation, the same in both directions.
+    """Return the vector id of a relation, the same in both directions.
 
-    Of the hashes of both names, which have one length each: no other two names make the same text, whatever they hold.
+    It is made of the hashes of both names, which have a fixed length: no other two names make the same text.
     """
     return "rel-" + sha256("-".join(map(sha256, pair(source, target))))[:40]

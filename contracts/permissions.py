@@ -30,10 +30,10 @@ ACCOUNT = "lightstream"
 """The account of the bus in which the streams are."""
 
 API = "$JS.API"
-"""What calls of JetStream begin with."""
+"""Prefix of the subjects of JetStream's API."""
 
 IMPORTED_API = "KB.API"
-"""What they begin with for a user of another account, in which `$JS.API` is that account's own: NATS_API_PREFIX."""
+"""The same prefix for a user of another account, in which `$JS.API` is that account's own: NATS_API_PREFIX."""
 
 
 @dataclass(frozen=True)
@@ -58,22 +58,22 @@ class User:
 
     @property
     def password_variable(self) -> str:
-        """The environment variable of the server that holds its password."""
+        """Return the environment variable of the server that holds its password."""
         return f"NATS_{self.name.upper()}_PASSWORD"
 
     @property
     def allowed(self) -> tuple[str, ...]:
-        """The subjects it may publish to, each once, as the log's account has them."""
+        """Return the subjects it may publish to, each once, as the log's account has them."""
         return tuple(dict.fromkeys(subject for grant in self.grants or () for subject in grant.allowed))
 
     @property
     def denied(self) -> tuple[str, ...]:
-        """The subjects it may not publish to although a wildcard allows them, each once."""
+        """Return the subjects it may not publish to although a wildcard allows them, each once."""
         return tuple(dict.fromkeys(subject for grant in self.grants or () for subject in grant.denied))
 
 
 def imported(subject: str) -> str:
-    """The subject as users of other accounts know it."""
+    """Return the subject as users of other accounts know it."""
     return IMPORTED_API + subject.removeprefix(API) if subject.startswith(f"{API}.") else subject
 
 
@@ -120,12 +120,12 @@ FURTHER: Mapping[Service, tuple[Grant, ...]] = {
 
 
 def _says(producer: Producer, *names: str) -> Grant:
-    said = names or tuple(name for name, producers in PRODUCERS.items() if producer in producers)
-    return Grant("its events", tuple(subjects.of_type(name) for name in said))
+    event_names = names or tuple(name for name, producers in PRODUCERS.items() if producer in producers)
+    return Grant("its events", tuple(subjects.of_type(name) for name in event_names))
 
 
 def _takes(durable: Consumer) -> tuple[Grant, ...]:
-    """What a service needs to consume a durable, and to look at what stands behind it."""
+    """Return what a service needs to consume a durable and to look ahead in its stream."""
     stream, name = durable.stream, durable.name
     others = tuple(other for other in CONSUMERS if service_of(other) != service_of(durable))
     return (
@@ -154,12 +154,12 @@ def _takes(durable: Consumer) -> tuple[Grant, ...]:
 
 def _service(name: Service) -> User:
     durables = (grant for durable in CONSUMERS if service_of(durable) == name for grant in _takes(durable))
-    found = Grant(
+    discovery = Grant(
         "what it found of the log, and whether that takes anything",
         (f"$KV.{CHECKPOINTS_BUCKET}.verdict.{name}", subjects.PROBE),
     )
     shared = (CHECKS_STREAMS, READS_GENERATIONS, READS_CHECKPOINTS)
-    grants = (_says(name), *durables, *shared, found, *FURTHER[name])
+    grants = (_says(name), *durables, *shared, discovery, *FURTHER[name])
     return User(name, f"the {name} service" if name == "query" else f"the {name}", grants)
 
 
@@ -176,7 +176,7 @@ USERS = (
 
 
 def configuration() -> str:
-    """The accounts and users as a file that nats-server includes. Passwords come from its environment."""
+    """Return the accounts and users as a file that nats-server includes. Passwords come from its environment."""
     return "\n".join(_lines()) + "\n"
 
 
@@ -206,16 +206,16 @@ def _lines() -> Iterator[str]:
 
 
 def _exports() -> dict[str, list[str]]:
-    """Subject → the accounts that may import it."""
-    found: dict[str, list[str]] = {}
+    """Return the accounts that may import each subject."""
+    users_of: dict[str, list[str]] = {}
     for user in USERS:
         for subject in user.allowed:
-            found.setdefault(subject, []).append(user.name)
-    return found
+            users_of.setdefault(subject, []).append(user.name)
+    return users_of
 
 
 def _account(user: User, grants: tuple[Grant, ...]) -> Iterator[str]:
-    seen: set[str] = set()
+    exported: set[str] = set()
     yield ""
     yield f"  # {user.why}"
     yield f"  {user.name} {{"
@@ -230,10 +230,10 @@ def _account(user: User, grants: tuple[Grant, ...]) -> Iterator[str]:
     for grant in grants:
         yield f"      # {grant.why}"
         for subject in grant.allowed:
-            if subject not in seen:
-                here = f', to: "{imported(subject)}"' if imported(subject) != subject else ""
-                yield f'      {{ service: {{ account: {ACCOUNT}, subject: "{subject}" }}{here} }}'
-            seen.add(subject)
+            if subject not in exported:
+                target = f', to: "{imported(subject)}"' if imported(subject) != subject else ""
+                yield f'      {{ service: {{ account: {ACCOUNT}, subject: "{subject}" }}{target} }}'
+            exported.add(subject)
     yield "    ]"
     yield "  }"
 

@@ -1,4 +1,4 @@
-"""Who may say an event, and who hears it: what is said is declared here, what is heard follows from the durables."""
+"""Who publishes an event, and who consumes it: producers are declared here, consumers follow from the durables."""
 
 from collections.abc import Mapping
 from typing import Literal, get_args
@@ -30,7 +30,7 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
 
 
 def consumers_of(event_type: str) -> tuple[Consumer, ...]:
-    """The durables that deliver this event."""
+    """Return the durables that deliver this event."""
     sample = subjects.subject("workspace", "document", event_type).split(".")
     return tuple(
         durable
@@ -43,10 +43,10 @@ def consumers_of(event_type: str) -> tuple[Consumer, ...]:
 
 
 def service_of(durable: Consumer) -> str:
-    """The service that reads a durable: its name up to the first hyphen."""
+    """Return the service that reads a durable: its name up to the first hyphen."""
     return durable.name.partition("-")[0]
 
 
 def consuming_services(event_type: str) -> tuple[str, ...]:
-    """The services that hear this event, each once."""
+    """Return the services that consume this event, each once."""
     return tuple(dict.fromkeys(service_of(durable) for durable in consumers_of(event_type)))

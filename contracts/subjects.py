@@ -1,7 +1,7 @@
 """Subjects: `kb.v1.<workspace>.<document>.<EventType>`, so one document's history can be read, and erased.
 
 A token is `[a-z0-9_-]`, at most 64 long; any other name stands there as `x-` and half its SHA-256. The
-envelope carries the name itself, and the edge refuses an event whose workspace differs from its subject's.
+envelope carries the name itself, and the event processor refuses an event whose workspace differs from its subject's.
 """
 
 import re
@@ -11,55 +11,55 @@ from contracts.ids import sha256
 PREFIX = "kb.v1"
 ALL = f"{PREFIX}.*.*.*"
 PROBE = "kb.probe"
-"""Where a process that was not answered tries whether the log takes anything. No durable hears it."""
+"""Subject to test whether the log accepts writes after one was not answered. No durable consumes it."""
 
 _TOKEN = re.compile(r"(?!x-)[a-z0-9_-]{1,64}")
 
 
 def token(name: str) -> str:
-    """The subject token of a workspace or a document: the name, or its hash."""
+    """Return the subject token of a workspace or a document: the name, or its hash."""
     return name if _TOKEN.fullmatch(name) else "x-" + sha256(name)[:32]
 
 
 def subject(workspace: str, about: str, event_type: str) -> str:
-    """Where an event about `about` is published."""
+    """Return the subject of an event about the aggregate `about`."""
     return f"{PREFIX}.{token(workspace)}.{token(about)}.{event_type}"
 
 
 def of_type(event_type: str) -> str:
-    """All events of one type."""
+    """Return the filter for all events of one type."""
     return f"{PREFIX}.*.*.{event_type}"
 
 
 def of_workspace(workspace: str) -> str:
-    """All events of one workspace."""
+    """Return the filter for all events of one workspace."""
     return f"{PREFIX}.{token(workspace)}.*.*"
 
 
 def of_document(workspace: str, document_id: str) -> str:
-    """One document's whole history."""
+    """Return the filter for one document's whole history."""
     return f"{PREFIX}.{token(workspace)}.{token(document_id)}.*"
 
 
 def of_type_in(workspace: str, event_type: str) -> str:
-    """All events of one type of one workspace."""
+    """Return the filter for all events of one type in one workspace."""
     return f"{PREFIX}.{token(workspace)}.*.{event_type}"
 
 
 def narrowed(filter: str, workspace: str) -> str:
-    """A filter of all workspaces, as a filter of the workspace with this token."""
+    """Narrow a filter of all workspaces to the workspace with this token."""
     head, _, tail = filter.removeprefix(f"{PREFIX}.").partition(".")
     assert head == "*", filter
     return f"{PREFIX}.{workspace}.{tail}"
 
 
 def parked(durable: str = "*", workspace: str = "*", sequence: int | str = "*") -> str:
-    """Where the record of a parked event stands; what is not given is any. `workspace` is a token."""
+    """Return the subject of a parked event's record; omitted parts match any. `workspace` is a token."""
     return f"parked.{durable}.{workspace}.{sequence}"
 
 
 def split(subject: str) -> tuple[str, str, str]:
-    """(workspace token, document token, event type). Raises ValueError on any other subject."""
+    """Return (workspace token, document token, event type). Raises ValueError on any other subject."""
     parts = subject.split(".")
     if len(parts) != 5 or ".".join(parts[:2]) != PREFIX:
         raise ValueError(f"subject {subject!r:.120} is not {PREFIX}.<workspace>.<document>.<EventType>")
@@ -67,11 +67,11 @@ def split(subject: str) -> tuple[str, str, str]:
 
 
 def workspace_token(subject: str) -> str:
-    """The token of the workspace; empty where the subject has none."""
+    """Return the token of the workspace; empty where the subject has none."""
     tokens = subject.split(".")
     return tokens[2] if len(tokens) > 2 else ""
 
 
 def blob(sha256: str, part: int) -> str:
-    """Where part `part` of a blob stands."""
+    """Return the subject of part `part` of a blob."""
     return f"blob.{sha256}.{part}"

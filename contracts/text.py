@@ -89,12 +89,12 @@ def _replaced(
         return pattern.sub(replacement, text), marks
     moved: list[int] = []
     shift, position = 0, 0
-    for found in pattern.finditer(text):
-        start, end = found.span()
+    for match in pattern.finditer(text):
+        start, end = match.span()
         while position < len(marks) and marks[position] < end:
             moved.append(min(marks[position], start) + shift)
             position += 1
-        shift += len(replacement(found)) - (end - start)
+        shift += len(replacement(match)) - (end - start)
     return pattern.sub(replacement, text), moved + [mark + shift for mark in marks[position:]]
 
 

@@ -1,6 +1,6 @@
 """Streams, durables and key-value buckets: the single declaration. `lightstream topology apply` makes it so.
 
-Services declare nothing: they compare what they find with this page and refuse to start on a difference.
+Services create nothing: they compare the server with this module and refuse to start on a difference.
 """
 
 from dataclasses import dataclass
@@ -135,10 +135,10 @@ BUCKETS = (
 
 
 def declared_stream(name: str) -> Stream:
-    """The declared stream of that name. Raises KeyError."""
+    """Return the declared stream of that name. Raises KeyError."""
     return {stream.name: stream for stream in STREAMS}[name]
 
 
 def declared_consumer(name: str) -> Consumer:
-    """The declared durable of that name. Raises KeyError."""
+    """Return the declared durable of that name. Raises KeyError."""
     return {durable.name: durable for durable in CONSUMERS}[name]

@@ -14,7 +14,7 @@ STEPS: Steps = {}
 
 
 def upcast(event_type: str, version: int, newest: int, body: Body, steps: Steps = STEPS) -> Body:
-    """The body as the newest version has it.
+    """Return the body as the newest version has it.
 
     Raises LookupError when a step is missing, which a test of the steps rules out for released events; ValueError
     when a step cannot read the body.

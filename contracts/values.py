@@ -67,16 +67,16 @@ class Chunking(Value):
 
         Raises ValueError where the two do not go together.
         """
-        said = self.model_dump(exclude_none=True)
+        values = self.model_dump(exclude_none=True)
         if self.split_by_character is not None:
-            said["strategy"] = "token"
+            values["strategy"] = "token"
         if self.size is not None and self.overlap is None and defaults.overlap is not None:
-            said["overlap"] = min(defaults.overlap, self.size // 2)
-        return Chunking.model_validate({**defaults.model_dump(exclude_none=True), **said})
+            values["overlap"] = min(defaults.overlap, self.size // 2)
+        return Chunking.model_validate({**defaults.model_dump(exclude_none=True), **values})
 
 
 class DocumentVersion(Value):
-    """Which text of which document a fact speaks of."""
+    """The version of the document that an event is about."""
 
     id: str
     version: int = Field(description="log sequence of the DocumentAdded; a later text has a higher one")
@@ -113,7 +113,7 @@ class ExtractedRelation(Value):
 
 
 class CustomExtraction(Value):
-    """What somebody said of a chunk who needs no language model for it."""
+    """Entities and relations of a chunk as the publisher gives them, without a language model."""
 
     entities: tuple[ExtractedEntity, ...] = ()
     relations: tuple[ExtractedRelation, ...] = ()
@@ -139,7 +139,7 @@ class CustomChunk(Value):
 
 
 class CustomEntity(Value):
-    """An entity somebody knows of."""
+    """An entity as the publisher gives it."""
 
     name: str = Field(min_length=1, max_length=512)
     type: str = Field(default="", max_length=256)
@@ -148,7 +148,7 @@ class CustomEntity(Value):
 
 
 class CustomRelation(Value):
-    """Two entities and what ties them."""
+    """A relation between two entities as the publisher gives it."""
 
     source: str = Field(min_length=1, max_length=512)
     target: str = Field(min_length=1, max_length=512)

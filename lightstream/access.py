@@ -1,18 +1,18 @@
-"""The service itself: whether it answers, and signing in to it."""
+"""Methods about the service itself: its health, and logging in."""
 
 from lightstream.flows import Call, Flow, UseToken, get, parse_as, request
 from lightstream.models import Health, Login
 
 
 def health() -> Flow[Health]:
-    """Return whether the service answers, and what it works with."""
+    """Return the health of the service, and its configuration for callers that are signed in."""
     return get("/health", parse_as(Health))
 
 
 def login(username: str, password: str) -> Flow[Login]:
-    """Sign in: from now on the client sends the token that it gets, and each new one that an answer brings."""
-    found = yield from request(
+    """Log in. From then on the client sends the token of the answer, and each renewed token that it receives."""
+    answer = yield from request(
         Call("POST", "/login", parse_as(Login), form={"username": username, "password": password})
     )
-    yield UseToken(found.access_token)
-    return found
+    yield UseToken(answer.access_token)
+    return answer

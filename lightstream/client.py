@@ -1,7 +1,7 @@
-"""Lightstream from Python: one client that waits (`Lightstream`), one for asyncio (`AsyncLightstream`).
+"""The Python clients of Lightstream: a synchronous one (`Lightstream`) and one for asyncio (`AsyncLightstream`).
 
-Both have the same methods. `questions`, `documents`, `graph` and `access` define once what a method sends and returns;
-here is only how it is sent.
+Both have the same methods. `questions`, `documents`, `graph` and `access` define what a method sends and returns; this
+module sends it.
 """
 
 import asyncio
@@ -45,11 +45,11 @@ T = TypeVar("T")
 def _method(send: Callable[..., Any], build: Callable[..., Any]) -> Any:
     """Return `send` with the name, docstring and parameters of `build`, for `help` and editors."""
     method = wraps(build)(send)
-    known = signature(build)
+    build_signature = signature(build)
     own = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
-    gives = get_args(known.return_annotation)[-1]
-    method.__signature__ = known.replace(  # pyright: ignore[reportAttributeAccessIssue]
-        parameters=[own, *known.parameters.values()], return_annotation=gives
+    result_type = get_args(build_signature.return_annotation)[-1]
+    method.__signature__ = build_signature.replace(  # pyright: ignore[reportAttributeAccessIssue]
+        parameters=[own, *build_signature.parameters.values()], return_annotation=result_type
     )
     return method
 
@@ -93,10 +93,10 @@ def _async_stream(
 
 
 class Lightstream:
-    """A client that waits. It keeps connections, so use it as a context manager, or `close` it.
+    """A synchronous client. It keeps connections open, so use it as a context manager, or `close` it.
 
-    Without an address it is that of LIGHTSTREAM_API_URL, or this machine's port 9621. `transport` is for proxies,
-    certificates and tests: see httpx. Raises `Misconfigured` for what cannot be used.
+    The default of `url` is LIGHTSTREAM_API_URL, or else port 9621 of this machine. `transport` is for proxies,
+    certificates and tests: see httpx. Raises `Misconfigured` for an invalid address, key or workspace.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Address, credentials and retries: what both clients share."""
+"""The address, credentials and retries of a client, which the synchronous and the asyncio client share."""
 
 import os
 import re
@@ -33,15 +33,15 @@ MAX_RETRY_AFTER = 60.0
 """Seconds. A Retry-After that is longer is raised as an error at once."""
 
 BACKOFF = Backoff(first=0.25, longest=5.0)
-"""Between two attempts at a request; a server that asks for more with Retry-After gets more."""
+"""Seconds between two attempts at a request; a longer Retry-After of the server takes precedence."""
 
 CONNECT_TIMEOUT = 10.0
-"""Seconds until a server that does not take the connection counts as silent."""
+"""Seconds to wait for a connection to be accepted."""
 
 NO_SECRET = SecretStr("")
 
 _SECRET = re.compile(r"[\x21-\x7e]+")
-"""What a header can carry without being changed on the way."""
+"""Printable ASCII without spaces, which a header carries unchanged."""
 
 
 class ConnectionOptions(TypedDict, total=False):
@@ -93,7 +93,7 @@ class Connection:
         return {"base_url": self.url, "headers": headers, "timeout": timeout, "trust_env": False}
 
     def retries(self, call: Call[Any]) -> Attempts:
-        """Return the attempts at a call: one for what must not be repeated."""
+        """Return the attempts at a call: only one for a call that must not be repeated."""
         return BACKOFF.attempts(may_succeed_later, self.attempts if call.idempotent else 1)
 
 
@@ -125,13 +125,13 @@ def adopt_renewed_token(headers: httpx.Headers, response: httpx.Response) -> Non
 
 @contextmanager
 def request_of(call: Call[Any]) -> Generator[Mapping[str, Any]]:
-    """Yield the arguments of httpx for a call; its file is open for as long as the block lasts."""
-    given = {"method": call.method, "url": call.path, "params": call.params or None, "headers": call.headers}
+    """Yield the arguments of httpx for a call; the file of an upload is open until the block ends."""
+    arguments = {"method": call.method, "url": call.path, "params": call.params or None, "headers": call.headers}
     if call.upload is None:
-        yield {**given, "json": call.json, "data": call.form or None}
+        yield {**arguments, "json": call.json, "data": call.form or None}
         return
     with call.upload.open() as file:
-        yield {**given, "data": call.form or None, "files": {"file": (call.upload.name, file)}}
+        yield {**arguments, "data": call.form or None, "files": {"file": (call.upload.name, file)}}
 
 
 @contextmanager
@@ -167,7 +167,9 @@ def parse_answer(call: Call[T], response: httpx.Response) -> T:
 
 
 def _option(value: str | None, *variables: str) -> str:
-    return value if value is not None else next((found for name in variables if (found := os.environ.get(name))), "")
+    if value is not None:
+        return value
+    return next((setting for name in variables if (setting := os.environ.get(name))), "")
 
 
 def _secret(value: str, what: str) -> SecretStr:

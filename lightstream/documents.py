@@ -1,4 +1,4 @@
-"""Documents: adding, listing, watching, waiting, deleting."""
+"""Methods about documents: adding, listing, waiting for and deleting them."""
 
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -14,7 +14,7 @@ from lightstream.flows import Call, Flow, Pause, Upload, get, json_body, parse_a
 from lightstream.models import Added, AddedDocument, Deletion, Document, DocumentPage, StatusCounts, Track
 
 PAGE_SIZE = 200
-"""Documents of a page when all are listed: as many as the server gives."""
+"""Documents per page when all are listed: the most that the server returns."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 5.0
 """Seconds between two polls for documents that are waited for; each pause is half as long again as the one before."""
@@ -24,14 +24,14 @@ Progress = Callable[[Sequence[Document]], None]
 
 
 class Chunking(TypedDict, total=False):
-    """How texts are cut: `strategy` is `fixed_token` or `recursive_character`."""
+    """How texts are cut into chunks: `strategy` is `fixed_token` or `recursive_character`."""
 
     strategy: Literal["fixed_token", "recursive_character"]
     params: dict[str, str | int | bool]
 
 
 class ListOptions(TypedDict, total=False):
-    """Which documents of the list, and in which order."""
+    """The filter and the order of a list of documents."""
 
     status_filters: Sequence[str]
     sort_field: Literal["updated_at", "created_at", "id", "file_path"]
@@ -43,16 +43,16 @@ def add_texts(
 ) -> Flow[Added]:
     """Add texts, each under its name, which answers cite; the same name with another text is a new version.
 
-    The answer comes once the log has them durably. The client makes a key of its own for the request, so that trying
-    again adds nothing twice; give one to make several calls the same.
+    The answer comes once the log has them durably. The client sends an Idempotency-Key with the request, so that a
+    retry adds nothing twice; pass `idempotency_key` to make several calls count as one.
     """
-    given = json_body(texts=list(texts), file_sources=list(names), chunking=chunking)
+    body = json_body(texts=list(texts), file_sources=list(names), chunking=chunking)
     return request(
         Call(
             "POST",
             "/documents/texts",
             parse_as(Added),
-            given,
+            body,
             headers=_idempotency_header(idempotency_key),
             idempotent=True,
         )
@@ -61,13 +61,13 @@ def add_texts(
 
 def add_text(text: str, name: str = "", *, chunking: Chunking | None = None, idempotency_key: str = "") -> Flow[Added]:
     """Add one text: see `add_texts`. Without a name the text itself makes the id."""
-    given = json_body(text=text, file_source=name, chunking=chunking)
+    body = json_body(text=text, file_source=name, chunking=chunking)
     return request(
         Call(
             "POST",
             "/documents/text",
             parse_as(Added),
-            given,
+            body,
             headers=_idempotency_header(idempotency_key),
             idempotent=True,
         )
@@ -103,22 +103,22 @@ def upload(
 
 def list_documents(page: int = 1, page_size: int = 50, **listing: Unpack[ListOptions]) -> Flow[DocumentPage]:
     """Return a page of the list of documents; `page_size` is 10 to 200."""
-    given = json_body(page=page, page_size=page_size, **listing)
-    return request(Call("POST", "/documents/paginated", parse_as(DocumentPage), given, idempotent=True))
+    body = json_body(page=page, page_size=page_size, **listing)
+    return request(Call("POST", "/documents/paginated", parse_as(DocumentPage), body, idempotent=True))
 
 
 def all_documents(*, status_filters: Sequence[str] = ()) -> Flow[list[Document]]:
     """Return the state of every document of the workspace, sorted by id."""
-    found: dict[str, Document] = {}
+    documents: dict[str, Document] = {}
     number, more = 1, True
     while more:
         # By id, so that a document that changes while we read is not missed between two pages.
         page = yield from list_documents(
             number, PAGE_SIZE, status_filters=status_filters, sort_field="id", sort_direction="asc"
         )
-        found |= {document.id: document for document in page.documents}
+        documents |= {document.id: document for document in page.documents}
         number, more = number + 1, page.pagination.has_next
-    return [found[id] for id in sorted(found)]
+    return [documents[id] for id in sorted(documents)]
 
 
 def status_counts() -> Flow[dict[str, int]]:
@@ -133,47 +133,47 @@ def track_status(track_id: str) -> Flow[Track]:
 
 
 def delete_documents(ids: Sequence[str]) -> Flow[Deletion]:
-    """Delete documents. The answer comes once the log has it; ids that nobody knows do no harm."""
+    """Delete documents. The answer comes once the log has the deletions; unknown ids are ignored."""
     return request(Call("DELETE", "/documents/delete_document", parse_as(Deletion), json_body(doc_ids=list(ids))))
 
 
 def wait(*added: Added, progress: Progress | None = None, timeout: float = 600.0) -> Flow[list[Document]]:
-    """Wait until nothing more happens by itself to the documents that were added, and return how they are.
+    """Wait until the documents that were added have a final status, and return their states.
 
-    Look at the `status` of each: `processed`, `partial` or `failed`. One that was deleted or replaced meanwhile is
-    left out. `progress` gets all of them at each look. Raises `StillProcessing` after `timeout` seconds.
+    The `status` of each is `processed`, `partial` or `failed`. A document that was deleted or replaced meanwhile is
+    left out. `progress` is called with all of them at each poll. Raises `StillProcessing` after `timeout` seconds.
     """
-    wanted = {document.id: document for one in added for document in one.documents}
+    expected = {document.id: document for one in added for document in one.documents}
     end, pause = time.monotonic() + timeout, FIRST_PAUSE
-    seen: set[str] = set()
+    seen_ids: set[str] = set()
     while True:
-        found = yield from _states(list(wanted.values()))
-        gone = seen - found.keys()
-        seen |= found.keys()
+        states = yield from _states(list(expected.values()))
+        gone_ids = seen_ids - states.keys()
+        seen_ids |= states.keys()
         if progress:
-            progress([found[id] for id in wanted if id in found])
-        through = gone | {id for id, document in found.items() if document.is_final}
-        if len(through) == len(wanted):
-            return [found[id] for id in wanted if id in found]
+            progress([states[id] for id in expected if id in states])
+        finished_ids = gone_ids | {id for id, document in states.items() if document.is_final}
+        if len(finished_ids) == len(expected):
+            return [states[id] for id in expected if id in states]
         if time.monotonic() >= end:
-            left = len(wanted) - len(through)
-            raise StillProcessing(f"{left} of {len(wanted)} documents are not through after {timeout:.0f} s")
+            left = len(expected) - len(finished_ids)
+            raise StillProcessing(f"{left} of {len(expected)} documents are not through after {timeout:.0f} s")
         yield Pause(min(pause, max(0.0, end - time.monotonic())))
         pause = min(LONGEST_PAUSE, pause * 1.5)
 
 
-def _states(wanted: Sequence[AddedDocument]) -> Flow[dict[str, Document]]:
-    """Return those of the documents that show the text that was added, or a later one, by id."""
-    found: list[Document] = []
-    for track in {document.track_id for document in wanted}:
-        # What came over the bus need not have a track.
-        found += (yield from track_status(track)).documents if track else (yield from all_documents())
-    sequences = {document.id: document.sequence for document in wanted}
-    return {one.id: one for one in found if one.id in sequences and one.sequence >= sequences[one.id]}
+def _states(expected: Sequence[AddedDocument]) -> Flow[dict[str, Document]]:
+    """Return, by id, the documents whose state is that of the added text or of a later one."""
+    documents: list[Document] = []
+    for track in {document.track_id for document in expected}:
+        # A document that was published to the bus may have no track id.
+        documents += (yield from track_status(track)).documents if track else (yield from all_documents())
+    sequences = {document.id: document.sequence for document in expected}
+    return {one.id: one for one in documents if one.id in sequences and one.sequence >= sequences[one.id]}
 
 
-def _idempotency_header(given: str) -> dict[str, str]:
-    return {"Idempotency-Key": given or uuid4().hex}
+def _idempotency_header(key: str) -> dict[str, str]:
+    return {"Idempotency-Key": key or uuid4().hex}
 
 
 def _upload(file: str | PathLike[str] | BinaryIO, name: str) -> Upload:

@@ -34,15 +34,15 @@ class LightstreamError(errors.ServiceError):
         self.status = status
         """HTTP status, 0 where there was none."""
         self.detail = detail
-        """What the server said."""
+        """The server's description of the error."""
         self.retry_after = retry_after
-        """Seconds to wait before asking again, if the server said any."""
+        """Seconds to wait before a retry, None when the server named none."""
 
     @property
     def error_id(self) -> str:
-        """The id under which the log of the service tells more; empty when there is none."""
-        found = _ERROR_ID.search(self.detail)
-        return found[1] if found else ""
+        """Return the id under which the service logged details, "" when there is none."""
+        match = _ERROR_ID.search(self.detail)
+        return match[1] if match else ""
 
 
 class Misconfigured(LightstreamError, errors.ConfigurationError):
@@ -58,23 +58,23 @@ class InvalidRequest(LightstreamError, errors.InvalidInput):
 
 
 class NotFound(InvalidRequest):
-    """What it speaks of does not exist."""
+    """The document, entity or other thing that the request names does not exist."""
 
 
 class Conflict(InvalidRequest):
-    """It would replace what is there."""
+    """The request would replace an existing document."""
 
 
 class TooLarge(InvalidRequest):
-    """It has more bytes than are taken."""
+    """The request or the file has more bytes than the server accepts."""
 
 
 class NotOffered(InvalidRequest):
-    """This deployment does not do it."""
+    """This deployment does not offer the function."""
 
 
 class Unavailable(LightstreamError, errors.Unavailable):
-    """No answer now; the same may succeed later. Whether a change was made is unknown."""
+    """The service does not answer now; the same request may succeed later. Whether a change was made is unknown."""
 
 
 class RateLimited(Unavailable):
@@ -86,11 +86,11 @@ class TimedOut(Unavailable):
 
 
 class ServerFault(LightstreamError):
-    """The service failed, or what answers is no Lightstream."""
+    """The service failed, or the answer did not come from Lightstream."""
 
 
 class StillProcessing(LightstreamError):
-    """Documents were not through when the waiting ended; they go on."""
+    """Documents were not finished after the timeout; their processing goes on."""
 
 
 BY_STATUS: dict[int, type[LightstreamError]] = {
@@ -131,8 +131,8 @@ def _detail(body: object) -> str:
     """Return the text of an error: FastAPI's `detail` is a sentence or a list; `/query/data` has a `message`."""
     if not isinstance(body, dict):
         return ""
-    said = cast("dict[str, object]", body)
-    detail = said.get("detail") or said.get("message") or ""
+    fields = cast("dict[str, object]", body)
+    detail = fields.get("detail") or fields.get("message") or ""
     if not isinstance(detail, list):
         return str(detail)
     return "; ".join(_fault(fault) for fault in cast("Sequence[object]", detail)[:5])

@@ -1,4 +1,4 @@
-"""Requests as data, and several of them in a row as a generator: written once, sent by both clients.
+"""Describes requests as data, and sequences of them as generators, which both clients run.
 
 A flow yields a `Call`, a `Pause` or a `UseToken`, is sent what the server answered to a call, and returns its result.
 """

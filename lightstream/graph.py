@@ -1,4 +1,4 @@
-"""Browsing the graph, and editing it; edits take precedence over what documents say."""
+"""Methods that browse and edit the graph; edits take precedence over the contents of documents."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -38,7 +38,7 @@ def subgraph(label: str = "*", max_depth: int = 3, max_nodes: int = 1000) -> Flo
 
 
 def create_entity(name: str, description: str, *, type: str | None = None) -> Flow[Edit]:
-    """Make an entity. Raises `InvalidRequest` when there is one of that name."""
+    """Create an entity. Raises `InvalidRequest` when there is one of that name."""
     return _edit(
         "POST", "entity/create", entity_name=name, entity_data=json_body(description=description, entity_type=type)
     )
@@ -69,7 +69,7 @@ def merge_entities(names: Sequence[str], into_name: str) -> Flow[Edit]:
 
 
 def delete_entity(name: str) -> Flow[Edit]:
-    """Hide an entity and its relations, until a later document speaks of it."""
+    """Hide an entity and its relations, until a later document mentions it."""
     return _edit("DELETE", "entity/delete", entity_name=name)
 
 
@@ -77,8 +77,8 @@ def create_relation(
     source: str, target: str, description: str, *, keywords: Sequence[str] = (), weight: float | None = None
 ) -> Flow[Edit]:
     """Create a relation between two existing entities."""
-    said = json_body(description=description, keywords=list(keywords), weight=weight)
-    return _edit("POST", "relation/create", source_entity=source, target_entity=target, relation_data=said)
+    values = json_body(description=description, keywords=list(keywords), weight=weight)
+    return _edit("POST", "relation/create", source_entity=source, target_entity=target, relation_data=values)
 
 
 def edit_relation(
@@ -90,15 +90,15 @@ def edit_relation(
     weight: float | None = None,
 ) -> Flow[Edit]:
     """Change a relation."""
-    said = json_body(description=description, keywords=keywords, weight=weight)
-    return _edit("POST", "relation/edit", source_id=source, target_id=target, updated_data=said)
+    values = json_body(description=description, keywords=keywords, weight=weight)
+    return _edit("POST", "relation/edit", source_id=source, target_id=target, updated_data=values)
 
 
 def delete_relation(source: str, target: str) -> Flow[Edit]:
-    """Hide a relation, until a later document speaks of it."""
+    """Hide a relation, until a later document mentions it."""
     return _edit("DELETE", "relation/delete", source_entity=source, target_entity=target)
 
 
 def _edit(method: str, path: str, **fields: Any) -> Flow[Edit]:
-    """An edit is sent once: sent again after another's edit it would undo that."""
+    """Return a request for an edit. It is not retried: after another user's edit a retry would undo that edit."""
     return request(Call(method, f"/graph/{path}", parse_as(Edit), json_body(**fields)))

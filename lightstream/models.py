@@ -15,7 +15,7 @@ class ResponseModel(BaseModel):
 
 
 class PassageLocation(ResponseModel):
-    """Where a passage stands: characters of the document's text, and the page where it begins, as far as known."""
+    """The position of a passage: characters of the document's text, and the page on which it begins, if known."""
 
     chunk_id: str
     document_id: str
@@ -25,7 +25,7 @@ class PassageLocation(ResponseModel):
 
 
 class Reference(ResponseModel):
-    """A file that an answer rests on. `content` and `chunks` only where they were asked for."""
+    """A file that an answer is based on. `content` and `chunks` are set only when they were requested."""
 
     reference_id: str
     file_path: str
@@ -53,7 +53,7 @@ class Piece(ResponseModel):
 
 
 class Evidence(ResponseModel):
-    """What an answer would rest on. `data`: entities, relationships, chunks, references."""
+    """The data that an answer would be based on. `data`: entities, relationships, chunks, references."""
 
     status: Literal["success", "failure"]
     message: str
@@ -64,8 +64,8 @@ class Evidence(ResponseModel):
 class AddedDocument(ResponseModel):
     """A document that the log has.
 
-    `sequence` says when the text was added, in microseconds since 1970; `track_id` names the request that brought it
-    there. `is_new` is False, and `status` how it is, where the text stood there already.
+    `sequence` is the time at which the text was added, in microseconds since 1970; `track_id` names the request that
+    added it. For a text that was there before, `is_new` is False and `status` is that of the existing document.
     """
 
     id: str
@@ -87,7 +87,7 @@ class Added(ResponseModel):
 
     @property
     def new(self) -> list[AddedDocument]:
-        """The documents whose text was not there already."""
+        """Return the documents whose text was not there before."""
         return [document for document in self.documents if document.is_new]
 
 
@@ -108,17 +108,17 @@ class Document(ResponseModel):
 
     @property
     def sequence(self) -> int:
-        """When the text was added that this is the state of, in microseconds since 1970."""
+        """Return when the current text was added, in microseconds since 1970."""
         return int(self.metadata.get("added_sequence") or 0)
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more happens to it by itself."""
+        """Return whether the status is final: it changes only after another request."""
         return self.status in FINAL
 
 
 class Pagination(ResponseModel):
-    """Where a page stands."""
+    """The position of a page in the list."""
 
     page: int
     page_size: int
@@ -146,13 +146,13 @@ class Track(ResponseModel):
 
 
 class StatusCounts(ResponseModel):
-    """Documents by status, and `all`."""
+    """The number of documents by status, and of `all`."""
 
     status_counts: dict[str, int]
 
 
 class Deletion(ResponseModel):
-    """The log has the deletions; graph, vectors and status follow."""
+    """The outcome of a deletion: the log has it; graph, vectors and status are updated later."""
 
     status: str
     message: str
@@ -184,13 +184,13 @@ class Subgraph(ResponseModel):
 
 
 class Exists(ResponseModel):
-    """Whether there is such an entity."""
+    """Whether an entity of that name exists."""
 
     exists: bool
 
 
 class Edit(ResponseModel):
-    """An edit that the log has. `pending`: the graph does not show it yet, and will."""
+    """The outcome of an edit that is in the log. `pending`: the graph does not show it yet."""
 
     status: Literal["success", "pending"]
     message: str
@@ -199,7 +199,7 @@ class Edit(ResponseModel):
 
 
 class Health(ResponseModel):
-    """Whether the service answers, and what it works with; the rest is for those with credentials."""
+    """The health of the service. `workspace` and `configuration` are None for callers that are not signed in."""
 
     status: str
     auth_mode: str

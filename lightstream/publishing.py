@@ -1,4 +1,4 @@
-"""Appends a document to the log over the bus: for programs that reach it, without the HTTP API."""
+"""Appends a document to the log over NATS, without the HTTP API."""
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,11 +12,11 @@ from lightstream.connection import checked_workspace
 from lightstream.errors import InvalidRequest, Misconfigured, Unavailable
 from runtime import errors
 
-# The bus brings its driver and the telemetry, which nobody pays for who speaks HTTP only.
+# The bus modules import NATS and telemetry; they are imported late, so that HTTP clients need not load them.
 # ruff: noqa: PLC0415
 
 SOURCE = "/lightstream/client"
-"""`source` of the events."""
+"""The default `source` of published events."""
 
 
 class DocumentOptions(TypedDict, total=False):
@@ -35,7 +35,7 @@ class DocumentOptions(TypedDict, total=False):
 
 
 class Published(BaseModel):
-    """Where a document stands in the log. `is_new` is False when this very text stood there already."""
+    """The position of a document in the log. `is_new` is False when the same text was there before."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -58,7 +58,7 @@ async def publish_document(
     from runtime.bus.nats.log import NatsLog, connected
     from runtime.bus.publisher import Submission, add_document
 
-    place = checked_workspace(workspace or "default")
+    workspace_name = checked_workspace(workspace or "default")
     with _translating_errors():
         async with connected(url, name="lightstream-client") as client:
             jetstream = client.jetstream()
@@ -74,7 +74,7 @@ async def publish_document(
                     chunking=about.get("chunking"),
                     pages=about.get("pages", ()),
                 ),
-                workspace=place,
+                workspace=workspace_name,
                 source=about.get("source", SOURCE),
             )
     return Published(id=added.document_id, sequence=added.sequence, is_new=added.is_new)

@@ -1,4 +1,4 @@
-"""Questions, answers as they are written, and the evidence that answers would rest on."""
+"""Methods that ask questions: for an answer, a streamed answer, or the data an answer would be based on."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ class Message(TypedDict):
 
 
 class Filter(TypedDict, total=False):
-    """Which documents to answer from: all that is given must hold. Times have a time zone."""
+    """The documents to answer from: those that meet all conditions. Times must have a time zone."""
 
     document_ids: Sequence[str]
     tags: Sequence[str]
@@ -64,7 +64,7 @@ def query(question: str, **options: Unpack[QueryOptions]) -> Flow[Answer]:
 
 
 def query_data(question: str, **options: Unpack[QueryOptions]) -> Flow[Evidence]:
-    """Return what the documents hold about a question: entities, relationships, passages and their files. No answer."""
+    """Return the data for a question without an answer: entities, relationships, passages and their files."""
     return request(
         Call("POST", "/query/data", parse_as(Evidence), json_body(query=question, **options), idempotent=True)
     )
@@ -96,10 +96,10 @@ class PieceParser:
 
 def _piece(line: bytes) -> Piece:
     try:
-        said = json.loads(line)
-        if isinstance(said, dict) and "error" in said:
-            detail = str(cast("dict[str, object]", said)["error"])
+        fields = json.loads(line)
+        if isinstance(fields, dict) and "error" in fields:
+            detail = str(cast("dict[str, object]", fields)["error"])
             raise ServerFault(f"{STREAM}: {detail}", detail=detail)
-        return Piece.model_validate(said)
+        return Piece.model_validate(fields)
     except ValueError:
         raise ServerFault(f"{STREAM}: a line is no piece of an answer") from None

@@ -1,8 +1,8 @@
-"""What handlers work on, and whether they get on: so that a health page tells a busy handler from a stuck one.
+"""What handlers work on, and whether they make progress: a health page tells busy handlers from stuck ones.
 
-A handler gets on when a fact of its is published, a model has answered or texts are embedded. Reading and writing
-stores is no progress: a handler that goes round in circles does that too. Waiting for a model is no stall: each call
-has a time limit of its own, and a provider that is paused is told already.
+A handler makes progress when an event of its is published, a model has answered or texts are embedded. Reading and
+writing stores is no progress: a handler that goes round in circles does that too. Waiting for a model is no stall: each
+call has a time limit of its own, and the health page shows a paused provider anyway.
 """
 
 import time
@@ -18,7 +18,7 @@ from runtime.bus.port import Delivery
 
 @dataclass(eq=False)
 class Batch:
-    """What one call of a handler works on. `moved` is the time of `time.monotonic` at which it last got on."""
+    """What one call of a handler works on. `moved` is the time of `time.monotonic` at which it last made progress."""
 
     first: Delivery[Any]
     count: int
@@ -28,11 +28,11 @@ class Batch:
 
     @property
     def idle_seconds(self) -> float:
-        """Seconds without progress; 0 while it waits for others."""
+        """Return the seconds without progress; 0 while it waits for others."""
         return 0.0 if self.waits else time.monotonic() - self.moved
 
     def described(self, *, public: bool) -> str:
-        """What it is, for people; without workspace and document where everybody may read it."""
+        """Return a description for people; without workspace and document where everybody may read it."""
         event = self.first.event
         of = "" if public else f" of {event.aggregate_id!r:.100} in workspace {self.first.workspace!r:.100}"
         return f"{self.count} messages, the first of them {event.type_name()}{of}, number {self.first.sequence}"
@@ -46,7 +46,7 @@ class Activity:
 
     @contextmanager
     def track(self, deliveries: Sequence[Delivery[Any]]) -> Generator[None]:
-        """A handler is called with these inside."""
+        """Record the batch while a handler works on it inside the context."""
         batch = Batch(deliveries[0], len(deliveries))
         self._batches.add(batch)
         token = _current.set(batch)
@@ -57,7 +57,7 @@ class Activity:
             self._batches.discard(batch)
 
     def stalled(self, seconds: float, *, public: bool = False) -> str | None:
-        """A problem when a batch has stood still for so long: the one that has for longest. None where all get on."""
+        """Return a problem when a batch has made no progress for so long, about the worst; None where all progress."""
         batch = max(self._batches, key=lambda batch: batch.idle_seconds, default=None)
         if batch is None or batch.idle_seconds <= seconds:
             return None
@@ -70,7 +70,7 @@ _current: ContextVar[Batch | None] = ContextVar("batch", default=None)
 
 
 def note_progress() -> None:
-    """Note that the batch that is worked on here has got on. Does nothing outside of a handler."""
+    """Note that the current batch has made progress. Does nothing outside of a handler."""
     if batch := _current.get():
         batch.moved = time.monotonic()
 

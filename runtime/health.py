@@ -1,4 +1,4 @@
-"""Alive and ready: two pages every process answers.
+"""The two health pages of every process: live and ready.
 
 Ready means more than an open socket: every durable answers `consumer_info`, and while there is work, some of it gets
 done. A deleted consumer or a closed connection shows here, where a ping would still say all is well.
@@ -15,7 +15,7 @@ from starlette.routing import Route
 from runtime.activity import Activity
 
 Probe = Callable[[], Awaitable[str | None]]
-"""None when all is well, else what is wrong."""
+"""A function that returns None when all is well, else what is wrong."""
 
 STALLED = 180.0
 """Seconds without progress after which a durable counts as stuck: of messages that wait, or of a batch in a handler."""
@@ -23,42 +23,42 @@ STALLED = 180.0
 
 @dataclass
 class Health:
-    """What a process knows of itself. `stage` says what it is doing while it is not ready."""
+    """The health of a process. `stage` says what it is doing while it is not ready."""
 
     service: str
     stage: str | None = "starting"
     probes: dict[str, Probe] = field(default_factory=dict[str, Probe])
     notes: dict[str, Probe] = field(default_factory=dict[str, Probe])
-    """What people should know though the process does its work, such as a provider that is waited for."""
+    """What operators should know though the process does its work, such as a provider that is waited for."""
 
     async def problems(self) -> dict[str, str]:
-        """By part, what keeps the process from being ready."""
-        found = await _said(self.probes)
-        return {"service": self.stage, **found} if self.stage else found
+        """Return, by part, what keeps the process from being ready."""
+        messages = await _run_probes(self.probes)
+        return {"service": self.stage, **messages} if self.stage else messages
 
     def routes(self) -> list[Route]:
-        """`/health/live` (200) and `/health/ready` (200, or 503 with the problems)."""
+        """Return the routes `/health/live` (200) and `/health/ready` (200, or 503 with the problems)."""
 
         async def live(_: Request) -> JSONResponse:
             return JSONResponse({"service": self.service})
 
         async def ready(_: Request) -> JSONResponse:
-            problems, notes = await self.problems(), await _said(self.notes)
-            found = {"service": self.service, "problems": problems, **({"notes": notes} if notes else {})}
-            return JSONResponse(found, 503 if problems else 200)
+            problems, notes = await self.problems(), await _run_probes(self.notes)
+            body = {"service": self.service, "problems": problems, **({"notes": notes} if notes else {})}
+            return JSONResponse(body, 503 if problems else 200)
 
         return [Route("/health/live", live), Route("/health/ready", ready)]
 
 
-async def _said(probes: dict[str, Probe]) -> dict[str, str]:
-    return {name: said for name, probe in probes.items() if (said := await probe())}
+async def _run_probes(probes: dict[str, Probe]) -> dict[str, str]:
+    return {name: text for name, probe in probes.items() if (text := await probe())}
 
 
 @dataclass
 class Progress:
-    """Whether a durable gets on with its work, seen from one reading to the next.
+    """Whether a durable makes progress, compared from one reading to the next.
 
-    `public`: anybody may read what is said, so no document is named.
+    `public`: anybody may read the problems, so they name no document.
     """
 
     activity: Activity = field(default_factory=Activity)
@@ -67,7 +67,7 @@ class Progress:
     since: float = field(default_factory=time.monotonic)
 
     def stalled(self, *, handled: int, waiting: int, busy: int) -> str | None:
-        """A problem when a handler stands still for `STALLED` seconds, or work waits so long and nobody is at it."""
+        """Return a problem when a handler makes no progress for `STALLED` seconds, or messages wait that long."""
         if stuck := self.activity.stalled(STALLED, public=self.public):
             return stuck
         now = time.monotonic()

@@ -87,11 +87,11 @@ def run(
     Several `processes` answer behind one port: each has the variables `lent` besides those of this process.
     """
     with starting(stage, settings):
-        here = worker.own_control_socket()
-        if processes > 1 and here is None:
+        control = worker.own_control_socket()
+        if processes > 1 and control is None:
             raise SystemExit(parent.run_workers(settings.host, settings.port, processes, extra_environment or {}))
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(stage, settings, build, app or Starlette(), here))
+            runner.run(_serve(stage, settings, build, app or Starlette(), control))
 
 
 @contextmanager
@@ -197,10 +197,10 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
             ready()
             logger.info("ready", durables=[subscription.durable for subscription in subscriptions])
             try:
-                async with asyncio.TaskGroup() as beside:
+                async with asyncio.TaskGroup() as tasks:
                     for one in subscribed:
-                        beside.create_task(one.scheduler.run())
-                        beside.create_task(one.parked.run())
+                        tasks.create_task(one.scheduler.run())
+                        tasks.create_task(one.parked.run())
                     await asyncio.Event().wait()
             finally:
                 await _stop(broker, health)

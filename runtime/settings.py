@@ -121,23 +121,23 @@ class Settings(BaseSettings):
     @property
     def has_embedding_endpoint(self) -> bool:
         """Whether embeddings come from an endpoint: a key, or an address or model was given."""
-        given = {"embedding_base_url", "embedding_model"} & self.model_fields_set
+        fields = {"embedding_base_url", "embedding_model"} & self.model_fields_set
         return self.embedding_model not in OFFLINE_EMBEDDERS and bool(
-            given or self.embedding_api_key.get_secret_value()
+            fields or self.embedding_api_key.get_secret_value()
         )
 
     @property
     def contradictions(self) -> list[str]:
         """What was set and has no effect, or contradicts itself, in sentences without values. A service says so."""
-        given = self.model_fields_set
-        found: list[str] = []
+        fields = self.model_fields_set
+        texts: list[str] = []
         if "*" in self.forwarded_allow_ips:
-            found.append("FORWARDED_ALLOW_IPS=* believes everybody who connects: rate limits and lock-outs do not hold")
-        if "llm_model" in given and not self.has_llm:
-            found.append("LLM_MODEL is set but neither LLM_API_KEY nor LLM_BASE_URL: no language model is used")
-        if "embedding_dim" in given and not self.has_embedding_endpoint:
-            found.append("EMBEDDING_DIM is set but no embedding endpoint is: it has no effect")
-        return found
+            texts.append("FORWARDED_ALLOW_IPS=* believes everybody who connects: rate limits and lock-outs do not hold")
+        if "llm_model" in fields and not self.has_llm:
+            texts.append("LLM_MODEL is set but neither LLM_API_KEY nor LLM_BASE_URL: no language model is used")
+        if "embedding_dim" in fields and not self.has_embedding_endpoint:
+            texts.append("EMBEDDING_DIM is set but no embedding endpoint is: it has no effect")
+        return texts
 
 
 OFFLINE_EMBEDDERS = ("minilm", "lexical")

@@ -88,14 +88,14 @@ def _gather_fetch(lane: FairScheduler) -> Callable[[Msg], Awaitable[None]]:
     Its own batch mode loses messages: nats-py ends a fetch whose time is up with an error that FastStream lets
     through, and what it had collected until then waits for `ack_wait`. Here nothing is collected across fetches.
     """
-    waiting: list[Msg] = []
+    pending: list[Msg] = []
 
     async def consume(message: Msg) -> None:
-        waiting.append(message)
+        pending.append(message)
         await asyncio.sleep(0)  # let the others of this fetch arrive; the first to go on takes them all
-        if waiting:
-            batch = [NatsMessage(one) for one in waiting]
-            waiting.clear()
+        if pending:
+            batch = [NatsMessage(one) for one in pending]
+            pending.clear()
             await lane.process(batch)
 
     return consume

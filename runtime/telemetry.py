@@ -133,13 +133,13 @@ def server_span(what: str, traceparent: str | None) -> Generator[str]:
     Where no traces are written there is still an id, so that a request can be followed into the events it makes.
     """
     with _tracer().start_as_current_span(what, context=_context(traceparent), kind=trace.SpanKind.SERVER) as span:
-        if (found := span.get_span_context()).is_valid:
-            yield trace.format_trace_id(found.trace_id)
+        if (parent := span.get_span_context()).is_valid:
+            yield trace.format_trace_id(parent.trace_id)
             return
     ids, sampled = RandomIdGenerator(), trace.TraceFlags(trace.TraceFlags.SAMPLED)
-    made = trace.SpanContext(ids.generate_trace_id(), ids.generate_span_id(), is_remote=False, trace_flags=sampled)
-    with trace.use_span(trace.NonRecordingSpan(made)):
-        yield trace.format_trace_id(made.trace_id)
+    context = trace.SpanContext(ids.generate_trace_id(), ids.generate_span_id(), is_remote=False, trace_flags=sampled)
+    with trace.use_span(trace.NonRecordingSpan(context)):
+        yield trace.format_trace_id(context.trace_id)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
-"""How often what failed, by cause: an outage must not use up the tries of a bug, nor one message those of another.
+"""Count failures by message and cause: an outage must not use up the tries of a bug, nor one message those of another.
 
-Counted in this process and bounded. What is forgotten is tried more often, never less.
+The counts are kept in this process and are bounded. A message whose count is forgotten is tried more often, never less.
 """
 
 import time
@@ -29,16 +29,16 @@ class Attempts:
         return counts[cause]
 
     def of(self, thing: Hashable) -> Mapping[str, int]:
-        """Its failures by cause."""
+        """Return the number of its failures by cause."""
         return dict(self._counts.get(thing, {}))
 
     def restore(self, thing: Hashable, counts: Mapping[str, int]) -> None:
-        """What another process has counted of it, if this one has counted nothing."""
+        """Take over the counts of another process, unless this one has counted failures of it."""
         if counts:
             self._counts.setdefault(thing, dict(counts))
 
     def forget(self, thing: Hashable) -> None:
-        """It is done."""
+        """Forget its failures: it has come to an end."""
         self._counts.pop(thing, None)
 
 
@@ -56,11 +56,11 @@ class WindowShare:
     """Seconds after its delay that a message is still taken to stand in the window."""
 
     def refused(self, workspace: str, sequence: int, delay: float) -> None:
-        """The message goes back into the window, for so many seconds."""
+        """Note that the message goes back into the window, for `delay` seconds."""
         self._until[workspace][sequence] = time.monotonic() + delay + self.OVERDUE
 
     def settled(self, workspace: str, sequence: int) -> None:
-        """It has left the window."""
+        """Note that the message has left the window."""
         if (mine := self._until.get(workspace)) is not None:
             mine.pop(sequence, None)
             if not mine:
@@ -81,16 +81,16 @@ class WindowShare:
     def _forget_overdue(self) -> None:
         now = time.monotonic()
         for workspace in list(self._until):
-            kept = {sequence: until for sequence, until in self._until[workspace].items() if until > now}
-            if kept:
-                self._until[workspace] = kept
+            pending = {sequence: until for sequence, until in self._until[workspace].items() if until > now}
+            if pending:
+                self._until[workspace] = pending
             else:
                 del self._until[workspace]
 
 
 @dataclass
 class Pace:
-    """At most so many a second, and no more than `burst` at once."""
+    """A token bucket: at most so many a second, and no more than `burst` at once."""
 
     per_second: float
     burst: float
@@ -101,7 +101,7 @@ class Pace:
         self._left = self.burst
 
     def allows(self) -> bool:
-        """Whether one more may happen now; it is counted then."""
+        """Return whether one more may happen now, and count it if so."""
         now = time.monotonic()
         self._left, self._at = min(self.burst, self._left + (now - self._at) * self.per_second), now
         if self._left < 1.0:

@@ -1,4 +1,4 @@
-"""Messages to events and back: CloudEvents, checked against the subject, lifted to the newest version.
+"""Translate messages to events and back: CloudEvents, checked against the subject, lifted to the newest version.
 
 We write structured JSON. What others write is read in both modes of the CloudEvents binding for NATS: structured, and
 binary, where the attributes are headers `ce-<name>` and the bytes are the data.
@@ -36,13 +36,13 @@ def encode(envelope: Envelope[Event]) -> bytes:
 
 
 def explain(error: ValidationError) -> str:
-    """The faults of a model in one line, without the values: those may be secret or huge."""
+    """Return the validation errors of a model in one line, without the values: those may be secret or huge."""
     return "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'body'}: {fault['msg']}" for fault in error.errors()[:5])
 
 
 def header_of(data: bytes, headers: Mapping[str, str] = NO_HEADERS) -> tuple[Header, dict[str, Any]]:
-    """The attributes and the raw body. Raises `Undecodable`."""
-    fields, body = _opened(data, {name.lower(): value.strip() for name, value in headers.items()})
+    """Return the attributes and the raw body. Raises `Undecodable`."""
+    fields, body = _attributes_and_data(data, {name.lower(): value.strip() for name, value in headers.items()})
     content = fields.pop("datacontenttype", None)
     if content is not None and not JSON.fullmatch(str(content)):
         raise Undecodable("datacontenttype: must be JSON, as application/json is")
@@ -56,8 +56,8 @@ def header_of(data: bytes, headers: Mapping[str, str] = NO_HEADERS) -> tuple[Hea
     return header, cast("dict[str, Any]", body)
 
 
-def _opened(data: bytes, headers: Mapping[str, str]) -> tuple[dict[str, Any], Any]:
-    """Attributes and data, in whichever mode they came. Names of headers are in lower case."""
+def _attributes_and_data(data: bytes, headers: Mapping[str, str]) -> tuple[dict[str, Any], Any]:
+    """Return attributes and data, in whichever mode they came. Names of headers are in lower case."""
     structured = headers.get("content-type", "").lower().startswith(STRUCTURED)
     if not structured and f"{ATTRIBUTE}specversion" in headers:
         attributes = {
@@ -77,7 +77,7 @@ def _opened(data: bytes, headers: Mapping[str, str]) -> tuple[dict[str, Any], An
 
 
 def _unescaped(name: str, value: str) -> str:
-    """The attribute in a header: quotes taken off, then percent-decoded once."""
+    """Return the attribute in a header: quotes are removed, then it is percent-decoded once."""
     if len(value) > 1 and value[0] == value[-1] == '"':
         value = re.sub(r"\\(.)", r"\1", value[1:-1])
     try:
@@ -101,19 +101,19 @@ def _json(data: bytes) -> Any:
 
 
 def knows(event_type: str, version: int, events: Mapping[str, type[Event]] = EVENTS) -> bool:
-    """Whether this code can read that version of an event."""
+    """Return whether this code can read that version of an event."""
     model = events.get(event_type)
     return model is not None and version <= model.version
 
 
 def attributes_in(headers: Mapping[str, str], room: int) -> dict[str, str]:
-    """The headers that hold attributes, as ASCII; none of them when they take more characters than there is room."""
-    kept = {
+    """Return the headers that hold attributes, as ASCII; none of them when they take more than `room` characters."""
+    attributes = {
         name: value.encode("ascii", "backslashreplace").decode()
         for name, value in headers.items()
         if ATTRIBUTE_HEADER.fullmatch(name)
     }
-    return kept if sum(len(name) + len(value) for name, value in kept.items()) <= room else {}
+    return attributes if sum(len(name) + len(value) for name, value in attributes.items()) <= room else {}
 
 
 def decode(
@@ -124,7 +124,7 @@ def decode(
     events: Mapping[str, type[Event]] = EVENTS,
     steps: Steps = STEPS,
 ) -> Envelope[Event]:
-    """The event of one message, from its bytes, its subject and its headers.
+    """Return the event of one message, from its bytes, its subject and its headers.
 
     Raises `Undecodable` or `Poison` for what can never be read, `NewerVersion` for what newer code wrote.
     """

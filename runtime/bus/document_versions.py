@@ -1,7 +1,7 @@
-"""Which versions of documents are still wanted, as the log says: work on others is dropped before it is paid for.
+"""Find out from the log which versions of documents are obsolete: work on those is dropped before it is paid for.
 
-A version that is obsolete stays so. One that is wanted is asked about again after a second, whoever asks for it how
-often. A log that does not answer stops no work.
+A version that is obsolete stays so. Of any other version the log is asked at most once a second, however many callers
+ask. Work goes on while the log does not answer.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ UNHEARD = 10.0
 """Seconds for which a log that did not answer is not asked again."""
 
 KNOWN = 10_000
-"""Versions that are remembered, those asked for last."""
+"""Versions that are remembered: those asked for most recently."""
 
 
 @dataclass
@@ -53,9 +53,9 @@ class LogVersions:
         """See `DocumentVersions.obsolete`."""
         key = workspace, document.id, document.version
         async with self._locks.hold(["\x1f".join(map(str, key))]):
-            known, now = self._known.get(key), time.monotonic()
-            if known and (known.reason or now < known.at + self.look_again):
-                return known.reason
+            answer, now = self._known.get(key), time.monotonic()
+            if answer and (answer.reason or now < answer.at + self.look_again):
+                return answer.reason
             if now < self._unheard_until:
                 return None
             reason = await self._looked_up(workspace, document)
@@ -78,21 +78,21 @@ class LogVersions:
 
     async def _read(self, workspace: str, document: DocumentVersion) -> Obsolete | None:
         async def newest(kind: str) -> Message | None:
-            found = await self.log.newest(workspace, document.id, kind, exact=False)
-            return found if found and found.sequence > document.version else None
+            message = await self.log.newest(workspace, document.id, kind, exact=False)
+            return message if message and message.sequence > document.version else None
 
         if await newest(DocumentDeleted.type_name()):
             return "deleted"
         if (stopped := await newest(DocumentCancelled.type_name())) and _version(stopped) >= document.version:
             return "cancelled"
         # A newer text that cannot be cut replaces nothing, so its chunks are what counts.
-        if not await newest(DocumentAdded.type_name()) or not (cut := await newest(ChunksCreated.type_name())):
+        if not await newest(DocumentAdded.type_name()) or not (chunks := await newest(ChunksCreated.type_name())):
             return None
-        return "superseded" if _version(cut) > document.version else None
+        return "superseded" if _version(chunks) > document.version else None
 
 
 def _version(message: Message) -> int:
-    """The version of the document that chunks, or a cancellation, are of; 0 where that cannot be read."""
+    """Return the document version that a ChunksCreated or cancellation event names; 0 where that cannot be read."""
     try:
         event = decode(message.data, message.subject, message.headers).data
     except (Poison, NewerVersion):

@@ -18,7 +18,7 @@ from runtime.telemetry import traceparent_for
 def failure(
     stage: Stage, durable: str, message: Message, delivery: Delivery[Event] | None, error: Exception, time: datetime
 ) -> Envelope[Event] | None:
-    """The fact about this message; None where no document can be named, or about a failure itself."""
+    """Return the StageFailed event; None where no document can be named, or for a StageFailed message itself."""
     try:
         workspace, document, cause_type = subjects.split(message.subject)
     except ValueError:
@@ -27,7 +27,7 @@ def failure(
     if header is None or cause_type == StageFailed.type_name():
         return None
     event = delivery.event if delivery else None
-    claimed_id, file_path = ("", "") if event else _claimed(message, document)
+    claimed_id, file_path = ("", "") if event else _id_and_path(message, document)
     fact = StageFailed(
         stage=stage,
         document_id=event.aggregate_id if event else header.subject or claimed_id or document,
@@ -51,7 +51,7 @@ def failure(
 
 
 def _document(delivery: Delivery[Event] | None) -> DocumentVersion | None:
-    """The version of the document that an event speaks of."""
+    """Return the document version that an event names."""
     if delivery is None:
         return None
     event = delivery.event
@@ -59,15 +59,15 @@ def _document(delivery: Delivery[Event] | None) -> DocumentVersion | None:
 
 
 def _chunks(event: Event | None) -> tuple[ChunkRef, ...]:
-    """The chunks an event speaks of."""
-    named: Sequence[ChunkRef] = getattr(event, "chunks", None) or [c for c in [getattr(event, "chunk", None)] if c]
-    return tuple(ChunkRef(id=chunk.id, order=chunk.order) for chunk in named)
+    """Return the chunks that an event names."""
+    chunks: Sequence[ChunkRef] = getattr(event, "chunks", None) or [c for c in [getattr(event, "chunk", None)] if c]
+    return tuple(ChunkRef(id=chunk.id, order=chunk.order) for chunk in chunks)
 
 
 def _header(message: Message, workspace: str, document: str) -> Header | None:
-    """What can be said of an event that could not be decoded: its own attributes, as far as its subject bears them out.
+    """Return the header of an event that could not be decoded: those of its attributes that agree with its subject.
 
-    None where its subject names its workspace only by a hash, which nobody can tell back.
+    Returns None where its subject names its workspace only by a hash, which cannot be reversed.
     """
     try:
         header, _ = header_of(message.data, message.headers)
@@ -81,16 +81,16 @@ def _header(message: Message, workspace: str, document: str) -> Header | None:
     return header.model_copy(update={"subject": named})
 
 
-def _claimed(message: Message, document: str) -> tuple[str, str]:
-    """Id and name of the document as a body that could not be used has them; empty for what it has not.
+def _id_and_path(message: Message, document: str) -> tuple[str, str]:
+    """Return id and path of the document as an unusable body has them; empty strings for what it does not have.
 
-    The id only where the subject bears it out, for a list names documents by it.
+    The id is returned only where it agrees with the subject, because lists name documents by it.
     """
     try:
         _, body = header_of(message.data, message.headers)
     except Poison:
         return "", ""
     id, path = body.get("document_id"), body.get("file_path")
-    known = isinstance(id, str) and 0 < len(id) <= 512 and subjects.token(id) == document
-    shown = "".join(letter for letter in path if letter.isprintable()) if isinstance(path, str) else ""
-    return id if known and isinstance(id, str) else "", encodable(shown)[:1024]
+    is_valid = isinstance(id, str) and 0 < len(id) <= 512 and subjects.token(id) == document
+    file_path = "".join(letter for letter in path if letter.isprintable()) if isinstance(path, str) else ""
+    return id if is_valid and isinstance(id, str) else "", encodable(file_path)[:1024]

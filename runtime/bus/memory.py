@@ -84,7 +84,7 @@ class MemoryLog:
         return self.append(subject, encode(envelope), envelope.id)
 
     def append(self, subject: str, data: bytes, id: str, headers: Mapping[str, str] = NO_HEADERS) -> int:
-        """What `publish` does, for any bytes."""
+        """Append any bytes, as `publish` does with an encoded event."""
         if id in self.ids:
             return self.ids[id]
         if len(data) > declared_stream("KB_EVENTS").max_msg_size:
@@ -99,19 +99,19 @@ class MemoryLog:
 
     async def newest(self, workspace: str, about: str, event_type: str, *, exact: bool = True) -> Message | None:
         subject = names.subject(workspace, about, event_type)
-        found = [stored for stored in self.messages if stored.subject == subject]
-        return MemoryMessage(found[-1]) if found else None
+        matching = [stored for stored in self.messages if stored.subject == subject]
+        return MemoryMessage(matching[-1]) if matching else None
 
     async def following(self, after: int, subject: str) -> Message | None:
-        found = (stored for stored in self.messages[after:] if matches(stored.subject, [subject]))
-        return next(map(MemoryMessage, found), None)
+        matching = (stored for stored in self.messages[after:] if matches(stored.subject, [subject]))
+        return next(map(MemoryMessage, matching), None)
 
     async def last_sequence(self) -> int:
         return len(self.messages)
 
     async def last(self, workspace: str) -> int:
-        wanted = (names.of_workspace(workspace),)
-        return max((stored.sequence for stored in self.messages if matches(stored.subject, wanted)), default=0)
+        filters = (names.of_workspace(workspace),)
+        return max((stored.sequence for stored in self.messages if matches(stored.subject, filters)), default=0)
 
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
         return 0
@@ -119,13 +119,13 @@ class MemoryLog:
     async def read(
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
     ) -> AsyncGenerator[list[Message]]:
-        found: list[Message] = [MemoryMessage(m) for m in self.messages[after:] if matches(m.subject, subjects)]
-        for messages in batched(found, page):
+        matching: list[Message] = [MemoryMessage(m) for m in self.messages[after:] if matches(m.subject, subjects)]
+        for messages in batched(matching, page):
             yield messages
 
 
 def matches(subject: str, filters: Sequence[str]) -> bool:
-    """Whether a subject passes any of the filters; no filters let everything pass. `*` stands for one token."""
+    """Return whether a subject passes any of the filters; no filters let everything pass. `*` stands for one token."""
 
     def one(pattern: str) -> bool:
         tokens, wanted = subject.split("."), pattern.split(".")
@@ -179,9 +179,9 @@ class MemoryBlobs:
 
     async def parts(self, ref: BlobRef) -> Sequence[bytes]:
         data = self.texts.get(ref.sha256)
-        there = 0 if data is None else max(1, -(-len(data) // BLOB_PART))
-        if data is None or there < ref.parts:
-            raise Poison(f"part {there} of blob {ref.sha256} is not in KB_BLOBS")
+        available = 0 if data is None else max(1, -(-len(data) // BLOB_PART))
+        if data is None or available < ref.parts:
+            raise Poison(f"part {available} of blob {ref.sha256} is not in KB_BLOBS")
         data = data[: ref.parts * BLOB_PART]
         if hashlib.sha256(data).hexdigest() != ref.sha256:
             raise Poison(f"blob {ref.sha256} does not have the hash of its name")
@@ -221,12 +221,12 @@ class MemoryParkedEvents:
 
     async def changes(self, durable: str, after: int, most: int = 1000) -> list[ParkedRecord]:
         newest = {(entry.durable, entry.sequence): entry for entry in self.history}
-        found = [entry for entry in newest.values() if entry.revision > after and durable in {"*", entry.durable}]
-        return sorted(found, key=lambda entry: entry.revision)[:most]
+        records = [entry for entry in newest.values() if entry.revision > after and durable in {"*", entry.durable}]
+        return sorted(records, key=lambda entry: entry.revision)[:most]
 
     async def originals(self, events: Sequence[ParkedEvent]) -> list[Message]:
-        wanted = {event.sequence for event in events}
-        return [MemoryMessage(stored) for stored in self.log.messages if stored.sequence in wanted]
+        sequences = {event.sequence for event in events}
+        return [MemoryMessage(stored) for stored in self.log.messages if stored.sequence in sequences]
 
 
 @dataclass

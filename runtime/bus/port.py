@@ -1,4 +1,4 @@
-"""The ports of the bus: the log, the blobs beside it, the pointers to live generations, one delivered message."""
+"""The ports of the bus: the log, the blobs beside it, the active generations, one delivered message."""
 
 from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
@@ -28,17 +28,17 @@ class Message(Protocol):
     def headers(self) -> Mapping[str, str]: ...
     @property
     def sequence(self) -> int:
-        """Its place in the log."""
+        """Return its sequence in the log."""
         ...
 
     @property
     def attempt(self) -> int:
-        """1 for the first delivery."""
+        """Return the number of this delivery, 1 for the first."""
         ...
 
     @property
     def published_at(self) -> datetime:
-        """When the log took it."""
+        """Return when the log stored it."""
         ...
 
     async def ack(self) -> None:
@@ -63,16 +63,16 @@ class Delivery(Generic[E]):
     attempt: int
     published_at: datetime
     bugs: int = 0
-    """How often handling it has raised what nobody foresaw; outages do not count."""
+    """How often handling it has raised an unexpected error; outages do not count."""
 
     @property
     def event(self) -> E:
-        """The body."""
+        """Return the body."""
         return self.envelope.data
 
     @property
     def workspace(self) -> str:
-        """The tenant."""
+        """Return the workspace: the tenant."""
         return self.envelope.workspace
 
     @property
@@ -94,7 +94,7 @@ def version_deleted(delivery: Delivery[Event], event: DocumentDeleted) -> Docume
 
 
 def document_bounds(batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) -> list[dict[str, DocumentBounds]]:
-    """How far each document of the batch reaches, in rounds: older versions first, one of each document in a round."""
+    """Return the bounds of the batch's documents in rounds: older versions first, one of each document in a round."""
     versions: dict[str, dict[int, DocumentBounds]] = defaultdict(dict)
     for delivery in batch:
         event = delivery.event
@@ -105,22 +105,22 @@ def document_bounds(batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) 
                 event.document.version, event.chunk_count
             )
     rounds: list[dict[str, DocumentBounds]] = []
-    for document, found in versions.items():
-        for number, (_, extent) in enumerate(sorted(found.items())):
+    for document, bounds in versions.items():
+        for number, (_, extent) in enumerate(sorted(bounds.items())):
             rounds += [{}] if number == len(rounds) else []
             rounds[number][document] = extent
     return rounds
 
 
 Events = Sequence[Event] | AsyncGenerator[Event]
-"""What one delivery gives rise to. A generator is for more facts than should be in memory: they are published while
-it makes the next ones, and what it raises counts as raised by the handler. What was published by then stays true, for
-the event comes again and gives rise to the same facts.
+"""The events that one delivery results in. A generator is for more events than should be in memory: they are published
+while it makes the next ones, and an error it raises counts as raised by the handler. Events published by then stay
+valid, for the delivery is repeated and results in the same events.
 """
 
 
 class Handler(Protocol):
-    """Facts in, facts out: for each delivery the facts it gives rise to, in an order that never varies.
+    """Events in, events out: return for each delivery the events it results in, in an order that never varies.
 
     It writes its store idempotently; it neither publishes nor acknowledges. Raises `Retryable` or `Poison`.
     """
@@ -140,7 +140,7 @@ class Log(Protocol):
         ...
 
     async def dead_letter(self, message: Message, durable: str, reason: str) -> None:
-        """Keep a message raw in KB_DEAD with the reason; twice is once."""
+        """Store the raw message in KB_DEAD with the reason; repeats change nothing."""
         ...
 
     async def newest(self, workspace: str, about: str, event_type: str, *, exact: bool = True) -> Message | None:
@@ -153,7 +153,7 @@ class Log(Protocol):
     async def following(self, after: int, subject: str) -> Message | None:
         """The first event behind the sequence `after` whose subject fits; `*` stands for a token. None at the end.
 
-        Like `newest` it asks for no right but to look: a service may make no reader of its own.
+        Like `newest` it needs read permission only, because a service may not create consumers of its own.
         """
         ...
 
@@ -166,14 +166,14 @@ class Log(Protocol):
         ...
 
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
-        """A sequence up to which these durables (none named: all) have handled everything; 0: not known.
+        """Return a sequence up to which these durables (none: all) have handled everything; 0 if unknown.
 
-        What is acknowledged and parked is not handled; with a `workspace` only its own parked events count.
+        An event that is acknowledged and parked is not handled; with a `workspace` only its own parked events count.
         """
         ...
 
     def read(self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500) -> AsyncIterator[list[Message]]:
-        """Pages of messages behind `after`, in order, up to the end of the log at the time of the call."""
+        """Yield pages of messages behind `after`, in order, up to the end of the log at the time of the call."""
         ...
 
 
@@ -186,10 +186,10 @@ Obsolete = Literal["deleted", "superseded", "cancelled"]
 
 
 class DocumentVersions(Protocol):
-    """Which versions of documents are still wanted: asked before anything is paid for one."""
+    """Tells which versions of documents are obsolete: asked before any paid work on one."""
 
     async def obsolete(self, workspace: str, document: DocumentVersion) -> Obsolete | None:
-        """Why this version is not wanted any more; None while it is, or while that cannot be found out.
+        """Return why this version is not wanted any more; None while it is, or while that cannot be found out.
 
         Cheap: may be asked before each call of a model. What it says may be a second or two behind the log.
         """
@@ -197,10 +197,10 @@ class DocumentVersions(Protocol):
 
 
 class AllWanted:
-    """`DocumentVersions` for who pays nothing, such as a rebuild: every version is wanted."""
+    """`DocumentVersions` for callers that pay nothing, such as a rebuild: every version is wanted."""
 
     async def obsolete(self, workspace: str, document: DocumentVersion) -> Obsolete | None:
-        """None."""
+        """Return None."""
         return None
 
 
@@ -211,15 +211,15 @@ class Blobs(Protocol):
     """Immutable texts by their hash."""
 
     async def put(self, text: str) -> BlobRef:
-        """Keep the text. Twice is once; other bytes under its name are replaced. Raises `Unavailable`."""
+        """Store the text. Repeats change nothing; other bytes under its hash are replaced. Raises `Unavailable`."""
         ...
 
     async def get(self, ref: BlobRef) -> str:
-        """The text. Raises `Poison` when a part is missing or the hash differs."""
+        """Return the text. Raises `Poison` when a part is missing or the hash differs."""
         ...
 
     async def parts(self, ref: BlobRef) -> Sequence[bytes]:
-        """The UTF-8 bytes of the text, in the parts it is kept in. Raises what `get` raises.
+        """Yield the UTF-8 bytes of the text, in the parts it is stored in. Raises what `get` raises.
 
         As bytes a text takes up to a quarter of the memory that it takes as a string.
         """
@@ -228,7 +228,7 @@ class Blobs(Protocol):
 
 @dataclass(frozen=True)
 class GenerationState:
-    """Where one projection lives."""
+    """The active generation of one projection, the one before it, and the greatest number given out."""
 
     live: int = 1
     previous: int | None = None
@@ -245,7 +245,7 @@ class ActiveGenerations(Protocol):
     """The live generation of every projection, in one value that is replaced as a whole."""
 
     async def read(self) -> tuple[ProjectionGenerations, int]:
-        """The pointers and the revision to give to `write`; all generations are 1 before the first write."""
+        """Return the active generations and the revision for `write`; all are 1 before the first write."""
         ...
 
     async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
@@ -253,9 +253,10 @@ class ActiveGenerations(Protocol):
         ...
 
     async def live(self, *needed: Projection) -> Generations:
-        """The generations to read from and write to now.
+        """Return the generations to read from and write to now.
 
-        `needed`: those that will be read, none named: all. Whoever watches the stores raises `StoreBehind` for them.
+        `needed` names the projections that will be read, none means all. An implementation that watches the stores
+        raises `StoreBehind` when one of them has lost data.
         """
         ...
 
@@ -264,13 +265,13 @@ class SharedValues(Protocol):
     """Small values that processes share for a while, each replaced as a whole under its key. Not truth: may be lost."""
 
     async def read(self, key: str) -> tuple[bytes, int]:
-        """The value and the revision to give to `write`; empty and 0 when there is none. Raises `Unavailable`."""
+        """Return the value and the revision for `write`; empty and 0 when there is none. Raises `Unavailable`."""
         ...
 
     async def write(self, key: str, value: bytes, revision: int) -> bool:
-        """Replace it if it still has that revision. False: somebody was faster. Raises `Unavailable`."""
+        """Replace it if it still has that revision; False if another process was faster. Raises `Unavailable`."""
         ...
 
     async def keys(self) -> list[str]:
-        """The keys that have a value. Raises `Unavailable`."""
+        """Return the keys that have a value. Raises `Unavailable`."""
         ...

@@ -1,7 +1,8 @@
-"""The one edge between the log and a handler: decode, handle, publish what it returned, acknowledge.
+"""The event processor between the log and a handler: decode, handle, publish the results, acknowledge.
 
-What may succeed later is delivered again with a growing delay. What never can becomes a StageFailed fact and is kept
-raw in KB_DEAD. A batch that fails as a whole is handled again one by one, so no message suffers for its neighbours.
+A message that may succeed later is delivered again with a growing delay. One that never can is reported by a
+StageFailed event and stored raw in KB_DEAD. A batch that fails as a whole is handled again one by one, so no message
+suffers for its neighbours.
 """
 
 import asyncio
@@ -41,7 +42,7 @@ own would wait for the same time limit; but one whose own content is the trouble
 
 
 def each(handle: Callable[[Delivery[Any], Generations], Awaitable[Events]]) -> Handler:
-    """A handler of one fact as a handler of batches."""
+    """Return a handler of batches that calls a handler of one event."""
 
     async def handle_each(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Events]:
         return [await handle(delivery, generations) for delivery in batch]
@@ -50,13 +51,13 @@ def each(handle: Callable[[Delivery[Any], Generations], Awaitable[Events]]) -> H
 
 
 PUBLISHES_AT_ONCE = 64
-"""Facts of one batch that are on their way to the log at once."""
+"""Events of one batch that are being published at once."""
 OUTAGES = (Unavailable, RateLimited)
 """Errors that every message of a batch would meet."""
 
 
 def _cause(error: Exception) -> str:
-    """What failures are counted by: an outage, a version, or an error that nobody foresaw."""
+    """Return the cause to count a failure by: an outage, a version, or an unexpected error."""
     return "newer" if isinstance(error, NewerVersion) else "retry" if isinstance(error, Retryable) else "bug"
 
 
@@ -186,7 +187,7 @@ class EventProcessor:
             await self._retry_later(message, error)
 
     def _is_given_up(self, message: Message, error: Exception) -> bool:
-        """Whether an error nobody foresaw has come as often as it may. Outages before it do not count."""
+        """Return whether an unexpected error has come as often as it may. Outages before it do not count."""
         if self.attempts.of(message.sequence).get(_cause(error), 0) + 1 < BUG_ATTEMPTS:
             return False
         logger.error("gave up after repeated failures", durable=self.durable.name, exc_info=error)
@@ -255,7 +256,7 @@ class EventProcessor:
 
 
 async def _wait_for_room(under_way: set[asyncio.Task[int]]) -> set[asyncio.Task[int]]:
-    """Those that go on, less than a window of them. Raises what one of the others raised."""
+    """Wait until fewer than a window of tasks run, and return those. Raises the error of a finished one."""
     if len(under_way) >= PUBLISHES_AT_ONCE:
         await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
     for task in under_way:

@@ -29,9 +29,9 @@ V = TypeVar("V")
 
 
 class Added(NamedTuple):
-    """Where a document stands in the log. `is_new` is False when this very text stood there already.
+    """The sequence of a document in the log. `is_new` is False when the log had this very text already.
 
-    `track_id` is that of the event that stands there, `at` its time in microseconds since 1970: greater than that of
+    `track_id` is that of the stored event, `at` its time in microseconds since 1970: greater than that of
     every earlier version of the document.
     """
 
@@ -44,7 +44,7 @@ class Added(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Submission:
-    """A document as somebody hands it in: a text, or `knowledge` instead of one."""
+    """A document as a client submits it: a text, or `knowledge` instead of one."""
 
     text: str = ""
     knowledge: CustomKnowledge | None = None
@@ -99,9 +99,9 @@ async def add_document(
     content, knowledge = submission.validated_content(), submission.knowledge
     file_path = validated_name(encodable(submission.file_path)) or UNKNOWN_SOURCE
     name = encodable(submission.id or "") or document_id(content if knowledge else sanitize(content), file_path)
-    before, there, at = await _current_version(log, workspace, name)
-    if there and _hash(there) == sha256(content):
-        return Added(name, before, is_new=False, track_id=there.track_id or "", at=microseconds(at))
+    before, current, at = await _current_version(log, workspace, name)
+    if current and _hash(current) == sha256(content):
+        return Added(name, before, is_new=False, track_id=current.track_id or "", at=microseconds(at))
     blob = await blobs.put(content) if not knowledge and len(content.encode()) > INLINE_LIMIT else None
     # What stood before is part of the id: a text that comes back after another one is a new event.
     cause = f"{workspace}/key/{key}" if key else f"{workspace}/{name}/{before}/{sha256(content)}"
@@ -115,14 +115,14 @@ async def add_document(
     )
     sequence = await log.publish(envelope)
     if key:
-        return await _stands_at(log, sequence, envelope)
+        return await _added_at_sequence(log, sequence, envelope)
     return Added(name, sequence, True, submission.track_id or "", _time(envelope))
 
 
 async def current_content_hash(log: Log, *, workspace: str, id: str) -> str | None:
     """SHA-256 of what the document says now; None when the log has none of that id, or it is deleted."""
-    _, there, _ = await _current_version(log, workspace, id)
-    return _hash(there) if there else None
+    _, current, _ = await _current_version(log, workspace, id)
+    return _hash(current) if current else None
 
 
 def content_hash(text: str) -> str:
@@ -133,20 +133,20 @@ def content_hash(text: str) -> str:
 async def reprocess_document(log: Log, *, workspace: str, id: str, version: int, source: str) -> Added | None:
     """Publish what the document says in this version as a new one, so that everything is done again.
 
-    None where the log has none of that id, or something newer than that version. Raises `Unavailable`.
+    Returns None where the log has no document of that id, or something newer than that version. Raises `Unavailable`.
     """
-    before, there, at = await _current_version(log, workspace, id)
-    if there is None or before != version:
+    before, current, at = await _current_version(log, workspace, id)
+    if current is None or before != version:
         return None
     envelope: Envelope[Event] = wrap(
-        there,
+        current,
         id=event_id(f"{workspace}/{id}/{before}/again", "DocumentAdded"),
         source=source,
         workspace=workspace,
         time=_after(at),
         lineage=Lineage(traceparent=traceparent_for()),
     )
-    return Added(id, await log.publish(envelope), True, there.track_id or "", _time(envelope))
+    return Added(id, await log.publish(envelope), True, current.track_id or "", _time(envelope))
 
 
 async def delete_document(
@@ -176,14 +176,14 @@ async def delete_document(
 
 
 async def cancel_document(log: Log, *, workspace: str, id: str, editor: str, source: str) -> DocumentVersion | None:
-    """Publish that work on the document's version that stands now is to stop; None where there is none.
+    """Publish a cancellation of the work on the document's current version; return None where there is none.
 
-    Twice is once. Raises `Unavailable`.
+    Repeats change nothing. Raises `Unavailable`.
     """
-    before, there, at = await _current_version(log, workspace, id)
-    if there is None:
+    before, current, at = await _current_version(log, workspace, id)
+    if current is None:
         return None
-    version = DocumentVersion(id=id, version=before, added_at=at, file_path=there.file_path)
+    version = DocumentVersion(id=id, version=before, added_at=at, file_path=current.file_path)
     envelope: Envelope[Event] = wrap(
         DocumentCancelled(document=version, editor=editor[:256]),
         id=event_id(f"{workspace}/{id}/{before}", "DocumentCancelled"),
@@ -216,7 +216,7 @@ async def edit_graph(log: Log, *, workspace: str, edit: GraphEdited, source: str
 
 
 def _validated(make: Callable[[], V]) -> V:
-    """What it makes; InvalidInput with the reason when the contracts forbid it."""
+    """Return the result of the constructor; raise InvalidInput with the reason when the contracts forbid it."""
     try:
         return make()
     except ValidationError as error:
@@ -260,14 +260,14 @@ async def _current_version(log: Log, workspace: str, name: str) -> _CurrentVersi
     return _CurrentVersion(before, envelope.data, envelope.time or added.published_at)
 
 
-async def _stands_at(log: Log, sequence: int, envelope: Envelope[Event]) -> Added:
-    """What stands where the log says that an event with this id stands: it may be an earlier one."""
+async def _added_at_sequence(log: Log, sequence: int, envelope: Envelope[Event]) -> Added:
+    """Read the event at the sequence that the log returned for this id: it may be an earlier one."""
     message = await log.following(sequence - 1, subjects.ALL)
     assert message is not None
-    there = decode(message.data, message.subject, message.headers)
-    assert isinstance(there.data, DocumentAdded)
-    is_new, at = there.time == envelope.time, microseconds(there.time or message.published_at)
-    return Added(there.data.document_id, sequence, is_new, there.data.track_id or "", at)
+    stored = decode(message.data, message.subject, message.headers)
+    assert isinstance(stored.data, DocumentAdded)
+    is_new, at = stored.time == envelope.time, microseconds(stored.time or message.published_at)
+    return Added(stored.data.document_id, sequence, is_new, stored.data.track_id or "", at)
 
 
 def _after(at: datetime) -> datetime:
@@ -282,7 +282,7 @@ def _time(envelope: Envelope[Event]) -> int:
 
 
 def _hash(event: DocumentAdded) -> str:
-    """SHA-256 of the text or the knowledge."""
+    """Return the SHA-256 of the text or the knowledge."""
     if event.blob:
         return event.blob.sha256
     return sha256(event.knowledge.model_dump_json() if event.knowledge else event.text or "")

@@ -1,4 +1,4 @@
-"""Why messages come again: the last error of each, as long as it waits for its next delivery."""
+"""Keep why messages are retried: the last error of each, as long as it waits for its next delivery."""
 
 import time
 from dataclasses import dataclass, field
@@ -21,18 +21,18 @@ class RetryReasons:
     _last: dict[int, tuple[float, str]] = field(default_factory=dict[int, tuple[float, str]])
 
     def failed(self, sequence: int, error: Exception, delay: float) -> None:
-        """The message will come again in so many seconds."""
+        """Note that the message will be delivered again in `delay` seconds."""
         if len(self._last) >= MOST:
             self._last.clear()
         self._last.pop(sequence, None)
         self._last[sequence] = time.monotonic() + delay + OVERDUE, self._shown(error)
 
     def settled(self, sequence: int) -> None:
-        """It comes no more."""
+        """Note that the message will not be delivered again."""
         self._last.pop(sequence, None)
 
     async def note(self) -> str | None:
-        """The last reason, and of how many events; None while none comes again."""
+        """Return the last reason, and for how many events; None while no message waits for a retry."""
         now = time.monotonic()
         self._last = {sequence: one for sequence, one in self._last.items() if one[0] > now}
         if not self._last:
@@ -41,7 +41,7 @@ class RetryReasons:
         return f"{len(self._last)} come again, the last of them event {sequence}: {reason}"
 
     def _shown(self, error: Exception) -> str:
-        # What nobody foresaw may hold anything, a document's text too.
+        # The text of an unexpected error may hold anything, a document's text too.
         if self.public or not isinstance(error, Retryable):
             return f"{type(error).__name__} (the service's log has it all)"
         return f"{type(error).__name__}: {error!s:.{SHOWN}}"

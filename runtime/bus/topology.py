@@ -21,7 +21,7 @@ from contracts.topology import BUCKETS, CONSUMERS, STREAMS, Bucket, Consumer, St
 
 
 def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
-    """What the server is told about a stream."""
+    """Return the server's configuration of a stream."""
     return StreamConfig(
         name=stream.name,
         description=stream.why,
@@ -41,7 +41,7 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
         allow_msg_ttl=stream.message_ttl,
         deny_purge=False,  # erasing one document's history is a purge of its subject
         allow_direct=True,
-        # Said although they are the server's defaults: what is not said is not compared, and each loses events.
+        # Set although they are the server's defaults: fields that are not set are not compared, and each loses events.
         max_msgs=-1,
         no_ack=False,
         sealed=False,
@@ -50,9 +50,9 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
 
 
 def durable_config(durable: Consumer) -> ConsumerConfig:
-    """What the server is told about a durable.
+    """Return the server's configuration of a durable.
 
-    Deliveries have no limit: giving up is the edge's decision, and never silent.
+    Deliveries have no limit: giving up is the event processor's decision, and never silent.
     """
     return ConsumerConfig(
         durable_name=durable.name,
@@ -64,7 +64,7 @@ def durable_config(durable: Consumer) -> ConsumerConfig:
         max_ack_pending=durable.max_ack_pending,
         filter_subject=durable.filters[0] if len(durable.filters) == 1 else None,
         filter_subjects=list(durable.filters) if len(durable.filters) > 1 else None,
-        # Said although they are the server's defaults: what is not said is not compared, and each loses events.
+        # Set although they are the server's defaults: fields that are not set are not compared, and each loses events.
         deliver_subject="",
         backoff=[],
         inactive_threshold=0.0,
@@ -74,11 +74,11 @@ def durable_config(durable: Consumer) -> ConsumerConfig:
 
 
 def _differences(name: str, wanted: StreamConfig | ConsumerConfig, found: StreamConfig | ConsumerConfig) -> list[str]:
-    """The fields we set that the server has otherwise. An empty value and an absent one are the same."""
-    told = [(field.name, getattr(wanted, field.name), getattr(found, field.name)) for field in fields(wanted)]
+    """Return the fields we set in which the server differs. An empty value and an absent one are the same."""
+    values = [(field.name, getattr(wanted, field.name), getattr(found, field.name)) for field in fields(wanted)]
     return [
         f"{name}: {field} is {_shown(has)}, declared {_shown(wants)}"
-        for field, wants, has in told
+        for field, wants, has in values
         if wants is not None and (wants or None) != (has or None)
     ]
 
@@ -92,72 +92,72 @@ async def apply(jetstream: JetStreamContext, replicas: int = 1) -> list[str]:
 
     Raises the server's APIError where a difference cannot be changed in place (retention, storage).
     """
-    done: list[str] = []
+    changes: list[str] = []
     for stream in STREAMS:
-        wanted = stream_config(stream, replicas)
+        config = stream_config(stream, replicas)
         try:
-            found = (await jetstream.stream_info(stream.name)).config
+            current = (await jetstream.stream_info(stream.name)).config
         except NotFoundError:
-            await jetstream.add_stream(wanted)
-            done.append(f"created stream {stream.name}")
+            await jetstream.add_stream(config)
+            changes.append(f"created stream {stream.name}")
             continue
-        if differences := _differences(stream.name, wanted, found):
-            await jetstream.update_stream(wanted)
-            done += [f"changed {difference}" for difference in differences]
+        if differences := _differences(stream.name, config, current):
+            await jetstream.update_stream(config)
+            changes += [f"changed {difference}" for difference in differences]
     for durable in CONSUMERS:
         wanted_durable = durable_config(durable)
         try:
             has = (await jetstream.consumer_info(durable.stream, durable.name)).config
         except NotFoundError:
             await jetstream.add_consumer(durable.stream, wanted_durable)
-            done.append(f"created durable {durable.name}")
+            changes.append(f"created durable {durable.name}")
             continue
         if differences := _differences(durable.name, wanted_durable, has):
             await jetstream.add_consumer(durable.stream, wanted_durable)
-            done += [f"changed {difference}" for difference in differences]
+            changes += [f"changed {difference}" for difference in differences]
     for bucket in await _missing(jetstream):
         await jetstream.create_key_value(
             KeyValueConfig(
                 bucket.name, description=bucket.why, history=bucket.history, ttl=bucket.ttl, replicas=replicas
             )
         )
-        done.append(f"created bucket {bucket.name}")
-    return done + await _without_rollups(jetstream)
+        changes.append(f"created bucket {bucket.name}")
+    return changes + await _without_rollups(jetstream)
 
 
 async def _without_rollups(jetstream: JetStreamContext) -> list[str]:
     """Have no message replace all keys of a bucket: whoever may write one key could empty it (`Nats-Rollup: all`)."""
-    done: list[str] = []
+    changes: list[str] = []
     for bucket in BUCKETS:
         config = (await jetstream.stream_info(f"KV_{bucket.name}")).config
         if config.allow_rollup_hdrs:
             await jetstream.update_stream(config.evolve(allow_rollup_hdrs=False))
-            done.append(f"changed bucket {bucket.name}: no key replaces the others")
-    return done
+            changes.append(f"changed bucket {bucket.name}: no key replaces the others")
+    return changes
 
 
 async def _missing(jetstream: JetStreamContext) -> list[Bucket]:
-    found: list[Bucket] = []
+    buckets: list[Bucket] = []
     for bucket in BUCKETS:
         try:
             await jetstream.key_value(bucket.name)
         except NotFoundError:
-            found.append(bucket)
-    return found
+            buckets.append(bucket)
+    return buckets
 
 
 async def check(
     jetstream: JetStreamContext, durables: tuple[Consumer, ...] = CONSUMERS, replicas: int = 1
 ) -> list[str]:
-    """Where the server differs from the declaration; empty when it does not."""
+    """Return where the server differs from the declaration; empty when it does not."""
     problems: list[str] = []
     for stream in STREAMS:
         try:
-            found = (await jetstream.stream_info(stream.name)).config
+            current = (await jetstream.stream_info(stream.name)).config
         except NotFoundError:
             problems.append(f"stream {stream.name} does not exist")
         else:
-            problems += _differences(stream.name, stream_config(stream, replicas), found)
+            problems += _differences(stream.name, stream_config(stream, replicas), current)
     for durable in durables:
         try:
             has = (await jetstream.consumer_info(durable.stream, durable.name)).config

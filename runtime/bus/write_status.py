@@ -11,11 +11,11 @@ EVENTS = "KB_EVENTS"
 
 @dataclass
 class WriteStatus:
-    """Shared by the log and whoever watches it. As it is made, every write is allowed.
+    """Shared by the log and its watcher. Initially every write is allowed.
 
     `refused` is the reason why none is, empty when they are. `seen` is the end of the log at the last look, `highest`
     the greatest sequence that was ever seen or confirmed. `unconfirmed` holds, for each stream whose last write had no
-    answer, since when. Until `watched`, nobody looks at the log.
+    answer, since when. `watched` is False while nobody looks at the log.
     """
 
     refused: str = ""
@@ -23,20 +23,20 @@ class WriteStatus:
     highest: int = 0
     watched: bool = False
     absences: int = 0
-    """How often the bus was away."""
+    """How often the connection to the bus was lost."""
     checked: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set while the log was looked at since the bus was away last."""
+    """Set while the log was checked since the connection was last lost."""
     returned: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when the bus is back: to be looked at at once."""
+    """Set when the connection is back: the log is to be checked at once."""
     unconfirmed: dict[str, float] = field(default_factory=dict[str, float])
 
     async def disconnected(self) -> None:
-        """The bus is away: nothing is written until the log was looked at again."""
+        """Note that the connection was lost: nothing is written until the log was checked again."""
         self.absences += 1
         self.checked.clear()
 
     async def reconnected(self) -> None:
-        """The bus is back."""
+        """Note that the connection is back."""
         self.returned.set()
 
     async def allow(self, stream: str, seconds: float) -> None:
@@ -60,15 +60,15 @@ class WriteStatus:
             raise LogDamaged(self.refused)
 
     def confirmed(self, stream: str) -> None:
-        """The stream has answered to a write."""
+        """Note that the stream has confirmed a write."""
         self.unconfirmed.pop(stream, None)
 
     def silent(self, stream: str) -> None:
-        """A write to the stream had no answer."""
+        """Note that a write to the stream had no answer."""
         self.unconfirmed.setdefault(stream, time.monotonic())
 
     def appended(self, sequence: int, before: int) -> None:
-        """An event was written at `sequence`; before it was sent, the log had been seen to reach `before`.
+        """Note that an event was written at `sequence`; before it was sent, the log had been seen to reach `before`.
 
         Raises `LogDamaged` when that sequence was taken before.
         """
@@ -78,7 +78,7 @@ class WriteStatus:
             raise LogDamaged(self.refused)
 
     async def problem(self) -> str | None:
-        """What keeps writes from being confirmed, for a health page."""
+        """Return why writes are not confirmed, for a health page."""
         now = time.monotonic()
         silent = [f"{name} has confirmed nothing for {now - since:.0f} s" for name, since in self.unconfirmed.items()]
         return f"{'; '.join(silent)}: make room on the bus's disk, then start the bus again" if silent else None

@@ -1,6 +1,6 @@
 """The last resort among embedders: hashed words, pairs of words and letters. It compares spelling, not meaning.
 
-It has NO semantic ability: `car` and `automobile` are strangers to it. It finds passages that share words with the
+It has NO semantic ability: `car` and `automobile` are unrelated to it. It finds passages that share words with the
 question (also inflected or misspelt, and Chinese by pairs of characters), needs no package and no model, and is
 deterministic on every machine. For tests, and where no other embedder can run.
 """
@@ -43,15 +43,15 @@ class LexicalEmbedder:
         self.dimension = dimension
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector per text, in order. Long lists are worked off beside the event loop."""
+        """Return one vector per text, in order. Long lists are embedded outside the event loop."""
         return await asyncio.to_thread(lambda: [vector(text, self.dimension) for text in texts])
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing: no connection is open."""
 
 
 def vector(text: str, dimension: int) -> Vector:
-    """The vector of one text: `dimension` numbers of length 1."""
+    """Return the vector of one text: `dimension` numbers of length 1."""
     sums = [0.0] * dimension
     for feature, weight in _features(text):
         hashed = zlib.crc32(feature.encode("utf-8", "surrogatepass"))
@@ -78,7 +78,7 @@ def _features(text: str) -> Iterator[tuple[str, float]]:
 
 
 def _words(text: str) -> list[str]:
-    """Words, cut at 64 letters; Han and kana as pairs of characters, single ones where they stand alone."""
+    """Return words, cut at 64 letters; Han and kana as pairs of characters, single ones where they stand alone."""
     words: list[str] = []
     for match in _WORD.finditer(text):
         word = match[0]

@@ -131,13 +131,13 @@ def fair_shares(calls: int, shares: Mapping[str, Lease]) -> dict[str, int]:
     """
     scarce = len(shares) > calls
     order = sorted(shares, key=lambda name: (shares[name].served if scarce else 0.0, name))
-    given = dict.fromkeys(order, 0)
+    shares_given = dict.fromkeys(order, 0)
     left = calls
-    while left and (unsatisfied := [name for name in order if given[name] < shares[name].want]):
+    while left and (unsatisfied := [name for name in order if shares_given[name] < shares[name].want]):
         for name in unsatisfied[:left]:
-            given[name] += 1
+            shares_given[name] += 1
         left -= min(left, len(unsatisfied))
-    return given
+    return shares_given
 
 
 def reserve(state: ProviderState, limits: Limits, demand: Demand, now: float) -> Reservation | None:

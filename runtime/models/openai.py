@@ -36,7 +36,7 @@ class OpenAiChat:
         )
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
-        """The whole answer. `json`: ask for a JSON object."""
+        """Return the whole answer. `json`: ask for a JSON object."""
         options: dict[str, Any] = {"response_format": {"type": "json_object"}} if json else {}
         return await self._endpoint.tried(lambda: self._complete(messages, options))
 
@@ -51,18 +51,18 @@ class OpenAiChat:
             usage = _usage(getattr(answer, "usage", None))
             self._learn(call, usage)
         _check_refusal(self.model, choice.message, choice.finish_reason)
-        cut = choice.finish_reason == "length"
+        is_truncated = choice.finish_reason == "length"
         text = choice.message.content or ""
         if text.strip():
-            return Completion(text, usage, cut)
-        if cut:
+            return Completion(text, usage, is_truncated)
+        if is_truncated:
             raise ModelRefused(
                 f"{self.model} gave an empty answer that reached its length limit: choose another LLM_MODEL", "length"
             )
         raise EmptyAnswer(f"{self.model} gave an empty answer")
 
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
-        """The answer in pieces. Closing the iterator closes the connection, so the provider stops writing."""
+        """Yield the answer in pieces. Closing the iterator closes the connection, so the provider stops writing."""
         empty = True
         async with self._endpoint.call(self._estimate(messages), streaming=True):
             answer = cast(
@@ -83,7 +83,7 @@ class OpenAiChat:
             raise Unavailable(f"{self.model} gave an empty answer")
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._endpoint.close()
 
     def _request(self, messages: Sequence[Message]) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def _check_refusal(model: str, said: Any, finish_reason: str | None) -> None:
 
 
 def _usage(usage: Any) -> TokenUsage:
-    """What the provider counted; providers leave any part of it out."""
+    """Return the token counts of the provider; providers leave any part of them out."""
     details = getattr(usage, "prompt_tokens_details", None)
     return TokenUsage(
         prompt=getattr(usage, "prompt_tokens", None) or 0,
@@ -120,5 +120,5 @@ def _usage(usage: Any) -> TokenUsage:
 
 
 def encodable(text: str) -> str:
-    """The text without lone surrogates, which no request can carry."""
+    """Return the text without lone surrogates, which no request can carry."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -26,7 +26,7 @@ BATCH = 10
 """Texts a call, unless a setting says otherwise."""
 
 CONTROL = "The quick brown fox jumps over the lazy dog."
-"""A text that every model can embed: what comes for it says whether the provider is well."""
+"""A text that every model can embed: its result shows whether the provider works."""
 
 
 NOT_JSON = "json: unsupported value"
@@ -34,11 +34,11 @@ NOT_JSON = "json: unsupported value"
 
 
 class UnusableVectors(Unavailable):
-    """The provider answered, and what it gave for these texts cannot be used."""
+    """The provider answered, but its vectors for these texts cannot be used."""
 
 
 class _SeveralRefused(Poison):
-    """The provider is well, and gave nothing usable for several texts together."""
+    """The provider works, but returned nothing usable for several texts together."""
 
 
 class OpenAiEmbedder:
@@ -60,26 +60,26 @@ class OpenAiEmbedder:
         self._endpoint, self._batch, self._cut = endpoint, batch, cut
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector per text, in order. When one call fails, the others are cancelled."""
+        """Return one vector per text, in order. When one call fails, the others are cancelled."""
         sent = [self._cut(encodable(text)) if text.strip() else " " for text in texts]
         distinct = list(dict.fromkeys(sent))
         tasks = [asyncio.create_task(self._batched(batch)) for batch in batched(distinct, self._batch)]
         try:
-            made = [vector for vectors in await asyncio.gather(*tasks) for vector in vectors]
+            embeddings = [vector for vectors in await asyncio.gather(*tasks) for vector in vectors]
         finally:
             for task in tasks:
                 task.cancel()
             # Their turns are given back before anybody tries again.
             await asyncio.gather(*tasks, return_exceptions=True)
-        vectors = dict(zip(distinct, made, strict=True))
+        vectors = dict(zip(distinct, embeddings, strict=True))
         return [vectors[text] for text in sent]
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._endpoint.close()
 
     async def _batched(self, texts: list[str]) -> list[Vector]:
-        """One vector per text, asked for in one call; text by text where the texts do not go together."""
+        """Return one vector per text, asked for in one call; text by text where the texts do not go together."""
         try:
             return await self._endpoint.tried(lambda: self._embed(texts))
         except _SeveralRefused as error:
@@ -89,20 +89,20 @@ class OpenAiEmbedder:
     async def _embed(self, texts: list[str]) -> list[Vector]:
         async with self._endpoint.call(estimated(texts)) as call:
             try:
-                return await self._asked(texts, call)
+                return await self._request(texts, call)
             except UnusableVectors as error:
                 first = error
-            # All in one turn, so that the provider is told well or ill once, by what it gives for our own text.
-            await self._asked([CONTROL], call)
+            # All in one turn, so that one success or failure is recorded, by the result for our own text.
+            await self._request([CONTROL], call)
             if len(texts) > 1:
                 raise _SeveralRefused(str(first)) from None
             try:
-                return await self._asked(texts, call)
+                return await self._request(texts, call)
             except UnusableVectors as error:
                 raise Poison(f"{error}; other texts it embeds, and not {texts[0]!r:.80}") from None
 
-    async def _asked(self, texts: list[str], call: Call) -> list[Vector]:
-        """The answer to one request. Raises `UnusableVectors` for what no store should ever see."""
+    async def _request(self, texts: list[str], call: Call) -> list[Vector]:
+        """Return the vectors of one request. Raises `UnusableVectors` for vectors that no store should hold."""
         # Only these models can shorten their vectors, and others refuse the parameter.
         options: dict[str, Any] = {"dimensions": self.dimension} if "text-embedding-3" in self.model else {}
         # Read by us, for the client looks at each number by itself: 7 ms for three texts of 1,536 numbers.
@@ -120,25 +120,25 @@ class OpenAiEmbedder:
             raise Unavailable(f"{self.model} did not answer in the OpenAI format; check EMBEDDING_BASE_URL")
         if (cost := _tokens(body)) is not None:
             call.cost = (call.cost or 0) + cost
-        return self._checked(cast(list[Any], items), len(texts))
+        return self._check_vectors(cast(list[Any], items), len(texts))
 
-    def _checked(self, items: list[Any], count: int) -> list[Vector]:
-        """The vectors in the order of the texts. Raises for what no store should ever see."""
+    def _check_vectors(self, items: list[Any], count: int) -> list[Vector]:
+        """Return the vectors in the order of the texts. Raises for vectors that no store should hold."""
         if len(items) != count:
             raise UnusableVectors(
                 f"{self.model} gave {len(items)} vectors for {count} texts: "
                 "lower EMBEDDING_BATCH_NUM or choose another EMBEDDING_MODEL"
             )
-        made = [cast(dict[str, Any], item) if isinstance(item, dict) else {} for item in items]
-        places = [item.get("index") for item in made]
+        entries = [cast(dict[str, Any], item) if isinstance(item, dict) else {} for item in items]
+        places = [item.get("index") for item in entries]
         if any(place is not None for place in places):
             if sorted(place if isinstance(place, int) else -1 for place in places) != list(range(count)):
                 raise UnusableVectors(
                     f"{self.model} numbered its {count} vectors {places!s:.60}: nobody can tell which text each "
                     "is of; set EMBEDDING_BATCH_NUM to 1 or choose another EMBEDDING_MODEL"
                 )
-            made.sort(key=lambda item: item["index"])
-        return [self._unit(item.get("embedding")) for item in made]
+            entries.sort(key=lambda item: item["index"])
+        return [self._unit(item.get("embedding")) for item in entries]
 
     def _unit(self, values: Any) -> Vector:
         numbers = cast(list[Any], values) if isinstance(values, list) else []
@@ -162,7 +162,7 @@ class OpenAiEmbedder:
 
 
 def _body(content: bytes) -> dict[str, Any]:
-    """The answer, empty where it is no JSON object."""
+    """Return the answer, empty where it is no JSON object."""
     try:
         body = json.loads(content)  # which also reads the NaN that some servers send
     except (ValueError, RecursionError):
@@ -171,7 +171,7 @@ def _body(content: bytes) -> dict[str, Any]:
 
 
 def _tokens(body: Mapping[str, Any]) -> int | None:
-    """What the call cost, where the provider says it."""
+    """Return the tokens of the call, where the provider reports them."""
     usage = body.get("usage")
     total = cast(dict[str, Any], usage).get("total_tokens") if isinstance(usage, dict) else None
     return total if isinstance(total, int) else None

@@ -79,7 +79,7 @@ class Endpoint:
                         yield call
 
     async def tried(self, once: Callable[[], Awaitable[T]]) -> T:
-        """The result of a call that is repeated a few times, unless the provider asks for a longer wait."""
+        """Return the result of a call that is repeated a few times, unless the provider asks for a longer wait."""
 
         def again(error: Exception) -> bool:
             return isinstance(error, Retryable) and (error.retry_after or 0.0) <= REPETITIONS.longest
@@ -87,13 +87,13 @@ class Endpoint:
         return await REPETITIONS.retry(once, again, self._retries + 1)
 
     async def close(self) -> None:
-        """Let go of connections, and of turns."""
+        """Close the connections, and release the turns."""
         await self._limiter.close()
         await self.client.close()
 
     @contextmanager
     def _translated(self) -> Generator[None]:
-        """Errors of the client as ours, without their cause: it holds the request, and with it the key."""
+        """Translate errors of the client to ours, without their cause: it holds the request, and with it the key."""
         try:
             yield
         except ServiceError:
@@ -140,7 +140,7 @@ class Endpoint:
         return ModelRefused(f"{self._name} refused the request (HTTP {status}): {reason}", "request")
 
     def _reason(self, error: Exception) -> str:
-        """What the provider said, bounded, on one line, without secrets should they have been repeated there."""
+        """Return the provider's message, bounded, on one line, without secrets should they have been repeated there."""
         text = str(error)
         for secret in self._secrets:
             text = text.replace(secret, "***")
@@ -148,7 +148,7 @@ class Endpoint:
 
 
 def estimated(texts: list[str]) -> int:
-    """About how many tokens the texts have: a cautious guess, for no tokenizer is that of every model."""
+    """Estimate how many tokens the texts have: a cautious guess, for no tokenizer is that of every model."""
     return sum(len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN + 4 for text in texts)
 
 

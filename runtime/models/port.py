@@ -1,4 +1,4 @@
-"""What the services need of models. Adapters beside this file; which one is used is a matter of settings."""
+"""The ports of the models. Their adapters are in this package; the settings choose one."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Completion:
-    """What a language model answered, never blank. `cut`: it stopped at its length limit, not by itself."""
+    """The answer of a language model, never blank. `cut`: it stopped at its length limit, not by itself."""
 
     text: str
     usage: TokenUsage = field(default_factory=TokenUsage)
@@ -36,15 +36,15 @@ class Chat(Protocol):
     model: str
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
-        """The whole answer. `json`: ask for a JSON object."""
+        """Return the whole answer. `json`: ask for a JSON object."""
         ...
 
     def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
-        """The answer in pieces. Closing the iterator cancels the provider's stream."""
+        """Yield the answer in pieces. Closing the iterator cancels the provider's stream."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         ...
 
 
@@ -61,11 +61,11 @@ class Embedder(Protocol):
     dimension: int
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector per text, in order. An empty list gives an empty list; a blank text is allowed."""
+        """Return one vector per text, in order. An empty list gives an empty list; a blank text is allowed."""
         ...
 
     async def close(self) -> None:
-        """Let go of connections or threads."""
+        """Close connections or end threads."""
         ...
 
 
@@ -75,17 +75,17 @@ class Tokenizer(Protocol):
     name: str
 
     def encode(self, text: str) -> list[int]:
-        """The tokens. Special-token markers in the text are ordinary text."""
+        """Return the tokens. Special-token markers in the text are ordinary text."""
         ...
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """The text of the tokens; a character cut in two at the ends becomes U+FFFD."""
+        """Return the text of the tokens; a character cut in two at the ends becomes U+FFFD."""
         ...
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """The UTF-8 bytes of the tokens, whole characters or not."""
+        """Return the UTF-8 bytes of the tokens, whole characters or not."""
         ...
 
     def count(self, text: str) -> int:
-        """`len(encode(text))`."""
+        """Return `len(encode(text))`."""
         ...

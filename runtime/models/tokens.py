@@ -51,21 +51,21 @@ class TiktokenTokenizer:
         self._encoding = _load(encoding, folder)
 
     def encode(self, text: str) -> list[int]:
-        """The tokens. Special-token markers in the text are ordinary text."""
+        """Return the tokens. Special-token markers in the text are ordinary text."""
         if len(text) <= LONGEST:
             return self._encoding.encode_ordinary(text)
         return [token for piece in pieces([text]) for token in self._encoding.encode_ordinary(piece)]
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """The text of the tokens; a character cut in two at the ends becomes U+FFFD."""
+        """Return the text of the tokens; a character cut in two at the ends becomes U+FFFD."""
         return self._encoding.decode(list(tokens), errors="replace")
 
     def decode_bytes(self, tokens: Sequence[int]) -> bytes:
-        """The UTF-8 bytes of the tokens, whole characters or not."""
+        """Return the UTF-8 bytes of the tokens, whole characters or not."""
         return self._encoding.decode_bytes(list(tokens))
 
     def count(self, text: str) -> int:
-        """`len(encode(text))`."""
+        """Return `len(encode(text))`."""
         return len(self.encode(text))
 
 
@@ -118,7 +118,7 @@ def _restore(before: str | None) -> None:
 
 
 def _installed(encoding: str, folder: Path | None) -> Path:
-    """The first candidate folder that holds the vocabulary or can take it."""
+    """Return the first candidate folder that holds the vocabulary or can take it."""
     reasons: list[str] = []
     for candidate in _candidates(folder):
         try:

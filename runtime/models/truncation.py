@@ -9,7 +9,7 @@ from runtime.models.port import Tokenizer
 # ruff: noqa: PLC0415
 
 VOCABULARY = "cl100k_base"
-"""Of OpenAI's embedding models. Others count otherwise: set a lower limit for them."""
+"""The token encoding of OpenAI's embedding models. Other models count otherwise: set a lower limit for them."""
 
 
 LONGEST_TOKEN = 128
@@ -17,7 +17,7 @@ LONGEST_TOKEN = 128
 
 
 def cutter(tokens: int, bytes_: int, tokenizer: Callable[[], Tokenizer] | None = None) -> Callable[[str], str]:
-    """A function that cuts a text to both limits; 0 means none."""
+    """Return a function that cuts a text to both limits; 0 means none."""
     load = cache(tokenizer or _vocabulary)
 
     def cut(text: str) -> str:
@@ -29,23 +29,23 @@ def cutter(tokens: int, bytes_: int, tokenizer: Callable[[], Tokenizer] | None =
 
 
 def to_bytes(text: str, limit: int) -> str:
-    """The longest beginning of the text that has at most `limit` bytes as UTF-8."""
+    """Return the longest beginning of the text that has at most `limit` bytes as UTF-8."""
     return text.encode()[:limit].decode("utf-8", "ignore")
 
 
 def to_tokens(text: str, limit: int, tokenizer: Tokenizer) -> str:
-    """A beginning of the text that has at most `limit` tokens, as long as whole characters allow."""
+    """Return a beginning of the text that has at most `limit` tokens, as long as whole characters allow."""
     tokens = tokenizer.encode(to_bytes(text, limit * LONGEST_TOKEN))
-    kept = limit
+    count = limit
     while len(tokens) > limit:
-        text = _common(text, tokenizer.decode(tokens[:kept]))
+        text = _common(text, tokenizer.decode(tokens[:count]))
         # Alone, the beginning may be cut into tokens in another way, though hardly ever into more.
-        tokens, kept = tokenizer.encode(text), kept - 1
+        tokens, count = tokenizer.encode(text), count - 1
     return text
 
 
 def _common(text: str, beginning: str) -> str:
-    """`beginning` without the halves of a character at its end."""
+    """Return `beginning` without the halves of a character at its end."""
     while not text.startswith(beginning):
         beginning = beginning[:-1]
     return beginning

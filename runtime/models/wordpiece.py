@@ -41,26 +41,26 @@ class WordPiece:
         self._cut = lru_cache(maxsize=1 << 15)(partial(greedy, ids=self._ids, unknown=self.unknown))
 
     def encode(self, text: str) -> list[int]:
-        """The ids of all pieces, in order."""
+        """Return the ids of all pieces, in order."""
         return [number for word in text.translate(self._characters).split(" ") if word for number in self._cut(word)]
 
 
 def greedy(word: str, ids: Mapping[str, int], unknown: int) -> tuple[int, ...]:
-    """The longest known piece first, and again for the rest; one `unknown` when that fails or the word is too long."""
+    """Return the ids of the longest known pieces from the left; one `unknown` if that fails or the word is too long."""
     if len(word) > _LONGEST_WORD:
         return (unknown,)
-    found: list[int] = []
+    pieces: list[int] = []
     start = 0
     while start < len(word):
         for end in range(len(word), start, -1):
             piece = word[start:end] if start == 0 else f"##{word[start:end]}"
             if piece in ids:
-                found.append(ids[piece])
+                pieces.append(ids[piece])
                 start = end
                 break
         else:
             return (unknown,)
-    return tuple(found)
+    return tuple(pieces)
 
 
 class _Characters(dict[int, str]):

@@ -27,28 +27,28 @@ def joined(blocks: Iterable[str]) -> Content:
 
     Raises InvalidInput when there is none, and when they are too long together.
     """
-    kept: list[str] = []
+    parts: list[str] = []
     length = 0
     for block in blocks:
         if block:
             length = _longer(length, block)
-            kept.append(block)
-    if not kept:
+            parts.append(block)
+    if not parts:
         raise InvalidInput("has no text in it: add a file that has some")
-    return Content("\n\n".join(kept))
+    return Content("\n\n".join(parts))
 
 
 def paged(pages: Iterable[str]) -> Content:
     """The pages as one text, and where each begins. Raises InvalidInput when they are too long together."""
-    kept: list[str] = []
+    parts: list[str] = []
     starts: list[int] = []
     length = 0
     for page in map(str.strip, pages):
         starts.append(length)
         if page:
             length = _longer(length, page)
-            kept.append(page)
-    text = "\n\n".join(kept)
+            parts.append(page)
+    text = "\n\n".join(parts)
     return Content(text, tuple(min(start, len(text)) for start in starts))
 
 

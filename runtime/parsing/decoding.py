@@ -97,7 +97,7 @@ def decode(data: bytes, asked: str = "", declared: str = "") -> Decoded:
         return _strictly(data, _wide(data))
     if len(data.translate(None, _CONTROLS)) < len(data) * (1 - _MOST_CONTROLS):
         raise InvalidInput(BINARY)
-    claims = [found for name in (declared, _declared(data)) if (found := codec(name))]
+    claims = [encoding_name for name in (declared, _declared(data)) if (encoding_name := codec(name))]
     return _utf8(data) or _claimed(data, claims) or _broken_utf8(data) or _guessed(data)
 
 
@@ -148,8 +148,8 @@ def _wide(data: bytes) -> str:
 
 
 def _declared(data: bytes) -> str:
-    found = _DECLARED.search(data[:HEAD])
-    return next((name for name in found.groups() if name), b"").decode("ascii", "ignore") if found else ""
+    match = _DECLARED.search(data[:HEAD])
+    return next((name for name in match.groups() if name), b"").decode("ascii", "ignore") if match else ""
 
 
 def _utf8(data: bytes) -> Decoded | None:
@@ -187,8 +187,8 @@ def _guessed(data: bytes) -> Decoded:
         raise InvalidInput(BINARY)
     # Where no language fits, it answers with the one to fall back to; Western if that is possible.
     answers = chardet.detect_all(sample, include_encodings=fitting, no_match_encoding=fitting[0])
-    told = {answer["encoding"]: answer["confidence"] if answer["language"] else 0.0 for answer in answers}
-    scores = {codecs.lookup(name).name: score for name, score in told.items() if name}
+    confidences = {answer["encoding"]: answer["confidence"] if answer["language"] else 0.0 for answer in answers}
+    scores = {codecs.lookup(name).name: score for name, score in confidences.items() if name}
     if not scores:
         raise InvalidInput(BINARY)
     likely = max(scores, key=lambda name: scores[name])
@@ -221,15 +221,15 @@ def _sample(data: bytes) -> bytes:
 
     It ends behind a byte that is no part of a longer character in any encoding, if there is one.
     """
-    kept: dict[bytes, None] = {}
+    lines: dict[bytes, None] = {}
     size = 0
     for line in BytesIO(data):
-        if not line.isascii() and line not in kept:
-            kept[line] = None
+        if not line.isascii() and line not in lines:
+            lines[line] = None
             size += len(line)
         if size > SAMPLE:
             break
-    sample = b"".join(kept)
+    sample = b"".join(lines)
     if len(sample) <= SAMPLE:
         return sample
     end = max(sample.rfind(byte, 0, SAMPLE) for byte in (b"\n", b" ", b",", b"."))

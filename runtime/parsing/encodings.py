@@ -70,10 +70,10 @@ def codec(name: str) -> str | None:
     if not plain.isascii() or "\0" in plain or len(plain) > 40:
         return None
     try:
-        found = codecs.lookup(_OTHER_NAMES.get(plain, plain)).name
+        canonical = codecs.lookup(_OTHER_NAMES.get(plain, plain)).name
     except LookupError:
         return None
-    return found if found.replace("-", "_") not in _NO_ENCODINGS and _is_of_text(found) else None
+    return canonical if canonical.replace("-", "_") not in _NO_ENCODINGS and _is_of_text(canonical) else None
 
 
 def _is_of_text(name: str) -> bool:
@@ -103,11 +103,11 @@ def registered(name: str) -> str:
 
 def validated_encoding(name: str) -> str:
     """The encoding a user asks for, as a codec of Python. Raises InvalidInput for an unknown one."""
-    found = codec(name)
-    if found is None:
-        shown = "".join(character if character.isprintable() else "?" for character in name[:40])
+    canonical = codec(name)
+    if canonical is None:
+        printable = "".join(character if character.isprintable() else "?" for character in name[:40])
         raise InvalidInput(
-            f"{shown!r} is no encoding that is known: give one like utf-8, windows-1252, iso-8859-2, koi8-r, "
+            f"{printable!r} is no encoding that is known: give one like utf-8, windows-1252, iso-8859-2, koi8-r, "
             "shift_jis, gb18030, or none to have it detected"
         )
-    return found
+    return canonical

@@ -88,8 +88,8 @@ async def _content(data: bytes, kind: Kind, hint: Hint) -> Content:
 def _read_in(encoding: Encoding | None) -> dict[str, Scalar]:
     if encoding is None:
         return {}
-    told: dict[str, Scalar] = {"encoding": encoding.name, "encoding_confidence": encoding.confidence}
-    return told | ({"encoding_warning": encoding.warning} if encoding.warning else {})
+    properties: dict[str, Scalar] = {"encoding": encoding.name, "encoding_confidence": encoding.confidence}
+    return properties | ({"encoding_warning": encoding.warning} if encoding.warning else {})
 
 
 def _metadata(data: bytes, name: str, kind: Kind) -> dict[str, Scalar]:

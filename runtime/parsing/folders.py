@@ -19,10 +19,10 @@ def is_document(path: Path) -> bool:
     suffix = PurePosixPath(path.name).suffix.lower()
     try:
         refuse_kind(suffix)
-        found = path.stat()
+        status = path.stat()
         if suffix in KINDS:
-            return found.st_size > 0 or not stat.S_ISREG(found.st_mode)
-        if not stat.S_ISREG(found.st_mode) or not found.st_size:
+            return status.st_size > 0 or not stat.S_ISREG(status.st_mode)
+        if not stat.S_ISREG(status.st_mode) or not status.st_size:
             return False
         with path.open("rb") as file:
             return looks_like_text(file.read(_LOOKED_AT))

@@ -10,7 +10,7 @@ from runtime.parsing.content import Content, joined
 def text(source: str) -> Content:
     """The page's text. Raises InvalidInput when it cannot be read."""
     try:
-        found = convert(source, ConversionOptions(extract_metadata=False, skip_images=True)).content or ""
+        markdown = convert(source, ConversionOptions(extract_metadata=False, skip_images=True)).content or ""
     except ConversionError as error:
         raise InvalidInput(f"not readable as HTML: {error}: save it anew in a browser") from None
-    return joined([found.strip()])
+    return joined([markdown.strip()])

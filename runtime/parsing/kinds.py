@@ -112,6 +112,6 @@ def refuse_kind(suffix: str) -> None:
 
 def disguised(data: bytes) -> str:
     """What a file really is that should be text and begins like something else; empty if it does not."""
-    found = (says for place, mark, says in _SIGNATURES if data[place : place + len(mark)] == mark)
+    kinds = (says for place, mark, says in _SIGNATURES if data[place : place + len(mark)] == mark)
     # Text may well begin with the three letters; the block size and a magic number follow them in an archive.
-    return next((says for says in found if "bzip2" not in says or data[4:10] == b"1AY&SY"), "")
+    return next((says for says in kinds if "bzip2" not in says or data[4:10] == b"1AY&SY"), "")

@@ -96,8 +96,8 @@ def _harmless(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> None:
 
 
 def _is_markup(head: bytes) -> bool:
-    named = _ENCODING.match(head)
-    if _FOREIGN.match(head) or (named and named[1].lower() not in _ENCODINGS):
+    match = _ENCODING.match(head)
+    if _FOREIGN.match(head) or (match and match[1].lower() not in _ENCODINGS):
         raise InvalidInput("has XML in an encoding that no Office program writes: save it anew")
     return bool(_MARKUP.match(head))
 

@@ -22,14 +22,14 @@ def text(data: bytes) -> Content:
     try:
         if len(document) > MAX_PAGES:
             raise InvalidInput(f"has {len(document):,} pages, at most {MAX_PAGES:,} are read: split it")
-        found = paged(_pages(document))
+        content = paged(_pages(document))
     except pypdfium2.PdfiumError as error:
         raise InvalidInput(f"damaged: {error}: open it in a viewer and save it anew") from None
     finally:
         document.close()
-    if not found.text:
+    if not content.text:
         raise InvalidInput("has no text layer (a scan?): run text recognition over it first")
-    return found
+    return content
 
 
 def _pages(document: pypdfium2.PdfDocument) -> Iterator[str]:

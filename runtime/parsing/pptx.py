@@ -29,12 +29,12 @@ def text(data: bytes) -> Content:
     check(data, WHAT)
     try:
         slides = Presentation(BytesIO(data)).slides
-        found = paged(_slide(number, slide) for number, slide in enumerate(slides, start=1))
+        content = paged(_slide(number, slide) for number, slide in enumerate(slides, start=1))
     except (PythonPptxError, *DAMAGE):
         raise damaged(WHAT) from None
-    if not found.text:
+    if not content.text:
         raise InvalidInput("has no text in it (pictures only?): add the text as a file")
-    return found
+    return content
 
 
 def _slide(number: int, slide: Slide) -> str:
@@ -66,7 +66,7 @@ def _shape(shape: BaseShape) -> Iterator[str]:
 def _paragraphs(frame: TextFrame, *, listed: bool = False) -> str:
     """The paragraphs, one a line: in the body of a slide (`listed`) a list, indented as there."""
     lines = [(paragraph.level, " ".join(paragraph.text.split())) for paragraph in frame.paragraphs]
-    said = [(level, line) for level, line in lines if line]
-    if not listed or len(said) < 2:
-        return "\n".join(line for _, line in said)
-    return "\n".join(f"{'  ' * level}- {line}" for level, line in said)
+    paragraphs = [(level, line) for level, line in lines if line]
+    if not listed or len(paragraphs) < 2:
+        return "\n".join(line for _, line in paragraphs)
+    return "\n".join(f"{'  ' * level}- {line}" for level, line in paragraphs)

@@ -17,15 +17,15 @@ def text(data: bytes) -> Content:
     """The text, a line for each paragraph. Raises InvalidInput for a file that is damaged or has none."""
     if not data.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(_BEGINNING):
         raise _damaged()
-    named = _CODE_PAGE.search(data[:4096])
-    encoding = (codec(f"cp{named[1].decode()}") if named else None) or "cp1252"
+    code_page = _CODE_PAGE.search(data[:4096])
+    encoding = (codec(f"cp{code_page[1].decode()}") if code_page else None) or "cp1252"
     try:
-        found = cast(str, rtf_to_text(data.decode(encoding, "replace"), encoding, "replace"))
+        plain = cast(str, rtf_to_text(data.decode(encoding, "replace"), encoding, "replace"))
     except (ValueError, LookupError, OverflowError, TypeError):
         raise _damaged() from None
     # Characters beyond the first plane stand there as two halves.
-    found = found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return joined([found.strip()])
+    plain = plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return joined([plain.strip()])
 
 
 def _damaged() -> InvalidInput:

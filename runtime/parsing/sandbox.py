@@ -73,13 +73,13 @@ async def _exchange(child: asyncio.subprocess.Process, data: bytes) -> bytes:
         into.close()
 
     async def take(output: asyncio.StreamReader) -> bytes:
-        taken = bytearray()
+        received = bytearray()
         while piece := await output.read(2**18):
-            taken += piece
-            if len(taken) > MAX_OUTPUT:
+            received += piece
+            if len(received) > MAX_OUTPUT:
                 child.kill()
                 break
-        return bytes(taken)
+        return bytes(received)
 
     _, output = await asyncio.gather(feed(child.stdin), take(child.stdout))
     await child.wait()
@@ -92,9 +92,9 @@ def _answer(code: int | None, output: bytes) -> Content:
         raise InvalidInput(f"gives more than {MAX_TEXT:,} characters of text: split it")
     if code == 0:
         head, _, text = output.partition(b"\n")
-        told = orjson.loads(head)
-        encoding = Encoding(*told["encoding"]) if told["encoding"] else None
-        return Content(text.decode("utf-8", "replace"), tuple(told["pages"]), encoding)
+        header = orjson.loads(head)
+        encoding = Encoding(*header["encoding"]) if header["encoding"] else None
+        return Content(text.decode("utf-8", "replace"), tuple(header["pages"]), encoding)
     if code == REFUSED:
         raise InvalidInput(output.decode("utf-8", "replace"))
     if code == -signal.SIGXCPU:

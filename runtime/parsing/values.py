@@ -75,8 +75,8 @@ def _joined(path: str, name: str) -> str:
 
 
 def _line(name: str, value: Any) -> str:
-    shown = ", ".join(map(_word, cast(list[Any], value))) if isinstance(value, list) else _word(value)
-    return f"{name}: {shown}" if name else shown
+    text = ", ".join(map(_word, cast(list[Any], value))) if isinstance(value, list) else _word(value)
+    return f"{name}: {text}" if name else text
 
 
 def _word(value: Any) -> str:

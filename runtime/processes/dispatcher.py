@@ -1,6 +1,6 @@
-"""Connections of one port: accepted in one process and dealt to others in turn.
+"""Accept the connections of one port in one process and dispatch them to others in turn.
 
-Processes that accept from one socket each for itself do not share the work: who is awake first takes all that wait.
+Processes that all accept from one socket do not share the work evenly: the first one awake takes all that wait.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ BACKLOG = 2048
 
 
 def listening_sockets(host: str, port: int) -> list[socket.socket]:
-    """A listening socket for each address of the host. Raises ConfigurationError."""
+    """Return a listening socket for each address of the host. Raises ConfigurationError."""
     sockets: list[socket.socket] = []
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, address in dict.fromkeys((family, address) for family, _, _, _, address in found):
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, address in dict.fromkeys((family, address) for family, _, _, _, address in addresses):
             sockets.append(socket.create_server(address, family=family, backlog=BACKLOG))
     except OSError as error:
         for one in sockets:
@@ -35,29 +35,29 @@ def listening_sockets(host: str, port: int) -> list[socket.socket]:
 
 @dataclass
 class ConnectionDispatcher:
-    """Gives each connection of its sockets to the next taker: a line at whose other end a process calls `taken`.
+    """Gives each connection of its sockets to the next worker, over the worker's control socket.
 
-    While there is no taker, connections wait to be accepted.
+    While there is no worker, connections wait to be accepted.
     """
 
     sockets: list[socket.socket]
     workers: deque[socket.socket] = field(default_factory=deque[socket.socket])
 
     def add(self, line: socket.socket) -> None:
-        """Deal to that process as well, from now on. The line does not block."""
+        """Dispatch to that worker as well, from now on. Its control socket does not block."""
         self.workers.append(line)
         for listener in self.sockets:
             asyncio.get_running_loop().add_reader(listener, self._accept, listener)
 
     def remove(self, line: socket.socket) -> None:
-        """Deal no more to it. One that is no taker is none afterwards either."""
+        """Dispatch no more to that worker. Does nothing for an unknown one."""
         with suppress(ValueError):
             self.workers.remove(line)
         if not self.workers:
             self._pause()
 
     def close(self) -> None:
-        """Accept nothing any more: who comes now is refused."""
+        """Accept nothing any more: new connections are refused."""
         self._pause()
         for listener in self.sockets:
             listener.close()
@@ -82,9 +82,9 @@ class ConnectionDispatcher:
 
 
 def receive_connection(line: socket.socket, take: Callable[[socket.socket], object]) -> bool:
-    """Read one connection from a line that does not block, for `take`. False when the dealer is gone."""
+    """Read one connection from a non-blocking control socket, for `take`. False when the parent is gone."""
     try:
-        said, numbers, _, _ = socket.recv_fds(line, 1, 1)
+        data, numbers, _, _ = socket.recv_fds(line, 1, 1)
     except BlockingIOError:
         return True
     except OSError:
@@ -93,4 +93,4 @@ def receive_connection(line: socket.socket, take: Callable[[socket.socket], obje
         connection = socket.socket(fileno=number)
         connection.set_inheritable(False)
         take(connection)
-    return bool(said)
+    return bool(data)

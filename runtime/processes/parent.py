@@ -23,7 +23,7 @@ from runtime.retries import Backoff
 logger = structlog.get_logger(__name__)
 
 RESTART = Backoff(first=0.2, longest=30.0, spread=0.0)
-"""Before a process that ended is started again."""
+"""Seconds before a process that ended is started again."""
 
 STABLE_LIFE = 60.0
 """Seconds a process must have lived for its next end to count as the first."""
@@ -82,7 +82,7 @@ async def _run_pool(crew: _WorkerPool, count: int) -> int:
 
 
 async def _keep_running(crew: _WorkerPool, *, first: bool) -> None:
-    """One worker after the other, until the crew stops."""
+    """Start one worker after the other, until all are to stop."""
     loop, served, ends = asyncio.get_running_loop(), asyncio.Event(), 0
     if not first:
         await crew.answering.wait()

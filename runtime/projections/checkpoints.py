@@ -1,4 +1,4 @@
-"""Compares the stores of a projection with what the bus notes of them, and moves both forward.
+"""Compare the stores of a projection with their checkpoint on the bus, and advance both.
 
 The checkpoint goes into every store of the projection first, and onto the bus after that. So a store never holds less
 than the note says, unless it was lost or replaced by an older copy.
@@ -28,7 +28,7 @@ class WatchedProjection:
 
 @dataclass(frozen=True)
 class ProjectionState:
-    """What the bus notes of a generation, and the checkpoint of each of its stores."""
+    """The checkpoint of a generation on the bus, and those in each of its stores."""
 
     watched: WatchedProjection
     generation: int
@@ -37,7 +37,7 @@ class ProjectionState:
 
     @property
     def lost(self) -> list[str]:
-        """The stores that hold less than is noted."""
+        """Return the stores that hold less than the bus notes."""
         note = self.note
         if note is None:
             return []
@@ -45,30 +45,30 @@ class ProjectionState:
 
     @property
     def checkpoints(self) -> list[tuple[str, Checkpoint]]:
-        """By name of the store, and of the note, those that there are."""
-        named = [*self.parts.items(), ("the bus", self.note)]
-        return [(name, checkpoint) for name, checkpoint in named if checkpoint]
+        """Return the existing checkpoints by name: of each store, and the note on the bus."""
+        candidates = [*self.parts.items(), ("the bus", self.note)]
+        return [(name, checkpoint) for name, checkpoint in candidates if checkpoint]
 
 
 async def live_state(watched: WatchedProjection, pointers: ActiveGenerations, values: SharedValues) -> ProjectionState:
-    """What stands for the live generation. Raises `Unavailable` when the bus or a store does not answer."""
+    """Return the state of the live generation. Raises `Unavailable` when the bus or a store does not answer."""
     generation = (await pointers.live()).of(watched.projection)
-    found = await state_of(watched, generation, values)
-    if found.lost:
+    state = await state_of(watched, generation, values)
+    if state.lost:
         await asyncio.sleep(SECOND_LOOK)
-        found = await state_of(watched, generation, values)
-    return found
+        state = await state_of(watched, generation, values)
+    return state
 
 
 async def state_of(watched: WatchedProjection, generation: int, values: SharedValues) -> ProjectionState:
-    """What stands for a generation. The note is read first: a store that was written meanwhile holds more."""
+    """Return the state of a generation. The note is read first: a store that was written meanwhile holds more."""
     note, _ = await read_note(values, watched.projection, generation)
     parts = {name: await part.checkpoint(generation) for name, part in watched.parts.items()}
     return ProjectionState(watched, generation, note, parts)
 
 
 async def advance(found: ProjectionState, values: SharedValues, checkpoint: Checkpoint) -> None:
-    """Put the checkpoint into every store that has a lesser one, then note it. One of nothing is not kept."""
+    """Put the checkpoint into every store that has a lesser one, then note it. Sequence 0 is not written."""
     if not checkpoint.sequence:
         return
     for name, part in found.watched.parts.items():
@@ -80,35 +80,35 @@ async def advance(found: ProjectionState, values: SharedValues, checkpoint: Chec
 
 
 def note_key(projection: str, generation: int) -> str:
-    """Where the bus notes how far a projection has come."""
+    """Return the key under which the bus notes how far a projection has come."""
     return f"note.{projection}.{generation}"
 
 
 async def read_note(values: SharedValues, projection: str, generation: int) -> tuple[Checkpoint | None, int]:
-    """The note of a projection, and the revision to replace it."""
-    found, revision = await values.read(note_key(projection, generation))
-    return (Checkpoint(**json.loads(found)) if found else None), revision
+    """Return the note of a projection, and the revision to replace it."""
+    note, revision = await values.read(note_key(projection, generation))
+    return (Checkpoint(**json.loads(note)) if note else None), revision
 
 
 async def write_note(values: SharedValues, projection: str, generation: int, checkpoint: Checkpoint) -> None:
-    """Note it, unless a greater one is noted or somebody else is at it."""
+    """Note it, unless a greater one is noted or another process writes at the same time."""
     noted, revision = await read_note(values, projection, generation)
     if noted is None or noted.sequence < checkpoint.sequence:
         await values.write(note_key(projection, generation), json.dumps(asdict(checkpoint)).encode(), revision)
 
 
 def describe_loss(found: ProjectionState) -> str:
-    """What is wrong with a projection."""
+    """Return what is wrong with a projection."""
     return f"{found.watched.projection}: {' and '.join(found.lost)} lost what was in there, or is an older copy"
 
 
 def loss_message(lost: Mapping[Projection, str]) -> str:
-    """Why nothing is answered from these projections, and what to do."""
+    """Return the message why these projections answer nothing, and what to do."""
     return f"{'; '.join(lost.values())}; run `{rebuild_command(tuple(lost))}`"
 
 
 def rebuild_command(projections: Collection[str]) -> str:
-    """What makes these projections anew."""
+    """Return the command that rebuilds these projections."""
     if set(projections) == set(PROJECTIONS):
         return "lightstream rebuild all"
     return " && ".join(f"lightstream rebuild {projection}" for projection in projections)

@@ -1,4 +1,4 @@
-"""The embedding model of each generation of vectors: whoever writes or searches one embeds with the model that made it.
+"""Pick the embedding model of each generation: writers and searches use the model that made its vectors.
 
 So a rebuild may switch to vectors of another model while services run, and nobody has to be started again for it.
 """
@@ -34,14 +34,14 @@ class EmbeddedVectors:
 
     @property
     def model(self) -> EmbeddingModel:
-        """What it embeds with."""
+        """Return the model that it embeds with."""
         return EmbeddingModel(self.embedder.model, self.embedder.dimension)
 
 
 class GenerationEmbedders:
     """`configured`: by the model of the settings, which makes what is not there yet. Others are opened on need.
 
-    To those who keep checkpoints it is the vector store.
+    It also serves as the `CheckpointStore` of the vectors.
     """
 
     def __init__(
@@ -55,13 +55,13 @@ class GenerationEmbedders:
 
     @asynccontextmanager
     async def of(self, generation: int) -> AsyncGenerator[EmbeddedVectors]:
-        """The model that made the generation's vectors, and the configured one where there are none yet.
+        """Yield the model that made the generation's vectors, and the configured one where there are none yet.
 
         Raises ModelChanged where the settings do not allow that model, Unavailable.
         """
-        found = self._of.get(generation) or await self._find(generation)
+        embedded = self._of.get(generation) or await self._find(generation)
         try:
-            yield found
+            yield embedded
         except ModelChanged:
             # The store was made anew under the same number, by another model: the next call looks.
             self._of.pop(generation, None)
@@ -69,37 +69,37 @@ class GenerationEmbedders:
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
         """See `CheckpointStore`: in the collections of the model that made the generation. Raises ModelChanged."""
-        async with self.of(generation) as found:
-            return await found.vectors.checkpoint(generation)
+        async with self.of(generation) as embedded:
+            return await embedded.vectors.checkpoint(generation)
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
         """See `CheckpointStore`. Raises ModelChanged."""
-        async with self.of(generation) as found:
-            await found.vectors.put_checkpoint(generation, checkpoint)
+        async with self.of(generation) as embedded:
+            await embedded.vectors.put_checkpoint(generation, checkpoint)
 
     async def note(self, pointers: ActiveGenerations) -> str | None:
         """Why nothing can be added to the live vectors; None where it can, or where nobody answers within a second."""
         with suppress(Retryable, TimeoutError):
             async with asyncio.timeout(1.0):
                 generation = (await pointers.live()).vectors
-                async with self.of(generation) as found:
-                    return await found.vectors.outdated(generation)
+                async with self.of(generation) as embedded:
+                    return await embedded.vectors.outdated(generation)
         return None
 
     async def close(self) -> None:
-        """Let go of connections and threads."""
+        """Close connections and threads."""
         for embedding in self._opened_so_far.values():
             await embedding.vectors.close()
             await embedding.embedder.close()
 
     async def _find(self, generation: int) -> EmbeddedVectors:
-        made = await self.configured.vectors.model_of(generation)
-        if made is None:
+        model = await self.configured.vectors.model_of(generation)
+        if model is None:
             return self.configured
         async with self._opening:
-            if made not in self._opened_so_far:
-                self._opened_so_far[made] = await self._open(made, generation)
-        self._of[generation] = self._opened_so_far[made]
+            if model not in self._opened_so_far:
+                self._opened_so_far[model] = await self._open(model, generation)
+        self._of[generation] = self._opened_so_far[model]
         return self._of[generation]
 
     async def _open(self, made: EmbeddingModel, generation: int) -> EmbeddedVectors:

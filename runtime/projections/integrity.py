@@ -1,4 +1,4 @@
-"""Watches whether the log and the stores of a service still hold what they held, every few seconds.
+"""Check every few seconds whether the log and the stores of a service have lost data.
 
 A log that lost messages is not written to. A store that lost what it held answers no questions. Both are told on the
 health page and, for the other services and the command line, on the bus.
@@ -51,18 +51,18 @@ class Verdict:
 
 
 def verdict_key(stage: str) -> str:
-    """Where a service says on the bus what it found."""
+    """Return the key under which a service puts its verdict on the bus."""
     return f"verdict.{stage}"
 
 
 async def read_verdict(values: SharedValues, stage: str) -> tuple[Verdict, int]:
-    """What a service said last, and the revision to replace it."""
-    found, revision = await values.read(verdict_key(stage))
-    return (Verdict(**json.loads(found)) if found else Verdict()), revision
+    """Return the last verdict of a service, and the revision to replace it."""
+    verdict, revision = await values.read(verdict_key(stage))
+    return (Verdict(**json.loads(verdict)) if verdict else Verdict()), revision
 
 
 async def write_verdict(values: SharedValues, stage: str, verdict: Verdict) -> None:
-    """Say it, unless it was said already."""
+    """Put the verdict on the bus, unless it is there already."""
     before, revision = await read_verdict(values, stage)
     if before != verdict:
         value = json.dumps({"log": verdict.log, "stores": dict(verdict.stores)}).encode()
@@ -85,7 +85,7 @@ class Integrity:
     looked: asyncio.Event = field(default_factory=asyncio.Event)
     accepted: int = 0
     looked_in: int = -1
-    """How often the bus had been away when the last look ended."""
+    """How often the connection had been lost when the last check ended."""
     probe: str = ""
 
     def watch(
@@ -103,7 +103,7 @@ class Integrity:
 
     @asynccontextmanager
     async def watching(self, health: Health) -> AsyncGenerator[None]:
-        """Look at once, and go on looking inside; what is found is on the health page."""
+        """Check at once, and repeatedly inside the context; the health page shows the result."""
         self.writes.watched = True
         health.probes["log"] = self._refusal
         health.probes["stores"] = self._losses
@@ -145,27 +145,27 @@ class Integrity:
         return handle_when_allowed
 
     async def look(self) -> None:
-        """Compare, keep checkpoints, tell the others. Raises `Unavailable` when the bus does not answer."""
+        """Check once, advance checkpoints, publish the verdict. Raises `Unavailable` when the bus does not answer."""
         absences = self.writes.absences
-        reached, kept = self.writes.highest, await self._kept_mark()
+        reached, mark = self.writes.highest, await self._kept_mark()
         durables = [durable for watched in self.watched for durable in watched.durables]
-        evidence = await log_integrity.collect_evidence(self.jetstream, self.values, durables, reached, kept)
+        evidence = await log_integrity.collect_evidence(self.jetstream, self.values, durables, reached, mark)
         if evidence.accepted > self.accepted:
             self.accepted, self.damage = evidence.accepted, ""
             self.writes.highest = evidence.reached = 0
-        found = [one for one in [await self._at(watched) for watched in self.watched] if one]
-        for one in found:
+        states = [one for one in [await self._state_of(watched) for watched in self.watched] if one]
+        for one in states:
             evidence.checkpoints += one.checkpoints
         if absences != self.looked_in:
             await self._add_versions(evidence)
         # What was found once stays found until the loss is accepted: new events may hide it by now.
         self.damage = self.damage or await evidence.damage(self.jetstream, hashes=self.mark_store is not None)
         await write_verdict(self.values, self.stage, Verdict(self.damage, {**self.behind}))
-        self._refuse(self.damage or await self._of_others())
+        self._refuse(self.damage or await self._damage_of_others())
         if not self.writes.refused:
             self.writes.seen = evidence.start.last
             self.writes.highest = max(self.writes.highest, evidence.start.last)
-            await self._keep(evidence, found)
+            await self._keep(evidence, states)
         self.looked.set()
         self.looked_in = absences
         if absences == self.writes.absences:
@@ -178,20 +178,20 @@ class Integrity:
         except Unavailable:
             return None
 
-    async def _at(self, watched: WatchedProjection) -> ProjectionState | None:
-        """What stands for a projection; None where a store does not answer, which is no loss."""
+    async def _state_of(self, watched: WatchedProjection) -> ProjectionState | None:
+        """Return the state of a projection; None where a store does not answer, which is no loss."""
         try:
-            found = await checkpoints.live_state(watched, self.pointers, self.values)
+            state = await checkpoints.live_state(watched, self.pointers, self.values)
         except Retryable as error:
             logger.warning("could not look at a store", projection=watched.projection, error=str(error))
             return None
-        if found.lost:
+        if state.lost:
             if watched.projection not in self.behind:
-                logger.error("a store was lost", projection=watched.projection, stores=found.lost)
-            self.behind[watched.projection] = checkpoints.describe_loss(found)
+                logger.error("a store was lost", projection=watched.projection, stores=state.lost)
+            self.behind[watched.projection] = checkpoints.describe_loss(state)
         else:
             self.behind.pop(watched.projection, None)
-        return found
+        return state
 
     async def _add_versions(self, evidence: Evidence) -> None:
         """At the start, and after the bus was away: the greatest version that a document's status has."""
@@ -205,11 +205,11 @@ class Integrity:
             logger.error("the log is damaged: nothing is written to it", reason=reason)
         self.writes.refused = f"the log has lost messages ({reason}): {log_integrity.REMEDY}" if reason else ""
 
-    async def _of_others(self) -> str:
-        """The damage that another service found."""
+    async def _damage_of_others(self) -> str:
+        """Return the damage that another service found; empty when none did."""
         for stage in SERVICES:
-            if stage != self.stage and (found := (await read_verdict(self.values, stage))[0].log):
-                return found
+            if stage != self.stage and (damage := (await read_verdict(self.values, stage))[0].log):
+                return damage
         return ""
 
     async def _keep(self, evidence: Evidence, found: Sequence[ProjectionState]) -> None:
@@ -253,7 +253,7 @@ class Integrity:
 
 @dataclass(frozen=True)
 class WatchedPointers:
-    """`ActiveGenerations` for readers: none to a generation whose store was lost."""
+    """`ActiveGenerations` for readers: it hides generations whose store has lost data."""
 
     pointers: ActiveGenerations
     integrity: Integrity

@@ -13,7 +13,7 @@ from runtime.stores.vectors.port import Vectors
 
 
 def open_documents(settings: Settings) -> Rows:
-    """The document store. Raises ConfigurationError for a scheme that is neither sqlite nor mongodb."""
+    """Open the document store. Raises ConfigurationError for a scheme that is neither sqlite nor mongodb."""
     url = settings.documents_url.get_secret_value()
     scheme = url.partition(":")[0]
     if scheme == "sqlite":
@@ -28,7 +28,7 @@ def open_documents(settings: Settings) -> Rows:
 
 
 def open_graph(settings: Settings) -> Graph:
-    """The graph store."""
+    """Open the graph store."""
     from runtime.stores.graph.neo4j.store import BoltGraph
 
     return BoltGraph(
@@ -40,7 +40,7 @@ def open_graph(settings: Settings) -> Graph:
 
 
 def open_vectors(settings: Settings, *, model: str, dimension: int) -> Vectors:
-    """The vector store, for one embedding model."""
+    """Open the vector store for one embedding model."""
     from runtime.stores.vectors.milvus.store import MilvusVectors
 
     return MilvusVectors(

@@ -14,7 +14,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class LogMark:
-    """What the log was seen to be: later it may hold more, never less.
+    """A record of how far the log reached: later it may hold more, never less.
 
     `created` is the creation time of its stream, `sequence` its last message, `sha256` the hash of that message,
     `missing` the number of sequences up to there that hold no message. `accepted` counts the losses that an operator
@@ -32,9 +32,9 @@ class CheckpointStore(Protocol):
     """Keeps one checkpoint for each generation of a projection. A store that does not answer raises `Unavailable`."""
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
-        """The checkpoint of that generation, None when it has none."""
+        """Return the checkpoint of that generation, None when it has none."""
         ...
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
-        """Keep it, unless one with a greater sequence stands there: the greatest always stands in the end."""
+        """Store it, unless the stored one has a greater sequence: the greatest always wins."""
         ...

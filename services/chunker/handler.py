@@ -1,4 +1,4 @@
-"""DocumentAdded in, ChunksCreated out, the first ones while the rest is still being cut."""
+"""Handles DocumentAdded: cuts the document into chunks, returns ChunksCreated events while it is still cutting."""
 
 import asyncio
 import codecs
@@ -19,7 +19,7 @@ from services.chunker.domain.passages import TokenCodec
 
 
 class DocumentLimits(NamedTuple):
-    """What one document may be: bytes of its text as UTF-8, and chunks."""
+    """The most that one document may have: bytes of its text in UTF-8, and chunks."""
 
     max_bytes: int
     max_chunks: int = document.MAX_CHUNKS
@@ -35,49 +35,49 @@ async def on_document_added(
     limits: DocumentLimits,
     versions: DocumentVersions = ALL_WANTED,
 ) -> AsyncGenerator[Event]:
-    """Cut the document, unless it is deleted or cancelled; `chunking` is how, where the document itself does not say.
+    """Cut the document into chunks, unless it is deleted or cancelled. `chunking` is used where it sets none itself.
 
-    A superseded version is cut all the same: where it ends tells the projections what to look for behind the end of
-    the next one.
-    Raises Poison for a text that is empty, too long, makes too many chunks, or cannot be cut as it asks; the generator
-    does too, before its first event.
+    A version that a newer one has replaced is cut all the same: the projections need its number of chunks to remove
+    those that the newer version no longer has.
+    Raises Poison, here or from the generator before its first event, for a text that is empty, too long, makes too
+    many chunks, or cannot be cut with the document's settings.
     """
     event, version = delivery.event, version_added(delivery, delivery.event)
     if await versions.obsolete(delivery.workspace, version) in ("deleted", "cancelled"):
         return _cut_in_thread(())
     try:
-        how = event.chunking.over(chunking).bounded() if event.chunking else chunking
+        document_chunking = event.chunking.over(chunking).bounded() if event.chunking else chunking
     except ValidationError as error:
         reasons = "; ".join(fault["msg"] for fault in error.errors())
         raise Poison(f"the document's `chunking` does not go with the service's settings: {reasons}") from None
     except ValueError as error:
         raise Poison(f"the document's `chunking` cannot be used: {error}") from None
     if event.knowledge:
-        known = custom_knowledge.chunks(event.document_id, event.knowledge, tokens, how.size or 1)
-        return _cut_in_thread(chunks_created_events(version, split_into_parts(known, INLINE_LIMIT)))
+        chunks = custom_knowledge.chunks(event.document_id, event.knowledge, tokens, document_chunking.size or 1)
+        return _cut_in_thread(chunks_created_events(version, split_into_parts(chunks, INLINE_LIMIT)))
     _check_size(event.blob.size if event.blob else 0, limits.max_bytes)
-    raw = await blobs.parts(event.blob) if event.blob else [(event.text or "").encode()]
-    _check_size(sum(map(len, raw)), limits.max_bytes)  # a reference may understate
-    chunks = _chunks(event, raw, tokens, how, limits.max_chunks)
+    parts = await blobs.parts(event.blob) if event.blob else [(event.text or "").encode()]
+    _check_size(sum(map(len, parts)), limits.max_bytes)  # the size in a reference may be too small
+    chunks = _chunks(event, parts, tokens, document_chunking, limits.max_chunks)
     return _cut_in_thread(chunks_created_events(version, split_into_parts(chunks, INLINE_LIMIT)))
 
 
 async def _cut_in_thread(events: Iterable[ChunksCreated]) -> AsyncGenerator[Event]:
-    """Each event is cut in a thread: others go on meanwhile, heartbeats above all."""
-    left = iter(events)
-    while (event := await asyncio.to_thread(next, left, None)) is not None:
+    """Yield the events, each made in a thread, so that other tasks and heartbeats go on meanwhile."""
+    iterator = iter(events)
+    while (event := await asyncio.to_thread(next, iterator, None)) is not None:
         yield event
 
 
 def _chunks(
-    event: DocumentAdded, raw: Sequence[bytes], tokens: TokenCodec, how: Chunking, max_chunks: int
+    event: DocumentAdded, parts: Sequence[bytes], tokens: TokenCodec, chunking: Chunking, max_chunks: int
 ) -> Iterator[Chunk]:
-    document.check_chunk_count(max_chunks, lambda: _decoded(raw), tokens, how, sum(map(len, raw)))
-    yield from document.chunks(event.document_id, lambda: _decoded(raw), tokens, how, event.pages)
+    document.check_chunk_count(max_chunks, lambda: _decode(parts), tokens, chunking, sum(map(len, parts)))
+    yield from document.chunks(event.document_id, lambda: _decode(parts), tokens, chunking, event.pages)
 
 
-def _decoded(parts: Sequence[bytes]) -> Iterator[str]:
-    """The text piece by piece: whole, one emoji makes it take four bytes for each character."""
+def _decode(parts: Sequence[bytes]) -> Iterator[str]:
+    """Yield the text in pieces: as one string, a single emoji would make it take four bytes per character."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     for part in parts:
         yield decoder.decode(part)

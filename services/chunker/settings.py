@@ -30,5 +30,5 @@ class ChunkerSettings(Settings):
 
     @property
     def chunking(self) -> Chunking:
-        """How a document is cut that does not say it itself."""
+        """Return the chunking of documents that set none themselves."""
         return Chunking(size=self.chunk_size, overlap=self.chunk_overlap_size, strategy=self.chunk_strategy)

@@ -1,4 +1,4 @@
-"""ChunksCreated in, one EntitiesExtracted per chunk out; nothing is paid for twice."""
+"""Handles ChunksCreated: returns one EntitiesExtracted per chunk, from the cache where the chunk is known."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,11 +16,11 @@ from services.extractor.domain.extraction import Extraction
 from services.extractor.port import Extractions, Extractor, RoundGivenUp
 
 CUSTOM_KNOWLEDGE = "given"
-"""`model` and `prompt_version` of what was not extracted, for it came with its chunk."""
+"""`model` and `prompt_version` of events whose entities and relations came with the chunk."""
 
 
 def cache_key(extractor: Extractor, chunk: Chunk, prompt_version: str = "") -> str:
-    """What an extraction depends on: model, prompt (the extractor's whole one if none is named), headings and text."""
+    """Return a hash of what an extraction depends on: model, prompt (by default the extractor's), headings, text."""
     version = prompt_version or extractor.prompt_version
     return sha256("\x1f".join((extractor.model, version, *chunk.headings, chunk.content)))
 
@@ -34,49 +34,49 @@ async def on_chunks_created(
     clock: Callable[[], float],
     versions: DocumentVersions = ALL_WANTED,
 ) -> list[Event]:
-    """Extract every chunk of this part, but for those that came with what they say.
+    """Extract every chunk of this part, except chunks of custom knowledge, which carry their entities and relations.
 
-    `clock` gives seconds, for durations. Once the version is obsolete, nothing more is asked: chunks that are left
-    give no event, for nobody waits for one. A chunk that can never be extracted, or has raised an error nobody foresaw
-    too often, fails alone. When some chunk may succeed later, what its siblings said is published with the Retryable
-    that is raised.
+    `clock` returns seconds, for durations. Once the document version is obsolete, the model is not called any more, and
+    the remaining chunks give no event. A chunk that raises Poison, or an unexpected error too often, gives a
+    StageFailed; the others are not affected. Raises Retryable, with the events of all other chunks, if a chunk has to
+    be tried again.
     """
     chunks = delivery.event.chunks
-    unread = [chunk for chunk in chunks if chunk.given is None]
+    chunks_to_extract = [chunk for chunk in chunks if chunk.given is None]
 
-    async def wanted() -> bool:
+    async def is_wanted() -> bool:
         return await versions.obsolete(delivery.workspace, delivery.event.document) is None
 
-    if not await wanted():
+    if not await is_wanted():
         return []
-    known = await extractions.get(delivery.workspace, [cache_key(extractor, chunk) for chunk in unread])
-    with calls_for(delivery.workspace, wanted):
+    cached = await extractions.get(delivery.workspace, [cache_key(extractor, chunk) for chunk in chunks_to_extract])
+    with calls_for(delivery.workspace, is_wanted):
         results = await asyncio.gather(
-            *(_extract(delivery, chunk, known, extractor, extractions, clock) for chunk in chunks),
+            *(_extract(delivery, chunk, cached, extractor, extractions, clock) for chunk in chunks),
             return_exceptions=True,
         )
-    facts: list[Event] = []
-    waiting: list[Retryable] = []
+    events: list[Event] = []
+    retryables: list[Retryable] = []
     for chunk, result in zip(chunks, results, strict=True):
         if isinstance(result, Event):
-            facts.append(result)
+            events.append(result)
         elif isinstance(result, NotWanted):
             continue
         elif isinstance(result, Retryable):
-            waiting.append(result)
+            retryables.append(result)
         elif isinstance(result, Exception) and (isinstance(result, Poison) or delivery.bugs + 1 >= BUG_ATTEMPTS):
-            facts.append(_stage_failed(delivery, chunk, result))
+            events.append(_stage_failed(delivery, chunk, result))
         else:
             raise result
-    if waiting:
-        raise longest_wait(waiting, facts)
-    return facts
+    if retryables:
+        raise longest_wait(retryables, events)
+    return events
 
 
 async def _extract(
     delivery: Delivery[ChunksCreated],
     chunk: Chunk,
-    known: dict[str, Extraction],
+    cached_extractions: dict[str, Extraction],
     extractor: Extractor,
     extractions: Extractions,
     clock: Callable[[], float],
@@ -84,9 +84,9 @@ async def _extract(
     if chunk.given is not None:
         return _from_custom_knowledge(delivery, chunk, chunk.given)
     version, started = extractor.prompt_version, clock()
-    extraction, cached = known.get(cache_key(extractor, chunk)), True
+    extraction, is_cached = cached_extractions.get(cache_key(extractor, chunk)), True
     if extraction is None:
-        version, extraction, cached = await _ask(delivery, chunk, extractor, extractions)
+        version, extraction, is_cached = await _ask(delivery, chunk, extractor, extractions)
     return EntitiesExtracted(
         document=delivery.event.document,
         chunk=ChunkRef(id=chunk.id, order=chunk.order),
@@ -97,34 +97,34 @@ async def _extract(
         cache_key=cache_key(extractor, chunk, version),
         usage=extraction.usage,
         duration_ms=round((clock() - started) * 1000),
-        cached=cached,
+        cached=is_cached,
     )
 
 
 async def _ask(
     delivery: Delivery[ChunksCreated], chunk: Chunk, extractor: Extractor, extractions: Extractions
 ) -> tuple[str, Extraction, bool]:
-    """The prompt version reached, what the chunk says, and whether nothing had to be paid for it.
+    """Return the prompt version of the last round, the extraction, and whether that round came from the cache.
 
-    The first round is remembered before the second begins, so whatever happens there is not paid twice. A second round
-    that never succeeds is done without in the end: the fact then names the version of the first.
+    The first round is cached before the second begins, so it is not paid for twice if the second fails. A second round
+    that never succeeds is given up: the first one is returned, with its prompt version.
     """
     draft, once = extractor.draft_version, partial(extractions.once, delivery.workspace)
     text, headings = chunk.content, chunk.headings
-    first, known = await once(cache_key(extractor, chunk, draft), partial(extractor.extract, text, headings))
+    first, is_cached = await once(cache_key(extractor, chunk, draft), partial(extractor.extract, text, headings))
     if draft == extractor.prompt_version:
-        return draft, first, known
+        return draft, first, is_cached
     try:
-        whole, known = await once(cache_key(extractor, chunk), partial(extractor.glean, text, headings, first))
+        complete, is_cached = await once(cache_key(extractor, chunk), partial(extractor.glean, text, headings, first))
     except RoundGivenUp:
-        return draft, first, known
-    return extractor.prompt_version, whole, known
+        return draft, first, is_cached
+    return extractor.prompt_version, complete, is_cached
 
 
 def _from_custom_knowledge(
     delivery: Delivery[ChunksCreated], chunk: Chunk, given: CustomExtraction
 ) -> EntitiesExtracted:
-    """What somebody said of a chunk, under the names an extraction would give. Nothing is asked, paid or remembered."""
+    """Return the event for a chunk of custom knowledge, its names cleaned as those of an extraction are."""
     entities: dict[str, ExtractedEntity] = {}
     for row in given.entities:
         if name := clean_name(row.name):
@@ -132,12 +132,12 @@ def _from_custom_knowledge(
             entities[name] = ExtractedEntity(name=name, type=kind, description=clean_text(row.description) or name)
     relations: dict[tuple[str, str], ExtractedRelation] = {}
     for row in given.relations:
-        ends = source, target = clean_name(row.source), clean_name(row.target)
+        key = source, target = clean_name(row.source), clean_name(row.target)
         if not source or not target or source == target:
             continue
         keywords = tuple(dict.fromkeys(word for keyword in row.keywords if (word := clean_text(keyword))))
         description = clean_text(row.description) or ", ".join(keywords) or f"{source}, {target}"
-        relations[ends] = ExtractedRelation(
+        relations[key] = ExtractedRelation(
             source=source, target=target, keywords=keywords, description=description, weight=row.weight
         )
     return EntitiesExtracted(

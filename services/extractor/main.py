@@ -48,8 +48,8 @@ def main() -> None:
 
 
 def _model_extractor(chat: Chat, settings: ExtractorSettings) -> ModelExtractor:
-    """The extractor that asks this model. Raises `ConfigurationError` for a guidance file that cannot be used."""
-    recipe = ExtractionConfig(
+    """Return an extractor over this model. Raises `ConfigurationError` for a guidance file that cannot be used."""
+    config = ExtractionConfig(
         language=settings.summary_language,
         json=settings.entity_extraction_use_json,
         gleaning=settings.max_gleaning,
@@ -58,13 +58,13 @@ def _model_extractor(chat: Chat, settings: ExtractorSettings) -> ModelExtractor:
         max_entities=settings.max_extraction_entities,
         guidance=_guidance(settings.entity_type_prompt_file),
     )
-    return ModelExtractor(chat, recipe, open_tokenizer().count)
+    return ModelExtractor(chat, config, open_tokenizer().count)
 
 
 def _guidance(path: str) -> Guidance:
     if not path:
         return Guidance()
-    # Who names no file needs no YAML.
+    # YAML is imported only if a file is named.
     from services.extractor.adapters.guidance_file import read_guidance  # noqa: PLC0415
 
     return read_guidance(path)

@@ -1,4 +1,4 @@
-"""What the extractor needs of the outside."""
+"""The extractor's ports: what finds entities and relations in a passage, and the cache of its results."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
@@ -8,24 +8,24 @@ from services.extractor.domain.extraction import Extraction
 
 
 class RoundGivenUp(Unavailable):
-    """A second round failed again and again while the model answered others: the first one has to do."""
+    """Raised when a second round has failed too often while the model answered others: use the first round alone."""
 
 
 class Extractor(Protocol):
-    """Finds what a passage says, in one round or two. Raises what `Chat` raises."""
+    """Finds entities and relations in a passage, in one round or two. Raises what `Chat` raises."""
 
     model: str
     draft_version: str
-    """Names all that changes a result after the first round."""
+    """Identifies everything that affects a result of the first round."""
     prompt_version: str
-    """Names all that changes a result in the end; the same as `draft_version` where there is one round only."""
+    """Identifies everything that affects a final result; equals `draft_version` if there is one round only."""
 
     async def extract(self, content: str, headings: Sequence[str]) -> Extraction:
-        """The first round: the entities and relations of one passage; none is a valid answer."""
+        """Return the entities and relations of one passage after the first round; there may be none."""
         ...
 
     async def glean(self, content: str, headings: Sequence[str], first: Extraction) -> Extraction:
-        """The second round: the first one's rows and what it missed, with what both cost.
+        """Return the rows of the first round with those that a second round adds, and the token usage of both.
 
         Raises `RoundGivenUp` when this very round has failed too often.
         """
@@ -33,21 +33,21 @@ class Extractor(Protocol):
 
 
 class Extractions(Protocol):
-    """Results already paid for, by cache key."""
+    """A cache of extractions, by cache key, per workspace."""
 
     async def get(self, workspace: str, keys: Sequence[str]) -> dict[str, Extraction]:
-        """Those that are known among `keys`."""
+        """Return the cached extractions among `keys`."""
         ...
 
     async def once(
         self, workspace: str, key: str, make: Callable[[], Awaitable[Extraction]]
     ) -> tuple[Extraction, bool]:
-        """The one that is known, or the one that is made and remembered now; and whether it was known.
+        """Return the cached extraction, or else call `make` and cache its result; and whether it was cached before.
 
-        One that another call of this process is having made is waited for. Raises what `make` raises.
+        If another call of this process is making it, its result is awaited. Raises what `make` raises.
         """
         ...
 
     async def put(self, workspace: str, key: str, extraction: Extraction) -> None:
-        """Remember one. Twice is once."""
+        """Cache one extraction. Repeats do nothing."""
         ...

@@ -5,7 +5,7 @@ from pydantic import Field
 from runtime.settings import Settings
 
 LEAST_WORKERS, MOST_WORKERS = 2, 16
-"""Events handled at once without a model, and with one that may be called without a limit."""
+"""Events handled at once: without a language model, and with one whose calls have no limit."""
 
 
 class ExtractorSettings(Settings):
@@ -22,7 +22,7 @@ class ExtractorSettings(Settings):
 
     @property
     def workers(self) -> int:
-        """Events handled at once: enough to keep every call to the model busy that may be made, if each makes one."""
+        """Return how many events are handled at once: as many as calls to the model are allowed at once."""
         if self.extractor_workers:
             return self.extractor_workers
         return max(LEAST_WORKERS, self.llm_max_async or MOST_WORKERS) if self.has_llm else LEAST_WORKERS

@@ -1,4 +1,4 @@
-"""Embeddings that were paid for, in the document store. No generation replaces them."""
+"""Caches embeddings in the document store, so that none is paid for twice. A rebuild does not replace them."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,11 @@ from runtime.stores.documents.write_behind import WriteBehind
 
 
 class CachedEmbeddings:
-    """An embedder that asks its inner one only for texts it has not seen, per workspace.
+    """An embedder that calls its inner one only for texts it has no vector of, per workspace.
 
-    A text that another call of this process is having embedded is waited for. What is missing is
-    asked for in groups of at most `group` texts, and each is remembered when it has come: a provider that asks to wait
-    in the middle is not paid twice for what it has given, nor one whose vectors the store does not take at once.
+    If another call of this process is embedding a text already, the vector is awaited. Missing texts are embedded in
+    groups of at most `group`, and the vectors of each group are stored as soon as they arrive: when the provider then
+    asks to wait, or the store refuses vectors, no text has to be paid for again.
     """
 
     def __init__(self, rows: Rows, embedder: Embedder, group: int = 80) -> None:
@@ -28,27 +28,27 @@ class CachedEmbeddings:
         self._locks = KeyLocks()
 
     async def embed(self, workspace: str, texts: Sequence[str]) -> list[Vector]:
-        """One vector per text, in order. Raises what `Embedder.embed` raises."""
+        """Return one vector per text, in order. Raises what `Embedder.embed` raises."""
         table = Table("embeddings", Partition(workspace, 0))
         keys = {text: sha256(f"{self.model}\x1f{self.dimension}\x1f{text}") for text in texts}
         async with self._locks.hold(f"{workspace} {key}" for key in keys.values()):
-            known: Mapping[str, Row] = await self._rows.get(table, list(keys.values()))
-            missing = [text for text, key in keys.items() if key not in known]
-            if missing:
+            cached_rows: Mapping[str, Row] = await self._rows.get(table, list(keys.values()))
+            missing_texts = [text for text, key in keys.items() if key not in cached_rows]
+            if missing_texts:
                 await self._rows.ready()
-            making = (self._make(table, keys, one) for one in batched(missing, self._group))
-            made: dict[str, Vector] = {}
-            # All of them are waited for, so that none is paid for and forgotten because another failed.
+            calls = (self._embed_group(table, keys, group) for group in batched(missing_texts, self._group))
+            vectors: dict[str, Vector] = {}
+            # All calls are awaited, so that the vectors of one are stored even when another fails.
             with calls_for(workspace):
-                results = await asyncio.gather(*making, return_exceptions=True)
-            for found in results:
-                if isinstance(found, BaseException):
-                    raise found
-                made |= found
-        return [made[text] if text in made else tuple(known[keys[text]]["vector"]) for text in texts]
+                results = await asyncio.gather(*calls, return_exceptions=True)
+            for result in results:
+                if isinstance(result, BaseException):
+                    raise result
+                vectors |= result
+        return [vectors[text] if text in vectors else tuple(cached_rows[keys[text]]["vector"]) for text in texts]
 
-    async def _make(self, table: Table, keys: Mapping[str, str], texts: Sequence[str]) -> dict[str, Vector]:
-        made = dict(zip(texts, await self._embedder.embed(texts), strict=True))
+    async def _embed_group(self, table: Table, keys: Mapping[str, str], texts: Sequence[str]) -> dict[str, Vector]:
+        vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True))
         note_progress()
-        await self._rows.put(table, {keys[text]: {"vector": list(vector)} for text, vector in made.items()})
-        return made
+        await self._rows.put(table, {keys[text]: {"vector": list(vector)} for text, vector in vectors.items()})
+        return vectors

@@ -21,11 +21,11 @@ from services.indexer.handler import on_chunks, on_graph_merged
 from services.indexer.settings import IndexerSettings
 
 CALLS_PER_GROUP = 8
-"""Full batches whose vectors are written down together."""
+"""Calls to the embedding model whose vectors are stored together."""
 
 
 class Indexing:
-    """The handlers, each batch with the embedding model of the generation that it goes to."""
+    """The indexer's handlers, called with the vectors and the embedding model of the generation that is written."""
 
     def __init__(
         self, embeddings: GenerationEmbedders, rows: Rows, graph: Graph, versions: DocumentVersions, group: int
@@ -39,27 +39,31 @@ class Indexing:
         self, batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]], generations: Generations
     ) -> Sequence[Events]:
         """See `on_chunks`."""
-        async with self._embeddings.of(generations.vectors) as found:
+        async with self._embeddings.of(generations.vectors) as target:
             return await on_chunks(
                 batch,
                 generations,
-                vectors=found.vectors,
-                embeddings=self._cached(found),
+                vectors=target.vectors,
+                embeddings=self._cached(target),
                 extents=self._extents,
                 versions=self._versions,
             )
 
     async def graph_merged(self, batch: Sequence[Delivery[GraphMerged]], generations: Generations) -> Sequence[Events]:
         """See `on_graph_merged`."""
-        async with self._embeddings.of(generations.vectors) as found:
+        async with self._embeddings.of(generations.vectors) as target:
             return await on_graph_merged(
-                batch, generations, graph=self._graph, vectors=found.vectors, embeddings=self._cached(found)
+                batch,
+                generations,
+                graph=self._graph,
+                vectors=target.vectors,
+                embeddings=self._cached(target),
             )
 
-    def _cached(self, found: EmbeddedVectors) -> CachedEmbeddings:
-        if found.model not in self._caches:
-            self._caches[found.model] = CachedEmbeddings(self._rows, found.embedder, self._group)
-        return self._caches[found.model]
+    def _cached(self, target: EmbeddedVectors) -> CachedEmbeddings:
+        if target.model not in self._caches:
+            self._caches[target.model] = CachedEmbeddings(self._rows, target.embedder, self._group)
+        return self._caches[target.model]
 
 
 def main() -> None:

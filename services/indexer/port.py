@@ -1,4 +1,4 @@
-"""What the indexer needs of the outside, beside the graph and the vectors."""
+"""The indexer's ports, beside the graph and the vectors: embeddings, and the bounds of documents."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
@@ -7,23 +7,23 @@ from contracts.graph import DocumentBounds, Partition
 
 
 class Embeddings(Protocol):
-    """Texts to vectors, each text paid for once per workspace."""
+    """Turns texts into vectors; no text is paid for twice in one workspace."""
 
     model: str
     dimension: int
 
     async def embed(self, workspace: str, texts: Sequence[str]) -> list[tuple[float, ...]]:
-        """One vector per text, in order."""
+        """Return one vector per text, in order."""
         ...
 
 
 class Extents(Protocol):
-    """How far each document reaches in its newest version."""
+    """Stores the bounds of each document: its newest version, and how many chunks that has."""
 
     async def put(self, partition: Partition, extents: Mapping[str, DocumentBounds]) -> dict[str, DocumentBounds]:
-        """Write each unless a newer version's stands. Returns what stood there before, where anything did."""
+        """Store each unless bounds of a newer version are stored. Returns those that were stored before, if any."""
         ...
 
     async def get(self, partition: Partition, documents: Collection[str]) -> dict[str, DocumentBounds]:
-        """Those that are known among `documents`."""
+        """Return the bounds of those documents that have any stored."""
         ...

@@ -17,14 +17,14 @@ from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import GraphKeys, index_graph, on_chunks
 
 BATCH_SIZE = 500
-"""Entities and relations that are indexed at once."""
+"""Entities and relations that are indexed at a time."""
 
 
 @dataclass
 class VectorReplay:
-    """Vectors of chunks as a rebuild comes to them, and vectors of the graph once, at its end.
+    """Indexes chunks as the rebuild reads them, and entities and relations once, at its end.
 
-    So a hub is not embedded again for each time it grew.
+    So an entity with many contributions is embedded once and not after each of them.
     """
 
     rows: Rows

@@ -20,7 +20,7 @@ MIN_CONTRIBUTIONS = 8
 
 
 class AggregateCache:
-    """Aggregates by space and key. The least recently written are evicted when all take more than `most` bytes."""
+    """Aggregates by partition and key. The least recently written are evicted when all take more than `most` bytes."""
 
     def __init__(self, most: int = MAX_BYTES, least: int = MIN_CONTRIBUTIONS) -> None:
         self._most, self.min_contributions = most, least
@@ -29,13 +29,15 @@ class AggregateCache:
 
     def get(self, partition: Partition, revisions: Mapping[Key, int]) -> dict[Key, IncrementalAggregate]:
         """Return the aggregates that are at exactly these revisions, by key."""
-        found = {key: self._aggregates[partition, key][0] for key in revisions if (partition, key) in self._aggregates}
-        return {key: aggregate for key, aggregate in found.items() if aggregate.revision == revisions[key]}
+        entries = {
+            key: self._aggregates[partition, key][0] for key in revisions if (partition, key) in self._aggregates
+        }
+        return {key: aggregate for key, aggregate in entries.items() if aggregate.revision == revisions[key]}
 
     def put(self, partition: Partition, aggregates: Iterable[IncrementalAggregate]) -> None:
         """Cache the aggregates as they are now, unless a newer one of their key is cached."""
         for aggregate in aggregates:
-            if (found := self._aggregates.get((partition, aggregate.key))) and found[0].revision > aggregate.revision:
+            if (entry := self._aggregates.get((partition, aggregate.key))) and entry[0].revision > aggregate.revision:
                 continue
             self._evict((partition, aggregate.key))
             self._aggregates[partition, aggregate.key] = (aggregate, aggregate.size)
@@ -43,6 +45,6 @@ class AggregateCache:
         while self._size > self._most:
             self._evict(next(iter(self._aggregates)))
 
-    def _evict(self, place: tuple[Partition, Key]) -> None:
-        if found := self._aggregates.pop(place, None):
-            self._size -= found[1]
+    def _evict(self, cache_key: tuple[Partition, Key]) -> None:
+        if entry := self._aggregates.pop(cache_key, None):
+            self._size -= entry[1]

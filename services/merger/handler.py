@@ -37,23 +37,25 @@ async def on_entities_extracted(
     merging: MergeDependencies,
 ) -> list[list[GraphMerged]]:
     """Merge a batch of extractions. A key that several of its chunks name is folded once."""
-    merged: dict[int, GraphMerged] = {}
+    events: dict[int, GraphMerged] = {}
     for workspace, deliveries in _by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
         newest: dict[str, EntitiesExtracted] = {}
         for event in sorted((delivery.event for delivery in deliveries), key=lambda e: e.document.version):
             newest[event.chunk.id] = event
-        touched = await merging.contributions.replace(
+        keys_by_chunk = await merging.contributions.replace(
             partition, {chunk: (event.document.version, contributions(event)) for chunk, event in newest.items()}
         )
         edits, revisions = await refold(
-            partition, _chunks_by_key((k, chunk) for chunk, of in touched.items() for k in of), merging
+            partition,
+            _chunks_by_key((k, chunk) for chunk, keys in keys_by_chunk.items() for k in keys),
+            merging,
         )
         for delivery in deliveries:
             event = delivery.event
-            keys = {key for raw in touched[event.chunk.id] if (key := edits.canonical_key(raw))}
-            (merged[delivery.sequence],) = _graph_merged_events(event.document, keys, revisions, chunk=event)
-    return [[merged[delivery.sequence]] for delivery in batch]
+            keys = {key for original in keys_by_chunk[event.chunk.id] if (key := edits.canonical_key(original))}
+            (events[delivery.sequence],) = _graph_merged_events(event.document, keys, revisions, chunk=event)
+    return [[events[delivery.sequence]] for delivery in batch]
 
 
 async def on_extents(
@@ -63,63 +65,63 @@ async def on_extents(
     merging: MergeDependencies,
 ) -> list[list[GraphMerged]]:
     """Retract the contributions of deleted documents, and of chunks that a shorter version no longer has."""
-    merged: dict[int, list[GraphMerged]] = {delivery.sequence: [] for delivery in batch}
+    events: dict[int, list[GraphMerged]] = {delivery.sequence: [] for delivery in batch}
     for workspace, deliveries in _by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
-        touched: dict[str, set[ContributionKey]] = defaultdict(set)
-        for reached in document_bounds(deliveries):
-            for document, lines in (await merging.contributions.apply_bounds(partition, reached)).items():
-                touched[document] |= lines
-        edits, revisions = await refold(partition, _chunks_by_key(chain.from_iterable(touched.values())), merging)
+        changed: dict[str, set[ContributionKey]] = defaultdict(set)
+        for bounds in document_bounds(deliveries):
+            for document, contribution_keys in (await merging.contributions.apply_bounds(partition, bounds)).items():
+                changed[document] |= contribution_keys
+        edits, revisions = await refold(partition, _chunks_by_key(chain.from_iterable(changed.values())), merging)
         for delivery in deliveries:
             event = delivery.event
-            keys = {key for raw, _ in touched.get(event.aggregate_id, ()) if (key := edits.canonical_key(raw))}
+            keys = {key for raw, _ in changed.get(event.aggregate_id, ()) if (key := edits.canonical_key(raw))}
             if isinstance(event, DocumentDeleted):
-                merged[delivery.sequence] = _graph_merged_events(version_deleted(delivery, event), keys, revisions)
+                events[delivery.sequence] = _graph_merged_events(version_deleted(delivery, event), keys, revisions)
             elif keys:
-                merged[delivery.sequence] = _graph_merged_events(event.document, keys, revisions)
-    return [merged[delivery.sequence] for delivery in batch]
+                events[delivery.sequence] = _graph_merged_events(event.document, keys, revisions)
+    return [events[delivery.sequence] for delivery in batch]
 
 
 async def on_description_summarized(
     batch: Sequence[Delivery[DescriptionSummarized]], generations: Generations, *, merging: MergeDependencies
 ) -> list[list[GraphMerged]]:
     """Store the summaries, and fold the keys they describe."""
-    merged: dict[int, list[GraphMerged]] = {}
+    events: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in _by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
-        # Of two for one group in a batch the first in the log counts, whichever comes first here.
-        places = sorted(deliveries, key=lambda delivery: -delivery.sequence)
-        await merging.summaries.put(partition, {d.event.inputs_hash: (d.sequence, d.event.text) for d in places})
+        # Of two summaries of one group the earlier in the log counts, so it is put in last.
+        latest_first = sorted(deliveries, key=lambda delivery: -delivery.sequence)
+        await merging.summaries.put(partition, {d.event.inputs_hash: (d.sequence, d.event.text) for d in latest_first})
         hashes = {delivery.event.inputs_hash for delivery in deliveries}
         edits, revisions = await refold(partition, {delivery.event.key: () for delivery in deliveries}, merging, hashes)
         for delivery in deliveries:
             keys = edits.all_canonical_keys([delivery.event.key])
-            merged[delivery.sequence] = _graph_merged_events(None, keys, revisions)
-    return [merged[delivery.sequence] for delivery in batch]
+            events[delivery.sequence] = _graph_merged_events(None, keys, revisions)
+    return [events[delivery.sequence] for delivery in batch]
 
 
 async def on_graph_edited(
     batch: Sequence[Delivery[GraphEdited]], generations: Generations, *, merging: MergeDependencies
 ) -> list[list[GraphMerged]]:
     """Store the edits, and fold every key that has, or ever had, one of their names."""
-    merged: dict[int, list[GraphMerged]] = {}
+    events: dict[int, list[GraphMerged]] = {}
     for workspace, deliveries in _by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
         new = [_edit(delivery) for delivery in deliveries]
         await merging.contributions.put_edits(partition, new)
         edits = apply_edits(await merging.contributions.edits(partition))
-        raws = {edit.sequence: await _affected_keys(partition, edit, edits, merging.contributions) for edit in new}
-        edits, revisions = await refold(partition, {raw: () for of_one in raws.values() for raw in of_one}, merging)
+        affected = {edit.sequence: await _affected_keys(partition, edit, edits, merging.contributions) for edit in new}
+        edits, revisions = await refold(partition, {key: () for keys in affected.values() for key in keys}, merging)
         for delivery in deliveries:
-            merged[delivery.sequence] = _graph_merged_events(
-                None, edits.all_canonical_keys(raws[delivery.sequence]), revisions
+            events[delivery.sequence] = _graph_merged_events(
+                None, edits.all_canonical_keys(affected[delivery.sequence]), revisions
             )
-    return [merged[delivery.sequence] for delivery in batch]
+    return [events[delivery.sequence] for delivery in batch]
 
 
 async def _affected_keys(partition: Partition, edit: Edit, edits: Edits, contributions: Contributions) -> set[Key]:
-    """Return the original keys whose fold the edit may change: its names, and the relations at them."""
+    """Return the original keys whose fold the edit may change: its entities, and their relations."""
     names = edits.all_original_names(edit.all_names)
     return (
         {(name,) for name in names}
@@ -128,12 +130,12 @@ async def _affected_keys(partition: Partition, edit: Edit, edits: Edits, contrib
     )
 
 
-def _chunks_by_key(lines: Iterable[ContributionKey]) -> dict[Key, set[str]]:
+def _chunks_by_key(contribution_keys: Iterable[ContributionKey]) -> dict[Key, set[str]]:
     """Return the chunks of these contributions by key."""
-    found: dict[Key, set[str]] = defaultdict(set)
-    for key, chunk in lines:
-        found[key].add(chunk)
-    return found
+    chunks: dict[Key, set[str]] = defaultdict(set)
+    for key, chunk in contribution_keys:
+        chunks[key].add(chunk)
+    return chunks
 
 
 def _graph_merged_events(
@@ -166,7 +168,7 @@ def _edit(delivery: Delivery[GraphEdited]) -> Edit:
 
 
 def _by_workspace(batch: Sequence[Delivery[E]]) -> dict[str, list[Delivery[E]]]:
-    found: dict[str, list[Delivery[E]]] = defaultdict(list)
+    deliveries: dict[str, list[Delivery[E]]] = defaultdict(list)
     for delivery in batch:
-        found[delivery.workspace].append(delivery)
-    return found
+        deliveries[delivery.workspace].append(delivery)
+    return deliveries

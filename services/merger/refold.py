@@ -49,21 +49,21 @@ async def refold(
     while new := edits.all_canonical_keys(changed) - revisions.keys():
         revisions |= await merging.contributions.increment_revisions(partition, sorted(new))
         edits = apply_edits(await merging.contributions.edits(partition))
-    told = {
+    original_keys = {
         key: (number, edits.original_keys_with_cutoff(key)) for key, number in revisions.items() if edits.affects(key)
     }
-    if told:
-        await merging.contributions.put_original_keys(partition, told)
+    if original_keys:
+        await merging.contributions.put_original_keys(partition, original_keys)
     cached = await _advance_cached(partition, revisions, edits, merging, changed, summarized)
-    accounts = await _described_aggregates(partition, revisions, edits, merging, cached)
+    aggregates = await _described_aggregates(partition, revisions, edits, merging, cached)
     folded = [
-        fold(key, accounts[key].aggregate, accounts[key].description.text, number, edits)
+        fold(key, aggregates[key].aggregate, aggregates[key].description.text, number, edits)
         for key, number in revisions.items()
     ]
     await merging.graph.put(
         partition,
-        [thing for thing in folded if isinstance(thing, Entity)],
-        [thing for thing in folded if isinstance(thing, Relation)],
+        [item for item in folded if isinstance(item, Entity)],
+        [item for item in folded if isinstance(item, Relation)],
     )
     return edits, revisions
 
@@ -92,17 +92,17 @@ async def _advance_cached(
 ) -> dict[Key, IncrementalAggregate]:
     """Apply our own change to cached aggregates that no other replica has incremented since, and return them.
 
-    `aggregate_cache.py` says why that is all of the change. It is read back after the increment. Until the last line
-    no other task advances these aggregates: it would need the same revision.
+    `aggregate_cache.py` explains why our change is the only one. It is read after the increment. No other task can
+    advance the same aggregates meanwhile: the revision would not match.
     """
     before = {key: number - 1 for key, number in _unedited(revisions, edits).items()}
     cached = merging.cache.get(partition, before)
-    said = await merging.contributions.of_chunks(partition, {key: changed.get(key, ()) for key in cached})
-    known = await merging.summaries.get(partition, summarized) if summarized and cached else {}
-    for key, one in cached.items():
-        one.put(said[key])
-        one.apply_summaries(known)
-        one.revision = revisions[key]
+    contributions = await merging.contributions.of_chunks(partition, {key: changed.get(key, ()) for key in cached})
+    summaries = await merging.summaries.get(partition, summarized) if summarized and cached else {}
+    for key, incremental in cached.items():
+        incremental.put(contributions[key])
+        incremental.apply_summaries(summaries)
+        incremental.revision = revisions[key]
     merging.cache.put(partition, cached.values())
     return cached
 
@@ -117,11 +117,11 @@ async def _described_aggregates(
     """Return the aggregates and descriptions: `cached` as they are, all other keys read in full."""
     sources = {key: edits.original_keys(key) for key in revisions.keys() - cached.keys()}
     read = await merging.contributions.by_key(partition, {raw for of_key in sources.values() for raw in of_key})
-    alone = _unedited(revisions, edits)
+    unedited_revisions = _unedited(revisions, edits)
     new = {
-        key: _incremental_aggregate(key, alone[key], read[key], merging.limits)
+        key: _incremental_aggregate(key, unedited_revisions[key], read[key], merging.limits)
         for key in sources
-        if key in alone and len(read[key]) >= merging.cache.min_contributions
+        if key in unedited_revisions and len(read[key]) >= merging.cache.min_contributions
     }
     merging.cache.put(partition, new.values())
     ordered = {
@@ -129,41 +129,41 @@ async def _described_aggregates(
         for key, raws in sources.items()
         if key not in new
     }
-    found = _Inputs({**cached, **new}, ordered)
-    described = await _descriptions(partition, found, merging.summaries, merging.limits)
+    inputs = _Inputs({**cached, **new}, ordered)
+    described = await _descriptions(partition, inputs, merging.summaries, merging.limits)
     return {
-        key: DescribedAggregate(found.incremental[key].aggregate(), described[key]) for key in found.incremental
-    } | {key: DescribedAggregate(aggregate(some), described[key]) for key, some in ordered.items()}
+        key: DescribedAggregate(inputs.incremental[key].aggregate(), described[key]) for key in inputs.incremental
+    } | {key: DescribedAggregate(aggregate(contributions), described[key]) for key, contributions in ordered.items()}
 
 
 def _incremental_aggregate(
-    key: Key, revision: int, said: Collection[Contribution], limits: SummaryLimits
+    key: Key, revision: int, contributions: Collection[Contribution], limits: SummaryLimits
 ) -> IncrementalAggregate:
     aggregate = IncrementalAggregate(key, limits)
-    aggregate.put(said)
+    aggregate.put(contributions)
     aggregate.revision = revision
     return aggregate
 
 
 async def _descriptions(
-    partition: Partition, found: _Inputs, summaries: Summaries, limits: SummaryLimits
+    partition: Partition, inputs: _Inputs, summaries: Summaries, limits: SummaryLimits
 ) -> dict[Key, Description]:
     """Return each key's description; the summaries in it are read for one level of groups at a time."""
-    texts = {key: fragments(contributions) for key, contributions in found.contributions.items()}
-    known: dict[str, str] = {}
-    asked: set[str] = set()
+    texts = {key: fragments(contributions) for key, contributions in inputs.contributions.items()}
+    summaries_by_hash: dict[str, str] = {}
+    requested: set[str] = set()
     for _ in range(MAX_READS):
-        described = {key: describe(key, some, known, limits) for key, some in texts.items()}
-        lacking = {group.hash for one in described.values() for group in one.missing_summaries} - asked
-        asking = [
-            (one, one.revision, one.fragments, one.fragments.pending_summaries()) for one in found.incremental.values()
+        described = {key: describe(key, some, summaries_by_hash, limits) for key, some in texts.items()}
+        missing_hashes = {group.hash for one in described.values() for group in one.missing_summaries} - requested
+        pending = [
+            (one, one.revision, one.fragments, one.fragments.pending_summaries()) for one in inputs.incremental.values()
         ]
-        if not (wanted := lacking.union(*(hashes for *_, hashes in asking))):
-            return described | {key: one.fragments.description() for key, one in found.incremental.items()}
-        new = await summaries.get(partition, wanted)
-        known |= new
-        asked |= wanted
-        for one, revision, tree, hashes in asking:
+        if not (new_hashes := missing_hashes.union(*(hashes for *_, hashes in pending))):
+            return described | {key: one.fragments.description() for key, one in inputs.incremental.items()}
+        new = await summaries.get(partition, new_hashes)
+        summaries_by_hash |= new
+        requested |= new_hashes
+        for one, revision, tree, hashes in pending:
             # Another task may have stored a summary meanwhile: then this result is outdated, and is read again.
             if one.revision == revision:
                 tree.apply_summaries(new, hashes)

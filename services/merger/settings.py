@@ -24,7 +24,7 @@ class MergerSettings(Settings):
     @property
     def contradictions(self) -> list[str]:
         """See `Settings.contradictions`."""
-        found = super().contradictions
+        messages = super().contradictions
         if self.summary_length_recommended >= self.summary_context_size:
-            found.append("SUMMARY_LENGTH_RECOMMENDED is not smaller than SUMMARY_CONTEXT_SIZE: nothing gets shorter")
-        return found
+            messages.append("SUMMARY_LENGTH_RECOMMENDED is not smaller than SUMMARY_CONTEXT_SIZE: nothing gets shorter")
+        return messages

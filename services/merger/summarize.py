@@ -31,78 +31,80 @@ async def on_graph_merged(
 ) -> list[list[Event]]:
     """Summarise the groups of the batch that have no summary; nothing without a language model.
 
-    `debounce` returns once the moment it is given is long enough ago. When a summary has to be tried again, the
-    others of the batch are published with the Retryable that is raised, or found paid for when the batch comes again.
+    `debounce` waits until the time it is given is long enough ago. Raises Retryable, with the other events of the same
+    delivery, if a summary has to be tried again; all summaries made by then are cached for the next attempt.
     """
-    facts: dict[int, list[Event]] = {delivery.sequence: [] for delivery in batch}
+    events: dict[int, list[Event]] = {delivery.sequence: [] for delivery in batch}
     if summarizer is None:
-        return list(facts.values())
+        return list(events.values())
     await debounce(max(delivery.happened_at for delivery in batch))
-    taken: set[tuple[str, str]] = set()
+    hashes: set[tuple[str, str]] = set()
     for delivery in batch:
         workspace, partition = delivery.workspace, Partition(delivery.workspace, generations.graph)
         groups = [
-            g for g in await _missing_summaries(partition, delivery.event, merging) if (workspace, g.hash) not in taken
+            g for g in await _missing_summaries(partition, delivery.event, merging) if (workspace, g.hash) not in hashes
         ]
-        taken |= {(workspace, group.hash) for group in groups}
+        hashes |= {(workspace, group.hash) for group in groups}
         current = partial(_is_current, partition, _revisions(delivery.event), merging=merging)
-        facts[delivery.sequence] = await _summarize(workspace, groups, summarizer, current)
-    return [facts[delivery.sequence] for delivery in batch]
+        events[delivery.sequence] = await _summarize(workspace, groups, summarizer, current)
+    return [events[delivery.sequence] for delivery in batch]
 
 
 def _revisions(event: GraphMerged) -> dict[Key, int]:
-    said: dict[Key, int] = {(entity.name,): entity.revision for entity in event.entities}
-    return said | {(relation.source, relation.target): relation.revision for relation in event.relations}
+    revisions: dict[Key, int] = {(entity.name,): entity.revision for entity in event.entities}
+    return revisions | {(relation.source, relation.target): relation.revision for relation in event.relations}
 
 
 async def _current_revisions(
-    partition: Partition, said: Mapping[Key, int], merging: MergeDependencies
+    partition: Partition, revisions: Mapping[Key, int], merging: MergeDependencies
 ) -> dict[Key, int]:
     """Return the revisions of those keys that have not changed since."""
-    counted = await merging.contributions.revisions(partition, said)
-    return {key: now for key, revision in said.items() if (now := counted.get(key, 0)) <= revision}
+    stored = await merging.contributions.revisions(partition, revisions)
+    return {key: current for key, revision in revisions.items() if (current := stored.get(key, 0)) <= revision}
 
 
-async def _is_current(partition: Partition, said: Mapping[Key, int], key: Key, *, merging: MergeDependencies) -> bool:
+async def _is_current(
+    partition: Partition, expected: Mapping[Key, int], key: Key, *, merging: MergeDependencies
+) -> bool:
     """Return whether a key is still at this revision; if not, its next GraphMerged will be summarised."""
-    return bool(await _current_revisions(partition, {key: said[key]}, merging))
+    return bool(await _current_revisions(partition, {key: expected[key]}, merging))
 
 
 async def _missing_summaries(partition: Partition, event: GraphMerged, merging: MergeDependencies) -> list[Group]:
     """Return the groups without a summary, of those keys that have not changed since."""
-    newest = await _current_revisions(partition, _revisions(event), merging)
-    if not newest:
+    revisions = await _current_revisions(partition, _revisions(event), merging)
+    if not revisions:
         return []
     edits = apply_edits(await merging.contributions.edits(partition))
-    accounts = await describe_keys(partition, newest, edits, merging)
-    return [group for key in newest for group in accounts[key].description.missing_summaries]
+    aggregates = await describe_keys(partition, revisions, edits, merging)
+    return [group for key in revisions for group in aggregates[key].description.missing_summaries]
 
 
 async def _summarize(
     workspace: str, groups: Sequence[Group], summarizer: Summarizer, current: Callable[[Key], Awaitable[bool]]
 ) -> list[Event]:
-    async def summarized(group: Group) -> Summary:
-        # While a call waits for its turn, a document of the group may be deleted: then it is not made.
+    async def summarize_group(group: Group) -> Summary:
+        # A call that waits for its turn is dropped if the key changes meanwhile.
         with calls_for(workspace, partial(current, group.key)):
             return await summarizer.summarize(workspace, group)
 
-    results = await asyncio.gather(*map(summarized, groups), return_exceptions=True)
-    facts: list[Event] = []
-    waiting: list[Retryable] = []
+    results = await asyncio.gather(*map(summarize_group, groups), return_exceptions=True)
+    events: list[Event] = []
+    retryables: list[Retryable] = []
     for group, result in zip(groups, results, strict=True):
         if isinstance(result, Retryable):
-            waiting.append(result)
+            retryables.append(result)
         elif isinstance(result, (Poison, NotWanted)):
             continue  # refused for its content, or out of date: the fragments themselves stay the description
         elif isinstance(result, BaseException):
             raise result
         else:
-            facts.append(
+            events.append(
                 DescriptionSummarized(
                     key=group.key, inputs_hash=group.hash, prompt_version=summarizer.prompt_version,
                     model=summarizer.model, text=result.text, usage=result.usage,
                 )
             )  # fmt: skip
-    if waiting:
-        raise longest_wait(waiting, facts)
-    return facts
+    if retryables:
+        raise longest_wait(retryables, events)
+    return events

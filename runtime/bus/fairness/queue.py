@@ -34,13 +34,13 @@ class FairQueue:
         return sum(map(len, self._queues.values()))
 
     def add(self, sequence: int, workspace: str, filter: str) -> None:
-        """Note a message that stands in the backlog. To be called in the order of the log."""
+        """Add a message of the backlog. Must be called in the order of the log."""
         if sequence > self._delivered:
             self._queues.setdefault((workspace, filter), deque()).append((self._seen, sequence))
             self._seen += 1
 
     def delivered(self, sequence: int) -> None:
-        """Forget what stands at or before this sequence: ordinary delivery has come so far."""
+        """Forget the messages up to this sequence: ordinary delivery has reached it."""
         if sequence <= self._delivered:
             return
         self._delivered = sequence
@@ -52,7 +52,7 @@ class FairQueue:
                 self._drop(key)
 
     def put_back(self, turn: Turn, not_before: float) -> None:
-        """Offer these again, not before that time: they were not handled."""
+        """Offer these again, not before that time, because they were not handled."""
         key = turn.workspace, turn.filter
         queue = self._queues.setdefault(key, deque())
         place = queue[0][0] if queue else self._seen

@@ -24,7 +24,7 @@ from runtime.bus.processor import EventProcessor
 logger = structlog.get_logger(__name__)
 
 LEAST_GAP = 32
-"""Messages that must stand before one that overtakes: a shorter wait is not worth the reading."""
+"""Messages that must be ahead of one that overtakes: a shorter wait is not worth the read."""
 
 LONG = 0.5
 """Seconds of work on one batch after which nobody waits for its end."""
@@ -44,7 +44,7 @@ AGAIN = 2.0
 
 @dataclass(frozen=True)
 class _Ahead(NatsMessage):
-    """A message that is handled before its delivery: what becomes of it is told to the lane, not to the server."""
+    """A message that is handled before its delivery: ack and nak go to the scheduler, not to the server."""
 
     lane: "FairScheduler"
 
@@ -120,12 +120,12 @@ class FairScheduler:
         return admitted
 
     def _is_held_up(self) -> bool:
-        """Whether all workers are long at what they have."""
+        """Return whether every worker has been busy with its batch for long."""
         started = max((since for since, _ in self._served.values()), default=0.0)
         return len(self._served) >= self.workers and time.monotonic() - started >= LONG
 
     async def run(self) -> None:
-        """Take turns for ever, while somebody would have to wait."""
+        """Run turns for ever, whenever a workspace would have to wait."""
         turns: set[asyncio.Task[None]] = set()
         try:
             while True:
@@ -146,10 +146,10 @@ class FairScheduler:
             await self.look.close()
 
     async def _look_and_take(self, turns: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
-        seen = 0
+        count = 0
         if len(self.queue) < FARTHEST:
             headers = await self.look.headers(self._position, wait=PAUSE)
-            seen = len(headers)
+            count = len(headers)
             for sequence, workspace, subject_filter in headers:
                 self.queue.add(sequence, workspace, subject_filter)
         turns = {task for task in turns if not task.done()}
@@ -158,7 +158,7 @@ class FairScheduler:
             turns.add(asyncio.create_task(self._take(turn)))
         if len(turns) >= slots:
             await asyncio.wait(turns, timeout=PAUSE, return_when=asyncio.FIRST_COMPLETED)
-        elif not seen:
+        elif not count:
             await asyncio.sleep(PAUSE)
         return turns
 
@@ -169,14 +169,17 @@ class FairScheduler:
         return self.queue.take(min(TURN, self.processor.durable.batch), time.monotonic(), gap=gap, served=served)
 
     async def _take(self, turn: Turn) -> None:
-        """Handle what of this turn is ours. What fails is offered again; what is lost comes by ordinary delivery."""
+        """Handle the messages of this turn that we claimed.
+
+        Those that fail are offered again; lost ones come by ordinary delivery.
+        """
         ours: list[int] = []
         try:
             ours = [sequence for sequence in turn.sequences if await self._claim(sequence)]
             self._in_hand.update(ours)
             if ours:
-                found = await self.look.messages(turn.filter, turn.workspace, ours)
-                await self.processor.process([_Ahead(message.raw, self) for message in found])
+                messages = await self.look.messages(turn.filter, turn.workspace, ours)
+                await self.processor.process([_Ahead(message.raw, self) for message in messages])
         except Exception as error:
             # Nothing is lost: what is not handled here is delivered in its order.
             logger.warning("a turn was not taken", durable=self.processor.durable.name, error=repr(error))
@@ -189,7 +192,7 @@ class FairScheduler:
             self.queue.put_back(again, time.monotonic() + max(delays.values()))
 
     def _forget_old(self) -> None:
-        """What other replicas were given is not delivered here any more."""
+        """Forget sequences that delivery has passed: other replicas were given those messages."""
         if len(self._claimed) > FARTHEST:
             self.handled = {sequence for sequence in self.handled if sequence > self._position}
             self._claimed = {sequence for sequence in self._claimed if sequence > self._position}

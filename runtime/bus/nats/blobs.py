@@ -22,7 +22,7 @@ BLOB_PART = 512 * KiB
 """Bytes of one part."""
 
 PUTS = 4
-"""How often a part is offered where wrong bytes have to go first, or a replica does not show yet what stands there."""
+"""Attempts to write a part when wrong bytes must be removed first, or a replica lags behind."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class NatsBlobs:
 
     async def _put(self, subject: str, part: bytes) -> None:
         for _ in range(PUTS):
-            if await self._stored(subject, part) or await self._holds(subject, part):
+            if await self._write_part(subject, part) or await self._has_part(subject, part):
                 return
         raise Unavailable("somebody else keeps writing other bytes under the name of this text")
 
-    async def _stored(self, subject: str, part: bytes) -> bool:
-        """Whether the stream took the part; False when one stands under the subject already."""
+    async def _write_part(self, subject: str, part: bytes) -> bool:
+        """Write the part; return False when the subject has one already."""
         try:
             await self.jetstream.publish(subject, part, stream="KB_BLOBS", timeout=PUBLISH_TIMEOUT)
         except APIError as error:
@@ -63,22 +63,22 @@ class NatsBlobs:
         self.writes.confirmed("KB_BLOBS")
         return True
 
-    async def _holds(self, subject: str, part: bytes) -> bool:
-        """Whether this part stands under the subject. Other bytes are removed: nobody could ever read the text there.
+    async def _has_part(self, subject: str, part: bytes) -> bool:
+        """Return whether the subject has this very part. Other bytes are removed: they make the text unreadable.
 
         Raises Unavailable where this process may not remove them.
         """
         try:
             with translated():
-                found = await self.jetstream.get_last_msg("KB_BLOBS", subject, direct=True)
+                message = await self.jetstream.get_last_msg("KB_BLOBS", subject, direct=True)
         except NotFoundError:
             return False
-        if found.data == part:
+        if message.data == part:
             return True
         logger.warning("other bytes stood under the name of a text and are replaced", subject=subject)
         try:
-            # By its place, so that what somebody else has amended meanwhile stays.
-            await self.jetstream.delete_msg("KB_BLOBS", found.seq or 0)
+            # By its sequence, so that a part which another process has corrected meanwhile is not removed.
+            await self.jetstream.delete_msg("KB_BLOBS", message.seq or 0)
         except (*SILENT, ServiceUnavailableError):  # nobody answers a call that this user is not granted
             raise Unavailable(
                 f"KB_BLOBS holds other bytes under the name of this text ({subject}) and this process may not remove "

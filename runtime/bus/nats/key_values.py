@@ -33,8 +33,8 @@ class NatsActiveGenerations:
                 entry = await self.bucket.get("pointers")
             except KeyNotFoundError:
                 return {projection: GenerationState() for projection in PROJECTIONS}, 0
-        found = json.loads(entry.value or b"{}")
-        return {name: GenerationState(**found.get(name, {})) for name in PROJECTIONS}, entry.revision or 0
+        states = json.loads(entry.value or b"{}")
+        return {name: GenerationState(**states.get(name, {})) for name in PROJECTIONS}, entry.revision or 0
 
     async def write(self, pointers: ProjectionGenerations, revision: int) -> None:
         value = json.dumps({name: vars(pointer) for name, pointer in pointers.items()}).encode()
@@ -63,7 +63,7 @@ class NatsSharedValues:
         return cls(await _bucket(jetstream, name), jetstream, name)
 
     async def read(self, key: str) -> tuple[bytes, int]:
-        with translated(), _gone():
+        with translated(), _as_unavailable():
             try:
                 entry = await self.bucket.get(key)
             except KeyNotFoundError:
@@ -72,14 +72,14 @@ class NatsSharedValues:
 
     async def write(self, key: str, value: bytes, revision: int) -> bool:
         try:
-            with translated(), _gone():
+            with translated(), _as_unavailable():
                 await self.bucket.update(key, value, last=revision)
         except KeyWrongLastSequenceError:
             return False
         return True
 
     async def keys(self) -> list[str]:
-        with translated(), _gone():
+        with translated(), _as_unavailable():
             info = await self.jetstream.stream_info(f"KV_{self.name}", subjects_filter=f"$KV.{self.name}.>")
         return sorted(subject.removeprefix(f"$KV.{self.name}.") for subject in info.state.subjects or {})
 
@@ -93,8 +93,8 @@ async def _bucket(jetstream: JetStreamContext, name: str) -> KeyValue:
 
 
 @contextmanager
-def _gone() -> Generator[None]:
-    """A bucket that was removed, or takes nothing, is as good as silent: what it holds can be done without."""
+def _as_unavailable() -> Generator[None]:
+    """Raise Unavailable for a bucket that was removed or rejects writes: callers can do without its values."""
     try:
         yield
     except KeyWrongLastSequenceError:

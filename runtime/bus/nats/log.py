@@ -69,7 +69,7 @@ _FULL = {10077, 10047, 10122}  # maximum bytes, messages or storage exceeded; in
 async def connected(
     url: str, *, name: str, closed: Callable[[], Awaitable[None]] | None = None
 ) -> AsyncGenerator[Client]:
-    """A connection that reconnects for ever. `closed` is called when it is gone for good.
+    """Open a connection that reconnects for ever. `closed` is called when it is closed for good.
 
     Raises ConfigurationError when no server lets us in at first, within 10 s: where it should be is a setting.
     """
@@ -98,9 +98,9 @@ async def connected(
 
 
 def _why_not(faults: Sequence[Exception]) -> str:
-    """Why there is no connection, from what went wrong; never the URL, which may hold a password.
+    """Return why there is no connection; never the URL, which may hold a password.
 
-    A refusal counts wherever it stands: the attempts after it may end in other ways.
+    A refused login is reported even if later attempts failed for other reasons.
     """
     if any(isinstance(fault, AuthorizationError) or "authorization" in str(fault).lower() for fault in faults):
         return "the NATS server refuses the user or the password of NATS_URL"
@@ -173,22 +173,22 @@ class NatsLog:
         try:
             with translated():
                 # Of a direct read, a replica that lags behind would show an older one.
-                found = await self.jetstream.get_last_msg(
+                message = await self.jetstream.get_last_msg(
                     "KB_EVENTS", subjects.subject(workspace, about, event_type), direct=not exact
                 )
         except NotFoundError:
             return None
-        return StoredMessage(found)
+        return StoredMessage(message)
 
     async def following(self, after: int, subject: str) -> Message | None:
         try:
             with translated():
-                found = await self.jetstream.get_msg(
+                message = await self.jetstream.get_msg(
                     "KB_EVENTS", seq=after + 1, subject=subject, next=True, direct=False
                 )
         except NotFoundError:
             return None
-        return StoredMessage(found)
+        return StoredMessage(message)
 
     async def last_sequence(self) -> int:
         with translated():
@@ -198,22 +198,22 @@ class NatsLog:
         try:
             with translated():
                 # Not a direct read: a replica that lags behind would show an older one.
-                found = await self.jetstream.get_last_msg("KB_EVENTS", subjects.of_workspace(workspace), direct=False)
+                message = await self.jetstream.get_last_msg("KB_EVENTS", subjects.of_workspace(workspace), direct=False)
         except NotFoundError:
             return 0
-        return found.seq or 0
+        return message.seq or 0
 
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
         names = durables or [durable.name for durable in CONSUMERS]
         with translated():
             infos = [await self.jetstream.consumer_info("KB_EVENTS", name) for name in names]
         floor = min((info.ack_floor.stream_seq if info.ack_floor else 0) for info in infos)
-        # In this order: what was acknowledged because it was parked is on the list by now.
+        # In this order: an event that was acknowledged because it was parked is on the list by now.
         parked = await self._first_parked(names, "*" if workspace is None else subjects.token(workspace))
         return floor if parked is None else min(floor, max(0, parked - 1))
 
     async def _first_parked(self, durables: Sequence[str], workspace: str) -> int | None:
-        """The lowest sequence that is parked for one of these durables; 0 when there are too many to tell."""
+        """Return the lowest parked sequence of these durables: None without any, 0 when there are too many to list."""
         try:
             with translated():
                 info = await self.jetstream.stream_info(
@@ -255,7 +255,7 @@ class NatsLog:
 
 
 class translated:
-    """What the server does not answer becomes `Unavailable`, what the user may not ask ConfigurationError."""
+    """Translate the client's errors: no answer becomes `Unavailable`, a missing permission ConfigurationError."""
 
     def __enter__(self) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Looks at the log for damage: a stream that is shorter, another one, or holds another message than it once held.
+"""Check the log for damage: a stream that is shorter, another one, or holds another message than it once held.
 
 A single server repairs a damaged file by cutting it off, says nothing, and gives the sequences that it lost to new
 events. So what the log was seen to be is kept in a mark, on the bus and outside of it, and compared.
@@ -43,24 +43,24 @@ async def observe(jetstream: JetStreamContext) -> LogState:
 
 
 async def mark_of(jetstream: JetStreamContext, state: LogState, accepted: int) -> LogMark:
-    """The mark of the log in this state."""
+    """Return the mark of the log in this state."""
     return LogMark(state.created, state.last, await hash_at(jetstream, state.last), state.missing, accepted)
 
 
 async def hash_at(jetstream: JetStreamContext, sequence: int) -> str:
-    """SHA-256 of the message there with its subject; empty when there is none, for it may have been erased."""
+    """Return the SHA-256 of the message there and its subject; empty when there is none: it may be erased."""
     if not sequence:
         return ""
     try:
         with translated():
-            found = await jetstream.get_msg(EVENTS, seq=sequence, direct=False)
+            message = await jetstream.get_msg(EVENTS, seq=sequence, direct=False)
     except NotFoundError:
         return ""
-    return hashlib.sha256((found.subject or "").encode() + b"\n" + (found.data or b"")).hexdigest()
+    return hashlib.sha256((message.subject or "").encode() + b"\n" + (message.data or b"")).hexdigest()
 
 
 def difference(state: LogState, mark: LogMark) -> str:
-    """How the log differs from a mark of it, empty when it may have grown from there."""
+    """Return how the log contradicts a mark of it; empty when the log may have grown from that mark."""
     if state.created != mark.created:
         return f"its stream was created at {state.created}, that of the log before at {mark.created}: it is another log"
     if state.last < mark.sequence:
@@ -71,13 +71,13 @@ def difference(state: LogState, mark: LogMark) -> str:
 
 
 async def read_noted_mark(values: SharedValues) -> tuple[LogMark | None, int]:
-    """The mark that the bus keeps, and the revision to replace it."""
-    found, revision = await values.read(MARK_KEY)
-    return (LogMark(**json.loads(found)) if found else None), revision
+    """Return the mark that the bus keeps, and the revision to replace it."""
+    mark, revision = await values.read(MARK_KEY)
+    return (LogMark(**json.loads(mark)) if mark else None), revision
 
 
 async def note_mark(values: SharedValues, mark: LogMark, revision: int) -> bool:
-    """Keep the mark on the bus. False: somebody was faster."""
+    """Write the mark to the bus. Returns False when another process was faster."""
     return await values.write(MARK_KEY, json.dumps(asdict(mark)).encode(), revision)
 
 
@@ -99,11 +99,11 @@ class Evidence:
 
     @property
     def accepted(self) -> int:
-        """How many losses were accepted."""
+        """Return how many losses an operator has accepted."""
         return max((mark.accepted for mark in self.marks), default=0)
 
     async def damage(self, jetstream: JetStreamContext, *, hashes: bool) -> str:
-        """How the log as it is now contradicts what is known of it, empty when it does not."""
+        """Return how the log contradicts the evidence; empty when it does not."""
         end = await observe(jetstream)
         reasons = [difference(end, mark) for mark in self.marks]
         reasons += [_ends(end, self.reached) if end.last < self.reached else ""]
@@ -119,7 +119,7 @@ class Evidence:
 async def collect_evidence(
     jetstream: JetStreamContext, values: SharedValues, durables: Iterable[str], reached: int, kept: LogMark | None
 ) -> Evidence:
-    """What the bus says of the log, with the mark that is kept outside of it. Raises `Unavailable`."""
+    """Read the evidence on the bus, and add the mark that is kept outside of it. Raises `Unavailable`."""
     start = await observe(jetstream)
     noted, revision = await read_noted_mark(values)
     marks = [mark for mark in (noted, kept) if mark]

@@ -1,7 +1,7 @@
-"""Looking ahead in the log on NATS: whose messages stand behind what a consumer has delivered.
+"""Look ahead in the log on NATS, at the messages that a consumer has not delivered yet.
 
-By ephemeral consumers that acknowledge nothing and are forgotten by the server soon after the last fetch. Each has one
-filter, so that a service may be allowed to read the subjects it consumes and no others.
+It uses ephemeral consumers, which acknowledge nothing and which the server removes soon after the last fetch. Each has
+one filter, so that a service may be allowed to read the subjects it consumes and no others.
 """
 
 from collections.abc import Sequence
@@ -36,19 +36,19 @@ class Lookahead:
 
         Empty when there are none within `wait` seconds. Raises `Unavailable`.
         """
-        found: list[tuple[int, str, str]] = []
+        headers: list[tuple[int, str, str]] = []
         for filter in self._readers:
             for message in await self._fetch(filter, after, most, wait):
                 self._after[filter] = message.sequence
-                found.append((message.sequence, subjects.workspace_token(message.subject), filter))
-        return found
+                headers.append((message.sequence, subjects.workspace_token(message.subject), filter))
+        return headers
 
     async def messages(self, filter: str, workspace: str, sequences: Sequence[int]) -> list[NatsMessage]:
         """These messages of one workspace, whole; those that are gone are left out. Raises `Unavailable`."""
         return await stored(self._jetstream, self._stream, subjects.narrowed(filter, workspace), sequences)
 
     async def close(self) -> None:
-        """Leave the readers to be forgotten by the server."""
+        """Stop reading; the server removes the readers by itself."""
         for filter, reader in self._readers.items():
             self._readers[filter] = None
             if reader:
@@ -89,7 +89,7 @@ class Lookahead:
 
 
 def reader_config(filter: str, after: int, *, headers_only: bool, forgotten: float) -> ConsumerConfig:
-    """A reader of what passes the filter behind a sequence, which the server removes when it is `forgotten` (s)."""
+    """Configure a reader behind a sequence, which the server removes after `forgotten` idle seconds."""
     return ConsumerConfig(
         name=f"ahead-{uuid4().hex}",
         filter_subject=filter,
@@ -103,11 +103,11 @@ def reader_config(filter: str, after: int, *, headers_only: bool, forgotten: flo
 
 
 async def stored(jetstream: JetStreamContext, stream: str, filter: str, sequences: Sequence[int]) -> list[NatsMessage]:
-    """The messages at these sequences that pass the filter, whole; those that are gone are left out.
+    """Return the whole messages at these sequences that pass the filter; removed ones are left out.
 
-    They are no deliveries: to acknowledge one does nothing. Raises `Unavailable`.
+    They are not deliveries: acknowledging one does nothing. Raises `Unavailable`.
     """
-    missing, found = sorted(set(sequences)), list[NatsMessage]()
+    missing, result = sorted(set(sequences)), list[NatsMessage]()
     try:
         while missing:
             with translated():
@@ -119,8 +119,8 @@ async def stored(jetstream: JetStreamContext, stream: str, filter: str, sequence
                 fetched = await reader.fetch(min(len(missing), info.num_pending), timeout=FETCH)
                 await reader.unsubscribe()
             messages = [NatsMessage(raw) for raw in fetched]
-            found += [message for message in messages if message.sequence in missing]
+            result += [message for message in messages if message.sequence in missing]
             missing = [sequence for sequence in missing if sequence > messages[-1].sequence]
     except (NatsError, TimeoutError) as error:
         raise Unavailable(f"events of the log could not be read: {error!r}") from error
-    return found
+    return result

@@ -61,8 +61,8 @@ class NatsParkedEvents:
         return ack.seq
 
     async def changes(self, durable: str, after: int, most: int = 1000) -> list[ParkedRecord]:
-        found: list[ParkedRecord] = []
-        while len(found) < most:
+        records: list[ParkedRecord] = []
+        while len(records) < most:
             try:
                 with translated():
                     message = await self.jetstream.get_msg(
@@ -71,19 +71,19 @@ class NatsParkedEvents:
             except NotFoundError:
                 break
             after = message.seq or after + 1
-            found.append(_entry(message.subject or "", message.data or b"", after))
-        return found
+            records.append(_entry(message.subject or "", message.data or b"", after))
+        return records
 
     async def originals(self, events: Sequence[ParkedEvent]) -> list[Message]:
-        wanted: dict[tuple[str, str], list[int]] = defaultdict(list)
+        by_filter: dict[tuple[str, str], list[int]] = defaultdict(list)
         for event in events:
             workspace, _, event_type = subjects.split(event.subject)
             subject_filter = subjects.narrowed(subjects.of_type(event_type), workspace)
-            wanted[declared(event.durable).stream, subject_filter].append(event.sequence)
-        found: list[NatsMessage] = []
-        for (stream, subject_filter), sequences in wanted.items():
-            found += await stored(self.jetstream, stream, subject_filter, sequences)
-        return list[Message](sorted(found, key=lambda message: message.sequence))
+            by_filter[declared(event.durable).stream, subject_filter].append(event.sequence)
+        originals: list[NatsMessage] = []
+        for (stream, subject_filter), sequences in by_filter.items():
+            originals += await stored(self.jetstream, stream, subject_filter, sequences)
+        return list[Message](sorted(originals, key=lambda message: message.sequence))
 
 
 def _workspace(event: ParkedEvent) -> str:

@@ -44,7 +44,7 @@ LEASE = 30.0
 
 @dataclass
 class ParkedMessage:
-    """A parked event as the edge handles it: what becomes of it is written on the list."""
+    """A parked event as the event processor handles it: ack and nak update its record on the list."""
 
     original: Message
     event: ParkedEvent
@@ -97,7 +97,7 @@ class ParkedMessage:
 
 @dataclass
 class ParkingPolicy:
-    """The decision for one durable, and what it is made from."""
+    """The decision for one durable, and the counts that it rests on."""
 
     durable: Consumer
     parked: ParkedEvents
@@ -109,16 +109,16 @@ class ParkingPolicy:
         self._succeeded = -SUCCESS
 
     def succeeded(self, message: Message) -> None:
-        """The message was handled."""
+        """Note that the message was handled."""
         self._succeeded = time.monotonic()
         self.settled(message)
 
     def settled(self, message: Message) -> None:
-        """The message has come to an end, whichever."""
+        """Note that the message has come to an end, handled or not."""
         self._window.settled(subjects.workspace_token(message.subject), message.sequence)
 
     async def takes(self, message: Message, error: Exception, attempts: Mapping[str, int], delay: float) -> bool:
-        """Park this failed message if it has to be. False: it goes back into the window for `delay` seconds."""
+        """Park this failed message if it must be; return False if it goes back into the window for `delay` s."""
         reason = self._reason(message, error, attempts)
         if reason is None:
             self._window.refused(subjects.workspace_token(message.subject), message.sequence, delay)
@@ -174,11 +174,11 @@ class ParkingPolicy:
 
 
 def _names(message: Message) -> tuple[str, str, str]:
-    """Workspace, document and type; the first two in full where the event's attributes can be read."""
+    """Return workspace, document and type; the first two in full where the event's attributes can be read."""
     workspace, document, event_type = subjects.split(message.subject)
     try:
         header, _ = header_of(message.data, message.headers)
     except Poison:
         return workspace, document, event_type
-    named = header.subject if header.subject and subjects.token(header.subject) == document else document
-    return header.workspace, named, event_type
+    name = header.subject if header.subject and subjects.token(header.subject) == document else document
+    return header.workspace, name, event_type

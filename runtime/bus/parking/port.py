@@ -1,4 +1,4 @@
-"""Parked events: those that wait outside of their durable's window, and the port of the list they stand on.
+"""Parked events wait outside of their durable's window; this is the port of the list that holds them.
 
 A durable delivers at most `max_ack_pending` messages that nobody has acknowledged. An event that cannot be handled for
 long is acknowledged and put on this list, so that it takes no place from others. The list is no truth: the event itself
@@ -41,7 +41,7 @@ class ParkedEvent(BaseModel):
 
 @dataclass(frozen=True)
 class ParkedRecord:
-    """What stands on the list for one event. `revision` changes with each write; without `event` it was removed."""
+    """The list's entry for one event. `revision` changes with each write; without `event` it was removed."""
 
     revision: int
     durable: str
@@ -63,13 +63,13 @@ class ParkedEvents(Protocol):
         ...
 
     async def remove(self, event: ParkedEvent, revision: int) -> bool:
-        """The event was handled: take its record away if it still has that revision, and say whether it had."""
+        """Remove the record of a handled event if it still has that revision, and return whether it had."""
         ...
 
     async def changes(self, durable: str, after: int, most: int = 1000) -> list[ParkedRecord]:
-        """What was written for this durable (`*`: any) behind the revision `after`, oldest first."""
+        """Return the records written for this durable (`*`: any) after the revision `after`, oldest first."""
         ...
 
     async def originals(self, events: Sequence[ParkedEvent]) -> list[Message]:
-        """The events themselves, from the log, in its order; those that were erased are left out."""
+        """Return the events themselves from the log, in its order; erased ones are left out."""
         ...

@@ -1,8 +1,8 @@
-"""Takes parked events up again: each when it is due, or as soon as the code knows its version.
+"""Handle parked events again: each when it is due, or as soon as the code knows its version.
 
 Every replica reads the list. Before an event is handled its record is claimed, by writing a later time into it, which
 only one replica can do; a claim ends by itself when its replica dies. Of a workspace whose last try failed, one event
-is tried at a time, the others wait for how it goes: an outage costs one try and not one for each event.
+is tried at a time and the others wait for its result: an outage costs one try and not one for each event.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ class _Workspace:
 
 
 class ParkedReader:
-    """Handles the parked events of one durable through its edge, up to `slots` batches at once."""
+    """Handles the parked events of one durable through its event processor, up to `slots` batches at once."""
 
     def __init__(self, edge: EventProcessor, parked: ParkedEvents, slots: int = 1) -> None:
         self._processor, self._parked, self._slots = edge, parked, slots
@@ -70,14 +70,14 @@ class ParkedReader:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def note(self) -> str | None:
-        """For people: how many events are parked and why; None when none is."""
+        """Return a line for people: how many events are parked and why; None when none is."""
         counts = Counter(entry.event.reason for entry in self._entries.values() if entry.event)
-        said: list[str] = []
+        notes: list[str] = []
         if newer := counts["newer-version"] + len(self._unknown):
-            said.append(f"{newer} events of a version newer than this code are parked until it is upgraded")
+            notes.append(f"{newer} events of a version newer than this code are parked until it is upgraded")
         if retried := counts["retried"]:
-            said.append(f"{retried} events that failed again and again are parked and tried now and then")
-        return "; ".join(said) or None
+            notes.append(f"{retried} events that failed again and again are parked and tried now and then")
+        return "; ".join(notes) or None
 
     async def look(self) -> None:
         """Read what has changed on the list. Raises `Unavailable`."""
@@ -91,16 +91,16 @@ class ParkedReader:
 
     async def take(self) -> None:
         """Begin to handle what is due, the workspaces in turn, as far as there are slots."""
-        now, begun = time.time(), True
-        while begun:
-            begun = False
+        now, progress = time.time(), True
+        while progress:
+            progress = False
             for name, of_one in list(self._workspaces.items()):
                 if len(self._tasks) < self._slots and (batch := self._due(of_one, now)):
                     of_one.trying += 1
                     task = asyncio.create_task(self._handle(of_one, batch))
                     self._tasks.add(task)
                     task.add_done_callback(self._tasks.discard)
-                    begun = True
+                    progress = True
                 if not (of_one.queue or of_one.trying):
                     del self._workspaces[name]
 
@@ -120,37 +120,37 @@ class ParkedReader:
         heapq.heappush(self._workspaces.setdefault(entry.workspace, _Workspace()).queue, (due, *_place(entry)))
 
     def _due(self, of_one: _Workspace, now: float) -> list[ParkedRecord]:
-        """What may be tried now: a batch where the last try succeeded, else one event."""
+        """Return the events to try now: a batch where the last try succeeded, else one event."""
         if not of_one.trusted and (of_one.trying or of_one.held_until > now):
             return []
         most = self._processor.durable.batch if of_one.trusted else 1
-        found: list[ParkedRecord] = []
-        while of_one.queue and of_one.queue[0][0] <= now and len(found) < most:
+        records: list[ParkedRecord] = []
+        while of_one.queue and of_one.queue[0][0] <= now and len(records) < most:
             _, sequence, revision = heapq.heappop(of_one.queue)
             entry = self._entries.get(sequence)
             if entry is not None and entry.revision == revision:
-                found.append(entry)
-        return found
+                records.append(entry)
+        return records
 
     async def _handle(self, of_one: _Workspace, batch: list[ParkedRecord]) -> None:
-        done = False
+        succeeded = False
         try:
             if not (messages := await self._claimed(batch)):
-                done = of_one.trusted  # all are another replica's
+                succeeded = of_one.trusted  # all are another replica's
                 return
             await self._processor.process(messages)
-            done = all(message.removed for message in messages)
+            succeeded = all(message.removed for message in messages)
         except Exception as error:
             # What was claimed is tried again when the claim has ended.
             logger.warning("parked events wait", durable=self._processor.durable.name, error=repr(error))
         finally:
             of_one.trying -= 1
-            of_one.trusted = done
-            of_one.hold = 0.0 if done else min(LONGEST_HOLD, max(FIRST_HOLD, of_one.hold * 2))
+            of_one.trusted = succeeded
+            of_one.hold = 0.0 if succeeded else min(LONGEST_HOLD, max(FIRST_HOLD, of_one.hold * 2))
             of_one.held_until = time.time() + of_one.hold
 
     async def _claimed(self, batch: list[ParkedRecord]) -> list[ParkedMessage]:
-        """Those that this replica may handle now, with what the log has of them."""
+        """Claim these events; return those that this replica may handle now, with their messages in the log."""
         claims: dict[int, tuple[ParkedEvent, int]] = {}
         for entry in batch:
             assert entry.event is not None
@@ -158,9 +158,9 @@ class ParkedReader:
             if revision := await self._parked.put(event, entry.revision):
                 claims[entry.sequence] = event, revision
             elif self._entries.get(entry.sequence) is entry:
-                del self._entries[entry.sequence]  # somebody else has it, or had; the list will say
-        found = await self._parked.originals([event for event, _ in claims.values()])
-        originals = {message.sequence: message for message in found}
+                del self._entries[entry.sequence]  # another replica has it, or had; the list will show it
+        messages = await self._parked.originals([event for event, _ in claims.values()])
+        originals = {message.sequence: message for message in messages}
         for sequence, (event, revision) in claims.items():
             if sequence not in originals:
                 await self._parked.remove(event, revision)  # erased
@@ -172,7 +172,7 @@ class ParkedReader:
         ]
 
     async def _rest(self) -> None:
-        """Until there may be something to do: a slot is free again, or time has passed."""
+        """Wait until a slot is free again, or some time has passed."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=PAUSE, return_when=asyncio.FIRST_COMPLETED)
         else:

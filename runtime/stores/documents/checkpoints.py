@@ -59,6 +59,6 @@ async def newest_version(rows: Rows, generation: int) -> int:
     versions = [0]
     for partition in await rows.partitions("documents"):
         if partition.generation == generation:
-            found = await rows.find(Table("documents", partition), {}, order="version", descending=True, limit=1)
-            versions += [row["version"] for _, row in found]
+            pairs = await rows.find(Table("documents", partition), {}, order="version", descending=True, limit=1)
+            versions += [row["version"] for _, row in pairs]
     return max(versions)

@@ -1,4 +1,4 @@
-"""How far documents reach, for a projection that keeps what their chunks say: one row per document."""
+"""Keep the bounds of documents (version and number of chunks) for a projection: one row per document."""
 
 from collections.abc import Collection, Mapping
 
@@ -8,22 +8,22 @@ from runtime.stores.documents.port import Rows, Table
 
 
 class RowDocumentBounds:
-    """Extents in a table of their own; the newest version stands."""
+    """`DocumentBounds` in a table of their own; the newest version wins."""
 
     def __init__(self, rows: Rows, table: str) -> None:
         self._rows, self._table = rows, table
 
     async def put(self, partition: Partition, extents: Mapping[str, DocumentBounds]) -> dict[str, DocumentBounds]:
-        """Write each unless a newer version's stands. Returns what stood there before, where anything did."""
+        """Write each unless a newer version is stored. Returns the previous bounds of the documents that had any."""
         before = await self.get(partition, list(extents))
         rows = {_key(id): {"document_id": id, "version": e.version, "count": e.count} for id, e in extents.items()}
         await self._rows.put_newer(Table(self._table, partition), rows, "version")
         return before
 
     async def get(self, partition: Partition, documents: Collection[str]) -> dict[str, DocumentBounds]:
-        """Those that are known among `documents`."""
-        found = await self._rows.get(Table(self._table, partition), [_key(id) for id in documents])
-        return {row["document_id"]: DocumentBounds(row["version"], row["count"]) for row in found.values()}
+        """Return the bounds of those of `documents` that have any."""
+        rows = await self._rows.get(Table(self._table, partition), [_key(id) for id in documents])
+        return {row["document_id"]: DocumentBounds(row["version"], row["count"]) for row in rows.values()}
 
 
 def _key(document: str) -> str:

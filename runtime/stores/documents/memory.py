@@ -29,14 +29,14 @@ class MemoryRows:
         await schema.enter(self)
 
     async def missing(self) -> list[str]:
-        """Nothing ever is."""
+        """Return an empty list: nothing can be missing."""
         return []
 
     async def ping(self) -> None:
-        """It always answers."""
+        """Return at once: the store always answers."""
 
     async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
-        """The rows that exist among `keys`."""
+        """Return the rows that exist among `keys`."""
         bodies = self._of(table)
         return {key: decode(bodies[key]) for key in keys if key in bodies}
 
@@ -45,7 +45,7 @@ class MemoryRows:
         self._of(table).update(_encoded(table, rows))
 
     async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
-        """Replace or add those rows that no greater `field` holds up."""
+        """Replace or add those rows whose stored `field` is not greater."""
         bodies = self._of(table)
         guards = {key: version_field(key, row, field) for key, row in rows.items()}
         for key, body in _encoded(table, rows).items():
@@ -85,12 +85,12 @@ class MemoryRows:
     ) -> list[tuple[str, Row]]:
         """Filter and sort them all. Rows without the field `order` come first."""
         indexed_fields(table.name, *where, *filter(None, [order]))
-        found = [(key, row) for key, row in self._rows(table) if _matches(row, where)]
+        matching = [(key, row) for key, row in self._rows(table) if _matches(row, where)]
         if order:
-            found.sort(key=lambda pair: (pair[1].get(order) is not None, pair[1].get(order), pair[0]))
+            matching.sort(key=lambda pair: (pair[1].get(order) is not None, pair[1].get(order), pair[0]))
         if descending:
-            found.reverse()
-        return found[skip : skip + limit if limit else None]
+            matching.reverse()
+        return matching[skip : skip + limit if limit else None]
 
     async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
         """Count by value; rows without the field are left out."""
@@ -108,34 +108,34 @@ class MemoryRows:
         return [(key, row) for key, row in self._rows(table) if key > after][: max(limit, 0)]
 
     async def partitions(self, name: str) -> set[Partition]:
-        """Every space with a row in that table."""
+        """Return every partition with a row in that table."""
         indexed_fields(name)
         return {table.partition for table, bodies in self._bodies.items() if table.name == name and bodies}
 
     async def drop(self, table: Table) -> None:
-        """Forget the whole space of that table."""
+        """Forget the whole partition of that table."""
         self._of(table).clear()
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no connection is open."""
 
     def _of(self, table: Table) -> dict[str, str]:
-        """The texts by key of one table in one space."""
+        """Return the texts by key of one table in one partition."""
         indexed_fields(table.name)
         return self._bodies[table]
 
     def _rows(self, table: Table) -> list[tuple[str, Row]]:
-        """All rows of one table in one space, by key."""
+        """Return all rows of one table in one partition, by key."""
         return [(key, decode(body)) for key, body in sorted(self._of(table).items())]
 
 
 def _encoded(table: Table, rows: Mapping[str, Row]) -> dict[str, str]:
-    """The rows as JSON text, checked before the first of them is stored."""
+    """Return the rows as JSON text, checked before the first of them is stored."""
     for key, row in rows.items():
         indexed_values(table, key, row)
     return {key: encode(key, row) for key, row in rows.items()}
 
 
 def _matches(row: Row, where: Where) -> bool:
-    """Whether all fields of `where` are equal, a list meaning any of its values."""
+    """Return whether all fields of `where` are equal, a list meaning any of its values."""
     return all(row.get(name) in (want if isinstance(want, list) else [want]) for name, want in where.items())

@@ -58,7 +58,7 @@ class Rows(Protocol):
         ...
 
     async def missing(self) -> list[str]:
-        """What `prepare` would make, a line each."""
+        """Return what `prepare` would make, a line each."""
         ...
 
     async def ping(self) -> None:
@@ -66,15 +66,15 @@ class Rows(Protocol):
         ...
 
     async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
-        """The rows that exist among `keys`; missing ones are left out."""
+        """Return the rows that exist among `keys`; missing ones are left out."""
         ...
 
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
-        """These rows now stand under these keys, whatever stood there before."""
+        """Store these rows under these keys, replacing any that exist."""
         ...
 
     async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
-        """Write each row unless one with a greater integer `field` stands there.
+        """Write each row unless the stored one has a greater integer `field`.
 
         Atomic per row, under any concurrency: the greatest always stands in the end.
         """
@@ -104,26 +104,26 @@ class Rows(Protocol):
         skip: int = 0,
         limit: int = 0,
     ) -> list[tuple[str, Row]]:
-        """Keys and rows whose indexed fields equal `where` (a list: any of these), by field `order`, then key.
+        """Return keys and rows whose indexed fields equal `where` (a list: any of these), by field `order`, then key.
 
         `limit` 0 means all of them.
         """
         ...
 
     async def count(self, table: Table, by: str, where: Mapping[str, str | int | list[str]]) -> dict[str, int]:
-        """How many rows that match `where` there are for each value of the indexed field `by`."""
+        """Return how many rows match `where` for each value of the indexed field `by`."""
         ...
 
     async def delete(self, table: Table, keys: Collection[str]) -> None:
-        """No row stands under these keys any more."""
+        """Delete the rows under these keys, if there are any."""
         ...
 
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
-        """Up to `limit` rows with keys greater than `after`, by key in ASCII order."""
+        """Return up to `limit` rows with keys greater than `after`, by key in ASCII order."""
         ...
 
     async def partitions(self, name: str) -> set[Partition]:
-        """Every partition that has a row in the table of that name."""
+        """Return every partition that has a row in the table of that name."""
         ...
 
     async def drop(self, table: Table) -> None:
@@ -131,5 +131,5 @@ class Rows(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of the connection. No call may follow."""
+        """Close the connection. No call may follow."""
         ...

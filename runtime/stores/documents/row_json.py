@@ -32,7 +32,7 @@ def indexed_fields(table: str, *names: str) -> tuple[str, ...]:
 
 
 def encode(key: str, row: Row) -> str:
-    """The row as JSON text. Raises InvalidInput for a key, a value or a size that the contract forbids."""
+    """Return the row as JSON text. Raises InvalidInput for a key, a value or a size that the contract forbids."""
     checked_key(key)
     try:
         body = orjson.dumps(row)
@@ -44,12 +44,12 @@ def encode(key: str, row: Row) -> str:
 
 
 def decode(body: str) -> Row:
-    """The row that `encode` made this text from."""
+    """Return the row that `encode` made this text from."""
     return orjson.loads(body)
 
 
 def checked_key(key: str) -> str:
-    """The key. Raises InvalidInput unless it is 1 to 400 printable ASCII characters without blanks."""
+    """Return the key. Raises InvalidInput unless it is 1 to 400 printable ASCII characters without blanks."""
     if _KEY.fullmatch(key) is None:
         raise InvalidInput(f"{key!r:.80} is no key: 1 to 400 printable ASCII characters without blanks")
     return key
@@ -57,11 +57,11 @@ def checked_key(key: str) -> str:
 
 def indexed_values(table: Table, key: str, row: Row) -> tuple[Scalar, ...]:
     """The values of the table's indexed fields, None where the row has none. Raises InvalidInput for other types."""
-    found = tuple(row.get(name) for name in INDEXES[table.name])
-    for name, value in zip(INDEXES[table.name], found, strict=True):
+    values = tuple(row.get(name) for name in INDEXES[table.name])
+    for name, value in zip(INDEXES[table.name], values, strict=True):
         if value is not None and type(value) is not str and not is_int64(value):
             raise InvalidInput(f"the row {key} has neither text nor a 64-bit integer in the indexed field {name}")
-    return found
+    return values
 
 
 def is_int64(value: object) -> bool:

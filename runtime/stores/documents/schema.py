@@ -1,4 +1,4 @@
-"""The version of what stands in the stores: recorded by whoever prepares them, and refused by whoever is older.
+"""The schema version of the stores: `prepare` records it, and older programs refuse a newer one.
 
 One row of the document store speaks for all three stores. It is raised when older code would misread tables, properties
 or collections; what is new and optional does not raise it.
@@ -17,17 +17,17 @@ KEY = "stores"
 
 
 async def recorded(rows: Rows) -> int:
-    """The version that was recorded, 0 when none was."""
+    """Return the version that was recorded, 0 when none was."""
     row = (await rows.get(TABLE, [KEY])).get(KEY)
     return int(row["version"]) if row else 0
 
 
 async def enter(rows: Rows) -> None:
     """Record our version, unless it is there. Raises ConfigurationError when newer code has prepared the stores."""
-    found = await recorded(rows)
-    if found > VERSION:
+    value = await recorded(rows)
+    if value > VERSION:
         raise ConfigurationError(
-            f"the stores have schema {found}, this program knows {VERSION}: run the newer program, or stores of its own"
+            f"the stores have schema {value}, this program knows {VERSION}: run the newer program, or stores of its own"
         )
-    if found < VERSION:
+    if value < VERSION:
         await rows.put_newer(TABLE, {KEY: {"version": VERSION}}, "version")

@@ -31,18 +31,18 @@ class WriteBehind:
         self._not_before = 0.0
 
     async def ready(self) -> None:
-        """To be awaited before something is paid for. Raises `Unavailable` while no further row can be kept."""
+        """Check before paid work that a row can be kept. Raises `Unavailable` while no further row can be kept."""
         if self._count() >= self._most:
             await self._write()
 
     async def get(self, table: Table, keys: Sequence[str]) -> dict[str, Row]:
-        """Those that are stored or kept. Raises `Unavailable` unless all are kept."""
-        kept = {key: row for key, row in self._kept.get(table, {}).items() if key in keys}
-        missing = [key for key in keys if key not in kept]
-        return {**await self._rows.get(table, missing), **kept} if missing else kept
+        """Return the rows that are stored or kept. Raises `Unavailable` when a row must be read and cannot be."""
+        pending = {key: row for key, row in self._kept.get(table, {}).items() if key in keys}
+        missing = [key for key in keys if key not in pending]
+        return {**await self._rows.get(table, missing), **pending} if missing else pending
 
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
-        """Write them, or keep them for later where the store takes nothing."""
+        """Write the rows, or keep them for later while the store takes none."""
         self._kept.setdefault(table, {}).update(rows)
         if time.monotonic() < self._not_before:
             return
@@ -53,14 +53,14 @@ class WriteBehind:
             logger.warning("what was paid for is kept in memory", rows=self._count(), error=str(error))
 
     async def _write(self) -> None:
-        """Write all that is kept. Raises `Unavailable`."""
+        """Write all rows that are kept. Raises `Unavailable`."""
         for table in list(self._kept):
             rows = dict(self._kept.get(table, {}))
             await self._rows.put(table, rows)
-            kept = self._kept.get(table, {})
+            pending = self._kept.get(table, {})
             for key in rows:
-                kept.pop(key, None)
-            if not kept:
+                pending.pop(key, None)
+            if not pending:
                 self._kept.pop(table, None)
         self._not_before = 0.0
 

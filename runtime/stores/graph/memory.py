@@ -15,14 +15,14 @@ Pair = tuple[str, str]
 
 @dataclass
 class _Content:
-    """What one space holds, tombstones too; `incident` is each name's pairs."""
+    """The rows of one partition, tombstones too; `incident` has the pairs of each name."""
 
     entities: dict[str, Entity] = field(default_factory=dict[str, Entity])
     relations: dict[Pair, Relation] = field(default_factory=dict[Pair, Relation])
     incident: defaultdict[str, set[Pair]] = field(default_factory=lambda: defaultdict[str, set[Pair]](set))
 
     def of(self, name: str) -> list[Relation]:
-        """The relations at one entity, heaviest first, then by names."""
+        """Return the relations at one entity, heaviest first, then by names."""
         alive = [self.relations[key] for key in self.incident.get(name, ()) if not self.relations[key].gone]
         return sorted(alive, key=_heaviest_first)
 
@@ -53,8 +53,8 @@ class MemoryGraph:
             if stored is None or stored.revision < entity.revision:
                 content.entities[entity.name] = entity
         for relation in new_relations:
-            known = content.relations.get(relation.key)
-            if known is None or known.revision < relation.revision:
+            previous = content.relations.get(relation.key)
+            if previous is None or previous.revision < relation.revision:
                 content.relations[relation.key] = relation
             for name in relation.key:
                 content.entities.setdefault(name, Entity(name, 0, gone=True))
@@ -77,16 +77,16 @@ class MemoryGraph:
     ) -> dict[str, list[RelationSummary]]:
         """See `Graph`."""
         content = self._content(partition)
-        found = {name: content.of(name)[: max(limit, 0)] for name in names}
-        return {name: [RelationSummary(*one.key, one.weight) for one in some] for name, some in found.items() if some}
+        by_name = {name: content.of(name)[: max(limit, 0)] for name in names}
+        return {name: [RelationSummary(*one.key, one.weight) for one in some] for name, some in by_name.items() if some}
 
     async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
-        content, asked = self._content(partition), await self.entities(partition, names)
-        nodes = {name: node_of(entity) for name, entity in asked.items()}
+        content, entities = self._content(partition), await self.entities(partition, names)
+        nodes = {name: node_of(entity) for name, entity in entities.items()}
         once: dict[Pair, Relation] = {}
-        for name in asked:
-            there = [r for r in content.of(name) if not any(content.entities[end].gone for end in r.key)]
-            once |= {relation.key: relation for relation in there[: max(limit, 0)]}
+        for name in entities:
+            relations = [r for r in content.of(name) if not any(content.entities[end].gone for end in r.key)]
+            once |= {relation.key: relation for relation in relations[: max(limit, 0)]}
         nodes |= {end: node_of(content.entities[end]) for key in once for end in key}
         ties = [tie_of(relation) for relation in sorted(once.values(), key=_heaviest_first)]
         return Neighbourhood(nodes, ties, await self.degrees(partition, names))

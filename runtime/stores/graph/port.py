@@ -8,7 +8,7 @@ from contracts.graph import UNKNOWN_TYPE, Entity, Partition, Relation
 from runtime.stores.port import Checkpoint
 
 MOST_SOURCES = 12
-"""Chunks that a node or a tie names at most: the first ones of its list."""
+"""Chunks that a node or a relation summary names at most: the first ones of its list."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class RelationSummary:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Entities and what is tied to them."""
+    """Entities and their relations."""
 
     nodes: dict[str, Node]
-    """By name: those asked for that exist, and the other ends of the ties."""
+    """By name: the requested entities that exist, and the other ends of the relations."""
     relation_summaries: list[RelationSummary]
     """Each once, heaviest first, then by names."""
     degrees: dict[str, int]
-    """Of those asked for: how many relations they have, also where fewer were read."""
+    """The number of relations of each requested entity, also where fewer were read."""
 
 
 class Graph(Protocol):
@@ -66,7 +66,7 @@ class Graph(Protocol):
         ...
 
     async def missing(self) -> list[str]:
-        """What `prepare` would make, a line each."""
+        """Return what `prepare` would make, a line each."""
         ...
 
     async def ping(self) -> None:
@@ -81,17 +81,17 @@ class Graph(Protocol):
         ...
 
     async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
-        """Those that exist among `names`."""
+        """Return the entities that exist among `names`."""
         ...
 
     async def relations(
         self, partition: Partition, pairs: Collection[tuple[str, str]]
     ) -> dict[tuple[str, str], Relation]:
-        """Those that exist among the sorted `pairs`."""
+        """Return the relations that exist among the sorted `pairs`."""
         ...
 
     async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
-        """The number of relations at each existing entity among `names`."""
+        """Return the number of relations at each existing entity among `names`."""
         ...
 
     async def relation_summaries(
@@ -125,7 +125,7 @@ class Graph(Protocol):
     async def scan_relations(
         self, partition: Partition, after: tuple[str, str] = ("", ""), limit: int = 1000
     ) -> list[Relation]:
-        """Likewise for relations."""
+        """Return up to `limit` relations, paged like `scan_entities`."""
         ...
 
     async def hubs(self, partition: Partition, *, limit: int) -> list[str]:
@@ -136,11 +136,11 @@ class Graph(Protocol):
         ...
 
     async def drop(self, partition: Partition) -> None:
-        """Remove everything of this space, tombstones too."""
+        """Remove everything of this partition, tombstones too."""
         ...
 
     async def partitions(self) -> set[Partition]:
-        """Every space that holds anything."""
+        """Return every partition that holds anything."""
         ...
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
@@ -156,5 +156,5 @@ class Graph(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of the connections. No call may follow."""
+        """Close the connections. No call may follow."""
         ...

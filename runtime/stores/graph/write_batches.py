@@ -1,4 +1,4 @@
-"""What every adapter does with rows before they are written: check, strip tombstones, keep the newest, sort, batch."""
+"""Prepare rows for writing, for every adapter: check, strip tombstones, keep the newest, sort, batch."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ _TEXT_OVERHEAD = 5
 
 
 def newest_entities(entities: Iterable[Entity]) -> list[Entity]:
-    """The highest revision of each name, sorted by name; tombstones without their texts.
+    """Return the highest revision of each name, sorted by name; tombstones without their texts.
 
     The database's own revision guard does not see two rows of one batch. Sorted keys are locked in one order, so
     that writers rarely wait for each other in a circle. Raises `Poison` when a row cannot be stored.
@@ -35,36 +35,36 @@ def newest_entities(entities: Iterable[Entity]) -> list[Entity]:
     best: dict[str, Entity] = {}
     for entity in entities:
         size_of_entity(entity)
-        known = best.get(entity.name)
-        if known is None or known.revision < entity.revision:
+        previous = best.get(entity.name)
+        if previous is None or previous.revision < entity.revision:
             best[entity.name] = entity
     return [_stripped_entity(best[name]) for name in sorted(best)]
 
 
 def newest_relations(relations: Iterable[Relation]) -> list[Relation]:
-    """Likewise for relations, each with `source` ≤ `target`."""
+    """Return the highest revision of each relation, sorted by its pair, with `source` ≤ `target`."""
     best: dict[tuple[str, str], Relation] = {}
     for relation in relations:
         size_of_relation(relation)
-        known = best.get(relation.key)
-        if known is None or known.revision < relation.revision:
+        previous = best.get(relation.key)
+        if previous is None or previous.revision < relation.revision:
             best[relation.key] = relation
     return [_stripped_relation(best[key]) for key in sorted(best)]
 
 
 def sorted_ties(ties: Iterable[RelationSummary]) -> list[RelationSummary]:
-    """Each once, heaviest first, then by names."""
+    """Return each relation summary once, heaviest first, then by names."""
     return sorted(set(ties), key=lambda tie: (-tie.weight, tie.key))
 
 
 def size_of_entity(entity: Entity) -> int:
-    """Bytes it takes in a message, about. Raises `Poison` when it cannot be stored."""
+    """Return about how many bytes it takes in a message. Raises `Poison` when it cannot be stored."""
     _check_name(entity.name)
     return _size((entity.name, entity.type, entity.description, *entity.source_ids, *entity.file_paths))
 
 
 def size_of_relation(relation: Relation) -> int:
-    """Bytes it takes in a message, about. Raises `Poison` when it cannot be stored."""
+    """Return about how many bytes it takes in a message. Raises `Poison` when it cannot be stored."""
     _check_name(relation.source)
     _check_name(relation.target)
     if not math.isfinite(relation.weight):
@@ -74,18 +74,18 @@ def size_of_relation(relation: Relation) -> int:
 
 
 def node_of(entity: Entity) -> Node:
-    """The entity as a neighbourhood shows it."""
+    """Return the entity as a neighbourhood shows it."""
     sources = entity.source_ids[:MOST_SOURCES]
     return Node(entity.name, entity.type, sources, entity.file_paths[:MOST_SOURCES], entity.support)
 
 
 def tie_of(relation: Relation) -> RelationSummary:
-    """The relation as a neighbourhood shows it."""
+    """Return the relation as a neighbourhood shows it."""
     return RelationSummary(*relation.key, relation.weight, relation.keywords, relation.source_ids[:MOST_SOURCES])
 
 
 def can_be_stored(name: str) -> bool:
-    """Whether an entity of this name may exist at all."""
+    """Return whether an entity of this name can be stored."""
     try:
         _check_name(name)
     except Poison:
@@ -118,7 +118,7 @@ def _bytes(text: str) -> int:
 
 
 def _stripped_entity(entity: Entity) -> Entity:
-    """A tombstone keeps its key and revision only: what was erased must not stay in a hidden row."""
+    """Strip a tombstone to its key and revision: what was erased must not stay in a hidden row."""
     return Entity(entity.name, entity.revision, gone=True) if entity.gone else entity
 
 
@@ -132,7 +132,7 @@ def _stripped_relation(relation: Relation) -> Relation:
 def by_smaller_end(
     rows: Sequence[dict[str, Any]], sizes: Mapping[str, int]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The rows whose source has no more relations than their target, and the others."""
+    """Split the rows into those whose source has no more relations than their target, and the others."""
     from_source: list[dict[str, Any]] = []
     from_target: list[dict[str, Any]] = []
     for row in rows:

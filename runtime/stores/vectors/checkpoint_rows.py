@@ -16,7 +16,7 @@ CHECKPOINT_FILTER = equals_filter("tenant", CHECKPOINT)
 
 
 def to_fields(checkpoint: Checkpoint, dimension: int) -> Fields:
-    """The row as the server takes it. Its vector has a length, which a comparison by angle asks for."""
+    """Return the row as the server takes it. Its vector is not zero, because cosine similarity needs a length."""
     return {
         **dict.fromkeys(STRINGS, ""),
         **dict.fromkeys(NUMBERS, 0),
@@ -30,11 +30,11 @@ def to_fields(checkpoint: Checkpoint, dimension: int) -> Fields:
 
 
 def older_filter(checkpoint: Checkpoint) -> str:
-    """The filter for those that it takes the place of."""
+    """Return the filter for the checkpoints that it replaces."""
     return f"{CHECKPOINT_FILTER} and version < {checkpoint.sequence}"
 
 
 def newest(found: Iterable[Fields]) -> Checkpoint | None:
-    """The one that stands, None for none."""
+    """Return the checkpoint with the greatest sequence, None when there is none."""
     checkpoints = [Checkpoint(int(fields["version"]), fields["text"]) for fields in found]
     return max(checkpoints, key=lambda checkpoint: checkpoint.sequence, default=None)

@@ -1,4 +1,4 @@
-"""What stands in the vector store: the fields of a row, and what is checked before it is sent.
+"""The fields of a row in the vector store, and the checks before it is sent.
 
 No driver here; every adapter keeps the same rows.
 """
@@ -60,23 +60,23 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def tenant(workspace: str) -> str:
-    """The stored name of a workspace: 32 hexadecimal digits, so that no workspace can break out of a filter."""
+    """Return the stored name of a workspace: 32 hexadecimal digits, so that no workspace can break out of a filter."""
     return _digest(workspace)[:32]
 
 
 def key(workspace: str, id: str) -> str:
-    """The primary key. Inside one workspace keys are ordered as ids are, which `scan` relies on."""
+    """Return the primary key. Inside one workspace keys are ordered as ids are, which `scan` relies on."""
     return f"{tenant(workspace)}-{id}"
 
 
 def normalized_rows(rows: Sequence[VectorRow], dimension: int) -> list[VectorRow]:
     """Return the rows as they are stored, the last one of each id. Raises Poison for the first that is invalid."""
-    standing: dict[str, VectorRow] = {}
+    by_id: dict[str, VectorRow] = {}
     for row in rows:
         if not _ID.fullmatch(row.id):
             raise Poison(f"{row.id!r:.80} is no id of a vector: up to 64 of A-Z, a-z, 0-9, _ and -")
-        standing[row.id] = _cut_row(row, single_precision(row.vector, dimension, row.id))
-    return list(standing.values())
+        by_id[row.id] = _cut_row(row, single_precision(row.vector, dimension, row.id))
+    return list(by_id.values())
 
 
 def single_precision(vector: Sequence[float], dimension: int, owner: str) -> NDArray[np.float32]:
@@ -126,7 +126,7 @@ def from_fields(fields: Mapping[str, Any]) -> VectorRow:
 
 
 def id_of(key: str) -> str:
-    """The id in a primary key."""
+    """Return the id in a primary key."""
     return key.partition("-")[2]
 
 
@@ -202,27 +202,27 @@ def rounded_score(similarity: float) -> float:
 def similarities(
     vectors: Sequence[Sequence[float] | NDArray[np.float32]], direction: NDArray[np.float32]
 ) -> list[float]:
-    """The cosine similarity of each vector with the direction, 0 where one of them has no length."""
+    """Return the cosine similarity of each vector with the direction, 0 where either of them is zero."""
     if not vectors:
         return []
-    matrix, asked = np.array(vectors, dtype=np.float64), direction.astype(np.float64)
-    lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(asked)
-    found = np.divide(matrix @ asked, lengths, out=np.zeros(len(vectors)), where=lengths > 0)
-    return [rounded_score(float(similarity)) for similarity in found]
+    matrix, query = np.array(vectors, dtype=np.float64), direction.astype(np.float64)
+    lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(query)
+    scores = np.divide(matrix @ query, lengths, out=np.zeros(len(vectors)), where=lengths > 0)
+    return [rounded_score(float(similarity)) for similarity in scores]
 
 
 def ranked(hits: Iterable[Hit]) -> list[Hit]:
-    """Best first, equal ones by id."""
+    """Return the hits best first, equal ones by id."""
     return sorted(hits, key=lambda hit: (-hit.score, hit.id))
 
 
 def truncate(text: str, limit: int) -> str:
-    """The longest beginning of the text that has at most `limit` bytes of UTF-8; what UTF-8 cannot say becomes `?`."""
+    """Return the longest prefix of at most `limit` bytes of UTF-8; lone surrogates become `?`."""
     return text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
 
 
 def _cut_row(row: VectorRow, vector: NDArray[np.float32]) -> VectorRow:
-    """The row within the lengths of its fields, its vector in single precision."""
+    """Return the row cut to the lengths of its fields, its vector in single precision."""
     return replace(
         row,
         text=truncate(row.text, TEXT_BYTES),
@@ -235,7 +235,7 @@ def _cut_row(row: VectorRow, vector: NDArray[np.float32]) -> VectorRow:
 
 
 def _cut_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names, each cut only if all of them together are too long. One byte takes up to six in JSON."""
+    """Return the names, each cut only if all of them together are too long. One byte takes up to six in JSON."""
     whole = tuple(truncate(name, TEXT_BYTES) for name in names)
     if len(_json(whole).encode()) <= TEXT_BYTES:
         return whole

@@ -13,7 +13,7 @@ Tables = dict[int, dict[str, dict[tuple[str, VectorKind], dict[str, VectorRow]]]
 """Generation → the model that filled it → (workspace, kind) → the rows by id."""
 
 _no_workspace = partial(Partition, "")
-"""The space of a workspace that none can be called."""
+"""Returns the partition of a generation's checkpoint: no workspace can have the empty name."""
 
 
 class MemoryVectors:
@@ -30,8 +30,8 @@ class MemoryVectors:
 
     async def missing(self, generation: int) -> list[str]:
         """See `Vectors`."""
-        there = self._tables.get(generation, {}).get(collection_names.model_text(self.model, self.dimension), {})
-        kinds = {kind for _, kind in there}
+        tables = self._tables.get(generation, {}).get(collection_names.model_text(self.model, self.dimension), {})
+        kinds = {kind for _, kind in tables}
         return [f"a table of {kind} is not there" for kind in VECTOR_KINDS if kind not in kinds]
 
     async def outdated(self, generation: int) -> str | None:
@@ -42,17 +42,17 @@ class MemoryVectors:
 
     async def put(self, partition: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
         """See `Vectors`."""
-        standing = stored.normalized_rows(rows, self.dimension)
-        if standing:
-            self._table(partition, kind, create=True).update({row.id: row for row in standing})
+        normalized = stored.normalized_rows(rows, self.dimension)
+        if normalized:
+            self._table(partition, kind, create=True).update({row.id: row for row in normalized})
 
     async def get(
         self, partition: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
     ) -> dict[str, VectorRow]:
         """See `Vectors`."""
         table = self._table(partition, kind) if ids else {}
-        found = {id: table[id] for id in dict.fromkeys(ids) if id in table}
-        return found if vectors else {id: stored.without_vector(row) for id, row in found.items()}
+        result = {id: table[id] for id in dict.fromkeys(ids) if id in table}
+        return result if vectors else {id: stored.without_vector(row) for id, row in result.items()}
 
     async def search(
         self,

@@ -27,11 +27,11 @@ class Vectors(Protocol):
         ...
 
     async def missing(self, generation: int) -> list[str]:
-        """What `prepare` would make, a line each; for an outdated generation that line alone."""
+        """Return what `prepare` would make, a line each; for an outdated generation that line alone."""
         ...
 
     async def outdated(self, generation: int) -> str | None:
-        """Why the generation can be read and not written, with the way out: its ids have an older format. Else None."""
+        """Return why the generation can only be read (its ids have an older format) and what to do; None otherwise."""
         ...
 
     async def ping(self) -> None:
@@ -39,13 +39,13 @@ class Vectors(Protocol):
         ...
 
     async def put(self, partition: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
-        """These rows now stand under their ids. Of two rows with one id in one call the later counts."""
+        """Store these rows under their ids. Of two rows with one id in one call the later counts."""
         ...
 
     async def get(
         self, partition: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
     ) -> dict[str, VectorRow]:
-        """Those that exist among `ids`, with their vectors only when asked."""
+        """Return the rows that exist among `ids`, with their vectors only if `vectors` is set."""
         ...
 
     async def search(
@@ -58,36 +58,36 @@ class Vectors(Protocol):
         min_score: float = -1.0,
         documents: Collection[str] | None = None,
     ) -> list[Hit]:
-        """At most `top_k` rows by cosine similarity, best first, equal ones by id, none at or below `min_score`.
+        """Return at most `top_k` rows by cosine similarity, best first, equal ones by id, none at or below `min_score`.
 
-        With `documents`, of chunks of these documents only.
+        `documents` restricts the search to chunks of these documents.
         """
         ...
 
     async def likeness(
         self, partition: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:
-        """The exact cosine similarity of those rows that exist among `ids`."""
+        """Return the exact cosine similarity of the rows that exist among `ids`."""
         ...
 
     async def delete(self, partition: Partition, kind: VectorKind, ids: Collection[str]) -> None:
-        """No row stands under these ids any more."""
+        """Delete the rows under these ids, if there are any."""
         ...
 
     async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
-        """Up to `limit` rows with ids greater than `after`, by id, without vectors."""
+        """Return up to `limit` rows with ids greater than `after`, by id, without vectors."""
         ...
 
     async def count(self, partition: Partition, kind: VectorKind) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         ...
 
     async def model_of(self, generation: int) -> EmbeddingModel | None:
-        """The model that filled the generation, ours if it did; None while nobody has."""
+        """Return the model that filled the generation, ours if it did; None while the generation is empty."""
         ...
 
     async def generations(self) -> set[int]:
-        """Every generation that has collections, of any model."""
+        """Return every generation that has collections, of any model."""
         ...
 
     async def drop(self, generation: int) -> None:
@@ -103,5 +103,5 @@ class Vectors(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of the connection. No call may follow."""
+        """Close the connection. No call may follow."""
         ...

@@ -1,1 +1,1 @@
-"""How a document becomes chunks: pure functions of its text, a tokenizer and what was asked for."""
+"""How a document becomes chunks: pure functions of its text, a tokenizer and the chunking settings."""

@@ -1,7 +1,7 @@
-"""Ready knowledge to chunks: each carries the entities and relations that were said with its source id.
+"""Turns custom knowledge into chunks, each with the entities and relations that have its source id.
 
-Of several chunks with one source id the first carries them. What names no chunk that is there (or none with a text) is
-written down, a line each, in chunks of its own behind the others: it can be found and cited like any passage.
+Of several chunks with one source id the first carries them. Entities and relations whose source id belongs to no chunk
+with text are written, one a line, into further chunks behind the others, so they can be found and cited like a passage.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,22 +24,22 @@ Row = CustomEntity | CustomRelation
 
 
 def chunks(document_id: str, knowledge: CustomKnowledge, tokens: TokenCodec, size: int) -> Iterator[Chunk]:
-    """The chunks as they were given, then what belongs to none of them, in chunks of about `size` tokens.
+    """Yield the chunks of the custom knowledge, then all other rows in chunks of about `size` tokens.
 
-    Raises Poison when nothing of it can be printed.
+    Raises Poison if no chunk is left after control characters and blanks are removed.
     """
     rows: tuple[Row, ...] = (*knowledge.entities, *knowledge.relations)
-    left: dict[str, list[Row]] = {}
+    rows_by_source: dict[str, list[Row]] = {}
     for row in rows:
-        left.setdefault(row.source_id, []).append(row)
+        rows_by_source.setdefault(row.source_id, []).append(row)
     order = 0
-    for known in knowledge.chunks:
-        if content := sanitize(known.content):
-            yield _chunk(document_id, order, content, left.pop(known.source_id, []), tokens)
+    for chunk in knowledge.chunks:
+        if content := sanitize(chunk.content):
+            yield _chunk(document_id, order, content, rows_by_source.pop(chunk.source_id, []), tokens)
             order += 1
-    others = (row for of_source in left.values() for row in of_source)
-    for content, written in _pages(others, tokens, size):
-        yield _chunk(document_id, order, content, written, tokens)
+    others = (row for source_rows in rows_by_source.values() for row in source_rows)
+    for content, page_rows in _pages(others, tokens, size):
+        yield _chunk(document_id, order, content, page_rows, tokens)
         order += 1
     if not order:
         raise Poison("the knowledge is empty once control characters and blanks are gone")
@@ -73,29 +73,29 @@ def _chunk(document_id: str, order: int, content: str, rows: Sequence[Row], toke
 
 
 def _pages(rows: Iterable[Row], tokens: TokenCodec, size: int) -> Iterator[tuple[str, list[Row]]]:
-    """Rows and what is written of them, as many as fit `size` tokens, at least one."""
+    """Yield texts of at most `size` tokens, or of one row, with one line per row; and the rows of each text."""
     lines: list[str] = []
-    written: list[Row] = []
-    room = size
+    page_rows: list[Row] = []
+    tokens_left = size
     for row in rows:
         line = sanitize(_line(row))
         if not line:
             continue
         cost = len(tokens.encode(line)) + 1
-        if written and cost > room:
-            yield "\n".join(lines), written
-            lines, written, room = [], [], size
+        if page_rows and cost > tokens_left:
+            yield "\n".join(lines), page_rows
+            lines, page_rows, tokens_left = [], [], size
         lines.append(line)
-        written.append(row)
-        room -= cost
-    if written:
-        yield "\n".join(lines), written
+        page_rows.append(row)
+        tokens_left -= cost
+    if page_rows:
+        yield "\n".join(lines), page_rows
 
 
 def _line(row: Row) -> str:
     if isinstance(row, CustomEntity):
-        said = f"{row.name} ({row.type})" if row.type else row.name
+        text = f"{row.name} ({row.type})" if row.type else row.name
     else:
-        said = f"{row.source}, {row.target}"
-        said += f" ({', '.join(row.keywords)})" if row.keywords else ""
-    return " ".join(f"{said}: {row.description}".split()) if row.description else said
+        text = f"{row.source}, {row.target}"
+        text += f" ({', '.join(row.keywords)})" if row.keywords else ""
+    return " ".join(f"{text}: {row.description}".split()) if row.description else text

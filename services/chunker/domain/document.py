@@ -1,4 +1,4 @@
-"""A document's text to its chunks, in one go over the text and without ever holding all of it."""
+"""Cuts a document's text into chunks in a single pass, without keeping all of the text in memory."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,41 +13,41 @@ from services.chunker.domain.recursive import split_recursively
 from services.chunker.domain.windows import split_by_character, split_by_tokens
 
 MAX_CHUNKS = 20_000
-"""Chunks of a document where nothing else is said: the longest text, in chunks of the usual size, has fewer."""
+"""Chunks that a document may have by default; the longest text, in chunks of the default size, has fewer."""
 
 ReadText = Callable[[], Iterable[str]]
-"""Gives the text as it was published, in pieces, from its beginning at each call."""
+"""Returns the text as it was published, in pieces, from its beginning at each call."""
 
 
 def chunks(
     document_id: str, read_text: ReadText, tokens: TokenCodec, chunking: Chunking, pages: Sequence[int] = ()
 ) -> Iterator[Chunk]:
-    """The chunks of the sanitised text. `how` says size and overlap; `pages` are places in the text as published.
+    """Yield the chunks of the sanitised text. `pages` are the offsets of pages in the text as it was published.
 
-    Raises Poison for a text without chunks, and before the first chunk for one that `how` forbids to cut.
+    Raises Poison for a text without chunks, and before the first chunk for one that `chunking` forbids to cut.
     """
     if chunking.split_by_character_only:
         for _ in passages((text for text, _ in sanitized(read_text())), tokens, chunking):
             pass
     outline = Outline()
-    begun: list[int] = []
+    page_starts: list[int] = []
 
     def clean() -> Iterator[str]:
-        for text, marks in sanitized(read_text(), pages):
-            begun.extend(marks)
+        for text, offsets in sanitized(read_text(), pages):
+            page_starts.extend(offsets)
             yield text
 
     order = 0
-    for found in passages(outline.read(clean()), tokens, chunking):
+    for passage in passages(outline.read(clean()), tokens, chunking):
         yield Chunk(
             id=chunk_id(document_id, order),
             order=order,
-            tokens=found.tokens,
-            content=found.content,
-            headings=outline.at(found.start),
-            start=found.start,
-            end=found.end,
-            page=bisect_right(begun, found.start) or None,
+            tokens=passage.tokens,
+            content=passage.content,
+            headings=outline.at(passage.start),
+            start=passage.start,
+            end=passage.end,
+            page=bisect_right(page_starts, passage.start) or None,
         )
         order += 1
     if not order:
@@ -56,14 +56,14 @@ def chunks(
 
 
 def check_chunk_count(max_chunks: int, read_text: ReadText, tokens: TokenCodec, chunking: Chunking, size: int) -> None:
-    """Raise Poison for a text of `size` bytes that makes more than `most` chunks, before any of them is made.
+    """Raise Poison for a text of `size` bytes that makes more than `max_chunks` chunks.
 
-    Most texts are so short that they cannot; only of others the chunks are counted first.
+    Chunks are counted only if a text of this size can make so many; no chunk is published before.
     """
     if _max_chunks(size, chunking) <= max_chunks:
         return
-    found = passages((text for text, _ in sanitized(read_text())), tokens, chunking)
-    for count, _ in enumerate(found, 1):
+    texts = (text for text, _ in sanitized(read_text()))
+    for count, _ in enumerate(passages(texts, tokens, chunking), 1):
         if count > max_chunks:
             raise Poison(
                 f"the text makes more than {max_chunks:,} chunks of {chunking.size} tokens: choose larger "
@@ -72,7 +72,7 @@ def check_chunk_count(max_chunks: int, read_text: ReadText, tokens: TokenCodec, 
 
 
 def _max_chunks(size: int, chunking: Chunking) -> int:
-    """Chunks that a text of so many bytes makes at most; a token has at least one byte."""
+    """Return the most chunks that a text of `size` bytes can make; a token has at least one byte."""
     stride = max(1, (chunking.size or 1) - (chunking.overlap or 0))
     if chunking.split_by_character is not None:
         return size
@@ -81,7 +81,7 @@ def _max_chunks(size: int, chunking: Chunking) -> int:
 
 
 def passages(texts: Iterable[str], tokens: TokenCodec, chunking: Chunking) -> Iterator[Passage]:
-    """The passages of a sanitised text."""
+    """Yield the passages of a sanitised text."""
     size, overlap = chunking.size or 1, chunking.overlap or 0
     if chunking.split_by_character is not None:
         only = chunking.split_by_character_only

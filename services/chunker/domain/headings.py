@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator
 
 _LONGEST_LINE = 1_000
 """Characters of a line that may be a heading or a fence."""
+
 _LONGEST_TITLE = 200
+"""Characters of a heading's title; a longer underlined one is no heading, a longer `#` one is cut."""
 
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
 _CLOSING = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
@@ -21,7 +23,7 @@ _NO_TITLE = re.compile(r" {4}|\t| {0,3}(?:>|[-*+][ \t]|\d{1,9}[.)][ \t]|\|)")
 
 
 class Outline:
-    """The headings of a text that passes through `read`; `at` knows the path at each place that has passed."""
+    """The headings of a text that passes through `read`; `at` returns those in force at an offset already read."""
 
     def __init__(self) -> None:
         self._path: list[tuple[int, str]] = []
@@ -32,31 +34,32 @@ class Outline:
         self._before = ""
 
     def at(self, offset: int) -> tuple[str, ...]:
-        """The headings in force at this character, outermost first. Never asked for an earlier one again."""
+        """Return the headings in force at this offset, outermost first. Offsets must not decrease from call to call."""
         while self._coming and self._coming[0][0] <= offset:
             self._current = self._coming.popleft()[1]
         return self._current
 
     def read(self, texts: Iterable[str]) -> Iterator[str]:
-        """The texts, each passed on as far as it is known what in it is a heading."""
-        held, passed = "", 0  # what is not passed on yet, and the place where that begins
-        parsed, inside = 0, False  # the place where the next line begins, or goes on: it is too long for a heading
+        """Yield the same text; each piece ends before the first line that may still become a heading."""
+        buffer, buffer_start = "", 0  # text that is not yielded yet, and its offset
+        # The offset at which the next line begins; or, in a line too long for a heading, at which it goes on.
+        line_start, in_long_line = 0, False
         for text in texts:
-            held += text
-            *lines, last = held[parsed - passed :].split("\n")
+            buffer += text
+            *lines, last = buffer[line_start - buffer_start :].split("\n")
             for line in lines:
-                self._line(None if inside else line, parsed)
-                parsed, inside = parsed + len(line) + 1, False
-            if inside or len(last) > _LONGEST_LINE:
-                parsed, inside, self._title = parsed + len(last), True, None
-            known = self._title[0] if self._title else parsed
-            yield held[: known - passed]
-            held, passed = held[known - passed :], known
-        self._line(None if inside else held[parsed - passed :], parsed)
-        yield held
+                self._line(None if in_long_line else line, line_start)
+                line_start, in_long_line = line_start + len(line) + 1, False
+            if in_long_line or len(last) > _LONGEST_LINE:
+                line_start, in_long_line, self._title = line_start + len(last), True, None
+            end = self._title[0] if self._title else line_start
+            yield buffer[: end - buffer_start]
+            buffer, buffer_start = buffer[end - buffer_start :], end
+        self._line(None if in_long_line else buffer[line_start - buffer_start :], line_start)
+        yield buffer
 
     def _line(self, line: str | None, offset: int) -> None:
-        """Take note of one line; None for one that is too long."""
+        """Read one line that begins at this offset; None stands for a line too long for a heading."""
         before, title = self._before, self._title
         self._before, self._title = "...", None
         if line is None or len(line) > _LONGEST_LINE:
@@ -65,12 +68,12 @@ class Outline:
         if self._fence:
             self._fence = "" if _closes(line, self._fence) else self._fence
             self._before = ""
-        elif found := _ATX.match(line):
-            self._enter(offset, len(found[1]), _CLOSING.sub("", found[2] or ""))
-        elif found := _FENCE.match(line):
-            self._fence = found[1]
-        elif title and (found := _UNDERLINE.match(line)):
-            self._enter(title[0], 1 if found[1] else 2, title[1])
+        elif match := _ATX.match(line):
+            self._enter(offset, len(match[1]), _CLOSING.sub("", match[2] or ""))
+        elif match := _FENCE.match(line):
+            self._fence = match[1]
+        elif title and (match := _UNDERLINE.match(line)):
+            self._enter(title[0], 1 if match[1] else 2, title[1])
         elif line and (not before or _UNDERLINE.match(before)) and not _NO_TITLE.match(line):
             self._title = (offset, line.strip()) if len(line) <= _LONGEST_TITLE else None
 

@@ -1,4 +1,4 @@
-"""Chunks to events: parts that stay below an event's size, made one by one."""
+"""Turns chunks into ChunksCreated events, one by one, each below the size limit of an event."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ from contracts.values import Chunk, DocumentVersion
 from runtime.batching import batched_by_bytes
 
 HELD_BACK = 4
-"""Parts up to which each one says how many there are. Of more parts the first are out before the last is cut."""
+"""Parts at the end of a document that name the number of parts; earlier ones are published before it is known."""
 
 
 def split_into_parts(chunks: Iterable[Chunk], limit: int) -> Iterator[list[Chunk]]:
@@ -17,16 +17,16 @@ def split_into_parts(chunks: Iterable[Chunk], limit: int) -> Iterator[list[Chunk
 
 
 def chunks_created_events(document: DocumentVersion, runs: Iterable[list[Chunk]]) -> Iterator[ChunksCreated]:
-    """An event per run; the last few, and so all of a small document, say how many parts and chunks there are."""
-    held: deque[list[Chunk]] = deque()
+    """Yield one event per run. The last `HELD_BACK` events name the number of parts and of chunks."""
+    last_runs: deque[list[Chunk]] = deque()
     part, count = 0, 0
     for run in runs:
-        held.append(run)
+        last_runs.append(run)
         count += len(run)
-        if len(held) > HELD_BACK:
-            yield ChunksCreated(document=document, part=part, chunks=tuple(held.popleft()))
+        if len(last_runs) > HELD_BACK:
+            yield ChunksCreated(document=document, part=part, chunks=tuple(last_runs.popleft()))
             part += 1
-    total = part + len(held)
-    for run in held:
+    total = part + len(last_runs)
+    for run in last_runs:
         yield ChunksCreated(document=document, part=part, parts=total, chunk_count=count, chunks=tuple(run))
         part += 1

@@ -1,4 +1,4 @@
-"""What every way of cutting makes, and what it needs of a tokenizer."""
+"""Passages, which every chunking strategy returns, and the tokenizer that it needs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class TokenCodec(Protocol):
-    """What cutting needs of a tokenizer."""
+    """The methods of a tokenizer that chunking needs."""
 
     def encode(self, text: str) -> list[int]: ...
     def decode_bytes(self, tokens: Sequence[int]) -> bytes: ...
@@ -24,11 +24,11 @@ class Passage:
     end: int
     content: str
     tokens: int
-    """Those of the passage with the blanks around it."""
+    """Tokens of the passage with the blanks around it."""
 
 
 def strip_passage(text: str, start: int, end: int, tokens: int) -> Passage | None:
-    """The passage between two places of a text; None for blanks."""
+    """Return the passage for a text between two offsets, without the blanks around it; None for blanks alone."""
     content = text.strip()
     if not content:
         return None

@@ -1,4 +1,4 @@
-"""Cutting where a reader would: at paragraphs, else lines, sentences, clauses, words; small pieces are put together.
+"""Cuts at paragraphs, else at lines, sentences, clauses, words, and joins small pieces up to the size.
 
 The cascade of separators is that of the recursive splitters LightRAG uses, with the marks of Chinese and of Western
 writing side by side. A separator stays with the piece before it, blanks between words with the one behind them.
@@ -32,9 +32,9 @@ class _Atom:
 
 
 def split_recursively(texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int) -> Iterator[Passage]:
-    """Passages of at most `size` tokens; each repeats the last whole pieces of the one before that fit `overlap`.
+    """Yield passages of at most `size` tokens; each repeats the last whole pieces of the one before that fit `overlap`.
 
-    Only a single character of more than `size` tokens makes a longer one.
+    Only a single character of more than `size` tokens makes a longer passage.
     """
     run: list[_Atom] = []
     total = 0
@@ -42,65 +42,65 @@ def split_recursively(texts: Iterable[str], tokens: TokenCodec, size: int, overl
         if run and total + atom.tokens > size:
             yield from _passages(run, tokens, size)
             run = _tail(run, min(overlap, size - atom.tokens))
-            total = sum(kept.tokens for kept in run)
+            total = sum(piece.tokens for piece in run)
         run.append(atom)
         total += atom.tokens
     if run:
         yield from _passages(run, tokens, size)
 
 
-def _tail(run: list[_Atom], room: int) -> list[_Atom]:
-    """The last pieces that together fit the room."""
+def _tail(run: list[_Atom], max_tokens: int) -> list[_Atom]:
+    """Return the last pieces that together have at most `max_tokens` tokens."""
     begin = len(run)
-    while begin > 0 and run[begin - 1].tokens <= room:
+    while begin > 0 and run[begin - 1].tokens <= max_tokens:
         begin -= 1
-        room -= run[begin].tokens
+        max_tokens -= run[begin].tokens
     return run[begin:]
 
 
 def _passages(run: list[_Atom], tokens: TokenCodec, size: int) -> Iterator[Passage]:
-    """The pieces as one passage; as two where, rarely, together they have more tokens than each for itself."""
+    """Yield the pieces as one passage; or as several if, joined, they have more than `size` tokens."""
     text = "".join(atom.text for atom in run)
     count = len(tokens.encode(text))
     if count > size and len(run) > 1:
         middle = len(run) // 2
         yield from _passages(run[:middle], tokens, size)
         yield from _passages(run[middle:], tokens, size)
-    elif found := strip_passage(text, run[0].start, run[0].start + len(text), count):
-        yield found
+    elif passage := strip_passage(text, run[0].start, run[0].start + len(text), count):
+        yield passage
 
 
 def _atoms(texts: Iterable[str], tokens: TokenCodec, size: int) -> Iterator[_Atom]:
     start = 0
     for paragraph in _paragraphs(texts):
-        yield from _smaller(_Atom(start, paragraph, len(tokens.encode(paragraph))), 0, tokens, size)
+        yield from _split_atom(_Atom(start, paragraph, len(tokens.encode(paragraph))), 0, tokens, size)
         start += len(paragraph)
 
 
-def _smaller(atom: _Atom, level: int, tokens: TokenCodec, size: int) -> Iterator[_Atom]:
-    """The piece, or what it is made of, down to the level at which everything fits."""
+def _split_atom(atom: _Atom, level: int, tokens: TokenCodec, size: int) -> Iterator[_Atom]:
+    """Yield the piece, cut at separators from this level on until every part has at most `size` tokens."""
     if atom.tokens <= size:
         yield atom
         return
     if level == len(_LOWER):
-        yield from _torn(atom, tokens, size)
+        yield from _split_word(atom, tokens, size)
         return
     start = atom.start
     for text in _cut(atom.text, _LOWER[level]):
         count = atom.tokens if len(text) == len(atom.text) else len(tokens.encode(text))
-        yield from _smaller(_Atom(start, text, count), level + 1, tokens, size)
+        yield from _split_atom(_Atom(start, text, count), level + 1, tokens, size)
         start += len(text)
 
 
-def _torn(atom: _Atom, tokens: TokenCodec, size: int) -> Iterator[_Atom]:
-    """A word without an end, between characters, in pieces as long as they may be."""
+def _split_word(atom: _Atom, tokens: TokenCodec, size: int) -> Iterator[_Atom]:
+    """Yield a word that is too long, cut between characters into pieces of at most `size` tokens."""
     place = 0
     while place < len(atom.text):
         text = atom.text[place : place + 8 * size]
-        count = room = len(tokens.encode(text))
+        count = limit = len(tokens.encode(text))
         while count > size and len(text) > 1:
-            room = min(size, room - 1)
-            text = tokens.decode_bytes(tokens.encode(text)[:room]).decode("utf-8", "ignore") or text[:1]
+            limit = min(size, limit - 1)
+            text = tokens.decode_bytes(tokens.encode(text)[:limit]).decode("utf-8", "ignore") or text[:1]
             count = len(tokens.encode(text))
         yield _Atom(atom.start + place, text, count)
         place += len(text)
@@ -108,37 +108,37 @@ def _torn(atom: _Atom, tokens: TokenCodec, size: int) -> Iterator[_Atom]:
 
 def _cut(text: str, separator: re.Pattern[str]) -> Iterator[str]:
     start = 0
-    for found in separator.finditer(text):
-        if start < found.end():
-            yield text[start : found.end()]
-            start = found.end()
+    for match in separator.finditer(text):
+        if start < match.end():
+            yield text[start : match.end()]
+            start = match.end()
     if start < len(text):
         yield text[start:]
 
 
 def _paragraphs(texts: Iterable[str]) -> Iterator[str]:
-    """The texts joined, in paragraphs; a very long one in parts, cut at the greatest separator it has."""
-    waiting = ""
+    """Yield the paragraphs of the joined texts; very long ones in parts, cut at the highest separator in them."""
+    buffer = ""
     for text in texts:
-        waiting += text
+        buffer += text
         start = 0
-        for found in _PARAGRAPH.finditer(waiting):
+        for match in _PARAGRAPH.finditer(buffer):
             # A separator at the very end may go on in the next text.
-            if found.end() < len(waiting):
-                yield from _bounded(waiting[start : found.end()])
-                start = found.end()
-        *whole, waiting = _bounded(waiting[start:]) or [""]
-        yield from whole
-    if waiting:
-        yield waiting
+            if match.end() < len(buffer):
+                yield from _split_long(buffer[start : match.end()])
+                start = match.end()
+        *paragraphs, buffer = _split_long(buffer[start:]) or [""]
+        yield from paragraphs
+    if buffer:
+        yield buffer
 
 
-def _bounded(paragraph: str) -> list[str]:
-    """The paragraph in parts of at most the length that is tokenised at once."""
+def _split_long(paragraph: str) -> list[str]:
+    """Return the paragraph in parts of at most `LONGEST` characters, which the tokenizer reads at once."""
     parts: list[str] = []
     while len(paragraph) > LONGEST:
         head = paragraph[:LONGEST]
-        ends = (max((found.end() for found in level.finditer(head)), default=0) for level in _LOWER)
+        ends = (max((match.end() for match in level.finditer(head)), default=0) for level in _LOWER)
         end = next(filter(None, ends), LONGEST)
         parts.append(paragraph[:end])
         paragraph = paragraph[end:]

@@ -1,4 +1,4 @@
-"""Windows of tokens that overlap, over a whole text or over each piece between two separators. LightRAG's sizes."""
+"""Cuts a text, or each piece between two separators, into overlapping windows of tokens, as LightRAG does."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import chain
@@ -9,47 +9,48 @@ from runtime.text.token_boundaries import LONGEST, pieces
 from services.chunker.domain.passages import Passage, TokenCodec, strip_passage
 
 Rule = Literal["windows", "whole", "whole-only"]
-"""What becomes of a text that fits into one window: `windows`, a second one may repeat its end; `whole`, one passage.
-`whole-only` refuses a text that does not fit.
+"""How a text that fits into one window is cut: with `windows`, a second window may repeat its end; with `whole`, not.
+
+`whole-only` also rejects a text that does not fit into one window.
 """
 
 _CONTINUATION = bytes(range(0x80, 0xC0))
-"""Bytes that go on with a character of UTF-8. Every other byte begins one."""
+"""The bytes that continue a character in UTF-8; every other byte begins one."""
 
 
 def split_by_tokens(
     texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int, rule: Rule = "windows", start: int = 0
 ) -> Generator[Passage, None, int]:
-    """Windows of `size` tokens, each beginning `overlap` tokens before the last one ends; blank ones are left out.
+    """Yield windows of `size` tokens, each beginning `overlap` tokens before the last one ends; blank ones are skipped.
 
-    The last window may lie wholly inside the overlap. `start` is the place of the first character; the place behind
-    the last one is returned. Raises Poison where the rule refuses the text.
+    The last window may lie wholly inside the overlap. `start` is the offset of the first character; returns the offset
+    behind the last one. Raises Poison if the rule rejects the text.
     """
-    waiting: list[int] = []
-    at, cut = start, False
+    buffer: list[int] = []
+    offset, has_windows = start, False
     for piece in pieces(texts):
-        waiting += tokens.encode(piece)
+        buffer += tokens.encode(piece)
         begin = 0
-        while len(waiting) - begin > size:
+        while len(buffer) - begin > size:
             if rule == "whole-only":
                 raise Poison(f"the piece that begins at character {start:,} has more than {size:,} tokens")
-            yield from _window(waiting[begin : begin + size], tokens, at)
-            at += _count_characters(tokens.decode_bytes(waiting[begin : begin + size - overlap]))
-            begin, cut = begin + size - overlap, True
-        del waiting[:begin]
-    stride = size - overlap if rule == "windows" or cut else size
-    for begin in range(0, len(waiting), stride):
-        yield from _window(waiting[begin : begin + size], tokens, at)
-        at += _count_characters(tokens.decode_bytes(waiting[begin : begin + stride]))
-    return at
+            yield from _window(buffer[begin : begin + size], tokens, offset)
+            offset += _count_characters(tokens.decode_bytes(buffer[begin : begin + size - overlap]))
+            begin, has_windows = begin + size - overlap, True
+        del buffer[:begin]
+    stride = size - overlap if rule == "windows" or has_windows else size
+    for begin in range(0, len(buffer), stride):
+        yield from _window(buffer[begin : begin + size], tokens, offset)
+        offset += _count_characters(tokens.decode_bytes(buffer[begin : begin + stride]))
+    return offset
 
 
 def split_by_character(
     texts: Iterable[str], tokens: TokenCodec, size: int, overlap: int, separator: str, *, only: bool
 ) -> Iterator[Passage]:
-    """The pieces between the separators, never merged; one that is longer than `size` in windows.
+    """Yield the pieces between separators, never merged; a piece of more than `size` tokens in windows.
 
-    With `only`, such a piece is refused: Poison.
+    Raises Poison for such a piece if `only` is set.
     """
     rule: Rule = "whole-only" if only else "whole"
     items = _split(texts, separator)
@@ -60,30 +61,32 @@ def split_by_character(
 
 
 def _split(texts: Iterable[str], separator: str) -> Iterator[str | None]:
-    """The texts joined, in pieces, at least one before each separator and behind the last; None for a separator."""
-    waiting = ""
+    """Yield the joined texts in pieces, at least one on either side of each separator; None stands for a separator."""
+    buffer = ""
     for text in texts:
-        *whole, waiting = (waiting + text).split(separator)
-        for piece in whole:
+        *complete_pieces, buffer = (buffer + text).split(separator)
+        for piece in complete_pieces:
             yield piece
             yield None
-        if len(waiting) > LONGEST:
-            # What could be the beginning of a separator waits for the rest of it.
-            sure = len(waiting) - len(separator) + 1
-            yield waiting[:sure]
-            waiting = waiting[sure:]
-    yield waiting
+        if len(buffer) > LONGEST:
+            # The end of the buffer may be the beginning of a separator: it stays.
+            safe_end = len(buffer) - len(separator) + 1
+            yield buffer[:safe_end]
+            buffer = buffer[safe_end:]
+    yield buffer
 
 
-def _window(window: Sequence[int], tokens: TokenCodec, at: int) -> Iterator[Passage]:
-    """The passage of a window before which `at` characters begin."""
+def _window(window: Sequence[int], tokens: TokenCodec, offset: int) -> Iterator[Passage]:
+    """Yield the passage of a window, unless it is blank. `offset` characters begin before it."""
     data = tokens.decode_bytes(window)
-    torn = data[:1] != data[:1].translate(None, _CONTINUATION)
-    found = strip_passage(data.decode("utf-8", "replace"), at - torn, at + _count_characters(data), len(window))
-    if found:
-        yield found
+    cut_before = data[:1] != data[:1].translate(None, _CONTINUATION)
+    passage = strip_passage(
+        data.decode("utf-8", "replace"), offset - cut_before, offset + _count_characters(data), len(window)
+    )
+    if passage:
+        yield passage
 
 
 def _count_characters(data: bytes) -> int:
-    """How many characters begin in these bytes."""
+    """Return how many characters begin in these bytes."""
     return len(data.translate(None, _CONTINUATION))

@@ -1,4 +1,4 @@
-"""Extractions that were paid for, in the document store. No generation replaces them."""
+"""Caches extractions in the document store, so that none is paid for twice. A rebuild does not replace them."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -11,35 +11,31 @@ from services.extractor.domain.extraction import Extraction
 
 
 class ExtractionCache:
-    """Extractions by cache key, per workspace: one tenant's cache tells another nothing."""
+    """`Extractions` over `Rows`. Workspaces share nothing: no tenant learns what another has extracted."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows, self._locks = WriteBehind(rows), KeyLocks()
 
     async def get(self, workspace: str, keys: Sequence[str]) -> dict[str, Extraction]:
-        """Those that are known among `keys`."""
-        found = await self._rows.get(_table(workspace), list(dict.fromkeys(keys)))
-        return {key: _extraction(row) for key, row in found.items()}
+        """See `Extractions.get`."""
+        rows = await self._rows.get(_table(workspace), list(dict.fromkeys(keys)))
+        return {key: _extraction(row) for key, row in rows.items()}
 
     async def once(
         self, workspace: str, key: str, make: Callable[[], Awaitable[Extraction]]
     ) -> tuple[Extraction, bool]:
-        """The one that is known, or the one that is made and remembered now; and whether it was known.
-
-        One that another call of this process is having made is waited for. One that the store does not take is
-        remembered by this process. Raises what `make` raises.
-        """
+        """See `Extractions.once`. While the store refuses writes, this process keeps the extraction in memory."""
         async with self._locks.hold([f"{workspace} {key}"]):
-            known = await self.get(workspace, [key])
-            if key in known:
-                return known[key], True
+            cached = await self.get(workspace, [key])
+            if key in cached:
+                return cached[key], True
             await self._rows.ready()
-            made = await make()
-            await self.put(workspace, key, made)
-            return made, False
+            extraction = await make()
+            await self.put(workspace, key, extraction)
+            return extraction, False
 
     async def put(self, workspace: str, key: str, extraction: Extraction) -> None:
-        """Remember one, in this process while the store does not take it. Twice is once."""
+        """See `Extractions.put`. While the store refuses writes, this process keeps the extraction in memory."""
         row: Row = {
             "entities": [entity.model_dump() for entity in extraction.entities],
             "relations": [relation.model_dump(mode="json") for relation in extraction.relations],

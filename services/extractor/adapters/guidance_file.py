@@ -1,4 +1,4 @@
-"""The file in which an installation says its own types of entities and examples: YAML, checked line by line.
+"""Reads the YAML file in which an installation sets its own entity types and examples. Errors name the line.
 
 Keys, all optional: `entity_types_guidance` (lines of text, a list of types, or types with their meanings),
 `entity_extraction_examples` and `entity_extraction_json_examples` (lists of texts). `{tuple_delimiter}` and
@@ -16,11 +16,11 @@ from services.extractor.domain.guidance import COMPLETION_MARK, DELIMITER, Guida
 
 VARIABLE = "ENTITY_TYPE_PROMPT_FILE"
 LARGEST = 256 * 1024
-"""Bytes."""
+"""Bytes that the file may have."""
 
 
 def read_guidance(path: str) -> Guidance:
-    """What the file says; the built-in guidance for what it leaves out. `ConfigurationError`s name file and line."""
+    """Return the guidance in the file, with defaults for missing keys. A `ConfigurationError` names file and line."""
     return _Reader(path).guidance()
 
 
@@ -29,14 +29,14 @@ class _Reader:
         self._path = path
 
     def guidance(self) -> Guidance:
-        found: dict[str, object] = {}
+        values: dict[str, object] = {}
         for key, node in self._entries():
             name = self._text(key)
             if name not in _FIELDS:
                 self._fail(key, f"`{name}` is no key of this file; the keys are {', '.join(_FIELDS)}")
             field, read = _FIELDS[name]
-            found[field] = read(self, node)
-        return Guidance(**found)  # pyright: ignore[reportArgumentType]  # each reader gives its field's type
+            values[field] = read(self, node)
+        return Guidance(**values)  # pyright: ignore[reportArgumentType]  # each reader gives its field's type
 
     def _entries(self) -> list[tuple[yaml.Node, yaml.Node]]:
         try:
@@ -61,7 +61,7 @@ class _Reader:
         return root.value
 
     def types(self, node: yaml.Node) -> str:
-        """Lines of the prompt from a text, a list or a mapping."""
+        """Return the entity types of a text, a list or a mapping as lines of the prompt."""
         if isinstance(node, yaml.MappingNode):
             types = {self._text(key): self._text(value, empty=True) for key, value in node.value}
         elif isinstance(node, yaml.SequenceNode):
@@ -71,14 +71,14 @@ class _Reader:
         return type_lines(types) if types else self._fail(node, "at least one type is needed")
 
     def rows(self, node: yaml.Node) -> tuple[str, ...]:
-        """Examples in the row format, the marks filled in."""
+        """Return examples in the row format, with the marks filled in."""
         return tuple(
             text.replace("{tuple_delimiter}", DELIMITER).replace("{completion_delimiter}", COMPLETION_MARK)
             for text in self.texts(node)
         )
 
     def texts(self, node: yaml.Node) -> tuple[str, ...]:
-        """A list of texts, or one text."""
+        """Return the texts of a list, or a single text as a list of one."""
         items = node.value if isinstance(node, yaml.SequenceNode) else [node]
         return tuple(self._text(item) for item in items)
 

@@ -1,4 +1,4 @@
-"""The extractor that asks a language model: once for what a passage says, once more for what it missed."""
+"""The extractor that calls a language model: once for the passage, once more for what the first answer missed."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,7 +17,7 @@ from services.extractor.port import RoundGivenUp
 
 
 class ModelExtractor:
-    """Asks in rows or in JSON, as the recipe says. `count` gives the tokens of a text."""
+    """`Extractor` over a chat model that answers in rows or JSON, as `config` says. `count` returns a text's tokens."""
 
     def __init__(self, chat: Chat, config: ExtractionConfig, count: Callable[[str], int]) -> None:
         self._chat, self._config, self._count = chat, config, count
@@ -28,7 +28,7 @@ class ModelExtractor:
         self.prompt_version = prompt_version(config, gleaning=True) if config.gleaning else self.draft_version
 
     async def extract(self, content: str, headings: Sequence[str]) -> Extraction:
-        """One call. Raises `Unavailable` for an answer that was cut before its first row, and what `Chat` raises."""
+        """See `Extractor.extract`. Raises `Unavailable` also for an answer that was cut off before its first row."""
         completion = await self._chat.complete(self._messages(content, headings), json=self._config.json)
         self._failures.record_answer()
         extraction = self._parse(completion, content)
@@ -37,10 +37,10 @@ class ModelExtractor:
         return extraction
 
     async def glean(self, content: str, headings: Sequence[str], first: Extraction) -> Extraction:
-        """One more call, for what the first answer lacks; none when the conversation would be too long.
+        """See `Extractor.glean`. Returns the first extraction if the conversation would be too long for the model.
 
-        A model that refuses this round for good takes nothing away from the first one. Raises `RoundGivenUp` when this
-        round has failed too often though the model answers, and the other errors of `Chat`.
+        So it does if the model refuses this round for good. Raises `RoundGivenUp` when this round has failed too often
+        though the model answers others, and the errors of `Chat` except `Poison`.
         """
         messages = [
             *self._messages(content, headings),
@@ -49,7 +49,7 @@ class ModelExtractor:
         ]
         if sum(self._count(message.content) for message in messages) > self._config.max_input_tokens:
             return first
-        round_ = sha256("\x1f".join((*headings, content)))
+        round_key = sha256("\x1f".join((*headings, content)))
         try:
             completion = await self._chat.complete(messages, json=self._config.json)
         except Poison:
@@ -57,10 +57,10 @@ class ModelExtractor:
         except Unavailable as error:
             if isinstance(error, EmptyAnswer):
                 self._failures.record_answer()
-            if self._failures.record_failure(round_):
+            if self._failures.record_failure(round_key):
                 raise RoundGivenUp(str(error)) from error
             raise
-        self._failures.record_answer(round_)
+        self._failures.record_answer(round_key)
         return merge_rounds(first, self._parse(completion, content))
 
     def _messages(self, content: str, headings: Sequence[str]) -> list[Message]:

@@ -1,4 +1,4 @@
-"""The extractor that works offline, by rules, and says so by its name."""
+"""The extractor that works by rules, without a language model."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,15 +8,15 @@ from services.extractor.offline import extraction as offline
 
 
 class OfflineExtractor:
-    """Finds names and ties by rules, without a model."""
+    """`Extractor` over the rules in `services/extractor/offline`; `model` names them instead of a model."""
 
     model = offline.MODEL
     draft_version = prompt_version = offline.PROMPT_VERSION
 
     async def extract(self, content: str, headings: Sequence[str]) -> Extraction:
-        """A few milliseconds of computing in a thread."""
+        """See `Extractor.extract`. Computes for a few milliseconds, in a thread."""
         return await asyncio.to_thread(offline.extract, content, headings)
 
     async def glean(self, content: str, headings: Sequence[str], first: Extraction) -> Extraction:
-        """Rules find nothing new when they are asked again."""
+        """Return the first extraction: rules find nothing new in a second round."""
         return first

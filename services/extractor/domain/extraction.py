@@ -1,4 +1,4 @@
-"""What an extraction gives."""
+"""The result of an extraction."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
 
 @dataclass(frozen=True)
 class Extraction:
-    """What a passage says, and what it cost to find out."""
+    """The entities and relations of a passage, and the tokens that it took to find them."""
 
     entities: tuple[ExtractedEntity, ...]
     relations: tuple[ExtractedRelation, ...]

@@ -1,7 +1,7 @@
-"""A passage on its way into a prompt: fenced, and without anything that could pass for a delimiter of ours.
+"""Escapes a passage for the prompt, so that nothing in it can be read as a delimiter, and puts it between fences.
 
 A word joiner, which has no width, goes between the characters of whatever could be read as a delimiter, so a model that
-copies from the passage copies text and forges no row. `unescape` undoes it: the way there and back loses nothing.
+copies from the passage forges no row. `unescape` returns exactly the text that `escape` was given.
 """
 
 import re
@@ -15,12 +15,12 @@ _TICKS = re.compile("`{3,}")
 
 def escape(text: str) -> str:
     """Return the text with a word joiner between any two characters that delimiters are made of."""
-    return _PAIR.sub(lambda found: _JOINER + found[0], text)
+    return _PAIR.sub(lambda match: _JOINER + match[0], text)
 
 
 def unescape(text: str) -> str:
     """Return the text that `escape` was given."""
-    return _JOINED.sub(lambda found: found[0][1:], text)
+    return _JOINED.sub(lambda match: match[0][1:], text)
 
 
 def fence(text: str) -> str:

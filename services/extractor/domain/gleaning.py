@@ -1,4 +1,4 @@
-"""The second round: the first answer as the model is shown it, and the two answers made one."""
+"""The second round of an extraction: writes the first answer into the conversation, and merges both answers."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _Key = TypeVar("_Key", str, tuple[str, str])
 
 
 def render_answer(config: ExtractionConfig, extraction: Extraction) -> str:
-    """The rows in the form the model was asked for: the same for an answer just given and one remembered."""
+    """Return the rows in the form the model was asked for; the same for a new answer and a cached one."""
     if config.json:
         rows = {
             "entities": [entity.model_dump(include={"name", "type", "description"}) for entity in extraction.entities],
@@ -34,15 +34,15 @@ def render_answer(config: ExtractionConfig, extraction: Extraction) -> str:
 
 
 def merge_rounds(first: Extraction, second: Extraction) -> Extraction:
-    """Both answers: names and pairs, as they were written, that only the second has, and the longer description.
+    """Return the rows of both answers, each name and pair once, and the tokens of both together.
 
-    The second row replaces the first only when its description is strictly longer. What both cost adds up.
+    A row of the second answer replaces one of the first only if its description is longer.
     """
     return Extraction(
-        entities=_merged(
+        entities=_merge_rows(
             {entity.name: entity for entity in first.entities}, {entity.name: entity for entity in second.entities}
         ),
-        relations=_merged(
+        relations=_merge_rows(
             {(relation.source, relation.target): relation for relation in first.relations},
             {(relation.source, relation.target): relation for relation in second.relations},
         ),
@@ -51,7 +51,7 @@ def merge_rounds(first: Extraction, second: Extraction) -> Extraction:
 
 
 def added(first: TokenUsage, second: TokenUsage) -> TokenUsage:
-    """What two calls cost."""
+    """Return the token usage of two calls together."""
     return TokenUsage(
         prompt=first.prompt + second.prompt,
         completion=first.completion + second.completion,
@@ -59,7 +59,7 @@ def added(first: TokenUsage, second: TokenUsage) -> TokenUsage:
     )
 
 
-def _merged(first: Mapping[_Key, _Row], second: Mapping[_Key, _Row]) -> tuple[_Row, ...]:
+def _merge_rows(first: Mapping[_Key, _Row], second: Mapping[_Key, _Row]) -> tuple[_Row, ...]:
     rows = dict(first)
     for key, row in second.items():
         if key not in rows or len(row.description) > len(rows[key].description):

@@ -1,4 +1,4 @@
-"""Which rows rest on the passage: those whose names it contains, spelling made comparable first."""
+"""Marks the rows whose names occur in the passage, regardless of spelling variants such as case."""
 
 import unicodedata
 
@@ -7,7 +7,7 @@ from services.extractor.domain.extraction import Extraction
 
 
 def mark_grounded(extraction: Extraction, passage: str) -> Extraction:
-    """The extraction with every row marked whose name, or one of whose two names, does not occur in the passage."""
+    """Return the extraction; `grounded` is False in rows of which a name does not occur in the passage."""
     text = fold(passage)
     names = {entity.name for entity in extraction.entities}
     names |= {name for relation in extraction.relations for name in (relation.source, relation.target)}
@@ -20,7 +20,7 @@ def mark_grounded(extraction: Extraction, passage: str) -> Extraction:
 
 
 def contains_name(name: str, text: str) -> bool:
-    """Whether a folded name stands in a folded text, at the beginning of a word unless its script has no blanks."""
+    """Return whether a folded name occurs in a folded text, at the start of a word if its script has blanks."""
     place = text.find(name)
     while place >= 0:
         if place == 0 or not (_joins(text[place - 1]) and _joins(name[0])):
@@ -30,5 +30,5 @@ def contains_name(name: str, text: str) -> bool:
 
 
 def _joins(character: str) -> bool:
-    """Whether words of this character's script are set apart by blanks."""
+    """Return whether this is a letter or digit of a script that separates words by blanks."""
     return character.isalnum() and unicodedata.category(character) != "Lo"

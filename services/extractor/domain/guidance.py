@@ -1,4 +1,4 @@
-"""What an installation may say about extraction in its own words: types of entities and examples of answers."""
+"""What an installation can configure about extraction: entity types, examples of answers, limits."""
 
 from dataclasses import dataclass
 
@@ -53,13 +53,13 @@ Office registers the ships of Port Elm."}]}"""
 
 
 def type_lines(types: dict[str, str]) -> str:
-    """Types with their meanings, one a line, as they stand in the prompt."""
+    """Return the types with their meanings, one a line, for the prompt."""
     return "\n".join(f"    {name}: {meaning}" if meaning else f"    {name}" for name, meaning in types.items())
 
 
 @dataclass(frozen=True)
 class Guidance:
-    """Types of entities as lines of the prompt, and whole examples: some in rows, some in JSON."""
+    """Entity types as lines of the prompt, and examples: in rows for `examples`, in JSON for `json_examples`."""
 
     types: str = type_lines(ENTITY_TYPES)
     examples: tuple[str, ...] = (_SHIPS,)
@@ -68,11 +68,11 @@ class Guidance:
 
 @dataclass(frozen=True)
 class ExtractionConfig:
-    """All that decides, besides model and passage, what an extraction gives.
+    """Everything besides model and passage that affects the result of an extraction.
 
-    `gleaning`: rounds in which the model is asked for what it missed, 0 or more; one is the most that is ever asked.
-    `max_input_tokens`: of the whole conversation of such a round; a longer one is not held. `max_records` rows are
-    taken of one answer, `max_entities` of them entities.
+    `gleaning`: rounds in which the model is asked for what it missed; more than 1 counts as 1.
+    `max_input_tokens`: tokens that the conversation of such a round may have; a longer round is skipped.
+    `max_records`: rows read from one answer; `max_entities`: entities among them.
     """
 
     language: str = "English"
@@ -85,4 +85,4 @@ class ExtractionConfig:
 
 
 DEFAULT = ExtractionConfig()
-"""What a new installation does."""
+"""The configuration of a new installation."""

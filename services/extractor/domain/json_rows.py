@@ -1,7 +1,7 @@
-"""A model's answer in JSON to entities and relations. Never raises: what cannot be read is left out alone.
+"""Parses a model's answer in JSON into entities and relations. Never raises: what cannot be read is left out.
 
-Every entity and every relation is an object without objects inside, so each is read for itself, wherever it stands:
-between fences, amid prose, in an answer that was cut off. One that is malformed takes no other with it.
+Every entity and relation is an object without objects inside, so each is parsed on its own, wherever it stands: between
+fences, amid prose, in an answer that was cut off. A malformed one does not affect the others.
 """
 
 import json
@@ -21,7 +21,7 @@ _ESCAPE = re.compile(r"\\(?:([\"\\/nrt]|u[0-9a-fA-F]{4}|[bf](?![a-zA-Z]))|)")
 """A backslash, with what makes it an escape; nobody means the backspace of `\\beta` or the form feed of `\\frac`."""
 _DECODER = json.JSONDecoder(strict=False)
 _LONGEST = 10_000
-"""Characters of one object; a longer one is no row."""
+"""Characters of one object that are read."""
 
 _NAMES = ("name", "entity_name", "entity")
 _TYPES = ("type", "entity_type")
@@ -32,15 +32,15 @@ _TARGETS = ("target", "tgt", "target_entity", "tgt_id")
 def parse_json(
     answer: str, config: ExtractionConfig = DEFAULT
 ) -> tuple[tuple[ExtractedEntity, ...], tuple[ExtractedRelation, ...]]:
-    """The entities and relations of an answer, in its order, each name and pair once."""
-    found = RowCollector(config.max_entities, config.max_records)
+    """Return the entities and relations of an answer, in its order, each name and pair once."""
+    collector = RowCollector(config.max_entities, config.max_records)
     for values in _objects(without_thinking(answer)):
         source, target, description = _text(values, _SOURCES), _text(values, _TARGETS), _text(values, ("description",))
         if source and target:
-            found.add_relation(source, target, _text(values, ("keywords",)), description)
+            collector.add_relation(source, target, _text(values, ("keywords",)), description)
         elif name := _text(values, _NAMES):
-            found.add_entity(name, _text(values, _TYPES) or "other", description)
-    return tuple(found.entities.values()), tuple(found.relations.values())
+            collector.add_entity(name, _text(values, _TYPES) or "other", description)
+    return tuple(collector.entities.values()), tuple(collector.relations.values())
 
 
 def _objects(text: str) -> Iterator[Mapping[str, Any]]:
@@ -50,8 +50,8 @@ def _objects(text: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _object(piece: str) -> Mapping[str, Any]:
-    """One object, repaired where it has to be; empty when it is none, or is cut off."""
-    escaped = _ESCAPE.sub(lambda found: found[0] if found[1] else r"\\", piece)
+    """Return one object, repaired if need be; an empty one if it is no object or is cut off."""
+    escaped = _ESCAPE.sub(lambda match: match[0] if match[1] else r"\\", piece)
     try:
         value: Any = _DECODER.raw_decode(escaped)[0]
     except (ValueError, RecursionError):
@@ -60,7 +60,7 @@ def _object(piece: str) -> Mapping[str, Any]:
 
 
 def _repaired(piece: str) -> Any:
-    """What json-repair makes of an object; None for one that is cut off, whose texts it would end too soon."""
+    """Return the object as json-repair reads it; None for one that is cut off, whose texts would be incomplete."""
     if "}" not in piece:
         return None
     try:
@@ -72,7 +72,7 @@ def _repaired(piece: str) -> Any:
 
 
 def _text(values: Mapping[str, Any], keys: tuple[str, ...]) -> str:
-    """The first of these values that is a text, a number or a list of texts, as text."""
+    """Return the first of these values that is a text, a number or a list of them, as text; empty if none is."""
     for key in keys:
         value = values.get(key)
         if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Rows in the form older prompts asked for, which some models still write.
+"""Parses rows in the form that older prompts asked for, which some models still write.
 
 `("entity"<|>name<|>type<|>description)##("relationship"<|>source<|>target<|>description<|>keywords<|>strength)##…`,
 the keywords of the passage in a record of their own at the end. A bracket or a `##` may be missing.
@@ -15,17 +15,17 @@ _END = re.compile(r"##|\)[ \t]*(?:\n|\Z)|\n(?=[^\w\n(]{0,4}(?:entity|relation))"
 
 
 def without_legacy_rows(text: str) -> str:
-    """The text without such records, a line break in the place of each."""
-    kept: list[str] = []
+    """Return the text with a line break in place of each such record."""
+    texts: list[str] = []
     start = 0
     for begin, end, _ in _records(text):
-        kept.append(text[start:begin])
+        texts.append(text[start:begin])
         start = end
-    return "\n".join([*kept, text[start:]])
+    return "\n".join([*texts, text[start:]])
 
 
 def legacy_rows(text: str) -> Iterator[list[str]]:
-    """The records as fields in today's order: kind, then name, type, description or source, target, keywords, …"""
+    """Yield each record's fields in today's order: kind, then name, type, description or source, target, keywords, …"""
     for _, _, record in _records(text):
         kind, *values = (field.strip() for field in _DELIMITER.split(record))
         if kind.startswith("relation") and len(values) in (4, 5) and "<|#|>" not in record:
@@ -35,7 +35,7 @@ def legacy_rows(text: str) -> Iterator[list[str]]:
 
 
 def _records(text: str) -> Iterator[tuple[int, int, str]]:
-    """(where it begins, where it ends, kind and fields without brackets) of each record."""
+    """Yield for each record where it begins, where it ends, and its kind and fields without brackets."""
     begins = list(_BEGIN.finditer(text))
     limits = [*(begin.start() for begin in begins), len(text)][1:]
     for begin, limit in zip(begins, limits, strict=True):

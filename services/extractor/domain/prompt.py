@@ -1,6 +1,6 @@
-"""The extraction prompts, version 2: what the model is told, in our own words, and the two forms it may answer in.
+"""The extraction prompts, version 2, for answers in rows and in JSON.
 
-`prompt_version` names everything that changes a result, so that a cache never gives one recipe's result to another.
+`prompt_version` identifies everything that affects a result, so that the cache never mixes two configurations.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,10 @@ from services.extractor.domain.guidance import COMPLETION_MARK, DELIMITER, Extra
 PROMPT_VERSION = "extract-2"
 
 _LONGEST_HEADING = 80
+"""Characters of one heading in the prompt."""
+
 _LONGEST_PATH = 1000
-"""Characters; about 256 tokens of English."""
+"""Characters of all headings in the prompt together, about 256 tokens of English."""
 
 _SYSTEM = """You read a passage and write down the knowledge graph it contains: its entities and how they relate.
 
@@ -69,7 +71,7 @@ _JSON = """Answer with one JSON object and nothing else:
 - Every value is a text; the empty ones above are to be filled. An object with two names belongs to relationships.
 - Either list may be empty. Nothing stands before the object or after it."""
 
-_USER = """Extract the entities and relations of the passage between the fences, {as_told}, in {language}.
+_USER = """Extract the entities and relations of the passage between the fences, {answer_form}, in {language}.
 {headings}
 {passage}
 """
@@ -83,7 +85,7 @@ unfinished.
 
 
 def system_prompt(config: ExtractionConfig) -> str:
-    """The instructions, the same for every passage so that providers can cache them."""
+    """Return the instructions; they are the same for every passage, so that providers can cache them."""
     guidance = config.guidance
     examples = guidance.json_examples if config.json else guidance.examples
     return _SYSTEM.format(
@@ -97,10 +99,10 @@ def system_prompt(config: ExtractionConfig) -> str:
 
 
 def user_prompt(config: ExtractionConfig, text: str, headings: Sequence[str] = ()) -> str:
-    """The task for one passage. Headings come from the document, not from us: cut to 80 characters each."""
+    """Return the user message for one passage. Headings are cut to 80 characters each."""
     path = " → ".join(" ".join(heading.split())[:_LONGEST_HEADING] for heading in headings)[:_LONGEST_PATH]
     return _USER.format(
-        as_told="as one JSON object" if config.json else f"as rows, the last line {COMPLETION_MARK}",
+        answer_form="as one JSON object" if config.json else f"as rows, the last line {COMPLETION_MARK}",
         language=config.language,
         headings=f"Headings above it, for orientation only: {escape(path)}" if path else "",
         passage=fence(text if config.json else escape(text)),
@@ -108,14 +110,14 @@ def user_prompt(config: ExtractionConfig, text: str, headings: Sequence[str] = (
 
 
 def continue_prompt(config: ExtractionConfig) -> str:
-    """The question for what the first answer lacks."""
+    """Return the user message of the second round, which asks for what the first answer missed."""
     rows = f"The last line is {COMPLETION_MARK} again; where nothing is missing, it is the only one."
     nothing = "Where nothing is missing, answer with two empty lists." if config.json else rows
     return _CONTINUE.format(language=config.language, nothing=nothing)
 
 
 def prompt_version(config: ExtractionConfig, *, gleaning: bool) -> str:
-    """A name for everything that changes a result; `gleaning`: after the second round, not the first."""
+    """Return an id of everything that affects a result: of the second round with `gleaning`, else of the first."""
     texts = [system_prompt(config), user_prompt(config, "", ["heading"])]
     texts += [continue_prompt(config), str(config.max_input_tokens)] if gleaning else []
     form = "json" if config.json else "rows"

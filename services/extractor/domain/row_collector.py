@@ -1,4 +1,4 @@
-"""Rows of either form to entities and relations: the rules for a field, and how much of one answer is taken."""
+"""Checks and cleans the rows of an answer, in rows or in JSON, and limits how many are taken."""
 
 import re
 
@@ -6,9 +6,10 @@ from contracts.names import clean_name, clean_text
 from contracts.values import ExtractedEntity, ExtractedRelation
 
 MAX_DESCRIPTION = 4000
-"""Characters."""
+"""Characters of a description; a longer one is cut."""
+
 MAX_BYTES = 80 * 1024
-"""Of names, keywords and descriptions of one answer, in UTF-8: two answers stay far below an event's limit."""
+"""Bytes in UTF-8 of all names, keywords and descriptions of one answer: two answers fit into one event."""
 
 _MOST_KEYWORDS, _LONGEST_KEYWORD = 20, 200
 _BAD_TYPE = re.compile(r"['()<>|/\\]")
@@ -18,7 +19,7 @@ _COMMA = re.compile("[,，]")
 
 
 class RowCollector:
-    """The rows of one answer, each name and pair once, the first one counting. What breaks a rule is left out.
+    """The valid rows of one answer; of several rows with the same name or pair, the first.
 
     At most `max_entities` entities, `max_records` rows and 80 KiB of text are taken.
     """
@@ -29,7 +30,7 @@ class RowCollector:
         self._max_entities, self._max_records, self._bytes = max_entities, max_records, 0
 
     def add_entity(self, name: str, kind: str, description: str) -> None:
-        """A row about an entity, as it was written."""
+        """Add an entity from the fields of a row, unless they are invalid or a limit is reached."""
         name, kind, description = _name(name), _type(kind), clean_text(description)[:MAX_DESCRIPTION].strip()
         if not (name and kind and description) or name in self.entities or len(self.entities) >= self._max_entities:
             return
@@ -37,7 +38,7 @@ class RowCollector:
             self.entities[name] = ExtractedEntity(name=name, type=kind, description=description)
 
     def add_relation(self, source: str, target: str, keywords: str, description: str) -> None:
-        """A row about two entities, as it was written."""
+        """Add a relation from the fields of a row, unless they are invalid or a limit is reached."""
         source, target, description = _name(source), _name(target), clean_text(description)[:MAX_DESCRIPTION].strip()
         if not (source and target and description) or source == target or (source, target) in self.relations:
             return
@@ -55,12 +56,12 @@ class RowCollector:
 
 
 def _name(field: str) -> str:
-    """A name; empty for a placeholder that was copied from the prompt."""
+    """Return the cleaned name; an empty one for a placeholder copied from the prompt."""
     return "" if _PLACEHOLDER.match(field.strip()) else clean_name(field)
 
 
 def _type(field: str) -> str:
-    """A type in lower case without blanks, the first of a list; empty for what is no type."""
+    """Return the type in lower case without blanks, the first of a list; an empty one if it is invalid."""
     kind = _COMMA.split(field.strip())[0]
     if _BAD_TYPE.search(kind):
         return ""

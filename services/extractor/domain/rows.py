@@ -1,7 +1,7 @@
-"""A model's answer in rows to entities and relations. Never raises: what cannot be read is left out alone.
+"""Parses a model's answer in rows into entities and relations. Never raises: what cannot be read is left out.
 
-A row with the right number of fields is taken as it stands; only the others are repaired, so no repair can harm a sound
-row. Understood beside the asked form: rows glued together, delimiters spelt in other ways or replaced by another mark,
+A row with the right number of fields is taken as it is; only the others are repaired, so no repair can harm a valid
+row. Also parsed: rows on one line, delimiters that are misspelt or replaced by another mark,
 and the older form `("entity"<|>name<|>type<|>description)##`.
 """
 
@@ -43,19 +43,19 @@ _OTHER_MARK = re.compile(
 def parse_rows(
     answer: str, config: ExtractionConfig = DEFAULT
 ) -> tuple[tuple[ExtractedEntity, ...], tuple[ExtractedRelation, ...]]:
-    """The entities and relations of an answer, in its order, each name and pair once."""
-    found = RowCollector(config.max_entities, config.max_records)
+    """Return the entities and relations of an answer, in its order, each name and pair once."""
+    collector = RowCollector(config.max_entities, config.max_records)
     text = without_thinking(answer)
     for line in _lines(_COMPLETE.sub("\n", without_legacy_rows(text))):
         for fields in _rows(line):
-            _take(found, fields)
+            _add_row(collector, fields)
     for fields in legacy_rows(_COMPLETE.sub("\n", text)):
-        _take(found, fields)
-    return tuple(found.entities.values()), tuple(found.relations.values())
+        _add_row(collector, fields)
+    return tuple(collector.entities.values()), tuple(collector.relations.values())
 
 
 def _lines(text: str) -> Iterator[str]:
-    """The lines; one that begins with a delimiter goes on with the row above it."""
+    """Yield the lines; a line that begins with a delimiter is joined to the one above it."""
     row = ""
     for line in text.splitlines():
         if row and line.lstrip().startswith(DELIMITER):
@@ -67,7 +67,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _rows(line: str) -> Iterator[list[str]]:
-    """The rows of one line, with four fields or five; without what cannot be read."""
+    """Yield the fields of each row in a line, without rows that cannot be read."""
     fields = _fields(_EXACT, line)
     if _is_sound(fields):
         yield fields
@@ -75,7 +75,7 @@ def _rows(line: str) -> Iterator[list[str]]:
     fields = _fields(_MISSPELT, line)
     if len(fields) == 1 and (mark := _OTHER_MARK.match(line)):
         fields = [field.strip() for field in line.strip(" |").split(mark[1])]
-    yield from _unglued(fields)
+    yield from _split_rows(fields)
 
 
 def _fields(delimiter: re.Pattern[str], line: str) -> list[str]:
@@ -94,8 +94,8 @@ def _is_sound(fields: Sequence[str]) -> bool:
     return bool(kind) and (len(fields) == 5 or (len(fields) == 6 and _NUMBER.match(fields[5]) is not None))
 
 
-def _unglued(fields: list[str]) -> Iterator[list[str]]:
-    """Rows one after another: a field that ends with the name of a kind may begin the next one."""
+def _split_rows(fields: list[str]) -> Iterator[list[str]]:
+    """Yield the rows in one line: a field that ends with the name of a kind may begin the next row."""
     begins = [place for place in range(1, len(fields)) if _KIND.search(fields[place])]
     known, start, first = set(begins), 0, fields[0]
     while start < len(fields):
@@ -109,24 +109,24 @@ def _unglued(fields: list[str]) -> Iterator[list[str]]:
         following = bisect_right(begins, start)
         place = whole or (begins[following] if following < len(begins) else len(fields))
         if place - start in (size, size - 1) and _kind(first):
-            yield _up_to([first, *fields[start + 1 : place + 1]], place - start, size)
+            yield _row_before([first, *fields[start + 1 : place + 1]], place - start, size)
         start = place
         first = _KIND.findall(fields[place])[-1] if place < len(fields) else ""
 
 
-def _up_to(fields: Sequence[str], place: int, size: int) -> list[str]:
-    """The row before `place`, with what stands there before the name of the next row's kind."""
+def _row_before(fields: Sequence[str], place: int, size: int) -> list[str]:
+    """Return the row before `place`, with the text there that precedes the name of the next row's kind."""
     row = list(fields[:place])
     if place < min(size, len(fields)):
-        row.append(_KIND.sub(lambda found: found[0][: found.start(1) - found.start()], fields[place]).strip())
+        row.append(_KIND.sub(lambda match: match[0][: match.start(1) - match.start()], fields[place]).strip())
     return row
 
 
-def _take(found: RowCollector, fields: Sequence[str]) -> None:
-    """One row. An entity with five fields is a relation; of a relation with a strength the longer text describes it."""
+def _add_row(collector: RowCollector, fields: Sequence[str]) -> None:
+    """Add one row. An entity row with five fields is a relation; of six fields the longer text is the description."""
     kind, *values = (unescape(field) for field in fields)
     if _kind(kind) == "entity" and len(values) == 3:
-        found.add_entity(values[0], values[1], values[2])
+        collector.add_entity(values[0], values[1], values[2])
     elif _kind(kind) and len(values) in (4, 5):
         keywords, description = values[2:4] if len(values) == 4 else sorted(values[2:4], key=len)
-        found.add_relation(values[0], values[1], keywords, description)
+        collector.add_relation(values[0], values[1], keywords, description)

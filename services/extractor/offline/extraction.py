@@ -1,7 +1,7 @@
-"""What a passage says, without a language model: names as entities, names that share a sentence as relations.
+"""Extracts without a language model: names become entities, names that share a sentence become relations.
 
-It finds who and what stands together, not what is meant: descriptions are sentences of the passage itself, one that
-defines before one that mentions. The result is a function of the text and the headings alone.
+It does not understand the text: descriptions are sentences of the passage itself, preferably one that defines the
+entity. The result is a function of the text and the headings alone.
 """
 
 import re
@@ -27,7 +27,7 @@ MOST_ENTITIES = 40
 MOST_RELATIONS = 60
 PAIRS_PER_SENTENCE = 4
 LONGEST_DESCRIPTION = 400
-"""Characters."""
+"""Characters of a description; a longer one is cut."""
 
 _DEFINED = 3.0
 _MOST_KEYWORDS = 6
@@ -39,61 +39,61 @@ _BLANKS = re.compile(r"\s+")
 
 @dataclass
 class _Entity:
-    """A name with its places: which sentences mention it, and where there."""
+    """A name, and every place in the text that mentions it."""
 
     name: str
     places: list[Name] = field(default_factory=list[Name])
 
 
 def extract(text: str, headings: Sequence[str] = ()) -> Extraction:
-    """At most 40 entities and 60 relations of a passage, in order of first mention.
+    """Return at most 40 entities and 60 relations of a passage, in order of first mention.
 
     `headings` are evidence that a word is a name; nothing is extracted from them. Never raises, and an empty or blank
     text gives an empty extraction.
     """
-    found = sentences(text)
-    known = {word.text for heading in headings for word in words(heading) if word.shape == "proper"}
-    occurrences = _worth_keeping(names_in(text, found, known), found)
-    entities = _chosen(_entities(occurrences))
-    meant = {
-        number: replace(name, text=_resolved(name.text, entities))
-        for number, name in referred(text, found, occurrences, headings).items()
+    all_sentences = sentences(text)
+    heading_names = {word.text for heading in headings for word in words(heading) if word.shape == "proper"}
+    occurrences = _significant_names(names_in(text, all_sentences, heading_names), all_sentences)
+    entities = _most_mentioned(_entities(occurrences))
+    antecedents = {
+        number: replace(name, text=_resolve_name(name.text, entities))
+        for number, name in referred(text, all_sentences, occurrences, headings).items()
     }
-    described = [_described(text, entity, found) for entity in entities.values()]
-    described = [*described, *_from_headings(text, meant, entities, found)][:MOST_ENTITIES]
+    rows = [_extracted_entity(text, entity, all_sentences) for entity in entities.values()]
+    rows = [*rows, *_from_headings(text, antecedents, entities, all_sentences)][:MOST_ENTITIES]
     names = {place.start: entity.name for entity in entities.values() for place in entity.places}
-    names |= {name.start: name.text for name in meant.values() if name.text in {entity.name for entity in described}}
-    return Extraction(tuple(described), tuple(_relations(text, found, occurrences, names, meant)))
+    names |= {name.start: name.text for name in antecedents.values() if name.text in {entity.name for entity in rows}}
+    return Extraction(tuple(rows), tuple(_relations(text, all_sentences, occurrences, names, antecedents)))
 
 
-def _resolved(name: str, entities: Mapping[str, _Entity]) -> str:
-    """The entity that is called so: the one whose places are, or the only one whose name holds this one."""
-    called = [entity.name for entity in entities.values() if any(place.text == name for place in entity.places)]
-    called = called or [key for key in entities if f" {name} " in f" {key} "]
-    return called[0] if len(called) == 1 else name
+def _resolve_name(name: str, entities: Mapping[str, _Entity]) -> str:
+    """Return the name of the only entity mentioned by this name, or that contains it; else the name itself."""
+    candidates = [entity.name for entity in entities.values() if any(place.text == name for place in entity.places)]
+    candidates = candidates or [key for key in entities if f" {name} " in f" {key} "]
+    return candidates[0] if len(candidates) == 1 else name
 
 
-def _worth_keeping(occurrences: Sequence[Name], found: Sequence[Sentence]) -> list[Name]:
-    """Names outside of code; identifiers of code only when the prose is about them: named there twice, or a type's."""
-    prose = [name for name in occurrences if not found[name.sentence].code]
+def _significant_names(occurrences: Sequence[Name], sentences: Sequence[Sentence]) -> list[Name]:
+    """Return the names outside of code; identifiers only if they name a type or setting, or occur twice."""
+    prose = [name for name in occurrences if not sentences[name.sentence].code]
     counts = Counter(name.text for name in prose)
     return [name for name in prose if name.kind != "code" or is_telling(name.text) or counts[name.text] > 1]
 
 
 def _from_headings(
-    text: str, meant: Mapping[int, Name], entities: Mapping[str, _Entity], found: Sequence[Sentence]
+    text: str, antecedents: Mapping[int, Name], entities: Mapping[str, _Entity], sentences: Sequence[Sentence]
 ) -> Iterator[ExtractedEntity]:
-    """The subject that only a heading names, described by the first sentence that speaks of it."""
-    for number, name in sorted(meant.items()):
+    """Yield the subject that only a heading names, if any, described by the first sentence with a pronoun for it."""
+    for number, name in sorted(antecedents.items()):
         if name.text not in entities:
-            description = bounded(plain(found[number].text), LONGEST_DESCRIPTION)
+            description = bounded(plain(sentences[number].text), LONGEST_DESCRIPTION)
             grounded = name.text in text
             yield ExtractedEntity(name=name.text, type=guess(name), description=description, grounded=grounded)
             return
 
 
 def _entities(occurrences: Sequence[Name]) -> dict[str, _Entity]:
-    """Occurrences by name; a lone last word stands for the one longer name that ends with it."""
+    """Return the entities by name; a last name alone counts for the only full name that ends with it."""
     entities: dict[str, _Entity] = {}
     full = _full_names(occurrences)
     for name in occurrences:
@@ -103,7 +103,7 @@ def _entities(occurrences: Sequence[Name]) -> dict[str, _Entity]:
 
 
 def _full_names(occurrences: Sequence[Name]) -> dict[str, str]:
-    """`Curie` → `Marie Curie`, where the text has exactly one such name and it begins before the short one."""
+    """Return full names by last name (`Curie`: `Marie Curie`), if the only such name occurs before the short one."""
     longer: dict[str, dict[str, int]] = {}
     for name in occurrences:
         last = name.text.split(" ")[-1]
@@ -119,33 +119,33 @@ def _full_names(occurrences: Sequence[Name]) -> dict[str, str]:
     }
 
 
-def _chosen(entities: Mapping[str, _Entity]) -> dict[str, _Entity]:
-    """The entities mentioned most, earlier ones first among equals, in order of first mention."""
+def _most_mentioned(entities: Mapping[str, _Entity]) -> dict[str, _Entity]:
+    """Return the entities mentioned most, in order of first mention; of equals the earlier ones."""
     ranked = sorted(entities.values(), key=lambda entity: (-len(entity.places), entity.places[0].start))
-    kept = {entity.name for entity in ranked[:MOST_ENTITIES]}
-    return {name: entity for name, entity in entities.items() if name in kept}
+    names = {entity.name for entity in ranked[:MOST_ENTITIES]}
+    return {name: entity for name, entity in entities.items() if name in names}
 
 
-def _described(text: str, entity: _Entity, found: Sequence[Sentence]) -> ExtractedEntity:
-    best = max(entity.places, key=lambda place: (guess(place) != "other", -place.start))
-    return ExtractedEntity(name=entity.name, type=guess(best), description=_description(text, entity, found))
+def _extracted_entity(text: str, entity: _Entity, sentences: Sequence[Sentence]) -> ExtractedEntity:
+    mention = max(entity.places, key=lambda place: (guess(place) != "other", -place.start))
+    return ExtractedEntity(name=entity.name, type=guess(mention), description=_description(text, entity, sentences))
 
 
-def _description(text: str, entity: _Entity, found: Sequence[Sentence]) -> str:
-    """The sentence that says most of the entity, with a second one where both fit."""
+def _description(text: str, entity: _Entity, sentences: Sequence[Sentence]) -> str:
+    """Return the sentence that scores best for the entity, with the second best if both fit."""
     scores: dict[int, float] = {}
     for place in entity.places:
-        score = _score(text, place, found[place.sentence])
+        score = _score(text, place, sentences[place.sentence])
         scores[place.sentence] = max(score, scores.get(place.sentence, -9.0))
     ranked = sorted(scores, key=lambda number: (-scores[number], number))
     chosen = [ranked[0]]
     for number in ranked[1:2]:
-        both = len(found[ranked[0]].text) + len(found[number].text) + 1
+        both = len(sentences[ranked[0]].text) + len(sentences[number].text) + 1
         if both <= LONGEST_DESCRIPTION and scores[number] >= 0:
             chosen.append(number)
     if scores[ranked[0]] < _DEFINED:
         chosen.sort()
-    return bounded(" ".join(plain(found[number].text) for number in chosen), LONGEST_DESCRIPTION) or entity.name
+    return bounded(" ".join(plain(sentences[number].text) for number in chosen), LONGEST_DESCRIPTION) or entity.name
 
 
 def _score(text: str, place: Name, sentence: Sentence) -> float:
@@ -167,29 +167,32 @@ class _Relation:
 
 def _relations(
     text: str,
-    found: Sequence[Sentence],
+    sentences: Sequence[Sentence],
     occurrences: Sequence[Name],
     names: Mapping[int, str],
-    meant: Mapping[int, Name],
+    antecedents: Mapping[int, Name],
 ) -> Iterator[ExtractedRelation]:
-    """Ties of names that share a sentence; what its first word, a pronoun, means is one of them. `names` by place."""
+    """Yield relations between names that share a sentence, also with the antecedent of a pronoun at its beginning.
+
+    `names` are the names of entities by offset, `antecedents` the names that pronouns stand for by sentence.
+    """
     relations: dict[tuple[str, str], _Relation] = {}
     for number, places in _by_sentence(occurrences):
-        named = _distinct([*([meant[number]] if number in meant else []), *places], names)
-        tied = named[:1]
-        for left, right in list(pairwise(named))[:PAIRS_PER_SENTENCE]:
-            said = tie(text, left, right, found[number])
-            key = pair(names[tied[-1].start], names[right.start])
-            # What follows another name of a thing is said of the thing.
-            tied.append(tied[-1] if said[0] in (ALIAS, ABBREVIATION) else right)
-            known = relations.setdefault(key, _Relation([], bounded(plain(found[number].text), LONGEST_DESCRIPTION)))
-            known.keywords += [word for word in said if word not in known.keywords]
+        mentions = _distinct([*([antecedents[number]] if number in antecedents else []), *places], names)
+        subjects = mentions[:1]
+        for left, right in list(pairwise(mentions))[:PAIRS_PER_SENTENCE]:
+            tie_keywords = tie(text, left, right, sentences[number])
+            key = pair(names[subjects[-1].start], names[right.start])
+            # What follows an alias or abbreviation relates to the entity itself.
+            subjects.append(subjects[-1] if tie_keywords[0] in (ALIAS, ABBREVIATION) else right)
+            row = relations.setdefault(key, _Relation([], bounded(plain(sentences[number].text), LONGEST_DESCRIPTION)))
+            row.keywords += [word for word in tie_keywords if word not in row.keywords]
     for (source, target), relation in list(relations.items())[:MOST_RELATIONS]:
-        telling = [word for word in relation.keywords if word != TOGETHER] or [TOGETHER]
+        informative = [word for word in relation.keywords if word != TOGETHER] or [TOGETHER]
         yield ExtractedRelation(
             source=source,
             target=target,
-            keywords=tuple(telling[:_MOST_KEYWORDS]),
+            keywords=tuple(informative[:_MOST_KEYWORDS]),
             description=relation.description,
             grounded=source in text and target in text,
         )
@@ -203,7 +206,7 @@ def _by_sentence(occurrences: Sequence[Name]) -> Iterator[tuple[int, list[Name]]
 
 
 def _distinct(places: Iterable[Name], names: Mapping[int, str]) -> list[Name]:
-    """The first place of each chosen entity in one sentence."""
+    """Return the first place of each entity in `names` in one sentence."""
     first: dict[str, Name] = {}
     for place in places:
         if place.start in names:
@@ -212,13 +215,13 @@ def _distinct(places: Iterable[Name], names: Mapping[int, str]) -> list[Name]:
 
 
 def plain(text: str) -> str:
-    """The text on one line, without the marks of Markdown and reStructuredText."""
+    """Return the text on one line, without the marks of Markdown and reStructuredText."""
     text = _ROLE.sub("", _LINK.sub(r"\1", text.strip()))
     return _BLANKS.sub(" ", _MARKUP.sub("", text)).strip()
 
 
 def bounded(text: str, longest: int) -> str:
-    """At most `longest` characters, cut at a blank where there is one, with an ellipsis."""
+    """Return at most `longest` characters of the text, cut at a blank if possible, with an ellipsis."""
     if len(text) <= longest:
         return text
     cut = text[: longest - 1]

@@ -1,4 +1,4 @@
-"""What a passage is about, and whom the pronoun at the beginning of a sentence means."""
+"""Resolves pronouns at the beginning of sentences: finds the name, the antecedent, that each stands for."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,38 +14,38 @@ _THINGS = frozenset({"location", "organization", "event", "content", "concept"})
 
 
 def referred(
-    text: str, found: Sequence[Sentence], occurrences: Sequence[Name], headings: Sequence[str]
+    text: str, sentences: Sequence[Sentence], occurrences: Sequence[Name], headings: Sequence[str]
 ) -> dict[int, Name]:
-    """Sentence → the name its first word, a pronoun, means; placed where the pronoun stands.
+    """Return, by number of the sentence, the antecedent of the pronoun it begins with, at the pronoun's place.
 
-    That is what the sentence before begins with, else the subject of the passage: the name that the last heading is,
-    else the name the passage begins with.
+    The antecedent is the name at the beginning of the sentence before, else the subject of the passage: the name that
+    the last heading consists of, else the name at the beginning of the passage.
     """
-    leading = _leading(text, found, occurrences)
-    prose = [number for number, sentence in enumerate(found) if not (sentence.code or sentence.heading)]
+    leading = _leading(text, sentences, occurrences)
+    prose = [number for number, sentence in enumerate(sentences) if not (sentence.code or sentence.heading)]
     subject = _of_headings(headings) or leading.get(prose[0] if prose else -1)
-    meant: dict[int, Name] = {}
+    antecedents: dict[int, Name] = {}
     for number in prose:
-        pronoun = _PRONOUN.match(found[number].text)
-        name = leading.get(number - 1) or meant.get(number - 1) or subject
+        pronoun = _PRONOUN.match(sentences[number].text)
+        name = leading.get(number - 1) or antecedents.get(number - 1) or subject
         if pronoun and name and _fits(name, person=pronoun["person"] is not None):
-            start = found[number].start
-            meant[number] = Name(name.text, start, start + pronoun.end(), number, name.kind, name.title)
-    return meant
+            start = sentences[number].start
+            antecedents[number] = Name(name.text, start, start + pronoun.end(), number, name.kind, name.title)
+    return antecedents
 
 
-def _leading(text: str, found: Sequence[Sentence], occurrences: Sequence[Name]) -> Mapping[int, Name]:
-    """The names with which sentences begin, an article or a title before them apart."""
+def _leading(text: str, sentences: Sequence[Sentence], occurrences: Sequence[Name]) -> Mapping[int, Name]:
+    """Return, by number of the sentence, the name it begins with, apart from articles and titles."""
     leading: dict[int, Name] = {}
     for name in occurrences:
-        before = words(text, found[name.sentence].start, name.start)
+        before = words(text, sentences[name.sentence].start, name.start)
         if not [word for word in before if word.shape not in ("stop", "connector") and word.lower != name.title]:
             leading.setdefault(name.sentence, name)
     return leading
 
 
 def _of_headings(headings: Sequence[str]) -> Name | None:
-    """The last heading, when all of it is a name."""
+    """Return the last heading if all of it is a name."""
     parts = words(headings[-1]) if headings else []
     bare = " ".join(word.text for word in parts)
     if not 0 < len(parts) < 5 or bare != headings[-1].strip() or any(not _is_named(word) for word in parts):

@@ -1,4 +1,4 @@
-"""What ties two names of a sentence: the phrase between them, a definition, another name for the same thing."""
+"""Finds how two names in a sentence are related: by a phrase, a definition, or as names of the same thing."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ ABBREVIATION = "abbreviation"
 DEFINITION = "definition"
 
 _LONGEST_PHRASE = 4
-"""Words."""
+"""Words of a phrase that becomes a keyword."""
 _ALSO = re.compile(
     r"[\s,(（，]*(?:also (?:known|called|named|written|referred to)(?: as)?|(?:better|formerly|previously) known as"
     r"|a\.?k\.?a\.?|abbreviated(?: as| to)?|formerly|dit|auch|también llamad[oa]"
@@ -33,29 +33,29 @@ _BREAK = re.compile(r"[;:|。；：]")
 
 
 def defines(text: str, name: Name, sentence: Sentence) -> bool:
-    """Whether the sentence goes on to say what the name names."""
+    """Return whether the sentence defines the name right after it."""
     following = text[name.end : min(name.end + 100, sentence.end)]
     return _DEFINES.match(following) is not None or _DEFINES_HAN.match(following) is not None
 
 
 def tie(text: str, left: Name, right: Name, sentence: Sentence) -> list[str]:
-    """Keywords for the tie of two names that follow each other in a sentence, the most telling first; never empty."""
+    """Return keywords, at least one, for the relation of two names in a sentence, the most informative first."""
     between = text[left.end : right.start]
     if _ALSO.fullmatch(between):
         return [ALIAS]
     if between.strip() in ("(", "（") and _abbreviates(left.text, right.text):
         return [ABBREVIATION]
     phrase = _predicate(words(text, left.end, right.start)) or _han_verb(text, left, right, sentence)
-    found = [phrase] if phrase else []
-    if not found and not _BREAK.search(between):
-        found = _said_of_both(text, right, sentence)
-    if found and defines(text, left, sentence):
-        found.append(DEFINITION)
-    return found or [TOGETHER]
+    keywords = [phrase] if phrase else []
+    if not keywords and not _BREAK.search(between):
+        keywords = _phrase_after(text, right, sentence)
+    if keywords and defines(text, left, sentence):
+        keywords.append(DEFINITION)
+    return keywords or [TOGETHER]
 
 
 def _abbreviates(one: str, other: str) -> bool:
-    """Whether one of them is made of the initials of the other."""
+    """Return whether one of them consists of the initials of the other."""
     long, short = (one, other) if len(one) > len(other) else (other, one)
     initials = "".join(word[0] for word in re.split(r"[\s\-&]+", long) if word)
     capitals = "".join(letter for letter in initials if letter.isupper())
@@ -63,17 +63,17 @@ def _abbreviates(one: str, other: str) -> bool:
 
 
 def _predicate(between: Sequence[Word]) -> str:
-    """The words that join two names: from the first that says something to the last preposition, without articles."""
-    said = [word for word in between if _says(word) or word.lower in PREPOSITIONS]
-    while said and not _says(said[0]):
-        said = said[1:]
-    if len(said) > _LONGEST_PHRASE:
-        said = [said[0], said[-1]] if said[-1].lower in PREPOSITIONS else said[:_LONGEST_PHRASE]
-    return " ".join(word.lower for word in said)
+    """Return the phrase that joins two names: content words and prepositions, beginning with a content word."""
+    phrase = [word for word in between if _is_content_word(word) or word.lower in PREPOSITIONS]
+    while phrase and not _is_content_word(phrase[0]):
+        phrase = phrase[1:]
+    if len(phrase) > _LONGEST_PHRASE:
+        phrase = [phrase[0], phrase[-1]] if phrase[-1].lower in PREPOSITIONS else phrase[:_LONGEST_PHRASE]
+    return " ".join(word.lower for word in phrase)
 
 
 def _han_verb(text: str, left: Name, right: Name, sentence: Sentence) -> str:
-    """The verb between two names in Chinese, else the one behind them in their clause."""
+    """Return the Chinese verb between two names, else the one behind them in their clause, else an empty text."""
     stop = _CLAUSE.search(text, right.end, sentence.end)
     verb = HAN_VERBS.search(text, left.end, right.start) or HAN_VERBS.search(
         text, right.end, stop.start() if stop else sentence.end
@@ -81,13 +81,13 @@ def _han_verb(text: str, left: Name, right: Name, sentence: Sentence) -> str:
     return verb[0] if verb else ""
 
 
-def _said_of_both(text: str, right: Name, sentence: Sentence) -> list[str]:
-    """The phrase behind the second of two names that stand side by side."""
+def _phrase_after(text: str, right: Name, sentence: Sentence) -> list[str]:
+    """Return the phrase behind the second of two names that stand side by side, if there is one."""
     stop = re.compile(r"[,;:.()|]").search(text, right.end, sentence.end)
     behind = words(text, right.end, stop.start() if stop else sentence.end)
     phrase = _predicate([word for word in behind if word.shape != "proper"][:_LONGEST_PHRASE])
     return [phrase] if phrase else []
 
 
-def _says(word: Word) -> bool:
+def _is_content_word(word: Word) -> bool:
     return word.shape == "plain" and is_content(word) and word.lower not in FOREIGN_OPENERS

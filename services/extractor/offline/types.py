@@ -1,4 +1,4 @@
-"""What kind of thing a name names, where a cheap cue tells; `other` where none does."""
+"""Guesses the entity type of a name from its words; `other` if none of them tells."""
 
 from runtime.text.han import ending_type
 from runtime.text.names import Name
@@ -10,7 +10,7 @@ _PLACE_BEGINNINGS = ("St.", "Mount ", "Lake ", "Cape ", "Fort ", "Port ", "New "
 
 
 def guess(name: Name) -> str:
-    """`person`, `organization`, `location`, `event`, `content`, `concept` (code) or `other`."""
+    """Return `person`, `organization`, `location`, `event`, `content`, `concept` (code) or `other`."""
     if name.kind == "work":
         return "content"
     if name.kind == "code":
@@ -23,7 +23,7 @@ def guess(name: Name) -> str:
 
 
 def _by_words(words: list[str]) -> str | None:
-    """The last word that tells wins; what stands before `of` tells more than what follows it."""
+    """Return the type that the last telling word names; words before `of` count before those behind it."""
     lower = [word.lower() for word in words]
     head = lower[: lower.index("of")] if "of" in lower[1:] else lower
     for word in (*reversed(head), *reversed(lower)):
@@ -40,5 +40,5 @@ def _by_beginning(name: str) -> str | None:
         return "location"
     words = name.split()
     initials = [word for word in words if is_abbreviated(word.rstrip("."))]
-    written = all(word.rstrip(".").isalpha() for word in words)
-    return "person" if initials and written and len(words) > len(initials) and not is_abbreviated(words[-1]) else None
+    letters = all(word.rstrip(".").isalpha() for word in words)
+    return "person" if initials and letters and len(words) > len(initials) and not is_abbreviated(words[-1]) else None

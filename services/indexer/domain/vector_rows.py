@@ -1,16 +1,18 @@
-"""What is embedded of a chunk, an entity and a relation, in LightRAG's layout, as rows ready for their vectors."""
+"""Makes the rows of the vector store, yet without vectors. The texts to embed have the layout of LightRAG."""
 
 from contracts.graph import Entity, Relation, VectorRow
 from contracts.ids import chunk_vector_id, entity_vector_id, relation_vector_id, sha256
 from contracts.values import Chunk, DocumentVersion
 
 MAX_EMBEDDED = 1200
-"""Characters of a description that are embedded, about what the offline model reads at once. The first fragments say
-what a thing is; and a hub whose description grows behind them need not be embedded again."""
+"""Characters of a description that are embedded, about as many as the offline model reads.
+
+A description that only grows behind them is not embedded again.
+"""
 
 
 def chunk_row(document: DocumentVersion, chunk: Chunk) -> VectorRow:
-    """A chunk is embedded as it is."""
+    """Return the row of a chunk; its whole content is embedded."""
     return VectorRow(
         id=chunk_vector_id(document.id, chunk.order),
         text=chunk.content,
@@ -24,7 +26,7 @@ def chunk_row(document: DocumentVersion, chunk: Chunk) -> VectorRow:
 
 
 def entity_row(entity: Entity) -> VectorRow:
-    """`name⏎description`."""
+    """Return the row of an entity; `name⏎description` is embedded."""
     text = f"{entity.name}\n{entity.description[:MAX_EMBEDDED]}"
     return VectorRow(
         id=entity_vector_id(entity.name),
@@ -36,7 +38,7 @@ def entity_row(entity: Entity) -> VectorRow:
 
 
 def relation_row(relation: Relation) -> VectorRow:
-    """`keywords⇥source⏎target⏎description`, the names sorted."""
+    """Return the row of a relation; `keywords⇥source⏎target⏎description` is embedded, the names sorted."""
     text = f"{','.join(relation.keywords)}\t{relation.source}\n{relation.target}\n{relation.description[:MAX_EMBEDDED]}"
     return VectorRow(
         id=relation_vector_id(relation.source, relation.target),

@@ -1,4 +1,4 @@
-"""Contributions, edits and extents in the document store."""
+"""Stores contributions, edits, document bounds and summaries in the document store."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -39,34 +39,34 @@ class RowContributions:
         """See `Contributions.replace`."""
         new = {
             row_key(c.names, c.chunk_id): contribution_row(asdict(c))
-            for _, some in contributions.values()
-            for c in some
+            for _, chunk_contributions in contributions.values()
+            for c in chunk_contributions
         }
         new |= dict(marker_row(chunk, version) for chunk, (version, _) in contributions.items())
         await self._rows.put_newer(_contributions(partition), new, "guard")
-        found = await self._retract_stale(partition, {"chunk_id": list(contributions)})
+        rows = await self._retract_stale(partition, {"chunk_id": list(contributions)})
         # Read back rather than computed: after a crash the retractions of the first attempt must be found again.
-        touched: dict[str, set[Key]] = {chunk: set() for chunk in contributions}
-        for row in found:
+        changed_keys: dict[str, set[Key]] = {chunk: set() for chunk in contributions}
+        for row in rows:
             if row["names"]:
-                touched[row["chunk_id"]].add(tuple(row["names"]))
-        return touched
+                changed_keys[row["chunk_id"]].add(tuple(row["names"]))
+        return changed_keys
 
     async def apply_bounds(
         self, partition: Partition, extents: Mapping[str, DocumentBounds]
     ) -> dict[str, set[ContributionKey]]:
         """See `Contributions.apply_bounds`."""
         before = await self._extents.put(partition, extents)
-        touched: dict[str, set[ContributionKey]] = {document: set() for document in extents}
-        # A document's first extent ends nothing: what it says is as new as the extent itself.
-        look = [document for document, extent in extents.items() if document in before or not extent.count]
-        if look:
-            await self._retract_stale(partition, {"document_id": look})
-            standing = await self._extents.get(partition, look)
-            for _, row in await self._rows.find(_contributions(partition), {"document_id": look}):
-                if row["names"] and row["order"] >= standing[row["document_id"]].count:
-                    touched[row["document_id"]].add((tuple(row["names"]), row["chunk_id"]))
-        return touched
+        changed_contributions: dict[str, set[ContributionKey]] = {document: set() for document in extents}
+        # The first bounds of a document retract nothing: its contributions are of the same version.
+        documents = [document for document, extent in extents.items() if document in before or not extent.count]
+        if documents:
+            await self._retract_stale(partition, {"document_id": documents})
+            bounds = await self._extents.get(partition, documents)
+            for _, row in await self._rows.find(_contributions(partition), {"document_id": documents}):
+                if row["names"] and row["order"] >= bounds[row["document_id"]].count:
+                    changed_contributions[row["document_id"]].add((tuple(row["names"]), row["chunk_id"]))
+        return changed_contributions
 
     async def _retract_stale(self, partition: Partition, where: Mapping[str, list[str]]) -> list[Row]:
         """Retract the rows that a newer version of their chunk or document has replaced, and return all of them.
@@ -74,52 +74,52 @@ class RowContributions:
         Another replica may write another version at this moment: whoever reads last sees both, and retracts.
         """
         while True:
-            found = await self._rows.find(_contributions(partition), dict(where))
-            extents = await self._extents.get(partition, {row["document_id"] for _, row in found if row["names"]})
+            rows = await self._rows.find(_contributions(partition), dict(where))
+            extents = await self._extents.get(partition, {row["document_id"] for _, row in rows if row["names"]})
             newest: dict[str, int] = {}
-            for _, row in found:
+            for _, row in rows:
                 newest[row["chunk_id"]] = max(newest.get(row["chunk_id"], 0), row["version"])
             stale: dict[str, Row] = {}
-            for key, row in found:
+            for key, row in rows:
                 extent = extents.get(row["document_id"])
-                ended = extent.version if extent and extent.is_obsolete_chunk(row["order"], row["version"]) else 0
-                if (version := max(newest[row["chunk_id"]], ended)) > row["version"]:
+                end_version = extent.version if extent and extent.is_obsolete_chunk(row["order"], row["version"]) else 0
+                if (version := max(newest[row["chunk_id"]], end_version)) > row["version"]:
                     stale[key] = retracted_row(row, version)
             if not stale:
-                return [row for _, row in found]
+                return [row for _, row in rows]
             await self._rows.put_newer(_contributions(partition), stale, "guard")
 
     async def increment_revisions(self, partition: Partition, keys: Sequence[Key]) -> dict[Key, int]:
         """See `Contributions.increment_revisions`."""
         hashes = {key_hash(key): key for key in keys}
-        counted = await self._rows.increment(Table("revisions", partition), list(hashes))
-        return {hashes[hashed]: number for hashed, number in counted.items()}
+        revisions = await self._rows.increment(Table("revisions", partition), list(hashes))
+        return {hashes[hash]: number for hash, number in revisions.items()}
 
     async def revisions(self, partition: Partition, keys: Collection[Key]) -> dict[Key, int]:
         """See `Contributions.revisions`."""
         hashes = {key_hash(key): key for key in keys}
-        found = await self._rows.get(Table("revisions", partition), list(hashes))
-        return {hashes[hashed]: row["n"] for hashed, row in found.items()}
+        rows = await self._rows.get(Table("revisions", partition), list(hashes))
+        return {hashes[hash]: row["n"] for hash, row in rows.items()}
 
     async def by_key(self, partition: Partition, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
         """See `Contributions.by_key`."""
-        found: dict[Key, list[Contribution]] = defaultdict(list)
+        contributions: dict[Key, list[Contribution]] = defaultdict(list)
         if keys:
             for _, row in await self._rows.find(_contributions(partition), {"key": [key_hash(key) for key in keys]}):
                 contribution = _contribution(row)
-                found[contribution.names].append(contribution)
-        return {key: found[key] for key in keys}
+                contributions[contribution.names].append(contribution)
+        return {key: contributions[key] for key in keys}
 
     async def of_chunks(
         self, partition: Partition, chunks: Mapping[Key, Collection[str]]
     ) -> dict[Key, list[Contribution]]:
         """See `Contributions.of_chunks`."""
-        lines = {row_key(key, chunk): key for key, some in chunks.items() for chunk in some}
-        rows = await self._rows.get(_contributions(partition), list(lines)) if lines else {}
-        found: dict[Key, list[Contribution]] = {key: [] for key in chunks}
-        for line, row in rows.items():
-            found[lines[line]].append(_contribution(row))
-        return found
+        keys_by_row = {row_key(key, chunk): key for key, chunk_ids in chunks.items() for chunk in chunk_ids}
+        rows = await self._rows.get(_contributions(partition), list(keys_by_row)) if keys_by_row else {}
+        contributions: dict[Key, list[Contribution]] = {key: [] for key in chunks}
+        for row_id, row in rows.items():
+            contributions[keys_by_row[row_id]].append(_contribution(row))
+        return contributions
 
     async def keys_with_names(self, partition: Partition, names: Collection[str]) -> set[Key]:
         """See `Contributions.keys_with_names`."""
@@ -141,14 +141,14 @@ class RowContributions:
 
     async def edits(self, partition: Partition) -> list[Edit]:
         """See `Contributions.edits`."""
-        found: list[Edit] = []
+        edits: list[Edit] = []
         after = ""
         while page := await self._rows.scan(Table("edits", partition), after, _PAGE):
-            found += [_edit(row) for _, row in page]
+            edits += [_edit(row) for _, row in page]
             after = page[-1][0]
             if len(page) < _PAGE:
                 break
-        return found
+        return edits
 
 
 class RowSummaries:
@@ -159,14 +159,14 @@ class RowSummaries:
 
     async def put(self, partition: Partition, summaries: Mapping[str, tuple[int, str]]) -> None:
         """See `Summaries.put`."""
-        # The greater guard stands, so the place in the log counts downwards.
+        # Rows with a greater guard replace others, so the guard is the negative sequence: the earliest summary stays.
         rows = {hash: {"text": text, "guard": -place} for hash, (place, text) in summaries.items()}
         await self._rows.put_newer(Table("summaries", partition), rows, "guard")
 
     async def get(self, partition: Partition, hashes: Collection[str]) -> dict[str, str]:
         """See `Summaries.get`."""
-        found = await self._rows.get(Table("summaries", partition), hashes)
-        return {hash: row["text"] for hash, row in found.items()}
+        rows = await self._rows.get(Table("summaries", partition), hashes)
+        return {hash: row["text"] for hash, row in rows.items()}
 
 
 def _contributions(partition: Partition) -> Table:

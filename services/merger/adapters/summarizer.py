@@ -36,23 +36,23 @@ class ModelSummarizer:
         if len(parts) == 1:
             summary = await self._ask(group)
         else:
-            some = [await self.summarize(workspace, Group(group.key, part)) for part in parts]
-            whole = await self.summarize(workspace, Group(group.key, tuple(one.text for one in some)))
-            summary = Summary(whole.text, _total([*(one.usage for one in some), whole.usage]))
+            summaries = [await self.summarize(workspace, Group(group.key, part)) for part in parts]
+            combined = await self.summarize(workspace, Group(group.key, tuple(one.text for one in summaries)))
+            summary = Summary(combined.text, _total([*(one.usage for one in summaries), combined.usage]))
         await self._rows.put(table, {key: {"text": summary.text}})
         return summary
 
     def _parts(self, texts: Sequence[str]) -> list[tuple[str, ...]]:
-        """Runs of texts that fit into one call, at least two in each, so that every round leaves fewer."""
+        """Return runs of texts that fit into one call, at least two texts in each, so that every round leaves fewer."""
         runs: list[list[str]] = [[]]
-        room = self._context
+        tokens_left = self._context
         for text in texts:
             tokens = estimated_tokens(text)
-            if tokens > room and len(runs[-1]) > 1:
+            if tokens > tokens_left and len(runs[-1]) > 1:
                 runs.append([])
-                room = self._context
+                tokens_left = self._context
             runs[-1].append(text)
-            room -= tokens
+            tokens_left -= tokens
         return [tuple(run) for run in runs]
 
     async def _ask(self, group: Group) -> Summary:

@@ -66,8 +66,8 @@ class DescriptionTree:
         level = self._update()
         if level is None:
             return Description(join(self._texts[0].get("", ())))
-        open = self._unsummarized[level]
-        return Description(join(first), tuple({open[place].hash: open[place] for place in sorted(open)}.values()))
+        groups = self._unsummarized[level]
+        return Description(join(first), tuple({groups[place].hash: groups[place] for place in sorted(groups)}.values()))
 
     def _first(self) -> list[str]:
         """Return enough of the first fragments to join them, and to tell whether the limits are exceeded."""
@@ -87,8 +87,8 @@ class DescriptionTree:
             self._leaves[sha256(fragment)[:depth]].append((place, fragment))
         self._stale[depth] = set(self._leaves)
 
-    def _move(self, fragment: str, moved: FirstPositionChange) -> None:
-        before, after = moved
+    def _move(self, fragment: str, change: FirstPositionChange) -> None:
+        before, after = change
         if before == after:
             return
         depth = depth_of(len(self._fragments))
@@ -118,7 +118,7 @@ class DescriptionTree:
         inputs = self._inputs(node)
         if old := self._groups[level].get(place):
             if old.texts == tuple(inputs):
-                return  # what is known of its summary holds
+                return  # the same group: its summary, or the lack of one, stays
             self._forget(node, old)
         if not self._limits.are_exceeded_by(inputs):
             self._set_texts(node, inputs)

@@ -18,7 +18,7 @@ MAX_DESCRIPTION = 6000
 """Characters of a joined description; fragments that do not fit are left out."""
 
 MAX_JOINED = 200
-"""Fragments that a joined description considers: the ten thousandth would hardly find room."""
+"""Fragments that a joined description considers; further ones would not fit."""
 
 MAX_GROUP_SIZE = 32
 """Fragments up to which one summary reads all of them; each level below it has 16 times as many groups."""
@@ -70,7 +70,7 @@ def describe(key: Key, fragments: Sequence[str], summaries: Mapping[str, str], l
     texts = _grouped((sha256(fragment)[:depth], [fragment]) for fragment in fragments)
     while True:
         condensed: dict[str, list[str]] = {}
-        lacking: dict[str, Group] = {}
+        missing: dict[str, Group] = {}
         for place, inputs in sorted(texts.items()):
             group = Group(key, tuple(inputs))
             if not limits.are_exceeded_by(inputs):
@@ -78,9 +78,9 @@ def describe(key: Key, fragments: Sequence[str], summaries: Mapping[str, str], l
             elif group.hash in summaries:
                 condensed[place] = [summaries[group.hash]]
             else:
-                lacking[group.hash] = group
-        if lacking:
-            return Description(join(fragments), tuple(lacking.values()))
+                missing[group.hash] = group
+        if missing:
+            return Description(join(fragments), tuple(missing.values()))
         if not depth:
             return Description(join(condensed[""]))
         depth -= 1
@@ -88,32 +88,32 @@ def describe(key: Key, fragments: Sequence[str], summaries: Mapping[str, str], l
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a text has: a quarter of its bytes, in any script. It need not be exact, only fixed."""
+    """Return about how many tokens a text has: a quarter of its bytes. It need not be exact, but must never change."""
     return len(text.encode()) // 4
 
 
 def join(fragments: Sequence[str], limit: int = MAX_DESCRIPTION) -> str:
-    """Distinct fragments in order, joined by the separator; those that would exceed `limit` are left out."""
-    kept: list[str] = []
-    room = limit
+    """Return the distinct fragments in order, joined by the separator, without those that would exceed `limit`."""
+    parts: list[str] = []
+    characters_left = limit
     for fragment in dict.fromkeys(islice(fragments, MAX_JOINED)):
-        cost = len(fragment) + (len(SEPARATOR) if kept else 0)
-        if cost <= room:
-            kept.append(fragment)
-            room -= cost
-        elif not kept:
+        cost = len(fragment) + (len(SEPARATOR) if parts else 0)
+        if cost <= characters_left:
+            parts.append(fragment)
+            characters_left -= cost
+        elif not parts:
             return fragment[:limit]
-    return SEPARATOR.join(kept)
+    return SEPARATOR.join(parts)
 
 
 def depth_of(count: int) -> int:
-    """Levels below the topmost group for that many fragments."""
+    """Return the number of levels below the topmost group for that many fragments."""
     return next((level for level in range(LEVELS) if count <= MAX_GROUP_SIZE * 16**level), LEVELS)
 
 
 def _grouped(texts: Iterable[tuple[str, Sequence[str]]]) -> dict[str, list[str]]:
-    """Texts by the place of their group, in the order they come."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for place, some in texts:
-        found[place] += some
-    return found
+    """Return the texts of each group by its path, in the order given."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for place, fragments in texts:
+        groups[place] += fragments
+    return groups

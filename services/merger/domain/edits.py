@@ -85,26 +85,26 @@ class Edits:
 
     def all_canonical_keys(self, raws: Iterable[Key]) -> set[Key]:
         """Return every canonical key that these original keys have or may once have had."""
-        found: set[Key] = set()
+        keys: set[Key] = set()
         for raw in raws:
             for names in product(
                 *({name, self.current_names.get(name, name)} | self.former_names.get(name, set()) for name in raw)
             ):
                 if len(names) == 1:
-                    found.add(names)
+                    keys.add(names)
                 elif names[0] != names[1]:
-                    found.add(pair(*names))
-        return found
+                    keys.add(pair(*names))
+        return keys
 
     def all_original_names(self, names: Iterable[str]) -> set[str]:
         """Return the original names that had one of these names at any time, and the names themselves."""
-        wanted = set(names)
-        return wanted | {raw for raw, had in self.former_names.items() if had & wanted}
+        searched = set(names)
+        return searched | {raw for raw, former in self.former_names.items() if former & searched}
 
     def edited_keys_with(self, names: Iterable[str]) -> set[Key]:
         """Return the keys with one of these names whose values were ever edited."""
-        wanted = set(names)
-        return {key for key in self.edited_keys if wanted.intersection(key)}
+        searched = set(names)
+        return {key for key in self.edited_keys if searched.intersection(key)}
 
     def set_values(self, key: Key, values: EditedValues, at: int) -> None:
         """Set the edited values of a key, the first of them edited `at` this time."""
@@ -177,5 +177,5 @@ def _rename(state: Edits, old: str, new: str) -> None:
 
 def _merge_values(below: EditedValues | None, above: EditedValues) -> EditedValues:
     """Return the values below, overridden by those that are set above."""
-    given = {name: value for name, value in above.model_dump().items() if value is not None}
-    return (below or EditedValues()).model_copy(update=given)
+    overrides = {name: value for name, value in above.model_dump().items() if value is not None}
+    return (below or EditedValues()).model_copy(update=overrides)

@@ -17,11 +17,16 @@ from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.edits import Edits, earliest
 
 MAX_SOURCES = 200
+"""Chunk ids of an entity or relation that are stored: the first in canonical order."""
+
 MAX_FILE_PATHS = 75
+"""File paths of an entity or relation that are stored: the first in canonical order."""
+
 MAX_KEYWORDS = 100
 """Keywords of a relation that are stored: those that most chunks give, in case of a tie the first in the alphabet."""
 
 Position = tuple[int, str, int, str, Key, str]
+"""The position of a contribution in canonical order; see `position_of`."""
 
 
 @dataclass(frozen=True)
@@ -88,14 +93,14 @@ def fold(key: Key, aggregate: Aggregate, description: str, revision: int, edits:
     """
     values = edits.values.get(key)
     gone = not aggregate.support and values is None
-    said = values or EditedValues()
-    text = description if said.description is None else said.description
+    overrides = values or EditedValues()
+    text = description if overrides.description is None else overrides.description
     sources: dict[str, Any] = {name: getattr(aggregate, name) for name in ("source_ids", "file_paths", "support")}
     sources["created_at"] = earliest(aggregate.created_at, edits.edited_at.get(key, 0) // 1_000_000)
     if len(key) == 1:
         if gone:
             return Entity(key[0], revision, gone=True)
-        return Entity(key[0], revision, type=said.type or aggregate.type, description=text, **sources)
+        return Entity(key[0], revision, type=overrides.type or aggregate.type, description=text, **sources)
     source, target = key
     if gone:
         return Relation(source, target, revision, gone=True)
@@ -104,8 +109,8 @@ def fold(key: Key, aggregate: Aggregate, description: str, revision: int, edits:
         source,
         target,
         revision,
-        weight=weight if said.weight is None else said.weight,
-        keywords=aggregate.keywords if said.keywords is None else tuple(sorted(set(said.keywords))),
+        weight=weight if overrides.weight is None else overrides.weight,
+        keywords=aggregate.keywords if overrides.keywords is None else tuple(sorted(set(overrides.keywords))),
         description=text,
         **sources,
     )

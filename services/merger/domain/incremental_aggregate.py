@@ -19,10 +19,7 @@ STEPS = 1074
 """Every float is a whole number of steps of 2 to the power of minus this."""
 
 EMPTY, OVERHEAD = 5000, 1500
-"""Bytes that an aggregate takes without contributions, and for each of them beside its description and keywords.
-
-Measured, rounded up.
-"""
+"""Bytes of an empty aggregate, and of each contribution in it besides description and keywords; measured."""
 
 
 class IncrementalAggregate:
@@ -36,13 +33,13 @@ class IncrementalAggregate:
         self._by_chunk: dict[str, Contribution] = {}
         self._order: list[Position] = []
         self._types, self._paths, self._keywords = DistinctValues(), DistinctValues(), WordCounts()
-        # Exact, so that adding and taking away leaves what adding alone would: a sum of floats would not.
+        # An exact sum: with floats, adding and removing a weight would leave a rounding error.
         self._steps = 0
         self._descriptions, self._relation_descriptions = DescriptionTree(key, limits), DescriptionTree(key, limits)
 
     @property
     def fragments(self) -> DescriptionTree:
-        """The descriptions that count: those of relations only while there is no other."""
+        """Return the descriptions in use: those of relations only while there is no other."""
         return self._descriptions or self._relation_descriptions
 
     def put(self, contributions: Iterable[Contribution]) -> None:
@@ -60,7 +57,7 @@ class IncrementalAggregate:
 
     def apply_summaries(self, known: Mapping[str, str]) -> None:
         """Use these summaries from now on, by hash of their group."""
-        # Also the descriptions that do not count now: they must not remember that there was no summary.
+        # Both trees: the one not in use must not go on without a summary that exists now.
         for tree in (self._descriptions, self._relation_descriptions):
             tree.apply_summaries(known, ())
 
@@ -79,28 +76,28 @@ class IncrementalAggregate:
         )
 
     def _add(self, new: Contribution) -> None:
-        at = position_of(new)
-        insort(self._order, at)
-        (self._relation_descriptions if new.kind == "end" else self._descriptions).add(new.description, at)
+        position = position_of(new)
+        insort(self._order, position)
+        (self._relation_descriptions if new.kind == "end" else self._descriptions).add(new.description, position)
         if new.kind == "entity":
-            self._types.add(new.type, at)
+            self._types.add(new.type, position)
         if new.file_path != UNKNOWN_SOURCE:
-            self._paths.add(new.file_path, at)
+            self._paths.add(new.file_path, position)
         self._count(new, 1)
 
     def _remove(self, old: Contribution) -> None:
-        at = position_of(old)
-        del self._order[bisect_left(self._order, at)]
-        (self._relation_descriptions if old.kind == "end" else self._descriptions).remove(old.description, at)
+        position = position_of(old)
+        del self._order[bisect_left(self._order, position)]
+        (self._relation_descriptions if old.kind == "end" else self._descriptions).remove(old.description, position)
         if old.kind == "entity":
-            self._types.remove(old.type, at)
+            self._types.remove(old.type, position)
         if old.file_path != UNKNOWN_SOURCE:
-            self._paths.remove(old.file_path, at)
+            self._paths.remove(old.file_path, position)
         self._count(old, -1)
 
-    def _count(self, one: Contribution, by: int) -> None:
-        numerator, denominator = one.weight.as_integer_ratio()
+    def _count(self, contribution: Contribution, by: int) -> None:
+        numerator, denominator = contribution.weight.as_integer_ratio()
         self._steps += by * (numerator << STEPS) // denominator
-        for word in set(one.keywords):
+        for word in set(contribution.keywords):
             self._keywords.change(word, by)
-        self.size += by * (OVERHEAD + getsizeof(one.description) + sum(map(getsizeof, one.keywords)))
+        self.size += by * (OVERHEAD + getsizeof(contribution.description) + sum(map(getsizeof, contribution.keywords)))

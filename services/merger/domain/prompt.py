@@ -19,8 +19,8 @@ One passage a line, as JSON:
 
 
 def summary_prompt(group: Group, language: str, tokens: int) -> str:
-    """The user message that asks for one description of about at most `tokens` tokens."""
-    named = [json.dumps(name, ensure_ascii=False) for name in group.key]
-    what = named[0] if len(named) == 1 else f"how {named[0]} and {named[1]} are related"
+    """Return the user message that asks for one description of about at most `tokens` tokens."""
+    names = [json.dumps(name, ensure_ascii=False) for name in group.key]
+    what = names[0] if len(names) == 1 else f"how {names[0]} and {names[1]} are related"
     lines = "\n".join(json.dumps(text, ensure_ascii=False) for text in group.texts)
     return _SUMMARY.format(what=what, language=language, length=tokens * 3 // 4, lines=lines)

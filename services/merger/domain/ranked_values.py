@@ -1,7 +1,7 @@
 """Keeps the values of many contributions in order while contributions are added and removed one by one.
 
-Lists are kept sorted with `bisect`: a search of O(log n) comparisons, and a move of pointers that ten thousand of them
-hardly cost.
+Lists are kept sorted with `bisect`: a search takes O(log n) comparisons, and moving the pointers behind an insertion is
+cheap even for ten thousand of them.
 """
 
 from bisect import bisect_left, insort
@@ -39,7 +39,7 @@ class DistinctValues:
         return self._moved(value, before, places[0] if places else None)
 
     def first(self, most: int) -> list[str]:
-        """Return the first values, at most so many."""
+        """Return at most `most` values, the first in order."""
         return [value for _, value in self._order[:most]]
 
     def with_positions(self) -> list[tuple[Position, str]]:

@@ -49,20 +49,20 @@ class BodyLimitMiddleware:
             await self._app(scope, receive, send)
             return
         most, setting = self._limits.limit_for(scope["path"])
-        taken = f"at most {most:,} are taken ({setting})"
+        limit_note = f"at most {most:,} are taken ({setting})"
         length = Headers(scope=scope).get("content-length", "")
         if length.isdigit() and int(length) > most:
-            refusal = error_response(scope["path"], 413, f"the request has {int(length):,} bytes, {taken}")
+            refusal = error_response(scope["path"], 413, f"the request has {int(length):,} bytes, {limit_note}")
             await refusal(scope, receive, send)
             return
-        seen = 0
+        size = 0
 
         async def limited() -> Message:
-            nonlocal seen
+            nonlocal size
             message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > most:
-                raise HTTPException(413, f"the request is too long, {taken}")
+            size += len(message.get("body", b""))
+            if size > most:
+                raise HTTPException(413, f"the request is too long, {limit_note}")
             return message
 
         await self._app(scope, limited, send)

@@ -1,4 +1,4 @@
-"""The dependencies of every route: what the service was wired with, and the workspace of the request."""
+"""The dependencies of every route: the stores and settings of the service, and the workspace of the request."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,23 +41,23 @@ class Context:
         return Scans(self.settings.input_dir, self.read_limits)
 
 
-# Coroutines, though they wait for nothing: FastAPI gives a plain function to another thread, which costs a millisecond.
+# Coroutines, though they await nothing: FastAPI runs a plain function in another thread, which costs a millisecond.
 async def context(request: Request) -> Context:
-    """Return what the service was wired with. Raises a 503 until it is."""
-    found: Context | None = getattr(request.app.state, "context", None)
-    if found is None:
+    """Return the stores and settings of the service. Raises a 503 until they are set."""
+    ctx: Context | None = getattr(request.app.state, "context", None)
+    if ctx is None:
         raise HTTPException(503, "the service is starting; see /health/ready", {"Retry-After": "2"})
-    return found
+    return ctx
 
 
 def brand(app: FastAPI) -> tuple[str | None, str | None]:
     """Return the title and description of this deployment; None where not set, or before the service is wired."""
-    found: Context | None = getattr(app.state, "context", None)
-    return (found.settings.webui_title or None, found.settings.webui_description or None) if found else (None, None)
+    ctx: Context | None = getattr(app.state, "context", None)
+    return (ctx.settings.webui_title or None, ctx.settings.webui_description or None) if ctx else (None, None)
 
 
 def _workspace_header(header: str) -> Any:
-    # Documentation only: the value is checked in `tenant`, where the default workspace is known.
+    # For the OpenAPI document only: AuthMiddleware reads the header, and `checked_workspace` checks the value.
     schema = {"pattern": f"^$|{WORKSPACE_PATTERN}", "examples": ["default"]}
     return Header(alias=header, description="the workspace", json_schema_extra=schema)
 

@@ -1,4 +1,4 @@
-"""The status code and the sentence for an error. Internals are in the log only, under the id in the answer."""
+"""Converts an error into a status code and a sentence. Details are only logged, under the id in the answer."""
 
 import math
 from collections.abc import Mapping
@@ -43,20 +43,20 @@ def error_response(path: str, status: int, detail: Any, headers: Mapping[str, st
 
 def openai_error(status: int, message: str, code: str | None = None) -> dict[str, Any]:
     """Return the object `error` of OpenAI's protocol."""
-    kind, usual = OPENAI_ERRORS.get(status, ("invalid_request_error", None))
-    return {"message": message, "type": kind, "param": None, "code": code or usual}
+    kind, default_code = OPENAI_ERRORS.get(status, ("invalid_request_error", None))
+    return {"message": message, "type": kind, "param": None, "code": code or default_code}
 
 
 def protocol_errors(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
     """Return `responses` for routes of a protocol, all of whose errors have the shape of the model."""
-    # With 4XX among them FastAPI does not promise its own 422.
+    # Without 4XX FastAPI would document its own 422 in the OpenAPI document.
     codes = {str(code): HTTPStatus(code).phrase for code in (400, 401, 403, 404, 413, 429, 500, 502, 503)}
-    return {code: {"model": model, "description": said} for code, said in {**codes, "4XX": "Refused"}.items()}
+    return {code: {"model": model, "description": phrase} for code, phrase in {**codes, "4XX": "Refused"}.items()}
 
 
 def _field_error(fault: Mapping[str, Any]) -> str:
-    place = ".".join(str(part) for part in fault["loc"] if part != "body")
-    return f"{place}: {fault['msg']}" if place else str(fault["msg"])
+    field = ".".join(str(part) for part in fault["loc"] if part != "body")
+    return f"{field}: {fault['msg']}" if field else str(fault["msg"])
 
 
 MODEL_REFUSALS = {
@@ -75,8 +75,8 @@ def describe_error(error: Exception, path: str) -> tuple[int, str]:
     if isinstance(error, Poison) and error.model:
         logger.warning("a model refused", error_id=id, path=path, model=error.model, error=str(error))
         unusable = (502, "answered what cannot be used")
-        status, said = MODEL_REFUSALS[error.reason] if isinstance(error, ModelRefused) else unusable
-        return status, f"the {error.model} {said} (error_id: {id})"
+        status, sentence = MODEL_REFUSALS[error.reason] if isinstance(error, ModelRefused) else unusable
+        return status, f"the {error.model} {sentence} (error_id: {id})"
     if not isinstance(error, Retryable):
         logger.error("internal error", error_id=id, path=path, exc_info=error)
         return 500, f"Internal server error (error_id: {id})"

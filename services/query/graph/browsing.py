@@ -31,33 +31,33 @@ class GraphPart:
 
 async def names(graph: Graph, partition: Partition) -> list[str]:
     """Return the names of all entities, sorted."""
-    found: list[str] = []
-    while page := await graph.scan_names(partition, found[-1] if found else ""):
-        found += [name for name, _ in page]
-    return sorted(found)
+    entity_names: list[str] = []
+    while page := await graph.scan_names(partition, entity_names[-1] if entity_names else ""):
+        entity_names += [name for name, _ in page]
+    return sorted(entity_names)
 
 
 async def search(graph: Graph, partition: Partition, text: str, limit: int) -> list[str]:
     """Return names that contain a text, ignoring case: an equal name first, then those with that prefix, then shorter
     ones.
     """
-    wanted = text.strip().casefold()
-    if not wanted:
+    query = text.strip().casefold()
+    if not query:
         return []
     scored = (
-        (-score, name) for name in await names(graph, partition) if (score := match_score(wanted, name.casefold()))
+        (-score, name) for name in await names(graph, partition) if (score := match_score(query, name.casefold()))
     )
     return [name for _, name in nsmallest(limit, scored)]
 
 
 def match_score(wanted: str, name: str) -> int:
     """Return how well a name matches, with LightRAG's weights; 0 for no match."""
-    place = name.find(wanted)
-    if place < 0:
+    index = name.find(wanted)
+    if index < 0:
         return 0
     if name == wanted:
         return 1000
-    if place == 0:
+    if index == 0:
         return 500
     return max(1, 100 - len(name)) + 50 * (f" {wanted}" in name or f"_{wanted}" in name)
 
@@ -69,45 +69,50 @@ async def neighbourhood(graph: Graph, partition: Partition, label: str, depth: i
     """
     if label == WHOLE_GRAPH:
         hubs = await graph.hubs(partition, limit=most + 1)
-        ties = await _ties(graph, partition, hubs[:most], most)
-        return await _part_between(graph, partition, hubs[:most], most, {*ties}, len(hubs) > most)
+        summaries = await _relation_summaries(graph, partition, hubs[:most], most)
+        return await _part_between(graph, partition, hubs[:most], most, {*summaries}, len(hubs) > most)
     chosen = dict.fromkeys(await graph.entities(partition, [label]))
-    level, read, truncated = list(chosen), set[RelationSummary](), False
+    level, all_summaries, truncated = list(chosen), set[RelationSummary](), False
     for _ in range(depth):
-        ties = await _ties(graph, partition, level, CANDIDATE_FACTOR * most)
-        read.update(ties)
-        ends = [name for name in _ends(ties) if name not in chosen]
+        summaries = await _relation_summaries(graph, partition, level, CANDIDATE_FACTOR * most)
+        all_summaries.update(summaries)
+        ends = [name for name in _entity_names(summaries) if name not in chosen]
         degrees = await graph.degrees(partition, ends[: CANDIDATE_FACTOR * most])
-        room = most - len(chosen)
-        level = sorted(degrees, key=lambda name: (-degrees[name], name))[:room]
+        remaining = most - len(chosen)
+        level = sorted(degrees, key=lambda name: (-degrees[name], name))[:remaining]
         chosen |= dict.fromkeys(level)
-        truncated = len(ends) > room
+        truncated = len(ends) > remaining
         if truncated or not level:
             break
-    read.update(await _ties(graph, partition, level, most))
-    return await _part_between(graph, partition, list(chosen), most, read, truncated)
+    all_summaries.update(await _relation_summaries(graph, partition, level, most))
+    return await _part_between(graph, partition, list(chosen), most, all_summaries, truncated)
 
 
-async def _ties(graph: Graph, partition: Partition, names: Sequence[str], limit: int) -> list[RelationSummary]:
-    """The relations at any of these entities, each once, heaviest first."""
-    found = await graph.relation_summaries(partition, names, limit=limit)
-    return sorted_ties(tie for some in found.values() for tie in some)
+async def _relation_summaries(
+    graph: Graph, partition: Partition, names: Sequence[str], limit: int
+) -> list[RelationSummary]:
+    """Return the relations of these entities, each once, the heaviest first."""
+    summaries = await graph.relation_summaries(partition, names, limit=limit)
+    return sorted_ties(summary for group in summaries.values() for summary in group)
 
 
 async def _part_between(
-    graph: Graph, partition: Partition, chosen: list[str], most: int, ties: set[RelationSummary], truncated: bool
+    graph: Graph, partition: Partition, chosen: list[str], most: int, summaries: set[RelationSummary], truncated: bool
 ) -> GraphPart:
-    """These entities and the relations between any two of them, out of these ties."""
-    found = await graph.entities(partition, chosen)
-    inside = sorted((tie for tie in ties if found.keys() >= {*tie.key}), key=lambda tie: (-tie.weight, tie.key))
-    relations = await graph.relations(partition, [tie.key for tie in islice(inside, RELATIONS_PER_NODE * most)])
+    """Return these entities and those of the relations that connect two of them."""
+    entities = await graph.entities(partition, chosen)
+    inside = sorted(
+        (summary for summary in summaries if entities.keys() >= {*summary.key}),
+        key=lambda summary: (-summary.weight, summary.key),
+    )
+    relations = await graph.relations(partition, [summary.key for summary in islice(inside, RELATIONS_PER_NODE * most)])
     return GraphPart(
-        [found[name] for name in chosen if name in found],
-        [relations[tie.key] for tie in inside if tie.key in relations],
+        [entities[name] for name in chosen if name in entities],
+        [relations[summary.key] for summary in inside if summary.key in relations],
         truncated or len(inside) > RELATIONS_PER_NODE * most,
     )
 
 
-def _ends(ties: Iterable[RelationSummary]) -> dict[str, None]:
-    """The names at these ties, those of the heaviest first."""
-    return dict.fromkeys(name for tie in ties for name in tie.key)
+def _entity_names(summaries: Iterable[RelationSummary]) -> dict[str, None]:
+    """Return the names of the entities that these relations connect, in the order of the relations."""
+    return dict.fromkeys(name for summary in summaries for name in summary.key)

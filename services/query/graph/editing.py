@@ -44,10 +44,10 @@ class GraphEditor:
 
     async def entity(self, name: str) -> Entity:
         """Return the entity of that name. Raises NotFound."""
-        found = await self.graph.entities(await self.partition(), [name])
-        if name not in found:
+        entities = await self.graph.entities(await self.partition(), [name])
+        if name not in entities:
             raise NotFound(f"there is no entity of the name {name!r}")
-        return found[name]
+        return entities[name]
 
     async def publish(self, operation: GraphOperation, names: Sequence[str], **more: object) -> int:
         """Append an edit to the log, and return its time in microseconds since 1970."""
@@ -60,9 +60,9 @@ class GraphEditor:
         """Call `look` until it returns a value, and return that; None after the timeout."""
         end = time.monotonic() + self.timeout
         while True:
-            found = await look(await self.partition())
-            if found is not None or time.monotonic() >= end:
-                return found
+            result = await look(await self.partition())
+            if result is not None or time.monotonic() >= end:
+                return result
             await asyncio.sleep(POLL_INTERVAL)
 
 
@@ -133,8 +133,8 @@ async def edit_entity(
 
 async def merge_entities(editor: GraphEditor, names: Sequence[str], target: str) -> EditResult[Entity]:
     """Merge several entities into one, which may be new. Raises NotFound for an unknown one, BadRequest for none."""
-    found = await editor.graph.entities(await editor.partition(), [target])
-    target = target if found else _entity_name(target)
+    entities = await editor.graph.entities(await editor.partition(), [target])
+    target = target if entities else _entity_name(target)
     sources = [name for name in dict.fromkeys(names) if name != target]
     if not sources:
         raise BadRequest("give at least one entity to merge that is not the one to merge into")
@@ -191,8 +191,8 @@ async def delete_relation(editor: GraphEditor, source: str, target: str) -> Edit
 
 async def _relations_after_merge(editor: GraphEditor, sources: Sequence[str], target: str) -> list[tuple[str, str]]:
     """Return the relations that the target gets from the sources, at most `MAX_MOVED` of each."""
-    ties = await editor.graph.relation_summaries(await editor.partition(), sources, limit=MAX_MOVED)
-    ends = {name for some in ties.values() for tie in some for name in tie.key} - {*sources, target}
+    summaries = await editor.graph.relation_summaries(await editor.partition(), sources, limit=MAX_MOVED)
+    ends = {name for group in summaries.values() for summary in group for name in summary.key} - {*sources, target}
     return [pair(target, end) for end in sorted(ends)]
 
 
@@ -209,9 +209,9 @@ def _entity_visible(
     """
 
     async def look(partition: Partition) -> Entity | None:
-        found = await editor.graph.entities(partition, [name, *removed])
-        entity = found.get(name)
-        if entity is None or len(found) > 1 or len(await editor.graph.relations(partition, moved)) < len(moved):
+        entities = await editor.graph.entities(partition, [name, *removed])
+        entity = entities.get(name)
+        if entity is None or len(entities) > 1 or len(await editor.graph.relations(partition, moved)) < len(moved):
             return None
         return entity if _matches(values, type=entity.type, description=entity.description) else None
 
@@ -227,9 +227,11 @@ def _relation_visible(
         relation = (await editor.graph.relations(partition, [key])).get(key)
         if relation is None:
             return None
-        wanted = values.model_copy(update={"keywords": tuple(sorted(values.keywords))}) if values.keywords else values
-        said = _matches(wanted, description=relation.description, keywords=relation.keywords, weight=relation.weight)
-        return relation if said else None
+        expected = values.model_copy(update={"keywords": tuple(sorted(values.keywords))}) if values.keywords else values
+        matches = _matches(
+            expected, description=relation.description, keywords=relation.keywords, weight=relation.weight
+        )
+        return relation if matches else None
 
     return look
 

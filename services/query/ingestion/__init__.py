@@ -1,1 +1,1 @@
-"""Documents into and out of the log: adding texts, reading uploads, scanning folders, removing and reprocessing."""
+"""Adds documents to the log and removes them: texts, uploads and scans of folders; deletion and reprocessing."""

@@ -1,4 +1,4 @@
-"""Publishes texts as documents: one track id per request, and once however often a request is sent with its key."""
+"""Publishes texts as documents. A request has one track id; repeated with its Idempotency-Key it adds nothing."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,8 +39,8 @@ class IngestRequest:
         """
         if not key:
             return cls(f"{kind}_{datetime.now(UTC):%Y%m%d_%H%M%S}_{uuid4().hex[:8]}")
-        hashed = sha256(key)[:32]
-        return cls(f"{kind}_{hashed}_{sha256(body)[:16]}", hashed)
+        key_hash = sha256(key)[:32]
+        return cls(f"{kind}_{key_hash}_{sha256(body)[:16]}", key_hash)
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ async def publish_documents(
     Raises InvalidInput before anything is published when a name is invalid; what `publish_document` raises leaves the
     documents before it published.
     """
-    for text in documents:
-        validated_name(text.name)
-    return [await publish_document(publisher, request, text, number) for number, text in enumerate(documents)]
+    for document in documents:
+        validated_name(document.name)
+    return [await publish_document(publisher, request, document, number) for number, document in enumerate(documents)]
 
 
 async def publish_document(

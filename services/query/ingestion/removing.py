@@ -45,30 +45,30 @@ async def cancel(log: Log, documents: Documents, partition: Partition, editor: s
     Finished parts stay; `reprocess` resumes the work.
     """
     working = [status for status in STATUSES if status not in (*SETTLED, "deleting")]
-    stopped: list[str] = []
+    stopped_ids: list[str] = []
 
     async def one(id: str) -> object:
         version = await cancel_document(log, workspace=partition.workspace, id=id, editor=editor, source=SOURCE)
-        stopped.extend([id] if version else [])
+        stopped_ids.extend([id] if version else [])
         return version
 
     listed, unseen = await _listed(documents, partition, working), await _unprojected(log, partition.workspace)
-    known = await documents.get(partition, unseen)
-    new = {id for id, sequence in unseen.items() if id not in known or known[id][0].version < sequence}
+    states = await documents.get(partition, unseen)
+    new = {id for id, sequence in unseen.items() if id not in states or states[id][0].version < sequence}
     await _publish_each(listed.keys() | new, one)
-    return sorted(stopped)
+    return sorted(stopped_ids)
 
 
 async def _unprojected(log: Log, workspace: str) -> dict[str, int]:
     """Return the sequence, by id, of documents that the status projection may not have applied yet."""
-    found: dict[str, int] = {}
-    last, folded = await log.last_sequence(), await log.handled("query-status", workspace=workspace)
-    wanted = subjects.of_type_in(workspace, "DocumentAdded")
-    while (message := await log.following(folded, wanted)) and message.sequence <= last:
-        folded = message.sequence
+    sequences: dict[str, int] = {}
+    last, position = await log.last_sequence(), await log.handled("query-status", workspace=workspace)
+    subject = subjects.of_type_in(workspace, "DocumentAdded")
+    while (message := await log.following(position, subject)) and message.sequence <= last:
+        position = message.sequence
         if id := _document_id(message):
-            found[id] = message.sequence
-    return found
+            sequences[id] = message.sequence
+    return sequences
 
 
 async def reprocess(log: Log, documents: Documents, partition: Partition) -> int:
@@ -94,22 +94,22 @@ async def _listed(documents: Documents, partition: Partition, statuses: Collecti
 
     Paging through a list that changes may skip a document, so the list is read again until it brings nothing new.
     """
-    seen: dict[str, int] = {}
+    versions: dict[str, int] = {}
     while True:
-        known, skip, more = len(seen), 0, True
+        previous_count, skip, more = len(versions), 0, True
         while more:
             page = await documents.page(
                 partition, statuses=list(statuses), order="id", descending=False, skip=skip, limit=PAGE_SIZE
             )
-            seen |= {status.id: status.version for status in page.documents}
+            versions |= {status.id: status.version for status in page.documents}
             skip, more = skip + PAGE_SIZE, len(page.documents) == PAGE_SIZE
-        if len(seen) == known:
-            return seen
+        if len(versions) == previous_count:
+            return versions
 
 
 async def _publish_each(ids: Collection[str], publish: Callable[[str], Awaitable[object]]) -> int:
     """Call `publish` for each id, `PARALLEL_EVENTS` at a time, and return how many calls returned a value."""
-    done = 0
-    for some in batched(sorted(ids), PARALLEL_EVENTS):
-        done += sum(found is not None for found in await asyncio.gather(*map(publish, some)))
-    return done
+    count = 0
+    for batch in batched(sorted(ids), PARALLEL_EVENTS):
+        count += sum(result is not None for result in await asyncio.gather(*map(publish, batch)))
+    return count

@@ -23,13 +23,13 @@ from services.query.ingestion.adding import DocumentPublisher, IngestRequest, Ne
 from services.query.ingestion.uploading import ReadLimits
 
 MAX_SCANS = 100
-"""Scans whose progress is kept, the newest."""
+"""Scans whose progress a process remembers at most: the newest ones."""
 
 MAX_UNCHANGED = 1000
-"""Ids of unchanged documents that a scan keeps."""
+"""Ids of unchanged documents that a scan records at most."""
 
 MAX_SAMPLES = 20
-"""File names that a scan keeps of each outcome."""
+"""File names that a scan records at most for each outcome."""
 
 
 class AlreadyRunning(Exception):
@@ -59,7 +59,7 @@ class Scan:
     """Ids of documents whose text was in the log already, the first of them."""
 
     def count(self, kind: str, said: str = "") -> None:
-        """Count one file of this outcome, and keep its sample while there are few."""
+        """Count one file of this outcome, and record `said` as a sample of it while there are few."""
         self.counts[kind] += 1
         if said and len(self.samples[kind]) < MAX_SAMPLES:
             self.samples[kind].append(said)
@@ -119,16 +119,16 @@ class Scans:
 
     def running(self, workspace: str) -> list[Scan]:
         """Return the running scans of the workspace in this process."""
-        known = (scan for scan, _ in self._known.values())
-        return [scan for scan in known if scan.workspace == workspace and scan.status == "running"]
+        scans = (scan for scan, _ in self._known.values())
+        return [scan for scan in scans if scan.workspace == workspace and scan.status == "running"]
 
     def cancel(self, workspace: str) -> int:
         """End the running scans of the workspace after their current file, and return how many there were."""
-        found = self.running(workspace)
-        for scan in found:
+        scans = self.running(workspace)
+        for scan in scans:
             scan.status, scan.message = "cancelled", "cancelled; what was added by then is in the log"
             scan.touch()
-        return len(found)
+        return len(scans)
 
     async def _run(self, folder: Path, publisher: DocumentPublisher, request: IngestRequest, scan: Scan) -> None:
         try:
@@ -146,7 +146,7 @@ class Scans:
             scan.touch()
 
     def _read(self, path: Path) -> bytes:
-        # Whoever may write into the folder may put a link in the place of a file at any moment.
+        # A user who may write into the folder could replace a file with a link after it was listed.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
             self._limits.refuse_larger(os.fstat(file.fileno()).st_size)
             return file.read()

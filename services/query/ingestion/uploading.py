@@ -116,8 +116,8 @@ def _accepted_encoding(name: str) -> str:
 
 
 async def _refuse_other_text(publisher: DocumentPublisher, name: str, document: NewDocument) -> None:
-    standing = await current_content_hash(publisher.log, workspace=publisher.workspace, id=document_id("", name))
-    if standing not in {None, content_hash(document.text)}:
+    current_hash = await current_content_hash(publisher.log, workspace=publisher.workspace, id=document_id("", name))
+    if current_hash not in {None, content_hash(document.text)}:
         raise Conflict(
             f"there is another document of the name {name}: give replace=true to make this its new version, "
             "or give the file another name"

@@ -66,13 +66,13 @@ class MongoRows:
         await schema.enter(self)
 
     async def missing(self) -> list[str]:
-        """Indexes that the database has not."""
-        found: list[str] = []
+        """Return the indexes that the database does not have."""
+        problems: list[str] = []
         for name, fields in INDEXES.items():
             async with answered(self._limit):
-                there = [index["key"] for index in (await self._database[name].index_information()).values()]
-            found += [f"index of {name} by {field} is not there" for field in fields if _index(field) not in there]
-        return found
+                indexed = [index["key"] for index in (await self._database[name].index_information()).values()]
+            problems += [f"index of {name} by {field} is not there" for field in fields if _index(field) not in indexed]
+        return problems
 
     async def ping(self) -> None:
         """Look for a document that does not exist."""
@@ -80,13 +80,13 @@ class MongoRows:
             await self._database["documents"].find_one({"_id": ""}, {"_id": 1})
 
     async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
-        """The rows that exist among `keys`, a thousand a command."""
-        found: dict[str, Row] = {}
+        """Return the rows that exist among `keys`, a thousand a command."""
+        rows: dict[str, Row] = {}
         for batch in batched(keys, BATCH):
             async with answered(self._limit):
                 cursor = self._of(table).find({"_id": {"$in": _ids(table, batch)}}, batch_size=BATCH)
-                found.update(_rows(table, await cursor.to_list(None)))
-        return found
+                rows.update(_rows(table, await cursor.to_list(None)))
+        return rows
 
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
         """Replace or add these rows, a thousand a command."""
@@ -96,7 +96,7 @@ class MongoRows:
             await write_all(self._of(table), writes, limit=self._limit)
 
     async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
-        """Replace or add those rows that no greater `field` holds up.
+        """Replace or add those rows whose stored `field` is not greater.
 
         A greater one makes the condition fail; the server then tries to add a second document and is refused. The
         same refusal meets the slower of two who add a row, so what stands there is read before trying again.
@@ -106,8 +106,8 @@ class MongoRows:
         async def outdone(ids: Sequence[str]) -> list[str]:
             greater = {"_id": {"$in": ids}, f"fields.{field}": {"$gt": min(guards[id_] for id_ in ids)}}
             async with answered(self._limit):
-                found = await self._of(table).find(greater, {f"fields.{field}": 1}, batch_size=BATCH).to_list(None)
-            return [it["_id"] for it in found if it["fields"][field] > guards[it["_id"]]]
+                documents = await self._of(table).find(greater, {f"fields.{field}": 1}, batch_size=BATCH).to_list(None)
+            return [it["_id"] for it in documents if it["fields"][field] > guards[it["_id"]]]
 
         for batch in batched(rows.items(), BATCH):
             writes: dict[str, Write] = {}
@@ -131,12 +131,12 @@ class MongoRows:
 
     async def increment(self, table: Table, keys: Collection[str]) -> dict[str, int]:
         """Count up, a thousand a command, then read."""
-        wanted = dict.fromkeys(map(checked_key, keys))
+        counters = dict.fromkeys(map(checked_key, keys))
         more = {"$inc": {"fields.n": 1}, "$setOnInsert": {"space": _partition(table), "body": "{}"}}
-        for batch in batched(wanted, BATCH):
+        for batch in batched(counters, BATCH):
             writes = {it: UpdateOne({"_id": it}, more, upsert=True) for it in _ids(table, batch)}
             await write_all(self._of(table), writes, limit=self._limit)
-        return {key: row["n"] for key, row in (await self.get(table, wanted)).items()}
+        return {key: row["n"] for key, row in (await self.get(table, counters)).items()}
 
     async def find(
         self,
@@ -180,9 +180,9 @@ class MongoRows:
             return _rows(table, await cursor.to_list(None))
 
     async def partitions(self, name: str) -> set[Partition]:
-        """Every space with a row, found by leaps through the index of `_id`: one short query each."""
+        """Return every partition with a row, found by leaps through the index of `_id`: one short query each."""
         indexed_fields(name)
-        found: set[Partition] = set()
+        partitions: set[Partition] = set()
         least = ""
         while True:
             async with answered(self._limit):
@@ -190,40 +190,40 @@ class MongoRows:
                     {"_id": {"$gte": least}}, {"space": 1}, sort=[("_id", ASCENDING)]
                 )
             if first is None:
-                return found
+                return partitions
             workspace, _, generation = first["space"].rpartition("/")
-            found.add(Partition(workspace, int(generation)))
+            partitions.add(Partition(workspace, int(generation)))
             least = _end(first["space"])
 
     async def drop(self, table: Table) -> None:
-        """Remove the rows batch by batch: one command for all of a large space would exceed its time."""
+        """Remove the rows batch by batch: one command for all of a large partition would exceed its time."""
         while True:
             async with answered(self._limit):
-                found = (
+                documents = (
                     await self._of(table).find(_range(table), {"_id": 1}, limit=BATCH, batch_size=BATCH).to_list(None)
                 )
-            if not found:
+            if not documents:
                 return
             async with answered(self._limit):
-                await self._of(table).delete_many({"_id": {"$in": [document["_id"] for document in found]}})
+                await self._of(table).delete_many({"_id": {"$in": [document["_id"] for document in documents]}})
 
     async def close(self) -> None:
         """Close all connections."""
         self._client.close()
 
     def _of(self, table: Table) -> AsyncIOMotorCollection[Document]:
-        """The collection of a table."""
+        """Return the collection of a table."""
         indexed_fields(table.name)
         return self._database[table.name]
 
 
 def _index(field: str) -> list[tuple[str, int]]:
-    """The keys of the index that `find` uses for a field."""
+    """Return the keys of the index that `find` uses for a field."""
     return [("space", ASCENDING), (f"fields.{field}", ASCENDING), ("_id", ASCENDING)]
 
 
 def _partition(table: Table) -> str:
-    """The beginning of every `_id` of a space, without the last slash."""
+    """Return the beginning of every `_id` of a partition, without the last slash."""
     workspace, generation = table.partition.workspace, table.partition.generation
     if "/" in workspace:
         raise InvalidInput(f"{workspace!r:.80} is no workspace: it has a slash")
@@ -231,37 +231,37 @@ def _partition(table: Table) -> str:
 
 
 def _end(partition: str) -> str:
-    """The least text after every `_id` of a space: "0" is the character after "/"."""
+    """Return the least text after every `_id` of a partition: "0" is the character after "/"."""
     return f"{partition}0"
 
 
 def _ids(table: Table, keys: Collection[str]) -> list[str]:
-    """The `_id` of each key."""
+    """Return the `_id` of each key."""
     partition = _partition(table)
     return [f"{partition}/{key}" for key in keys]
 
 
 def _range(table: Table, after: str = "") -> Document:
-    """The condition for all rows of a space with keys greater than `after`."""
+    """Return the condition for all rows of a partition with keys greater than `after`."""
     partition = _partition(table)
     return {"_id": {"$gt": f"{partition}/{after}", "$lt": _end(partition)}}
 
 
 def _condition(table: Table, where: Where) -> Document:
-    """The condition for the rows of a space that match `where`."""
-    wanted = {f"fields.{name}": {"$in": value} if isinstance(value, list) else value for name, value in where.items()}
-    return {"space": _partition(table), **wanted}
+    """Return the condition for the rows of a partition that match `where`."""
+    fields = {f"fields.{name}": {"$in": value} if isinstance(value, list) else value for name, value in where.items()}
+    return {"space": _partition(table), **fields}
 
 
 def _document(table: Table, key: str, row: Row) -> Document:
-    """What is stored for a row."""
-    found = zip(indexed_fields(table.name), indexed_values(table, key, row), strict=True)
-    fields = {name: value for name, value in found if value is not None}
+    """Return the document that is stored for a row."""
+    values = zip(indexed_fields(table.name), indexed_values(table, key, row), strict=True)
+    fields = {name: value for name, value in values if value is not None}
     fields |= {name: value for name, value in row.items() if is_int64(value) and is_plain_name(name)}
     return {"_id": _ids(table, [key])[0], "space": _partition(table), "fields": fields, "body": encode(key, row)}
 
 
 def _rows(table: Table, documents: Sequence[Document]) -> list[tuple[str, Row]]:
-    """The keys and rows that documents stand for."""
+    """Return the keys and rows of stored documents."""
     skip = len(_partition(table)) + 1
     return [(document["_id"][skip:], decode(document["body"]) | document["fields"]) for document in documents]

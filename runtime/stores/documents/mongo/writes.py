@@ -14,10 +14,10 @@ from runtime.errors import ConfigurationError, Unavailable
 Document = dict[str, Any]
 Write = ReplaceOne[Document] | UpdateOne
 Settled = Callable[[Sequence[str]], Awaitable[Collection[str]]]
-"""Of the ids whose writes were refused, those that need no write any more."""
+"""A function that returns, of the ids whose writes were refused, those that need no write any more."""
 
 ROUNDS = 10
-"""How often a write is tried that others get in the way of. Two suffice unless rows are deleted at the same time."""
+"""Tries of a write that conflicts with other writers. Two suffice unless rows are deleted at the same time."""
 
 _DUPLICATE = 11000
 _DENIED = {13, 18}
@@ -30,7 +30,7 @@ Source: error_codes.yml in the source of MongoDB."""
 
 
 async def _none(_: Sequence[str]) -> Collection[str]:
-    """Every refused write is still wanted."""
+    """Return no id: every refused write is still wanted."""
     return ()
 
 
@@ -59,7 +59,7 @@ async def write_all(
 async def _refused(
     collection: AsyncIOMotorCollection[Document], writes: Mapping[str, Write], limit: float
 ) -> list[str]:
-    """Do the writes once; the ids of those that another writer's new document kept out."""
+    """Do the writes once; return the ids of those refused because another writer added the document."""
     try:
         async with answered(limit):
             await collection.bulk_write(list(writes.values()), ordered=False)
@@ -101,5 +101,5 @@ async def answered(limit: float) -> AsyncGenerator[None, None]:
 
 
 def _unavailable(error: PyMongoError) -> Unavailable:
-    """What to raise when the server does not answer; its message names hosts, never a password."""
+    """Return the error to raise when the server does not answer; its message names hosts, never a password."""
     return Unavailable(f"MongoDB does not answer: {error!s:.300}")

@@ -54,7 +54,7 @@ class SqliteFile:
         self._open: tuple[aiosqlite.Connection, aiosqlite.Connection] | None = None
 
     async def read(self, sql: str, parameters: Parameters = ()) -> list[Parameters]:
-        """The rows of a query."""
+        """Return the rows of a query."""
         with _translated(self._path):
             reader, _ = await self._connections()
             return await _fetched(reader, sql, parameters)
@@ -81,7 +81,7 @@ class SqliteFile:
                 await connection.close()
 
     async def _connections(self) -> tuple[aiosqlite.Connection, aiosqlite.Connection]:
-        """The reading and the writing connection."""
+        """Return the reading and the writing connection."""
         async with self._opening:
             if self._open is None:
                 await asyncio.to_thread(self._path.parent.mkdir, parents=True, exist_ok=True)
@@ -94,7 +94,7 @@ class SqliteFile:
             return self._open
 
     async def _connected(self) -> aiosqlite.Connection:
-        """A new connection, set up."""
+        """Return a new connection, set up."""
         connection = await aiosqlite.connect(
             self._path, timeout=self._timeout, isolation_level=None, factory=_Connection
         )
@@ -122,7 +122,7 @@ class SqliteFile:
 
     @asynccontextmanager
     async def _turn(self) -> AsyncGenerator[None, None]:
-        """The right to write, one task at a time, so that a waiting task can give up."""
+        """Hold the right to write, one task at a time, so that a waiting task can give up."""
         try:
             async with asyncio.timeout(self._timeout):
                 await self._writing.acquire()
@@ -135,13 +135,13 @@ class SqliteFile:
 
 
 async def _fetched(connection: aiosqlite.Connection, sql: str, parameters: Parameters = ()) -> list[Parameters]:
-    """All rows of a statement, in one step of the connection's thread."""
+    """Return all rows of a statement, in one step of the connection's thread."""
     return [tuple(row) for row in await connection.execute_fetchall(sql, parameters)]
 
 
 @contextmanager
 def _translated(path: Path) -> Generator[None, None, None]:
-    """SQLite's errors in our words."""
+    """Translate SQLite's errors to `Unavailable` or ConfigurationError."""
     try:
         yield
     except sqlite3.OperationalError as error:

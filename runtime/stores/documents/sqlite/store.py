@@ -49,22 +49,22 @@ class SqliteRows:
         await schema.enter(self)
 
     async def missing(self) -> list[str]:
-        """Tables and indexes that the file has not. Makes an empty file where there is none."""
-        there = {name for (name,) in await self._file.read("SELECT name FROM sqlite_master")}
-        return [f"{name} is not there" for name in _schema() if name not in there]
+        """Return the tables and indexes that the file does not have. Makes an empty file where there is none."""
+        existing = {name for (name,) in await self._file.read("SELECT name FROM sqlite_master")}
+        return [f"{name} is not there" for name in _schema() if name not in existing]
 
     async def ping(self) -> None:
         """Read the file."""
         await self._file.read("SELECT count(*) FROM sqlite_master")
 
     async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
-        """The rows that exist among `keys`, some thousands a query."""
+        """Return the rows that exist among `keys`, some thousands a query."""
         indexed_fields(table.name)
         sql = f"SELECT key, body FROM {table.name} WHERE {_HERE} AND {_among('key')}"
-        found: dict[str, Row] = {}
+        rows: dict[str, Row] = {}
         for batch in batched(keys, BATCH):
-            found.update(_rows(await self._file.read(sql, (*_here(table), _json(batch)))))
-        return found
+            rows.update(_rows(await self._file.read(sql, (*_partition_parameters(table), _json(batch)))))
+        return rows
 
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
         """Replace or add these rows, some thousands a transaction."""
@@ -73,7 +73,7 @@ class SqliteRows:
             await self._file.write_all(sql, [_record(table, key, row) for key, row in batch])
 
     async def put_newer(self, table: Table, rows: Mapping[str, Row], field: str) -> None:
-        """Replace or add those rows that no greater `field` holds up."""
+        """Replace or add those rows whose stored `field` is not greater."""
         sql = f"{_upsert(table.name)} WHERE coalesce(json_extract(body, '$.' || ?), {_SMALLEST}) <= ?"
         guards = {key: version_field(key, row, field) for key, row in rows.items()}
         for batch in batched(rows.items(), BATCH):
@@ -93,10 +93,10 @@ class SqliteRows:
         """Count up, some thousands a transaction, then read."""
         more = "json_set(body, '$.n', coalesce(json_extract(body, '$.n'), 0) + 1)"
         sql = f"{_insert(table.name)} DO UPDATE SET body = {more}"
-        wanted = dict.fromkeys(map(checked_key, keys))
-        for batch in batched(wanted, BATCH):
+        counters = dict.fromkeys(map(checked_key, keys))
+        for batch in batched(counters, BATCH):
             await self._file.write_all(sql, [_record(table, key, {"n": 1}) for key in batch])
-        return {key: row["n"] for key, row in (await self.get(table, wanted)).items()}
+        return {key: row["n"] for key, row in (await self.get(table, counters)).items()}
 
     async def find(
         self,
@@ -132,31 +132,31 @@ class SqliteRows:
         indexed_fields(table.name)
         sql = f"DELETE FROM {table.name} WHERE {_HERE} AND {_among('key')}"
         for batch in batched(keys, BATCH):
-            await self._file.write(sql, (*_here(table), _json(batch)))
+            await self._file.write(sql, (*_partition_parameters(table), _json(batch)))
 
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
         """One page, by key."""
         indexed_fields(table.name)
         sql = f"SELECT key, body FROM {table.name} WHERE {_HERE} AND key > ? ORDER BY key LIMIT ?"
-        return list(_rows(await self._file.read(sql, (*_here(table), after, max(limit, 0)))))
+        return list(_rows(await self._file.read(sql, (*_partition_parameters(table), after, max(limit, 0)))))
 
     async def partitions(self, name: str) -> set[Partition]:
-        """Every space with a row, found by leaps through the primary key: one short query each."""
+        """Return every partition with a row, found by leaps through the primary key: one short query each."""
         indexed_fields(name)
         sql = f"SELECT workspace, generation FROM {name} WHERE (workspace, generation) > (?, ?) ORDER BY 1, 2 LIMIT 1"
-        found: set[Partition] = set()
+        partitions: set[Partition] = set()
         last: Parameters = ("", _SMALLEST)
         while rows := await self._file.read(sql, last):
             last = rows[0]
-            found.add(Partition(*last))
-        return found
+            partitions.add(Partition(*last))
+        return partitions
 
     async def drop(self, table: Table) -> None:
         """Remove the rows batch by batch, so that other writers get their turn in between."""
         indexed_fields(table.name)
         some = f"SELECT rowid FROM {table.name} WHERE {_HERE} LIMIT {BATCH}"
         sql = f"DELETE FROM {table.name} WHERE rowid IN ({some}) RETURNING 1"
-        while await self._file.write(sql, _here(table)):
+        while await self._file.write(sql, _partition_parameters(table)):
             pass
 
     async def close(self) -> None:
@@ -165,7 +165,7 @@ class SqliteRows:
 
 
 def _schema() -> dict[str, str]:
-    """By the name of a table or an index, the statement that makes it where it is missing.
+    """Return, by the name of a table or an index, the statement that makes it where it is missing.
 
     Fields have columns of their own and no declared type, so that SQLite converts nothing. An index ends with the
     key: equal values come out of it in the order that `find` asks for. Tables keep their rowid: WITHOUT ROWID is
@@ -184,56 +184,56 @@ def _schema() -> dict[str, str]:
 
 
 def _column(field: str) -> str:
-    """The column of an indexed field; the prefix keeps it apart from `key` and `body`."""
+    """Return the column of an indexed field; the prefix keeps it apart from `key` and `body`."""
     return f"field_{field}"
 
 
 def _contents(name: str) -> tuple[str, ...]:
-    """The columns of a table that are not its key."""
+    """Return the columns of a table that are not its key."""
     return (*map(_column, indexed_fields(name)), "body")
 
 
 def _insert(name: str) -> str:
-    """An insertion up to what a conflict does."""
+    """Return an INSERT statement up to ON CONFLICT; the caller adds what to do then."""
     columns = ("workspace", "generation", "key", *_contents(name))
     marks = ", ".join("?" for _ in columns)
     return f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT (workspace, generation, key)"
 
 
 def _upsert(name: str) -> str:
-    """An insertion that replaces what stands there."""
+    """Return an INSERT statement that replaces an existing row."""
     return f"{_insert(name)} DO UPDATE SET " + ", ".join(f"{column} = excluded.{column}" for column in _contents(name))
 
 
-def _here(table: Table) -> tuple[str, int]:
-    """The parameters of `_HERE`."""
+def _partition_parameters(table: Table) -> tuple[str, int]:
+    """Return the parameters of `_HERE`."""
     return table.partition.workspace, table.partition.generation
 
 
 def _record(table: Table, key: str, row: Row) -> Parameters:
-    """The parameters of an insertion."""
+    """Return the parameters of an INSERT."""
     indexed_fields(table.name)
-    return (*_here(table), key, *indexed_values(table, key, row), encode(key, row))
+    return (*_partition_parameters(table), key, *indexed_values(table, key, row), encode(key, row))
 
 
 def _among(column: str) -> str:
-    """That a column has one of the values in a JSON list, which may be longer than the limit on parameters."""
+    """Return the condition that a column has one of a JSON list's values, which may exceed the limit on parameters."""
     return f"{column} IN (SELECT value FROM json_each(?))"
 
 
 def _json(items: Sequence[str]) -> str:
-    """A JSON list."""
+    """Return the values as a JSON list."""
     return orjson.dumps(items).decode()
 
 
 def _condition(table: Table, where: Where) -> tuple[str, Parameters]:
-    """The condition of a query and its parameters."""
+    """Return the condition of a query and its parameters."""
     lists = {name: isinstance(value, list) for name, value in where.items()}
     parts = [_among(_column(name)) if lists[name] else f"{_column(name)} = ?" for name in where]
-    found = [_json(value) if isinstance(value, list) else value for value in where.values()]
-    return " AND ".join((_HERE, *parts)), (*_here(table), *found)
+    values = [_json(value) if isinstance(value, list) else value for value in where.values()]
+    return " AND ".join((_HERE, *parts)), (*_partition_parameters(table), *values)
 
 
 def _rows(records: Sequence[Sequence[Any]]) -> Iterator[tuple[str, Row]]:
-    """Keys and rows of (key, body)."""
+    """Return keys and decoded rows from pairs of key and body."""
     return ((key, decode(body)) for key, body in records)

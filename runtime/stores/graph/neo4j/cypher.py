@@ -198,17 +198,17 @@ SPACES = "MATCH (n:Ent) RETURN DISTINCT n.workspace AS workspace, n.generation A
 
 
 def page_of(name: str) -> int:
-    """The page of a name, 0 to PAGES - 1: CRC-32 of its UTF-8 bytes, by remainder."""
+    """Return the page of a name, 0 to PAGES - 1: CRC-32 of its UTF-8 bytes, by remainder."""
     return zlib.crc32(name.encode()) % PAGES
 
 
 def end_row(name: str) -> dict[str, Any]:
-    """A name as a row of PUT_MISSING_ENDS."""
+    """Return a name as a row of PUT_MISSING_ENDS."""
     return {"name": name, "page": page_of(name)}
 
 
 def entity_row(entity: Entity) -> dict[str, Any]:
-    """An entity as a row of PUT_ENTITIES."""
+    """Return an entity as a row of PUT_ENTITIES."""
     values = {
         "gone": entity.gone,
         "type": entity.type,
@@ -223,7 +223,7 @@ def entity_row(entity: Entity) -> dict[str, Any]:
 
 
 def relation_row(relation: Relation) -> dict[str, Any]:
-    """A relation as a row of the PUT_RELATIONS statements."""
+    """Return a relation as a row of the PUT_RELATIONS statements."""
     values = {
         "gone": relation.gone,
         "source": relation.source,
@@ -241,7 +241,7 @@ def relation_row(relation: Relation) -> dict[str, Any]:
 
 
 def read_entity(record: dict[str, Any]) -> Entity:
-    """The entity of a record with `name` and `entity`."""
+    """Return the entity of a record with `name` and `entity`."""
     values = record["entity"]
     return Entity(
         record["name"],
@@ -256,7 +256,7 @@ def read_entity(record: dict[str, Any]) -> Entity:
 
 
 def read_relation(record: dict[str, Any]) -> Relation:
-    """The relation of a record with its ends, `source` and `target` in any order, and `relation`."""
+    """Return the relation of a record with its ends, `source` and `target` in any order, and `relation`."""
     values = record["relation"]
     return Relation(
         *pair(record["source"], record["target"]),
@@ -280,12 +280,12 @@ def _parted(texts: str) -> tuple[str, ...]:
 
 
 def read_node(name: str, record: dict[str, Any]) -> Node:
-    """The node that the end of a record of NODES or TIED tells of."""
+    """Return the node in a record of NODES, or at one end of a record of TIED."""
     sources, paths = json.loads(record["head"])
     return Node(name, record["type"], tuple(sources), tuple(paths), record["support"])
 
 
 def read_tie(record: dict[str, Any]) -> RelationSummary:
-    """The tie of a record of TIED."""
+    """Return the relation summary of a record of TIED."""
     ends = pair(record["name"], record["other"])
     return RelationSummary(*ends, record["weight"], tuple(record["keywords"]), _parted(record["tied_in"]))

@@ -86,8 +86,8 @@ class BoltGraph:
 
     async def missing(self) -> list[str]:
         names = [record["name"] for record in await self._query(cypher.INDEXES)]
-        there = {cypher.ALIASES.get(name, name) for name in names}
-        return [f"{name} is not there" for name in cypher.SCHEMA if name not in there]
+        existing = {cypher.ALIASES.get(name, name) for name in names}
+        return [f"{name} is not there" for name in cypher.SCHEMA if name not in existing]
 
     async def ping(self) -> None:
         await self._query(cypher.PING)
@@ -122,13 +122,13 @@ class BoltGraph:
         return {record["name"]: cypher.read_entity(record) for record in records}
 
     async def relations(self, partition: Partition, pairs: Collection[Pair]) -> dict[Pair, Relation]:
-        wanted = sorted({pair for pair in pairs if all(map(can_be_stored, pair))})
-        found: dict[Pair, Relation] = {}
-        for some in batches(wanted, lambda pair: len(pair[0].encode()) + len(pair[1].encode())):
+        storable = sorted({pair for pair in pairs if all(map(can_be_stored, pair))})
+        relations: dict[Pair, Relation] = {}
+        for some in batches(storable, lambda pair: len(pair[0].encode()) + len(pair[1].encode())):
             for record in await self._relations_between(partition, some):
                 relation = cypher.read_relation(record)
-                found[relation.key] = relation
-        return found
+                relations[relation.key] = relation
+        return relations
 
     async def _relations_between(self, partition: Partition, pairs: list[Pair]) -> Records:
         rows = [{"source": source, "target": target} for source, target in pairs]
@@ -157,11 +157,11 @@ class BoltGraph:
         return {name: sorted_ties(RelationSummary(*values) for values in some) for name, some in lists.items()}
 
     async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
-        asked = await self._by_name(cypher.NODES, partition, names)
-        degrees = {record["name"]: record["degree"] for record in asked}
+        records = await self._by_name(cypher.NODES, partition, names)
+        degrees = {record["name"]: record["degree"] for record in records}
         tied = await self._by_name(cypher.TIED, partition, degrees, limit=limit) if limit > 0 else []
         nodes = {record["other"]: cypher.read_node(record["other"], record) for record in tied}
-        nodes |= {record["name"]: cypher.read_node(record["name"], record) for record in asked}
+        nodes |= {record["name"]: cypher.read_node(record["name"], record) for record in records}
         once = {(tie.source, tie.target): tie for tie in map(cypher.read_tie, tied)}
         ties = sorted(once.values(), key=lambda tie: (-tie.weight, tie.source, tie.target))
         return Neighbourhood(nodes, ties, degrees)
@@ -199,8 +199,8 @@ class BoltGraph:
         return {Partition(record["workspace"], record["generation"]) for record in records}
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
-        found = await self._query(cypher_checkpoints.CHECKPOINT, generation=generation)
-        return Checkpoint(found[0]["sequence"], found[0]["log"]) if found else None
+        records = await self._query(cypher_checkpoints.CHECKPOINT, generation=generation)
+        return Checkpoint(records[0]["sequence"], records[0]["log"]) if records else None
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
         values = {"sequence": checkpoint.sequence, "log": checkpoint.log}
@@ -216,15 +216,15 @@ class BoltGraph:
     async def _by_name(
         self, statement: str, partition: Partition, names: Collection[str], **parameters: Any
     ) -> Records:
-        """The records of a statement over `$names`, asked in batches. A name that cannot be stored is not there."""
-        wanted = sorted(filter(can_be_stored, set(names)))
+        """Return the records of a statement over `$names`, run in batches. Names that cannot be stored are left out."""
+        storable = sorted(filter(can_be_stored, set(names)))
         records: Records = []
-        for some in batches(wanted, lambda name: len(name.encode())):
+        for some in batches(storable, lambda name: len(name.encode())):
             records += await self._query(statement, **_key(partition), names=some, **parameters)
         return records
 
     async def _query(self, statement: str, **parameters: Any) -> Records:
-        """One statement in a transaction of its own."""
+        """Run one statement in a transaction of its own and return its records."""
 
         async def work(transaction: AsyncTransaction) -> Records:
             return await _run(transaction, statement, **parameters)
@@ -269,7 +269,7 @@ class BoltGraph:
 
 
 def _tries(error: DriverError | Neo4jError) -> int:
-    """How often a transaction may be tried that ends in this error.
+    """Return how often a transaction may be tried that ends in this error.
 
     ArcadeDB answers a lost race to create a key with ConstraintError, and some other conflicts with an unknown error,
     neither of which the driver calls retryable.
@@ -294,7 +294,7 @@ async def _run(transaction: AsyncTransaction, statement: str, **parameters: Any)
 async def _sizes_of_ends(
     transaction: AsyncTransaction, partition: Partition, rows: Sequence[Mapping[str, Any]]
 ) -> dict[str, int]:
-    """How many relations, tombstones too, each end has that exists."""
+    """Return the number of relations, tombstones too, of each end that exists."""
     names = sorted({name for row in rows for name in (row["source"], row["target"])})
     records = await _run(transaction, cypher.ENDS, **_key(partition), names=names)
     return {record["name"]: record["relations"] for record in records}

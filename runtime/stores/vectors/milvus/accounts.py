@@ -37,14 +37,14 @@ async def make_account(uri: str, token: str, account: str, *, timeout: float = 3
     # Quiet: the client logs each refusal as an error, and a refusal is how it shows that the password is another.
     logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
     try:
-        return await asyncio.to_thread(_made, uri, token, user, password, timeout)
+        return await asyncio.to_thread(_make_account, uri, token, user, password, timeout)
     except grpc.RpcError as error:
         raise Unavailable(f"Milvus does not answer: {type(error).__name__}") from None
     except MilvusException as error:
         raise ConfigurationError(f"Milvus does not make the account of the services: {error.message}") from None
 
 
-def _made(uri: str, token: str, user: str, password: str, timeout: float) -> list[str]:
+def _make_account(uri: str, token: str, user: str, password: str, timeout: float) -> list[str]:
     client: Any = MilvusClient(uri, token=token, timeout=timeout, dedicated=True)
     try:
         changed = False
@@ -63,7 +63,7 @@ def _made(uri: str, token: str, user: str, password: str, timeout: float) -> lis
 
 
 def _lets_in(uri: str, token: str, timeout: float) -> bool:
-    """Whether the server takes this password."""
+    """Return whether the server accepts this password."""
     try:
         client: Any = MilvusClient(uri, token=token, timeout=timeout, dedicated=True)
         try:

@@ -77,13 +77,13 @@ class Collections:
         self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def names(self) -> list[str]:
-        """All collections of the server. Raises Unavailable."""
+        """Return all collections of the server. Raises Unavailable."""
         return await self._ask(self._client.list_collections(timeout=self.timeout))
 
     async def use(
         self, generation: int, kind: VectorKind, call: Call[T], *, create: bool = False, write: bool = False
     ) -> T | None:
-        """What the call gives. Without a collection it is made, or None.
+        """Return the result of the call. A missing collection is created, or the result is None.
 
         Raises ModelChanged, OutdatedVectors for a write, and Unavailable.
         """
@@ -100,7 +100,7 @@ class Collections:
         return await self._ask(call(self._client, name))
 
     async def open(self, generation: int, kind: VectorKind, *, create: bool, write: bool = False) -> str | None:
-        """The name of the loaded collection, None when there is none and none is to be made."""
+        """Return the name of the loaded collection, None when there is none and none is to be made."""
         if (name := self._known(generation, kind, write=write)) is not None:
             return name
         try:
@@ -129,7 +129,7 @@ class Collections:
         await self.open(generation, kind, create=True, write=True)
 
     async def outdated(self, generation: int) -> bool:
-        """Whether the generation has collections of our model, and those of an older format only."""
+        """Return whether the generation has collections of our model, and those of an older format only."""
         self._note_format(generation, await self.names())
         return generation in self._outdated
 
@@ -139,7 +139,7 @@ class Collections:
         await self._ask(self._client.drop_collection(name, timeout=self.timeout))
 
     async def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         await self._client.close()
 
     def _known(self, generation: int, kind: VectorKind, *, write: bool) -> str | None:
@@ -154,14 +154,14 @@ class Collections:
     def _note_format(self, generation: int, names: list[str]) -> None:
         """Note the format of the generation's collections, where it is an older one."""
         ours = collection_names.model_key(self._model, self._dimension)
-        there = [place for place in map(collection_names.parse_collection_name, names) if place]
-        formats = {place.format for place in there if (place.generation, place.model_key) == (generation, ours)}
+        collections = [place for place in map(collection_names.parse_collection_name, names) if place]
+        formats = {place.format for place in collections if (place.generation, place.model_key) == (generation, ours)}
         self._outdated.pop(generation, None)
         if formats and VECTOR_FORMAT not in formats:
             self._outdated[generation] = max(formats)
 
     async def _opened(self, name: str, names: list[str], *, create: bool) -> bool:
-        """Make the collection, or what a maker that died left undone, and load it. Returns whether it is there."""
+        """Make the collection, or complete an interrupted creation, and load it. Returns whether it is there."""
         there = name in names
         if not there and not create:
             return False
@@ -171,14 +171,14 @@ class Collections:
         return True
 
     async def model_of(self, generation: int) -> EmbeddingModel | None:
-        """The model whose collections the generation has, ours if it has them; None when it has none."""
+        """Return the model whose collections the generation has, ours if it has them; None when it has none."""
         names = await self.names()
         if other := self._of_another_model(generation, names):
             return EmbeddingModel.named(await self._description(other))
         ours = collection_names.model_key(self._model, self._dimension)
         places = [place for place in map(collection_names.parse_collection_name, names) if place]
-        there = any((place.generation, place.model_key) == (generation, ours) for place in places)
-        return EmbeddingModel(self._model, self._dimension) if there else None
+        has_ours = any((place.generation, place.model_key) == (generation, ours) for place in places)
+        return EmbeddingModel(self._model, self._dimension) if has_ours else None
 
     async def _refuse_another_model(self, generation: int, there: list[str]) -> None:
         """Raise ModelChanged when only other models have collections of the generation."""
@@ -189,7 +189,7 @@ class Collections:
             )
 
     def _of_another_model(self, generation: int, there: list[str]) -> str | None:
-        """A collection of another model, where the generation has such and none of ours."""
+        """Return a collection of another model, where the generation has such and none of ours."""
         ours = collection_names.model_key(self._model, self._dimension)
         makers = {
             place.model_key: name
@@ -228,7 +228,7 @@ class Collections:
         return schema
 
     async def _ask(self, exchange: Awaitable[T]) -> T:
-        """The answer. Raises Unavailable when there is none, NotServed when opening the collection may bring one."""
+        """Return the answer. Raises Unavailable without one, NotServed when opening the collection may bring one."""
         try:
             async with asyncio.timeout(self.timeout):
                 return await exchange
@@ -241,7 +241,7 @@ class Collections:
 
 
 def translated(error: MilvusException) -> Exception:
-    """The error as ours, or itself when only a bug explains it."""
+    """Return the error as one of ours, or itself when only a bug explains it."""
     code: Any = error.code
     if code in _NOT_SERVED:
         return NotServed(f"Milvus does not serve the collection: {error!s:.300}")

@@ -49,9 +49,9 @@ class MilvusVectors:
         """See `Vectors`."""
         if line := await self.outdated(generation):
             return [line]
-        there = await self._collections.names()
+        existing = await self._collections.names()
         names = [collection_name(generation, kind, self.model, self.dimension) for kind in VECTOR_KINDS]
-        return [f"collection {name} is not there" for name in names if name not in there]
+        return [f"collection {name} is not there" for name in names if name not in existing]
 
     async def outdated(self, generation: int) -> str | None:
         """See `Vectors`."""
@@ -78,13 +78,13 @@ class MilvusVectors:
         self, partition: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
     ) -> dict[str, VectorRow]:
         """See `Vectors`."""
-        wanted = [*stored.ROW_FIELDS, "vector"] if vectors else [*stored.ROW_FIELDS]
-        found: dict[str, VectorRow] = {}
+        columns = [*stored.ROW_FIELDS, "vector"] if vectors else [*stored.ROW_FIELDS]
+        rows: dict[str, VectorRow] = {}
         for condition in stored.id_filters(partition.workspace, ids):
-            for fields in await self._query(partition, kind, condition, wanted):
+            for fields in await self._query(partition, kind, condition, columns):
                 row = stored.from_fields(fields)
-                found[row.id] = row
-        return found
+                rows[row.id] = row
+        return rows
 
     async def search(
         self,
@@ -107,17 +107,17 @@ class MilvusVectors:
         while True:
             # What Milvus calls the cosine distance is the similarity.
             answer = await self._nearest(partition, kind, direction, limit, condition, stored.HIT_FIELDS)
-            found = stored.ranked(stored.hit(hit.id, hit.entity, hit.distance) for hit in answer)
-            hits = stored.only_documents(found, documents)
-            certain = len(hits) > top_k and hits[top_k - 1].score != found[-1].score
-            if certain or len(found) < limit or limit == MOST_HITS:
+            candidates = stored.ranked(stored.hit(hit.id, hit.entity, hit.distance) for hit in answer)
+            hits = stored.only_documents(candidates, documents)
+            certain = len(hits) > top_k and hits[top_k - 1].score != candidates[-1].score
+            if certain or len(candidates) < limit or limit == MOST_HITS:
                 return [hit for hit in hits[:top_k] if hit.score > min_score]
             limit = min(4 * limit, MOST_HITS)
 
     async def likeness(
         self, partition: Partition, kind: VectorKind, vector: Sequence[float], ids: Collection[str]
     ) -> dict[str, float]:
-        """See `Vectors`. The server compares; of what it passes over, as an index may, the vectors are fetched."""
+        """See `Vectors`. The server compares; the vectors of rows that its index skips are fetched."""
         direction = stored.single_precision(vector, self.dimension, "the question")
         scores: dict[str, float] = {}
         for condition in stored.id_filters(partition.workspace, ids):
@@ -138,16 +138,16 @@ class MilvusVectors:
 
     async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
         """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""
-        found: list[VectorRow] = []
-        while len(found) < limit:
-            page = min(stored.READ_ROWS, limit - len(found))
+        rows: list[VectorRow] = []
+        while len(rows) < limit:
+            page = min(stored.READ_ROWS, limit - len(rows))
             condition = stored.after_filter(partition.workspace, after)
             some = await self._query(partition, kind, condition, [*stored.ROW_FIELDS], limit=page)
-            found += sorted(map(stored.from_fields, some), key=lambda row: row.id)
+            rows += sorted(map(stored.from_fields, some), key=lambda row: row.id)
             if len(some) < page:
                 break
-            after = found[-1].id
-        return found
+            after = rows[-1].id
+        return rows
 
     async def count(self, partition: Partition, kind: VectorKind) -> int:
         """See `Vectors`."""
@@ -160,23 +160,27 @@ class MilvusVectors:
 
     async def generations(self) -> set[int]:
         """See `Vectors`."""
-        return {found.generation for found in map(parse_collection_name, await self._collections.names()) if found}
+        return {
+            collection.generation
+            for collection in map(parse_collection_name, await self._collections.names())
+            if collection
+        }
 
     async def drop(self, generation: int) -> None:
         """See `Vectors`."""
         for name in await self._collections.names():
-            if (found := parse_collection_name(name)) and found.generation == generation:
+            if (collection := parse_collection_name(name)) and collection.generation == generation:
                 await self._collections.drop(name)
 
     async def checkpoint(self, generation: int) -> Checkpoint | None:
         """See `Vectors`. The least of the three collections."""
-        partition, wanted = Partition("", generation), [*checkpoint_rows.CHECKPOINT_FIELDS]
-        found = await asyncio.gather(
-            *(self._query(partition, kind, checkpoint_rows.CHECKPOINT_FILTER, wanted) for kind in VECTOR_KINDS)
+        partition, columns = Partition("", generation), [*checkpoint_rows.CHECKPOINT_FIELDS]
+        answers = await asyncio.gather(
+            *(self._query(partition, kind, checkpoint_rows.CHECKPOINT_FILTER, columns) for kind in VECTOR_KINDS)
         )
-        of_each = [checkpoint_rows.newest(rows) for rows in found]
-        there = [checkpoint for checkpoint in of_each if checkpoint]
-        return min(there, key=lambda one: one.sequence) if len(there) == len(of_each) else None
+        of_each = [checkpoint_rows.newest(rows) for rows in answers]
+        present = [checkpoint for checkpoint in of_each if checkpoint]
+        return min(present, key=lambda one: one.sequence) if len(present) == len(of_each) else None
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
         """See `Vectors`."""
@@ -191,11 +195,11 @@ class MilvusVectors:
         await self._collections.close()
 
     def _batches(self, partition: Partition, rows: Sequence[VectorRow]) -> list[list[stored.Fields]]:
-        standing = stored.normalized_rows(rows, self.dimension)
-        return list(stored.batches(stored.to_fields(partition.workspace, row) for row in standing))
+        normalized = stored.normalized_rows(rows, self.dimension)
+        return list(stored.batches(stored.to_fields(partition.workspace, row) for row in normalized))
 
     async def _doubled(self, partition: Partition, kind: VectorKind, batch: list[stored.Fields]) -> bool:
-        """Whether an id of the batch has two rows.
+        """Return whether an id of the batch has two rows.
 
         Milvus Lite deletes and inserts in two steps, so that of two upserts of one key at once both may insert. Each
         of them looks, so the last sees it, and writing again leaves one.
@@ -223,7 +227,7 @@ class MilvusVectors:
     async def _query(
         self, partition: Partition, kind: VectorKind, condition: str, wanted: list[str], **options: Any
     ) -> list[stored.Fields]:
-        """What the server keeps of the rows for which the condition holds; nothing without a collection."""
+        """Return the stored fields of the rows that match the condition; nothing without a collection."""
         options = {"consistency_level": "Bounded", "timeout": self._timeout, **options}
 
         async def query(client: Any, name: str) -> list[stored.Fields]:
@@ -240,7 +244,7 @@ class MilvusVectors:
         condition: str,
         wanted: Sequence[str],
     ) -> list[Any]:
-        """The `limit` nearest rows as the client gives them, each with `id` (the key), `entity` and `distance`."""
+        """Return the `limit` nearest rows of the client, each with `id` (the key), `entity` and `distance`."""
         breadth = {"ef": max(128, limit)} if self._collections.index_type == "HNSW" else {}
 
         async def search(client: Any, name: str) -> list[Any]:

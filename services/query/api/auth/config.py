@@ -120,7 +120,7 @@ def _keys(settings: AccessSettings, local: bool) -> ApiKeys:
 
 def _accounts(settings: AccessSettings, secret: str) -> Accounts:
     try:
-        known = parse_accounts(settings.auth_accounts.get_secret_value(), settings.lightstream_account_rights)
-        return Accounts(known, secret)
+        users = parse_accounts(settings.auth_accounts.get_secret_value(), settings.lightstream_account_rights)
+        return Accounts(users, secret)
     except ValueError as error:
         raise ConfigurationError(f"AUTH_ACCOUNTS or LIGHTSTREAM_ACCOUNT_RIGHTS: {error}") from None

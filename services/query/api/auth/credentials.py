@@ -45,11 +45,11 @@ class ApiKeys:
 
     def find(self, key: str) -> Principal | None:
         """Return the principal of the key, None for an unknown key. Compares all keys, in constant time."""
-        digest, found = _digest(key), None
-        for known, caller in self._keys:
-            if hmac.compare_digest(known, digest):
-                found = caller
-        return found
+        digest, principal = _digest(key), None
+        for key_digest, caller in self._keys:
+            if hmac.compare_digest(key_digest, digest):
+                principal = caller
+        return principal
 
 
 @dataclass(frozen=True)
@@ -73,18 +73,22 @@ class Accounts:
     """
 
     def __init__(self, users: Mapping[str, tuple[str, Permissions]], secret: str) -> None:
-        costs = {name: _cost(name, given) for name, (given, _) in users.items() if given.startswith(BCRYPT_PREFIX)}
+        costs = {
+            name: _cost(name, password) for name, (password, _) in users.items() if password.startswith(BCRYPT_PREFIX)
+        }
         own = max([DEFAULT_COST, *costs.values()])
         salt = bcrypt.gensalt(own)
         self._users = {
             name: Account(
                 Principal(f"user:{name}", grant),
-                given.removeprefix(BCRYPT_PREFIX).encode() if name in costs else bcrypt.hashpw(_prehash(given), salt),
+                password.removeprefix(BCRYPT_PREFIX).encode()
+                if name in costs
+                else bcrypt.hashpw(_prehash(password), salt),
                 name not in costs,
-                hmac.digest(secret.encode(), f"{name}\0{given}".encode(), "sha256").hex()[:16],
+                hmac.digest(secret.encode(), f"{name}\0{password}".encode(), "sha256").hex()[:16],
                 costs.get(name, own),
             )
-            for name, (given, grant) in users.items()
+            for name, (password, grant) in users.items()
         }
         self._dummies = {
             cost: bcrypt.hashpw(b"-", bcrypt.gensalt(cost)) for cost in {user.cost for user in self._users.values()}
@@ -111,11 +115,11 @@ class Accounts:
 
     def _compare(self, account: Account | None, password: str) -> bool:
         raw = bool(account and not account.plain)
-        given = password.encode("utf-8", "surrogatepass") if raw else _prehash(password)
+        candidate = password.encode("utf-8", "surrogatepass") if raw else _prehash(password)
         right = False
         for cost, dummy in self._dummies.items():
             own = account is not None and account.cost == cost
-            matches = _matches(given, account.password if account and own else dummy)
+            matches = _matches(candidate, account.password if account and own else dummy)
             right = matches if own else right
         return right
 
@@ -176,24 +180,24 @@ class Tokens:
         The algorithm that its header names is ignored.
         """
         try:
-            found = jwt.decode(
+            claims = jwt.decode(
                 token,
                 self.secret,
                 algorithms=[ALGORITHM],
                 issuer=ISSUER,
                 options={"require": ["sub", "iat", "exp", "iss"]},
             )
-            mark = str(found["metadata"]["mark"])
-            role: Role = "user" if found["role"] == "user" else "guest"
+            mark = str(claims["metadata"]["mark"])
+            role: Role = "user" if claims["role"] == "user" else "guest"
             # A token of an older version has no login time: that of its issue stands for it.
-            issued, ends = float(found["iat"]), float(found["exp"])
-            login = float(found.get("auth_time", issued))
+            issued, ends = float(claims["iat"]), float(claims["exp"])
+            login = float(claims.get("auth_time", issued))
         except (jwt.InvalidTokenError, KeyError, TypeError, ValueError):
             return None
         # The setting may be shorter than when the token was made.
         if role == "user" and time.time() >= login + 3600 * self.max_hours:
             return None
-        return Token(str(found["sub"]), role, mark, issued, ends, login)
+        return Token(str(claims["sub"]), role, mark, issued, ends, login)
 
 
 def _digest(key: str) -> bytes:
@@ -201,17 +205,17 @@ def _digest(key: str) -> bytes:
 
 
 def _prehash(password: str) -> bytes:
-    # bcrypt reads 72 bytes and refuses NUL: what was given as it is, is hashed to 64 hexadecimal digits first.
+    # bcrypt reads 72 bytes and rejects NUL, so plain passwords are first hashed to 64 hexadecimal digits.
     return hashlib.sha256(password.encode("utf-8", "surrogatepass")).hexdigest().encode()
 
 
-def _cost(name: str, given: str) -> int:
-    if not (found := _BCRYPT.fullmatch(given.removeprefix(BCRYPT_PREFIX))):
+def _cost(name: str, password: str) -> int:
+    if not (match := _BCRYPT.fullmatch(password.removeprefix(BCRYPT_PREFIX))):
         raise ValueError(f"the password of {name} begins with {BCRYPT_PREFIX} but no bcrypt hash follows")
-    return int(found.group(1))
+    return int(match.group(1))
 
 
-def _matches(password: bytes, known: bytes) -> bool:
-    # What bcrypt cannot read never matches; another text is compared all the same, as a quick answer would tell.
+def _matches(password: bytes, hashed_password: bytes) -> bool:
+    # A password that bcrypt cannot read never matches; a comparison runs anyway, so that the time tells nothing.
     readable = len(password) <= BCRYPT_MAX_BYTES and b"\0" not in password
-    return bcrypt.checkpw(password if readable else b"-", known) and readable
+    return bcrypt.checkpw(password if readable else b"-", hashed_password) and readable

@@ -15,7 +15,7 @@ class _About(BaseModel):
 
 
 class LoggedIn(_About):
-    """A user's token, or a guest's where there are no accounts."""
+    """The answer to a login: a user's token, or a guest's where there are no accounts."""
 
     access_token: str
     token_type: Literal["bearer"]
@@ -23,7 +23,7 @@ class LoggedIn(_About):
 
 
 class AuthStatus(_About):
-    """Whether a login is needed; if not, with a guest's token, which permits nothing."""
+    """Whether a login is needed; if not, a guest's token, which grants no permissions."""
 
     auth_configured: bool
     access_token: str | None = None

@@ -137,19 +137,19 @@ class AuthMiddleware:
         if config.is_open:
             return ANONYMOUS, None, None
         key, bearer = _single_header(headers, "x-api-key"), _bearer_token(headers)
-        # Clients of OpenAI's API have no other place for a key.
-        if found := config.keys.find(bearer) if bearer else None:
-            return found, None, None
+        # Clients of OpenAI's API send their key as a bearer token.
+        if principal := config.keys.find(bearer) if bearer else None:
+            return principal, None, None
         if bearer:
             token = config.tokens.read(bearer)
             account = config.accounts.get(token.name) if token and token.role == "user" else None
             if account and token and account.mark == token.mark:
                 return account.principal, token, None
-            # A guest's token opens nothing; where there are no accounts, the web interface sends it beside the key.
+            # A guest's token grants nothing; where there are no accounts, the web interface sends it with the key.
             if config.accounts or token is None or token.role != "guest":
                 return None, None, AuthError(401, "Invalid token")
-        if found := config.keys.find(key) if key else None:
-            return found, None, None
+        if principal := config.keys.find(key) if key else None:
+            return principal, None, None
         if config.accounts:
             return None, None, AuthError(401, "No credentials provided. Please login.")
         return None, None, AuthError(403, "Invalid API Key" if key else "API Key required")
@@ -176,12 +176,12 @@ def client_address(scope: Scope) -> str:
     """Return the IP address of the client; of IPv6 its /64 network, all of which one client may have."""
     host = (scope.get("client") or ("", 0))[0]
     try:
-        found = ip_address(host)
+        address = ip_address(host)
     except ValueError:
         return host
-    if not isinstance(found, IPv6Address):
+    if not isinstance(address, IPv6Address):
         return host
-    return str(found.ipv4_mapped) if found.ipv4_mapped else f"{IPv6Address(int(found) >> 64 << 64)}/64"
+    return str(address.ipv4_mapped) if address.ipv4_mapped else f"{IPv6Address(int(address) >> 64 << 64)}/64"
 
 
 def _bearer_token(headers: Headers) -> str:
@@ -191,17 +191,17 @@ def _bearer_token(headers: Headers) -> str:
 
 def _single_header(headers: Headers, name: str) -> str:
     """Return the header's value. Raises AuthError when it is given twice: a proxy may have read the other one."""
-    found = headers.getlist(name)
-    if len(found) > 1:
+    values = headers.getlist(name)
+    if len(values) > 1:
         raise AuthError(400, f"the header {name} must not be given twice")
-    return found[0].strip() if found else ""
+    return values[0].strip() if values else ""
 
 
 def _requested_workspace(headers: Headers) -> str:
-    named = {value for name in WORKSPACE_HEADERS if (value := _single_header(headers, name))}
-    if len(named) > 1:
+    names = {value for name in WORKSPACE_HEADERS if (value := _single_header(headers, name))}
+    if len(names) > 1:
         raise AuthError(400, "the request names two workspaces")
-    return next(iter(named), "")
+    return next(iter(names), "")
 
 
 def authorized_workspace(scope: Scope, named: str = "") -> str:
@@ -215,12 +215,12 @@ def authorized_workspace(scope: Scope, named: str = "") -> str:
     return _permitted_workspace(state["principal"], named or in_headers, default_workspace(scope), None)
 
 
-def _permitted_workspace(principal: Principal, named: str, default: str, denial: AuthError | None) -> str:
-    # 403 for every workspace that is not the caller's, there or not: no store is asked, so nothing can tell.
-    found = principal.permissions.resolve_workspace(named, default)
-    if found is None:
+def _permitted_workspace(principal: Principal, requested: str, default: str, denial: AuthError | None) -> str:
+    # Existing and unknown workspaces get the same 403, so that callers cannot find out which ones exist.
+    workspace = principal.permissions.resolve_workspace(requested, default)
+    if workspace is None:
         raise denial or AuthError(403, "these credentials are not for this workspace")
-    return found
+    return workspace
 
 
 def default_workspace(scope: Scope) -> str:

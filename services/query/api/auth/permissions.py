@@ -48,8 +48,8 @@ class Permissions:
         """
         if not named and not self.covers(default) and len(self.workspaces) == 1:
             return next(iter(self.workspaces))
-        wanted = named or default
-        return wanted if self.covers(wanted) else None
+        workspace = named or default
+        return workspace if self.covers(workspace) else None
 
 
 @dataclass(frozen=True)
@@ -93,15 +93,15 @@ def parse_keys(text: str) -> dict[str, tuple[str, Permissions]]:
 
     Raises ValueError, whose message never holds a key.
     """
-    found: dict[str, tuple[str, Permissions]] = {}
+    keys: dict[str, tuple[str, Permissions]] = {}
     for number, entry in enumerate(split_list(text), 1):
         name, key, *rest = entry.split(":")
-        if not name or len(entry.split(":")) > 4 or name in found:
+        if not name or len(entry.split(":")) > 4 or name in keys:
             raise ValueError(f"entry {number} must be name:key:workspaces:right, each name once")
         if len(key) < MIN_KEY_LENGTH:
             raise ValueError(f"the key of {name} has fewer than {MIN_KEY_LENGTH} characters")
-        found[name] = (key, _permissions(name, rest))
-    return found
+        keys[name] = (key, _permissions(name, rest))
+    return keys
 
 
 def parse_accounts(text: str, rights: str) -> dict[str, tuple[str, Permissions]]:
@@ -109,18 +109,18 @@ def parse_accounts(text: str, rights: str) -> dict[str, tuple[str, Permissions]]
 
     `rights` narrows some of them: `user:workspaces:right, …`. Raises ValueError, whose message never holds a password.
     """
-    found: dict[str, tuple[str, Permissions]] = {}
+    accounts: dict[str, tuple[str, Permissions]] = {}
     for number, entry in enumerate(split_list(text), 1):
         name, separator, password = entry.partition(":")
-        if not (name and separator and password) or name in found:
+        if not (name and separator and password) or name in accounts:
             raise ValueError(f"entry {number} must be user:password, each user once")
-        found[name] = (password, Permissions())
+        accounts[name] = (password, Permissions())
     for entry in split_list(rights):
         name, *rest = entry.split(":")
-        if name not in found or not rest or len(rest) > 2:
+        if name not in accounts or not rest or len(rest) > 2:
             raise ValueError(f"{name} must be a user with user:workspaces:right")
-        found[name] = (found[name][0], _permissions(name, rest))
-    return found
+        accounts[name] = (accounts[name][0], _permissions(name, rest))
+    return accounts
 
 
 def _permissions(name: str, rest: list[str]) -> Permissions:

@@ -25,9 +25,9 @@ class TokenBuckets:
             return 0.0
         left, since = self._left.get(client, (float(self.per_minute), now))
         left = min(float(self.per_minute), left + max(0.0, now - since) * self.per_minute / 60)
-        taken = left >= 1
-        self._left[client] = (left - 1 if taken else left, now)
-        return 0.0 if taken else (1 - left) * 60 / self.per_minute
+        has_token = left >= 1
+        self._left[client] = (left - 1 if has_token else left, now)
+        return 0.0 if has_token else (1 - left) * 60 / self.per_minute
 
 
 @dataclass

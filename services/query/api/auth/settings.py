@@ -68,14 +68,16 @@ class AccessSettings(Settings):
     @property
     def contradictions(self) -> list[str]:
         """Return a sentence for each setting that has no effect, or another one than it seems to have."""
-        found: list[str] = []
+        messages: list[str] = []
         accounts = bool(self.auth_accounts.get_secret_value())
         if self.token_secret.get_secret_value() and not self.has_credentials:
-            found.append("TOKEN_SECRET is set but no credentials are: everybody is let in")
+            messages.append("TOKEN_SECRET is set but no credentials are: everybody is let in")
         if self.lightstream_allow_open and self.has_credentials:
-            found.append("LIGHTSTREAM_ALLOW_OPEN has no effect: credentials are set, so everybody is asked for them")
+            messages.append("LIGHTSTREAM_ALLOW_OPEN has no effect: credentials are set, so everybody is asked for them")
         if "*" in self.cors_origins and not self.has_credentials:
-            found.append("CORS_ORIGINS=* without credentials: any web page that somebody opens may read and change all")
+            messages.append(
+                "CORS_ORIGINS=* without credentials: any web page that somebody opens may read and change all"
+            )
         if accounts and self.login_max_failed_attempts == 0:
-            found.append("LOGIN_MAX_FAILED_ATTEMPTS=0: passwords may be guessed without end")
-        return found
+            messages.append("LOGIN_MAX_FAILED_ATTEMPTS=0: passwords may be guessed without end")
+        return messages

@@ -1,4 +1,4 @@
-"""Turns a conversation of an Ollama or OpenAI client into a question, and the answer into pieces with usage."""
+"""Converts a conversation of an Ollama or OpenAI client into a question, and the answer into pieces with usage."""
 
 import time
 from collections.abc import AsyncGenerator, Sequence
@@ -30,13 +30,13 @@ from services.query.retrieval.dependencies import TokenCounter
 
 @dataclass
 class AnswerUsage:
-    """Tokens and times of an answer: tokens as our tokenizer counts them, times in nanoseconds of a monotonic clock."""
+    """Token counts and times of an answer: the times are nanoseconds of a monotonic clock."""
 
     count: TokenCounter
     prompt_tokens: int
     started_at: int = field(default_factory=time.monotonic_ns)
     first_piece_at: int = 0
-    """The time of the first piece, 0 before it."""
+    """The time of the first piece, 0 until there is one."""
     pieces: list[str] = field(default_factory=list[str])
 
     def record(self, piece: str) -> str:
@@ -53,7 +53,7 @@ class AnswerUsage:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer being generated. `pieces` can be read once; whoever reads them closes them."""
+    """An answer being generated. `pieces` can be read once; the reader must close them."""
 
     pieces: AsyncGenerator[str]
     references: list[dict[str, Any]]
@@ -73,9 +73,10 @@ def last_user_message(turns: Sequence[Turn]) -> str:
 
 
 def to_request(message: ParsedMessage, before: Sequence[Turn], system: str = "", *, bare: bool = False) -> QueryRequest:
-    """The wish at the end of a conversation, as a request. What the system says is for the answering model.
+    """Return the last message of a conversation as a question, with the turns before it as its history.
 
-    `bare`: without USER_PROMPT_PREFIX. Raises BadRequest for what `/query` would refuse.
+    `system`: instructions for the answering model. `bare`: leave out USER_PROMPT_PREFIX. Raises BadRequest for what
+    `/query` would refuse.
     """
     instructions, turns = split_instructions(before)
     task = is_task(message.query)
@@ -101,16 +102,17 @@ async def answer_request(
 ) -> Reply:
     """Ask the question, and return the reply as it is generated."""
     count = ctx.deps.count_tokens
-    sent = [request.query, request.user_prompt or "", *(said.content for said in request.conversation_history or ())]
-    meter = AnswerUsage(count, sum(map(count, sent)))
+    history = request.conversation_history or ()
+    texts = [request.query, request.user_prompt or "", *(message.content for message in history)]
+    meter = AnswerUsage(count, sum(map(count, texts)))
     partitions = await partitions_at_position(request, ctx, workspace, response)
     answer = await ask(
         to_question(request, ctx.settings), partitions, ctx.deps, output=wanted_output(request), streamed=streamed
     )
-    shown = references_of(request, answer) or []
+    references = references_of(request, answer) or []
     return Reply(
         _pieces(request, answer, meter),
-        [reference.model_dump(include={"reference_id", "file_path"}) for reference in shown],
+        [reference.model_dump(include={"reference_id", "file_path"}) for reference in references],
         meter,
     )
 
@@ -124,9 +126,9 @@ async def _pieces(request: QueryRequest, answer: Answer, meter: AnswerUsage) -> 
             async for piece in answer.pieces:
                 yield meter.record(piece)
     # A context ends with its references already.
-    below = "" if request.only_need_context else reference_section("".join(meter.pieces), answer.found.references)
-    if below:
-        yield meter.record(below)
+    section = "" if request.only_need_context else reference_section("".join(meter.pieces), answer.found.references)
+    if section:
+        yield meter.record(section)
 
 
 def with_position(stream: NdjsonResponse, response: Response) -> NdjsonResponse:

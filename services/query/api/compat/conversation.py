@@ -12,7 +12,7 @@ MODES: dict[str, Mode] = {mode: mode for mode in get_args(Mode)}
 """Every mode by its name."""
 
 MAX_UNCITED = 5
-"""References that are listed below an answer without citations."""
+"""References that are listed at most below an answer without citations."""
 
 _PREFIX = re.compile(rf"/({'|'.join(MODES)})?(context)?(?:\[(.*?)\]|(?=\s)|\Z)\s*", re.DOTALL)
 _TASK = "\n<chat_history>\nUSER:"
@@ -39,11 +39,11 @@ def parse_message(message: str) -> ParsedMessage:
     Prefixes are `/local …`, `/context …`, `/localcontext …`, and with instructions `/local[…] …` or `/[…] …`. A message
     without one has the mode `mix`.
     """
-    found = _PREFIX.match(message)
-    mode, context, instructions = found.groups() if found else (None, None, None)
-    if found is None or not (mode or context or instructions is not None) or (mode == "bypass" and context):
+    match = _PREFIX.match(message)
+    mode, context, instructions = match.groups() if match else (None, None, None)
+    if match is None or not (mode or context or instructions is not None) or (mode == "bypass" and context):
         return ParsedMessage(message)
-    return ParsedMessage(message[found.end() :], MODES[mode or "mix"], bool(context), (instructions or "").strip())
+    return ParsedMessage(message[match.end() :], MODES[mode or "mix"], bool(context), (instructions or "").strip())
 
 
 def is_task(message: str) -> bool:
@@ -53,7 +53,7 @@ def is_task(message: str) -> bool:
 
 def split_instructions(turns: Sequence[Turn]) -> tuple[str, Sequence[Turn]]:
     """Return the leading system messages as instructions, and the turns after them."""
-    first = next((place for place, turn in enumerate(turns) if turn.role != "system"), len(turns))
+    first = next((index for index, turn in enumerate(turns) if turn.role != "system"), len(turns))
     return join_instructions(turn.content for turn in turns[:first]), turns[first:]
 
 
@@ -63,9 +63,9 @@ def join_instructions(instructions: Iterable[str]) -> str:
 
 
 def recent_turns(turns: Iterable[Turn], max_characters: int) -> tuple[Turn, ...]:
-    """The newest turns without a gap, as many as have `room` characters together; those without a text do not count.
+    """Return the newest consecutive turns that have at most `max_characters` together; turns without text are left out.
 
-    Lists of references that `listed` made are taken out, so that a model neither pays for them nor writes its own.
+    Reference lists of `reference_section` are removed, so that they cost no tokens and the model does not imitate them.
     """
     newest: list[Turn] = []
     plain = (_without_reference_section(turn) for turn in reversed([*turns]))
@@ -89,8 +89,8 @@ def reference_section(text: str, references: Mapping[str, str]) -> str:
     if not references:
         return ""
     named = cited_ids(text, references.values())
-    shown = [(path, id) for path, id in references.items() if id in named] or [*references.items()][:MAX_UNCITED]
-    lines = "".join(f"- [{id}] {' '.join(path.split())}\n" for path, id in shown)
+    entries = [(path, id) for path, id in references.items() if id in named] or [*references.items()][:MAX_UNCITED]
+    lines = "".join(f"- [{id}] {' '.join(path.split())}\n" for path, id in entries)
     return f"\n\n{_TITLE}\n\n{lines}"
 
 

@@ -1,4 +1,4 @@
-"""What the routes about work in progress take and answer, in LightRAG's shapes."""
+"""Requests and answers of the routes about work in progress, in LightRAG's shapes."""
 
 from typing import Any, Literal
 
@@ -9,7 +9,7 @@ from services.query.api.strict_model import StrictModel
 
 
 class PipelineStatus(BaseModel):
-    """LightRAG's view of the work that goes on. There is no one pipeline, and nothing waits for it."""
+    """The work in progress, in the fields of LightRAG's pipeline."""
 
     busy: bool
     job_name: str
@@ -32,7 +32,7 @@ class PipelineStatus(BaseModel):
 
 
 class Cancelled(BaseModel):
-    """What was stopped."""
+    """The outcome of stopping the work in progress."""
 
     status: Literal["cancellation_requested", "not_busy"]
     message: str
@@ -48,7 +48,7 @@ class ResetRequest(StrictModel):
 
 
 class Reset(BaseModel):
-    """There is nothing that could need a reset."""
+    """The outcome of a reset: nothing ever needs one."""
 
     status: Literal["no_recovery_required"] = "no_recovery_required"
     message: str
@@ -56,14 +56,14 @@ class Reset(BaseModel):
 
 
 class SourceConflicts(BaseModel):
-    """Names that several documents claim. There are none here: a name is one document's, or is not its id."""
+    """Names that several documents have: always none."""
 
     conflicts: list[dict[str, Any]] = []
     next_cursor: str | None = None
 
 
 class RepairRequest(StrictModel):
-    """Which document keeps a name."""
+    """A request to let one document have a name that several have."""
 
     canonical_source_key: EncodableText = Field(min_length=1, max_length=4096, examples=["port.md"])
     primary_doc_id: EncodableText = Field(

@@ -1,7 +1,7 @@
-"""A web page beside the API: the files of one folder, such as LightRAG's own page, at `/webui/` and `/workspace/`.
+"""Serves a web page: the files of one folder, such as LightRAG's own page, at `/webui/` and `/workspace/`.
 
-Nothing of the folder is secret, and nothing outside of it is served. It is built for LightRAG's server: its entry files
-have a place where the server writes what this deployment is called.
+Every file of the folder is public, and nothing outside of it is served. LightRAG's entry files have a placeholder,
+which the server replaces with the page's path and the name of this deployment.
 """
 
 import base64
@@ -20,31 +20,32 @@ from starlette.types import Scope
 from services.query.api.context import brand
 
 ENTRIES = {"/webui": "index.html", "/workspace": "workspace.html"}
-"""The two pages of one folder: for those who keep the documents, and for those who only ask."""
+"""The entry file of each page, by path: `/webui` is for managing documents, `/workspace` for asking only."""
 
 PUBLIC_PATHS = ("/", "/ui/customization", *ENTRIES, *(f"{path}/*" for path in ENTRIES))
-"""Paths that a browser loads before a login."""
+"""Paths that a browser loads before the user logs in."""
 
 CONFIG_PLACEHOLDER = b"<!-- __LIGHTRAG_RUNTIME_CONFIG__ -->"
-"""Where an entry file waits for what the server tells it."""
+"""The comment in an entry file that is replaced with the configuration script."""
 
 POLICY = (
     "default-src 'none'; script-src 'self' {script}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'"
 )
-"""Scripts come from here only, besides the one that this server writes, named by its hash. The graph is laid out in
-workers made of blobs; pictures in answers are not fetched from elsewhere, for that would tell others what was asked."""
+"""The Content-Security-Policy of an entry file. It allows this server's scripts, and the inline one by its hash.
+The page computes the graph layout in blob workers. Pictures from other servers are blocked: loading them would tell
+those servers what was asked."""
 
 IMMUTABLE = "public, max-age=31536000, immutable"
-"""The names in `assets/` hold a hash of what is in them."""
+"""The Cache-Control of files in `assets/`, whose names contain a hash of their content."""
 
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
-"""What a browser must be told exactly, whatever this machine's table of media types says."""
+"""Media types by suffix that do not depend on this machine's table of media types."""
 
 
 def add_page(app: FastAPI, folder: Path) -> None:
-    """Serve each entry that the folder has; an entry without its last slash leads to the one with it."""
+    """Serve each page whose entry file is in the folder; its path without the trailing slash redirects there."""
     for path, entry in ENTRIES.items():
         if (folder / entry).is_file():
             app.add_api_route(path, _redirect_to(f"{path}/"), include_in_schema=False)
@@ -59,7 +60,7 @@ def _redirect_to(to: str) -> Callable[[], Awaitable[RedirectResponse]]:
 
 
 class WebPage(StaticFiles):
-    """The files of a folder below `path`; `path` itself is the entry file, and the other entries are not there."""
+    """The files of a folder below `path`; `path/` is the entry file, and entry files of other pages are a 404."""
 
     def __init__(self, folder: Path, path: str, entry: str) -> None:
         super().__init__(directory=folder)
@@ -80,10 +81,10 @@ class WebPage(StaticFiles):
 
 
 def _entry(file: Path, path: str, title: str | None) -> HTMLResponse:
-    """The entry file with what the server tells it, in LightRAG's shape. It is kept nowhere."""
-    told = {"apiPrefix": "", "webuiPrefix": f"{path}/", "webuiTitle": title}
-    # What JSON leaves as it is and HTML would read: the end of a script.
-    script = f"window.__LIGHTRAG_CONFIG__ = {json.dumps(told)};".replace("<", "\\u003c").encode()
+    """Return the entry file with the configuration inserted, in LightRAG's shape. It is read anew each time."""
+    config = {"apiPrefix": "", "webuiPrefix": f"{path}/", "webuiTitle": title}
+    # JSON does not escape `<`, and HTML would read `</script>` as the end of the script.
+    script = f"window.__LIGHTRAG_CONFIG__ = {json.dumps(config)};".replace("<", "\\u003c").encode()
     digest = base64.b64encode(hashlib.sha256(script).digest()).decode()
     page = file.read_bytes().replace(CONFIG_PLACEHOLDER, b"<script>" + script + b"</script>")
     return HTMLResponse(page, headers={"Content-Security-Policy": POLICY.format(script=f"'sha256-{digest}'")})

@@ -1,4 +1,4 @@
-"""Ollama's routes, as LightRAG has them: one model, whose conversations are questions to the documents."""
+"""Ollama's routes, as LightRAG has them: one model, which answers from the documents."""
 
 import json
 import time
@@ -31,11 +31,11 @@ from services.query.errors import NotFound
 
 Handle = Callable[[Request], Coroutine[Any, Any, Response]]
 PartFields = Callable[[str], dict[str, Any]]
-"""A piece of an answer, in the field of its route."""
+"""Returns the fields of a line that contain a piece of the answer; they differ by route."""
 
 
 class JsonBodyRoute(APIRoute):
-    """A route whose body is JSON whatever its client calls it: some send application/octet-stream."""
+    """A route that reads its body as JSON whatever its Content-Type: some clients send application/octet-stream."""
 
     def get_route_handler(self) -> Handle:
         """See `APIRoute`."""
@@ -59,19 +59,19 @@ def example_response(example: dict[str, Any], streamed: bool = False) -> dict[in
 
 @router.get("/version", responses=example_response({"version": PROTOCOL}))
 async def version() -> dict[str, str]:
-    """The version of the protocol."""
+    """Return the version of Ollama's protocol."""
     return {"version": PROTOCOL}
 
 
 @router.get("/tags", responses=example_response(tags("lightrag", "latest")))
 async def models(ctx: Ctx) -> dict[str, Any]:
-    """The models that there are: one."""
+    """Return the list of models, which has one."""
     return tags(*_model_name(ctx))
 
 
 @router.get("/ps", responses=example_response(running("lightrag", "latest")))
 async def loaded(ctx: Ctx) -> dict[str, Any]:
-    """The models that are loaded: the same one."""
+    """Return the list of loaded models, which has the same one."""
     return running(*_model_name(ctx))
 
 
@@ -80,36 +80,36 @@ async def chat(body: ChatRequest, ctx: Ctx, workspace: Workspace, request: Reque
     """Answer the last message from the documents. It may begin with a mode: `/local`, `/bypass`, `/context`."""
     _check_model(body.model, ctx)
     turns = body.turns
-    asking = to_request(parse_message(last_user_message(turns)), turns[:-1], body.system or "")
-    said = await answer_request(asking, ctx, workspace, response, streamed=body.stream is not False)
+    query_request = to_request(parse_message(last_user_message(turns)), turns[:-1], body.system or "")
+    reply = await answer_request(query_request, ctx, workspace, response, streamed=body.stream is not False)
     if body.stream is False:
-        return _last_line(body.model, said, _message(await said.text()))
-    return with_position(NdjsonResponse(_lines(body.model, said, _message, request.url.path)), response)
+        return _last_line(body.model, reply, _message(await reply.text()))
+    return with_position(NdjsonResponse(_lines(body.model, reply, _message, request.url.path)), response)
 
 
 @router.post("/generate", response_model=None, responses=example_response(GENERATE_EXAMPLE, streamed=True))
 async def generate(body: GenerateRequest, ctx: Ctx, workspace: Workspace, request: Request, response: Response) -> Any:
-    """Give the prompt to the language model as it stands, without any retrieval."""
+    """Send the prompt to the language model unchanged, without retrieval."""
     _check_model(body.model, ctx)
-    asking = to_request(ParsedMessage(body.prompt, "bypass"), (), body.system or "", bare=True)
-    said = await answer_request(asking, ctx, workspace, response, streamed=bool(body.stream))
+    query_request = to_request(ParsedMessage(body.prompt, "bypass"), (), body.system or "", bare=True)
+    reply = await answer_request(query_request, ctx, workspace, response, streamed=bool(body.stream))
     if not body.stream:
-        return _last_line(body.model, said, {**_response(await said.text()), "context": []})
-    return with_position(NdjsonResponse(_lines(body.model, said, _response, request.url.path)), response)
+        return _last_line(body.model, reply, {**_response(await reply.text()), "context": []})
+    return with_position(NdjsonResponse(_lines(body.model, reply, _response, request.url.path)), response)
 
 
-def _lines(model: str, said: Reply, part: PartFields, path: str) -> Lines:
+def _lines(model: str, reply: Reply, part: PartFields, path: str) -> Lines:
     """Yield a line for each piece and a last one with statistics, after an error too: clients wait for it."""
 
     async def lines() -> Lines:
-        async with aclosing(said.pieces):
-            async for piece in said.pieces:
+        async with aclosing(reply.pieces):
+            async for piece in reply.pieces:
                 yield _line(model, done=False, **part(piece))
-        yield json.dumps(_last_line(model, said, part(""))) + "\n"
+        yield json.dumps(_last_line(model, reply, part(""))) + "\n"
 
     def failed(_: int, detail: str) -> str:
-        told = _line(model, **part(f"\n\nError: {detail}"), error=detail, done=False)
-        return told + json.dumps(_last_line(model, said, part(""))) + "\n"
+        error_line = _line(model, **part(f"\n\nError: {detail}"), error=detail, done=False)
+        return error_line + json.dumps(_last_line(model, reply, part(""))) + "\n"
 
     return with_error_line(lines(), path, failed)
 
@@ -118,9 +118,9 @@ def _line(model: str, **fields: Any) -> str:
     return json.dumps({"model": model, "created_at": _now(), **fields}) + "\n"
 
 
-def _last_line(model: str, said: Reply, part: dict[str, Any]) -> dict[str, Any]:
+def _last_line(model: str, reply: Reply, part: dict[str, Any]) -> dict[str, Any]:
     """Return the last line of an answer, or the only one. Durations in nanoseconds."""
-    meter, now = said.usage, time.monotonic_ns()
+    meter, now = reply.usage, time.monotonic_ns()
     first = meter.first_piece_at or now
     return {
         "model": model,
@@ -134,7 +134,7 @@ def _last_line(model: str, said: Reply, part: dict[str, Any]) -> dict[str, Any]:
         "prompt_eval_duration": first - meter.started_at,
         "eval_count": meter.answer_tokens,
         "eval_duration": now - first,
-        "references": said.references,
+        "references": reply.references,
     }
 
 
@@ -155,7 +155,7 @@ def _model_name(ctx: Context) -> tuple[str, str]:
 
 
 def _check_model(model: str, ctx: Context) -> None:
-    """Raises NotFound for a model that is not the one there is."""
+    """Raise NotFound unless this is the name of the one model, with or without its tag."""
     name, tag = _model_name(ctx)
     if model not in (name, f"{name}:{tag}"):
         raise NotFound(f"model '{encodable(model)}' not found")

@@ -1,4 +1,4 @@
-"""Requests of Ollama's API, and what is said of the one model. Unknown fields are ignored, as there."""
+"""Requests and answers of Ollama's API. Unknown fields of a request are ignored, as in Ollama."""
 
 from typing import Any, Literal
 
@@ -11,11 +11,11 @@ SIZE = 7_365_960_935
 MODIFIED, EXPIRES = "2024-01-15T00:00:00Z", "2050-12-31T14:38:31.83753-07:00"
 DIGEST = "sha256:lightrag"
 PROTOCOL = "0.9.3"
-"""The version of Ollama whose protocol this is. LightRAG's numbers, which clients only show."""
+"""The version of Ollama that is emulated. It and the constants above are LightRAG's; clients only show them."""
 
 
 class Message(StrictModel):
-    """What somebody said."""
+    """One message of a conversation."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -45,7 +45,7 @@ class ChatRequest(StrictModel):
 
     @property
     def turns(self) -> list[Turn]:
-        """All that was said."""
+        """Return the messages as turns."""
         return [Turn(message.role, message.content) for message in self.messages]
 
 
@@ -66,13 +66,13 @@ class GenerateRequest(StrictModel):
 
 
 class OllamaProblem(BaseModel):
-    """Why there is no answer."""
+    """The body of an error."""
 
     error: str = Field(examples=["model 'mistral' not found"])
 
 
 def tags(name: str, tag: str) -> dict[str, Any]:
-    """The list of models that there are."""
+    """Return the list of models, which has one."""
     full = f"{name}:{tag}"
     details = _details(name, "13B")
     about = {"name": full, "model": full, "size": SIZE, "digest": DIGEST, "modified_at": MODIFIED, "details": details}
@@ -80,7 +80,7 @@ def tags(name: str, tag: str) -> dict[str, Any]:
 
 
 def running(name: str, tag: str) -> dict[str, Any]:
-    """The list of models that are loaded: it always is."""
+    """Return the list of loaded models; the one model always is loaded."""
     full = f"{name}:{tag}"
     details = _details("llama", "7.2B")
     about = {"name": full, "model": full, "size": SIZE, "digest": DIGEST, "details": details}
@@ -129,4 +129,4 @@ GENERATE_EXAMPLE: dict[str, Any] = {
     **STATISTICS,
     "references": [],
 }
-"""Answers as the description of the API shows them."""
+"""Example answers for the OpenAPI document."""

@@ -39,16 +39,17 @@ STREAM_EXAMPLE = 'data: {"object": "chat.completion.chunk", "choices": [{"index"
 
 @router.get("/models", responses=example_response({"object": "list", "data": [model_object("lightstream:mix")]}))
 async def models(request: Request) -> dict[str, Any]:
-    """The models that these credentials may use."""
+    """Return the models that these credentials may use."""
     principal: Principal = request.state.principal
     bound = principal.permissions.workspaces
-    found = available_models(bound, principal.permissions.resolve_workspace("", default_workspace(request.scope)))
-    return {"object": "list", "data": [model_object(one.id) for one in found]}
+    default = principal.permissions.resolve_workspace("", default_workspace(request.scope))
+    allowed_models = available_models(bound, default)
+    return {"object": "list", "data": [model_object(one.id) for one in allowed_models]}
 
 
 @router.get("/models/{id}", responses=example_response(model_object("lightstream:mix")))
 async def one_model(id: Annotated[str, Path(examples=["lightstream:mix"])], request: Request) -> dict[str, Any]:
-    """One model."""
+    """Return the model of this name."""
     _set_workspace(_find_model(id), request)
     return model_object(id)
 
@@ -62,23 +63,23 @@ async def one_model(id: Annotated[str, Path(examples=["lightstream:mix"])], requ
 )
 async def complete(body: ChatCompletionRequest, ctx: Ctx, request: Request, response: Response) -> Any:
     """Answer the last message from the documents, in the mode and the workspace that the model names."""
-    chosen = _find_model(body.model)
-    where = _set_workspace(chosen, request)
+    model = _find_model(body.model)
+    workspace = _set_workspace(model, request)
     turns = body.turns
-    asking = to_request(ParsedMessage(last_user_message(turns), chosen.mode), turns[:-1])
-    said = await answer_request(asking, ctx, where, response, streamed=bool(body.stream))
+    query_request = to_request(ParsedMessage(last_user_message(turns), model.mode), turns[:-1])
+    reply = await answer_request(query_request, ctx, workspace, response, streamed=bool(body.stream))
     if body.stream:
-        return with_position(EventStreamResponse(_events(body, said, request.url.path)), response)
-    message = {"role": "assistant", "content": await said.text(), "refusal": None}
+        return with_position(EventStreamResponse(_events(body, reply, request.url.path)), response)
+    message = {"role": "assistant", "content": await reply.text(), "refusal": None}
     return {
         **_completion(body.model, "chat.completion"),
         "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
-        "usage": usage(said.usage.prompt_tokens, said.usage.answer_tokens),
-        "references": said.references,
+        "usage": usage(reply.usage.prompt_tokens, reply.usage.answer_tokens),
+        "references": reply.references,
     }
 
 
-def _events(body: ChatCompletionRequest, said: Reply, path: str) -> Lines:
+def _events(body: ChatCompletionRequest, reply: Reply, path: str) -> Lines:
     """Yield the chunks of an answer; the references are in the last one that has a choice."""
     about = _completion(body.model, "chat.completion.chunk")
 
@@ -87,13 +88,13 @@ def _events(body: ChatCompletionRequest, said: Reply, path: str) -> Lines:
         return _event({**about, "choices": [choice], **({"usage": None} if body.with_usage else {}), **more})
 
     async def events() -> Lines:
-        async with aclosing(said.pieces):
+        async with aclosing(reply.pieces):
             yield chunk({"role": "assistant", "content": ""})
-            async for piece in said.pieces:
+            async for piece in reply.pieces:
                 yield chunk({"content": piece})
-        yield chunk({}, "stop", references=said.references)
+        yield chunk({}, "stop", references=reply.references)
         if body.with_usage:
-            tokens = usage(said.usage.prompt_tokens, said.usage.answer_tokens)
+            tokens = usage(reply.usage.prompt_tokens, reply.usage.answer_tokens)
             yield _event({**about, "choices": [], "usage": tokens})
         yield "data: [DONE]\n\n"
 
@@ -112,16 +113,17 @@ def _completion(model: str, kind: str) -> dict[str, Any]:
 
 
 def _find_model(id: str) -> Model:
-    """Raises NotFound."""
-    found = parse_model(id)
-    if found is None:
+    """Return the model of this name. Raises NotFound."""
+    model = parse_model(id)
+    if model is None:
         raise NotFound(f"The model `{encodable(id)}` does not exist; GET /v1/models lists those that do")
-    return found
+    return model
 
 
-def _set_workspace(chosen: Model, request: Request) -> str:
-    """Return the workspace of the request, which its model may name. Raises AuthError, and HTTPException for a name
-    that no workspace can have.
+def _set_workspace(model: Model, request: Request) -> str:
+    """Set the workspace of the request, which its model may name, and return it.
+
+    Raises AuthError when the credentials do not cover it, and HTTPException for an invalid name.
     """
-    request.state.workspace = authorized_workspace(request.scope, chosen.workspace)
+    request.state.workspace = authorized_workspace(request.scope, model.workspace)
     return checked_workspace(request)

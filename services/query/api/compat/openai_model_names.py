@@ -19,7 +19,7 @@ class Model:
 
     @property
     def id(self) -> str:
-        """Its full name."""
+        """Return the full name."""
         return f"{NAME}:{self.mode}" + (f"@{self.workspace}" if self.workspace else "")
 
 
@@ -29,8 +29,8 @@ def parse_model(id: str) -> Model | None:
     name, colon, mode = name.partition(":")
     if name != NAME or (at and not workspace):
         return None
-    found = MODES.get(mode if colon else "mix")
-    return Model(found, workspace) if found else None
+    parsed_mode = MODES.get(mode if colon else "mix")
+    return Model(parsed_mode, workspace) if parsed_mode else None
 
 
 def models_of(workspaces: Iterable[str]) -> list[Model]:
@@ -41,7 +41,7 @@ def models_of(workspaces: Iterable[str]) -> list[Model]:
 def available_models(bound: frozenset[str], default: str | None) -> list[Model]:
     """Return the models for credentials that are bound to these workspaces.
 
-    `usual`: what a request without a workspace means to them, None when they must always name one.
+    `default`: the workspace of a request that names none, None when every request must name one.
     """
     several = sorted(bound - {ALL_WORKSPACES}) if len(bound) > 1 or default is None else []
     return models_of([*([] if default is None else [""]), *several])

@@ -8,37 +8,37 @@ from services.query.api.strict_model import StrictModel
 from services.query.question import Turn
 
 CREATED = 1_705_276_800
-"""Seconds of the epoch; the field is required of a model, and ours have no date."""
+"""The `created` of every model, in seconds since 1970. The protocol requires it, but models have no date here."""
 
 
 class TextPart(StrictModel):
-    """A text as one part of a message. Other parts are not read, and refused."""
+    """A text as one part of a message. Parts of other types are rejected."""
 
     type: Literal["text"]
     text: str
 
 
 class ChatMessage(StrictModel):
-    """What somebody said."""
+    """One message of a conversation."""
 
     role: Literal["system", "developer", "user", "assistant"]
     content: str | list[TextPart] | None = None
 
     @property
     def turn(self) -> Turn:
-        """The same, for the answering model; what it knows as the system may be called the developer."""
+        """Return the message as a turn; the role `developer` becomes `system`."""
         text = self.content if isinstance(self.content, str) else "\n".join(part.text for part in self.content or ())
         return Turn("system" if self.role == "developer" else self.role, text)
 
 
 class StreamOptions(StrictModel):
-    """What a stream holds beside the answer."""
+    """Options of a streamed answer."""
 
     include_usage: bool | None = None
 
 
 class ChatCompletionRequest(StrictModel):
-    """A conversation. `model` says how it is answered, and may say from which workspace."""
+    """A conversation. `model` names the mode, and may name the workspace."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -61,17 +61,17 @@ class ChatCompletionRequest(StrictModel):
 
     @property
     def turns(self) -> list[Turn]:
-        """All that was said."""
+        """Return the messages as turns."""
         return [message.turn for message in self.messages]
 
     @property
     def with_usage(self) -> bool:
-        """Whether a stream ends with the tokens it took."""
+        """Return whether a stream ends with its token counts."""
         return bool(self.stream_options and self.stream_options.include_usage)
 
 
 class Reason(BaseModel):
-    """What is wrong."""
+    """The error: a sentence, its type and its code."""
 
     message: str = Field(examples=["The model `x` does not exist; GET /v1/models lists those that do"])
     type: str = Field(examples=["invalid_request_error"])
@@ -80,18 +80,18 @@ class Reason(BaseModel):
 
 
 class OpenAiProblem(BaseModel):
-    """Why there is no answer."""
+    """The body of an error."""
 
     error: Reason
 
 
 def usage(prompt: int, answer: int) -> dict[str, int]:
-    """Tokens, as our tokenizer counts what was sent and said."""
+    """Return the `usage` of an answer: the tokens of the prompt and of the answer."""
     return {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}
 
 
 def model_object(id: str) -> dict[str, Any]:
-    """A model, as the list of them has it."""
+    """Return the entry of a model in the list of models."""
     return {"id": id, "object": "model", "created": CREATED, "owned_by": "lightstream"}
 
 
@@ -115,4 +115,4 @@ COMPLETION_EXAMPLE: dict[str, Any] = {
     "usage": usage(9, 14),
     "references": [{"reference_id": "1", "file_path": "harbour.md"}],
 }
-"""An answer as the description of the API shows it."""
+"""The example answer for the OpenAPI document."""

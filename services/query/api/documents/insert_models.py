@@ -1,4 +1,4 @@
-"""What is answered to a request that adds documents, in LightRAG's shape."""
+"""The answer to a request that adds documents, in LightRAG's shape."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -9,7 +9,7 @@ from runtime.bus.publisher import Added
 
 
 class Placed(BaseModel):
-    """Where a document of a request stands in the log."""
+    """The position in the log of one document of a request."""
 
     id: str
     sequence: int = Field(
@@ -35,33 +35,34 @@ class InsertResponse(BaseModel):
     warnings: list[str] = Field(default=[], description="what may be wrong with the text, as an encoding in doubt")
 
     def with_warnings(self, warnings: Sequence[str]) -> "InsertResponse":
-        """The same answer, with these warnings."""
-        said = "".join(f" Warning: {one}." for one in warnings)
-        return self.model_copy(update={"message": self.message + said, "warnings": list(warnings)})
+        """Return the same answer with these warnings."""
+        text = "".join(f" Warning: {one}." for one in warnings)
+        return self.model_copy(update={"message": self.message + text, "warnings": list(warnings)})
 
     @classmethod
     def of(cls, added: Sequence[Added], track_id: str, states: Mapping[str, str]) -> "InsertResponse":
-        """What is answered to the request of that track id. `states`: of documents by id, as far as they are known."""
+        """Return the answer to the request of this track id. `states`: the status of existing documents, by id."""
         placed = [_placed(one, track_id, states) for one in added]
-        there = [one for one in placed if not one.is_new]
-        if len(there) < len(placed):
-            said = f"{len(placed) - len(there)} accepted; processing goes on."
-            known = f" {len(there)} stood there already: see `documents`." if there else ""
-            return cls(message=said + known, track_id=track_id, documents=placed)
-        retry = " POST /documents/reprocess_failed tries it again." if there[0].status in ("failed", "partial") else ""
-        what = f"as {there[0].id} (status: {there[0].status})" if len(there) == 1 else "in full: see `documents`"
+        existing = [one for one in placed if not one.is_new]
+        if len(existing) < len(placed):
+            accepted_text = f"{len(placed) - len(existing)} accepted; processing goes on."
+            unchanged_text = f" {len(existing)} stood there already: see `documents`." if existing else ""
+            return cls(message=accepted_text + unchanged_text, track_id=track_id, documents=placed)
+        first = existing[0]
+        retry = " POST /documents/reprocess_failed tries it again." if first.status in ("failed", "partial") else ""
+        what = f"as {first.id} (status: {first.status})" if len(existing) == 1 else "in full: see `documents`"
         message = f"Identical content is there already {what}; nothing was added.{retry}"
-        return cls(status="duplicated", message=message, track_id=there[0].track_id, documents=placed)
+        return cls(status="duplicated", message=message, track_id=first.track_id, documents=placed)
 
 
 def _placed(added: Added, track_id: str, states: Mapping[str, str]) -> Placed:
-    # A request that is sent again under its key is told the same as the first time.
+    # A request that is repeated with the same Idempotency-Key gets the same answer as the first time.
     if added.is_new or added.track_id == track_id:
         return Placed(id=added.document_id, sequence=added.at, track_id=added.track_id)
     return Placed(
         id=added.document_id,
         sequence=added.at,
-        # What came over the bus need not have a track; a document's own id is one as well.
+        # A document that was published to the bus may have no track id; its own id serves as one.
         track_id=added.track_id or added.document_id,
         is_new=False,
         status=states.get(added.document_id, "pending"),

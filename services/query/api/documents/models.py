@@ -1,4 +1,4 @@
-"""Requests and answers about documents, in LightRAG's shapes. Unknown fields of a request are ignored, as there."""
+"""Requests and answers about documents, in LightRAG's shapes. As there, unknown fields of a request are ignored."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -10,15 +10,15 @@ from services.query.api.strict_model import StrictModel
 from services.query.status.document_status import STATUSES, STEPS, DocumentStatus
 
 EncodableText = Annotated[str, AfterValidator(encodable)]
-"""A text without lone surrogates, which JSON can carry and UTF-8 cannot."""
+"""A text whose lone surrogates are removed: JSON can contain them, UTF-8 cannot."""
 
 
 MAX_PER_REQUEST = 1000
-"""Texts, or ids, of one request."""
+"""Texts or ids that one request may have."""
 
 
 class ChunkingParams(StrictModel):
-    """How large the chunks are; what is null is the service's setting. LightRAG's names, and ours."""
+    """The size of chunks, under LightRAG's field names or Lightstream's; null means the service's setting."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -31,7 +31,7 @@ class ChunkingParams(StrictModel):
 
 
 class ChunkingOption(StrictModel):
-    """How the documents of this request are cut."""
+    """How the documents of this request are cut into chunks."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -49,7 +49,7 @@ class ChunkingOption(StrictModel):
         return self
 
     def chunking(self) -> Chunking:
-        """As the event says it. Raises ValueError for what contradicts itself."""
+        """Return the option as events have it. Raises ValueError for contradictory values."""
         return Chunking(
             strategy="token" if self.strategy == "fixed_token" else "recursive",
             size=self.params.chunk_token_size,
@@ -93,7 +93,7 @@ class InsertTexts(StrictModel):
 
 
 class PaginatedRequest(StrictModel):
-    """Which page of the list of documents."""
+    """The page of the list of documents that is requested, its filter and its order."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"page": 1, "page_size": 50, "status_filter": "failed"}]})
 
@@ -106,8 +106,10 @@ class PaginatedRequest(StrictModel):
 
 
 class Document(BaseModel):
-    """The state of one document. `metadata` also counts the chunks each step has done, and says when the text was added
-    that this is the state of (`added_sequence`, in microseconds since 1970).
+    """The state of one document.
+
+    `metadata` also has the number of chunks that each step has finished, and `added_sequence`: when the current text
+    was added, in microseconds since 1970.
     """
 
     id: str
@@ -124,7 +126,7 @@ class Document(BaseModel):
 
     @classmethod
     def of(cls, status: DocumentStatus) -> "Document":
-        """What the projection knows."""
+        """Return the state of a document as the status projection has it."""
         failures = status.open_failures
         return cls(
             id=status.id,
@@ -147,7 +149,7 @@ class Document(BaseModel):
 
 
 class Pagination(BaseModel):
-    """Where the page stands."""
+    """The position of a page in the list."""
 
     page: int
     page_size: int
@@ -175,7 +177,7 @@ class TrackStatus(BaseModel):
 
 
 class StatusCounts(BaseModel):
-    """Documents by status, and all of them."""
+    """The number of documents by status, and of `all`."""
 
     status_counts: dict[str, int]
 
@@ -186,7 +188,10 @@ def all_counts(counts: dict[str, int]) -> dict[str, int]:
 
 
 class DeleteRequest(StrictModel):
-    """Which documents leave. The two flags are LightRAG's: no files are kept here, and caches are cleared apart."""
+    """The documents to delete.
+
+    The two flags are LightRAG's and have no effect: no files are stored, and caches are cleared by another route.
+    """
 
     doc_ids: list[EncodableText] = Field(
         min_length=1, max_length=MAX_PER_REQUEST, examples=[["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"]]
@@ -214,20 +219,20 @@ class DeleteResponse(BaseModel):
 
 
 class Done(BaseModel):
-    """What was done."""
+    """The outcome of a request, in a sentence."""
 
     status: str
     message: str
 
 
 class Started(Done):
-    """What was begun, and the track id of what it adds."""
+    """Background work that was started, and the track id of the documents that it adds."""
 
     track_id: str = ""
 
 
 class ScanStatus(BaseModel):
-    """How far a scan is; times in seconds since 1970."""
+    """The progress of a scan; times in seconds since 1970."""
 
     track_id: str
     status: Literal["running", "completed", "failed", "cancelled"]
@@ -241,7 +246,7 @@ class ScanStatus(BaseModel):
 
 
 class FileTypes(BaseModel):
-    """Which files are read."""
+    """The kinds of files that are read, by extension."""
 
     supported_extensions: list[str]
     engines: dict[str, list[str]] = Field(description="what reads them")

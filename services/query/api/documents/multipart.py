@@ -1,7 +1,7 @@
-"""One file out of a `multipart/form-data` body, streamed to a temporary file (RFC 7578).
+"""Reads one file out of a `multipart/form-data` body (RFC 7578) into a temporary file.
 
-python-multipart finds the parts; here is what it does not bound. Nothing of a body is held in memory but the piece
-that is being read, and nothing grows with what a sender claims.
+python-multipart parses the parts; this module adds the limits that it lacks. Memory holds only the piece of the body
+that is being read.
 """
 
 import hashlib
@@ -21,20 +21,23 @@ from runtime.errors import Unavailable
 from services.query.ingestion.uploading import UploadedFile
 
 MOST_HEADER = 16 * 1024
-"""Bytes of one header of a part."""
+"""Bytes that one header of a part may have."""
+
 MOST_PARTS = 20
+"""Parts that a form may have."""
+
 MOST_OVERHEAD = 80 * 1024
-"""Bytes of a body that are not the file's: headers, other parts, and what stands before and after them all."""
+"""Bytes that a body may have beside the file: headers, other parts, and text before and after the parts."""
 
 _LONGEST_BOUNDARY = 70
-"""Characters, as RFC 2046 allows."""
+"""Characters that RFC 2046 allows a boundary to have."""
 
-# It logs a line for each form that it refuses, and whoever sends forms decides how many that are.
+# python-multipart logs a line for each invalid form, so clients could flood the log.
 logging.getLogger("python_multipart").setLevel(logging.ERROR)
 
 
 class _FileWriter:
-    """Writes the bytes of a file, and knows their hash and, through `refuse_larger`, their limit."""
+    """Writes the bytes of a file, hashes them, and calls `refuse_larger` with their number."""
 
     def __init__(self, content: BinaryIO, refuse_larger: Callable[[int], None]) -> None:
         self._content, self._refuse_larger = content, refuse_larger
@@ -52,14 +55,14 @@ class _FileWriter:
             raise Unavailable(f"there is no room for an upload: {error.strerror}", retry_after=10.0) from None
 
     def as_file(self, form: "_Form") -> UploadedFile:
-        """What came in."""
+        """Return the received file, positioned at its beginning."""
         self._content.seek(0)
         encoding = form.encoding.decode("utf-8", "replace").strip()
         return UploadedFile(form.file_name or "", self._content, self._digest.hexdigest(), encoding, form.charset)
 
 
 class _Form:
-    """A form while it is parsed: the file is written, of the other parts only the field `encoding` is kept.
+    """A form that is being parsed: the file is written to disk, and the field `encoding` is stored; others are ignored.
 
     The public methods but `feed` and `check` are callbacks of the parser.
     """
@@ -86,7 +89,7 @@ class _Form:
         )
 
     def feed(self, piece: bytes) -> None:
-        """Parse the next bytes of the body. Raises 400 when they are no form, or too much of it is not the file."""
+        """Parse the next bytes of the body. Raises a 400 for an invalid form, and beyond MOST_OVERHEAD."""
         self._read += len(piece)
         try:
             self._parser.write(piece)
@@ -96,14 +99,14 @@ class _Form:
             raise _unreadable("what is no file in it is too long")
 
     def check(self) -> None:
-        """Raise 400 unless the form ended and has a file."""
+        """Raise a 400 unless the form is complete and has a file."""
         if not self._ended:
             raise _unreadable("it ends in the middle")
         if self.file_name is None:
             raise HTTPException(400, "the form has no part of the name `file` with a file name")
 
     def begin_part(self) -> None:
-        """Forget the headers of the part before."""
+        """Discard the headers of the previous part. Raises a 400 beyond MOST_PARTS."""
         self._parts += 1
         if self._parts > MOST_PARTS:
             raise _unreadable(f"it has more than {MOST_PARTS} parts")
@@ -114,17 +117,17 @@ class _Form:
         self._header[0].extend(data[start:end])
 
     def add_header_value(self, data: bytes, start: int, end: int) -> None:
-        """Add these bytes to its value."""
+        """Add these bytes to the value of the header that is being read."""
         self._header[1].extend(data[start:end])
 
     def end_header(self) -> None:
-        """Keep the header that was read."""
+        """Store the header that was read."""
         name, value = (part.decode("latin-1") for part in self._header)
         self._headers[name.lower()] = value
         self._header = bytearray(), bytearray()
 
     def end_headers(self) -> None:
-        """Decide by the headers where the content of the part goes."""
+        """Choose by the headers where the content of the part is written, if anywhere."""
         disposition = _parameters(self._headers.get("content-disposition", ""))
         name, file_name = disposition.get("name"), disposition.get("filename")
         if name == "file" and file_name is not None and self.file_name is None:
@@ -135,7 +138,7 @@ class _Form:
             self._take = self.encoding.extend if name == "encoding" else None
 
     def add_content(self, data: bytes, start: int, end: int) -> None:
-        """Hand on these bytes of the part."""
+        """Write these bytes of the part."""
         if self._take:
             self._take(memoryview(data)[start:end])
 
@@ -146,10 +149,10 @@ class _Form:
 
 @asynccontextmanager
 async def receive_file(request: Request, refuse_larger: Callable[[int], None]) -> AsyncGenerator[UploadedFile]:
-    """The part `file` of the body; its bytes are gone when the block ends.
+    """Yield the part `file` of the body; its bytes are deleted when the block ends.
 
-    `refuse_larger` raises for a size that is too large, and is asked as the bytes come. Raises 400 for a body that is
-    no form with a file, `Unavailable` when there is no room for it.
+    `refuse_larger` is called with the size so far while bytes arrive, and raises when it is too large. Raises a 400 for
+    a body that is no form with a file, and `Unavailable` when the disk is full.
     """
     kind = request.headers.get("content-type", "")
     boundary = _parameters(kind).get("boundary", "")
@@ -173,17 +176,20 @@ async def receive_file(request: Request, refuse_larger: Callable[[int], None]) -
 
 
 def _parameters(header: str) -> dict[str, str]:
-    """The parameters of a header in Latin-1. Bytes that are no UTF-8 become surrogates; `name*` wins over `name`."""
+    """Return the parameters of a Latin-1 header; `name*` overrides `name`.
+
+    Bytes that are not UTF-8 become surrogates.
+    """
     message = Message()
     message["value"] = header
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     # What the standard library gives for `name*=utf-8''value` is not in its annotations.
     parameters = cast(list[tuple[str, str | tuple[str | None, str | None, str]]], message.get_params([], "value"))
     for name, value in parameters:
         charset, _, text = value if isinstance(value, tuple) else ("utf-8", "", value)
         if charset and charset.lower() == "utf-8":
-            found[name.lower()] = text.encode("latin-1", "replace").decode("utf-8", "surrogateescape")
-    return found
+            values[name.lower()] = text.encode("latin-1", "replace").decode("utf-8", "surrogateescape")
+    return values
 
 
 def _unreadable(why: str) -> HTTPException:

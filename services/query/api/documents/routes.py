@@ -70,7 +70,7 @@ UPLOAD_FORM: dict[str, Any] = {
         },
     }
 }
-"""FastAPI would read the whole form before the route could bound it."""
+"""The form in the OpenAPI document. FastAPI would read a declared parameter whole, before any limit applies."""
 
 
 @router.post("/upload", openapi_extra=UPLOAD_FORM, responses={**DOCUMENTS_ADDED, **error_responses(409)})
@@ -110,12 +110,12 @@ async def _add(
     sources: Sequence[str],
     chunking: ChunkingOption | None,
 ) -> InsertResponse:
-    wanted = chunking.chunking() if chunking else None
-    named = zip(texts, sources or [UNKNOWN_SOURCE] * len(texts), strict=True)
+    chunking_values = chunking.chunking() if chunking else None
+    named_texts = zip(texts, sources or [UNKNOWN_SOURCE] * len(texts), strict=True)
     added = await publish_documents(
         DocumentPublisher(ctx.log, ctx.blobs, workspace),
         ingest,
-        [NewDocument(text, name, chunking=wanted) for text, name in named],
+        [NewDocument(text, name, chunking=chunking_values) for text, name in named_texts],
     )
     return await _insert_response(ctx, workspace, added, ingest)
 
@@ -123,48 +123,52 @@ async def _add(
 async def _insert_response(
     ctx: Context, workspace: str, added: Sequence[Added], ingest: IngestRequest
 ) -> InsertResponse:
-    there = [one.document_id for one in added if not one.is_new]
-    found = await ctx.documents.get(await _partition(ctx, workspace), there) if there else {}
-    return InsertResponse.of(added, ingest.id, {id: state.status for id, (state, _) in found.items()})
+    existing_ids = [one.document_id for one in added if not one.is_new]
+    states = await ctx.documents.get(await _partition(ctx, workspace), existing_ids) if existing_ids else {}
+    return InsertResponse.of(added, ingest.id, {id: state.status for id, (state, _) in states.items()})
 
 
 @router.post("/scan", responses={**SCAN_STARTED, **error_responses(404, 501)})
 async def scan(ctx: Ctx, workspace: Workspace) -> Started:
-    """Add every file of the workspace's folder in INPUT_DIR, in the background. 501 where that is not set.
+    """Add every file of the workspace's folder in INPUT_DIR, in the background. 501 where INPUT_DIR is not set.
 
-    While a scan of the workspace is running there is no second one: the answer then has the track id of the first.
+    While a scan of the workspace is running no second one starts: the answer has the track id of the running one.
     """
     try:
-        begun = ctx.scans.start(DocumentPublisher(ctx.log, ctx.blobs, workspace))
+        new_scan = ctx.scans.start(DocumentPublisher(ctx.log, ctx.blobs, workspace))
     except AlreadyRunning as running:
         message = "A scan of this workspace is running already; nothing was begun."
         return Started(status="scanning_skipped_pipeline_busy", message=message, track_id=running.track_id)
-    return Started(status="scanning_started", message="The folder is being read.", track_id=begun.track_id)
+    return Started(status="scanning_started", message="The folder is being read.", track_id=new_scan.track_id)
 
 
 @router.get("/scan/status/{track_id}", operation_id="scan_status", responses=error_responses(404))
 async def scan_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> ScanStatus:
-    """How far a scan of this process is."""
-    found = ctx.scans.get(workspace, track_id)
+    """Return the progress of a scan that this process runs or ran."""
+    progress = ctx.scans.get(workspace, track_id)
     samples = {
-        kind: {"items": items, "truncated": found.counts[kind] > len(items), "dropped": found.counts[kind] - len(items)}
-        for kind, items in found.samples.items()
+        kind: {
+            "items": items,
+            "truncated": progress.counts[kind] > len(items),
+            "dropped": progress.counts[kind] - len(items),
+        }
+        for kind, items in progress.samples.items()
     }
     return ScanStatus(
-        track_id=found.track_id,
-        status=found.status,
-        counts=found.counts,
+        track_id=progress.track_id,
+        status=progress.status,
+        counts=progress.counts,
         samples=samples,
-        created_at=found.created_at,
-        updated_at=found.updated_at,
-        version=found.version,
-        message=found.message,
+        created_at=progress.created_at,
+        updated_at=progress.updated_at,
+        version=progress.version,
+        message=progress.message,
     )
 
 
 @router.get("/supported_file_types")
 async def supported_file_types() -> FileTypes:
-    """Which files are read. One of any other name is read when it is text."""
+    """Return the file extensions that are read. A file with any other extension is read when it is text."""
     engines: dict[str, list[str]] = {}
     for suffix, kind in KINDS.items():
         engines.setdefault(kind.parser or "text", []).append(suffix)
@@ -173,49 +177,52 @@ async def supported_file_types() -> FileTypes:
 
 @router.delete("/delete_document", operation_id="delete_document")
 async def delete_document(body: DeleteRequest, ctx: Ctx, workspace: Workspace) -> DeleteResponse:
-    """Delete documents. The answer comes once the log has it durably; ids that nobody knows do no harm."""
-    found = await delete(ctx.log, workspace, body.doc_ids)
-    return DeleteResponse(message=f"{found} of {len(body.doc_ids)} are being deleted.", doc_id=", ".join(body.doc_ids))
+    """Delete documents. The answer comes once the log has the deletions durably; unknown ids are ignored."""
+    count = await delete(ctx.log, workspace, body.doc_ids)
+    return DeleteResponse(message=f"{count} of {len(body.doc_ids)} are being deleted.", doc_id=", ".join(body.doc_ids))
 
 
 @router.delete("")
 async def clear(ctx: Ctx, workspace: Workspace) -> Done:
-    """Delete every document of the workspace. What people said of the graph stays, and so do the caches."""
-    found = await delete_all(ctx.log, ctx.documents, await _partition(ctx, workspace))
-    return Done(status="success", message=f"{found} documents are being deleted.")
+    """Delete every document of the workspace. Edits of the graph and the caches stay."""
+    count = await delete_all(ctx.log, ctx.documents, await _partition(ctx, workspace))
+    return Done(status="success", message=f"{count} documents are being deleted.")
 
 
 @router.post("/clear_cache")
 async def clear_cache(ctx: Ctx, workspace: Workspace) -> Done:
-    """Forget what a language model gave for texts and questions of this workspace. Embeddings are kept."""
+    """Delete the cached answers of language models for this workspace. Cached embeddings stay."""
     await ctx.deps.caches.clear(workspace)
     return Done(status="success", message="Successfully cleared all cache")
 
 
 @router.post("/reprocess_failed")
 async def reprocess_failed(ctx: Ctx, workspace: Workspace) -> Started:
-    """Try every failed or partial document again, as a new version of itself."""
-    found = await reprocess(ctx.log, ctx.documents, await _partition(ctx, workspace))
-    return Started(status="reprocessing_started", message=f"{found} documents are tried again.")
+    """Process every failed or partial document again, as a new version of itself."""
+    count = await reprocess(ctx.log, ctx.documents, await _partition(ctx, workspace))
+    return Started(status="reprocessing_started", message=f"{count} documents are tried again.")
 
 
 @router.get("/track_status/{track_id}", operation_id="track_status", responses=TRACKED_DOCUMENTS)
 async def track_status(track_id: TrackId, ctx: Ctx, workspace: Workspace) -> TrackStatus:
-    """The documents of one request, or the one document of that id. An unknown id has none.
+    """Return the documents of one request, or the one document of that id; none for an unknown id.
 
-    A scan that this process knows has those too that it found unchanged.
+    For a scan of this process they include the documents whose text was unchanged.
     """
     partition = await _partition(ctx, workspace)
-    found = await ctx.documents.by_track_id(partition, track_id)
-    others = {track_id, *ctx.scans.unchanged(workspace, track_id)} - {status.id for status in found}
-    if not found or len(others) > 1:
+    documents = await ctx.documents.by_track_id(partition, track_id)
+    others = {track_id, *ctx.scans.unchanged(workspace, track_id)} - {status.id for status in documents}
+    if not documents or len(others) > 1:
         states = await ctx.documents.get(partition, sorted(others))
-        found += [state for state, _ in states.values() if state.status in STATUSES]
+        documents += [state for state, _ in states.values() if state.status in STATUSES]
     summary: dict[str, int] = {}
-    for status in found:
+    for status in documents:
         summary[status.status] = summary.get(status.status, 0) + 1
     return TrackStatus(
-        track_id=track_id, documents=[Document.of(s) for s in found], total_count=len(found), status_summary=summary
+        track_id=track_id,
+        documents=[Document.of(status) for status in documents],
+        total_count=len(documents),
+        status_summary=summary,
     )
 
 
@@ -225,9 +232,9 @@ async def by_id(
     workspace: Workspace,
     doc_id: Annotated[str, Query(min_length=1, max_length=512, examples=["doc-f8e5fc3935ce926dc54e926fdc8cf0ec"])],
 ) -> Document:
-    """The state of one document. 404 for an id that nobody knows in this workspace, or that is deleted."""
-    found = await ctx.documents.get(await _partition(ctx, workspace), [doc_id])
-    state = found[doc_id][0] if doc_id in found else None
+    """Return the state of one document. 404 for an id that is unknown in this workspace, or deleted."""
+    states = await ctx.documents.get(await _partition(ctx, workspace), [doc_id])
+    state = states[doc_id][0] if doc_id in states else None
     if state is None or state.status not in STATUSES:
         raise NotFound("there is no document of that id")
     return Document.of(state)
@@ -235,12 +242,12 @@ async def by_id(
 
 @router.post("/paginated", responses=DOCUMENT_LIST)
 async def paginated(body: PaginatedRequest, ctx: Ctx, workspace: Workspace) -> PaginatedResponse:
-    """A page of the list of documents."""
+    """Return a page of the list of documents."""
     partition = await _partition(ctx, workspace)
-    wanted = body.status_filters or ([body.status_filter] if body.status_filter else [])
+    statuses = body.status_filters or ([body.status_filter] if body.status_filter else [])
     page = await ctx.documents.page(
         partition,
-        statuses=[status.lower() for status in wanted],
+        statuses=[status.lower() for status in statuses],
         order=body.sort_field,
         descending=body.sort_direction == "desc",
         skip=(body.page - 1) * body.page_size,
@@ -263,7 +270,7 @@ async def paginated(body: PaginatedRequest, ctx: Ctx, workspace: Workspace) -> P
 
 @router.get("/status_counts")
 async def status_counts(ctx: Ctx, workspace: Workspace) -> StatusCounts:
-    """How many documents are in which state."""
+    """Return the number of documents by status."""
     return StatusCounts(status_counts=all_counts(await ctx.documents.counts(await _partition(ctx, workspace))))
 
 

@@ -21,7 +21,7 @@ Prose = Annotated[str, AfterValidator(sanitize)]
 
 
 class _Values(StrictModel):
-    """What is said of a thing. What follows from documents (source_id, file_path) cannot be said."""
+    """Values of an entity or a relation. `source_id` and `file_path` are not among them: they follow from documents."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -29,7 +29,7 @@ class _Values(StrictModel):
 
 
 class EntityValues(_Values):
-    """What is said of an entity."""
+    """Values of an entity."""
 
     entity_type: Annotated[Prose, Field(min_length=1, max_length=256)] | None = None
     entity_name: Name | None = None
@@ -40,13 +40,13 @@ class EntityValues(_Values):
 
 
 class RelationValues(_Values):
-    """What is said of a relation."""
+    """Values of a relation."""
 
     keywords: Annotated[Prose, Field(max_length=20_000)] | list[Prose] | None = None
     weight: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
 
     def values(self) -> EditedValues:
-        """As the event says it; keywords may come in one text, with commas."""
+        """Return the values as the event has them. Keywords may be one text, separated by commas."""
         words = self.keywords.replace("，", ",").split(",") if isinstance(self.keywords, str) else self.keywords or ()
         keywords = tuple(sorted({word.strip() for word in words} - {""}))[:200]
         return EditedValues(
@@ -59,8 +59,8 @@ def parse_values(model: type[M], data: dict[str, Any], *, ignored: tuple[str, ..
     try:
         return model.model_validate({name: value for name, value in data.items() if name not in ignored})
     except ValidationError as error:
-        known = ", ".join(model.model_fields)
-        raise BadRequest(f"{encodable(explain(error))} (known: {known})") from None
+        fields = ", ".join(model.model_fields)
+        raise BadRequest(f"{encodable(explain(error))} (known: {fields})") from None
 
 
 def _json_schema(model: type[BaseModel], *ignored: str) -> WithJsonSchema:
@@ -79,14 +79,14 @@ RelationChange = Annotated[dict[str, Any], _json_schema(RelationValues)]
 
 
 class EntityCreateRequest(StrictModel):
-    """An entity to make. `source_id` and `file_path` may be given as in LightRAG, and are not kept."""
+    """An entity to create. `source_id` and `file_path` are accepted as in LightRAG, and ignored."""
 
     entity_name: Name = Field(examples=["Ada Marlow"])
     entity_data: NewEntity = Field(examples=[{"description": "Captain of the harbour.", "entity_type": "person"}])
 
 
 class EntityUpdateRequest(StrictModel):
-    """What is to be said of an entity, or what it is to be called."""
+    """New values of an entity, or a new name."""
 
     entity_name: Name = Field(examples=["Port Elm"])
     updated_data: EntityChange = Field(examples=[{"entity_name": "Elmhaven", "description": "A port on the estuary."}])
@@ -94,12 +94,12 @@ class EntityUpdateRequest(StrictModel):
     allow_merge: bool = False
 
     def rename_options(self, values: EntityValues) -> RenameOptions:
-        """Return the new name and what is allowed."""
+        """Return the new name, and whether renaming and merging are allowed."""
         return RenameOptions(values.entity_name, self.allow_rename, self.allow_merge)
 
 
 class EntitiesMergeRequest(StrictModel):
-    """Several entities that are one."""
+    """Entities to merge into one."""
 
     entities_to_change: list[Name] = Field(min_length=1, max_length=1000, examples=[["A. Marlow", "Captain Marlow"]])
     entity_to_change_into: Name = Field(examples=["Ada Marlow"])
@@ -112,7 +112,7 @@ class EntityDeleteRequest(StrictModel):
 
 
 class RelationCreateRequest(StrictModel):
-    """A relation to make between two entities that there are."""
+    """A relation to create between two existing entities."""
 
     source_entity: Name = Field(examples=["Ada Marlow"])
     target_entity: Name = Field(examples=["Port Elm"])
@@ -120,7 +120,7 @@ class RelationCreateRequest(StrictModel):
 
 
 class RelationUpdateRequest(StrictModel):
-    """What is to be said of a relation."""
+    """New values of a relation."""
 
     source_id: Name = Field(examples=["Ada Marlow"])
     target_id: Name = Field(examples=["Port Elm"])
@@ -161,13 +161,13 @@ class Subgraph(BaseModel):
 
 
 class Exists(BaseModel):
-    """Whether there is such an entity."""
+    """Whether an entity of that name exists."""
 
     exists: bool
 
 
 class EditResponse(BaseModel):
-    """An edit that the log has. `pending`: the graph does not show it yet, and will."""
+    """The outcome of an edit that is in the log. `pending`: the graph does not show it yet."""
 
     status: Literal["success", "pending"]
     message: str
@@ -175,13 +175,13 @@ class EditResponse(BaseModel):
 
 
 class EntityUpdateResponse(EditResponse):
-    """Likewise, with what became of the name."""
+    """The outcome of an edit of an entity. `operation_summary`: whether it was renamed or merged."""
 
     operation_summary: dict[str, Any]
 
 
 class DeletionResponse(BaseModel):
-    """Likewise for a deletion."""
+    """The outcome of a deletion that is in the log. `pending`: the graph still shows what is deleted."""
 
     status: Literal["success", "pending"]
     doc_id: str = ""
@@ -197,15 +197,17 @@ def edit_response(edited: EditResult[Entity] | EditResult[Relation], message: st
     """Return the answer to an edit."""
     thing = edited.result
     names = edited.key
-    named = {"entity_name": names[0]} if len(names) == 1 else {"src_entity": names[0], "tgt_entity": names[1]}
-    shown = entity_properties(thing) if isinstance(thing, Entity) else relation_properties(thing) if thing else None
+    name_fields = {"entity_name": names[0]} if len(names) == 1 else {"src_entity": names[0], "tgt_entity": names[1]}
+    properties = (
+        entity_properties(thing) if isinstance(thing, Entity) else relation_properties(thing) if thing else None
+    )
     return EditResponse(
         status="success" if thing else "pending",
         message=message if thing else PENDING_MESSAGE.format(edited.sequence),
         data={
-            **named,
-            "source_id": shown["source_id"] if shown else "",
-            "graph_data": shown,
+            **name_fields,
+            "source_id": properties["source_id"] if properties else "",
+            "graph_data": properties,
             "sequence": edited.sequence,
         },
     )

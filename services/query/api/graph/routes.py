@@ -51,13 +51,13 @@ CHANGE_RESPONSES: Responses = {**ACCEPTED, **error_responses(404)}
 
 @router.get("/graph/label/list", responses=ENTITY_NAMES)
 async def labels(ctx: Ctx, workspace: Workspace) -> list[str]:
-    """The names of all entities, sorted."""
+    """Return the names of all entities, sorted."""
     return await browsing.names(ctx.deps.graph, await _partition(ctx, workspace))
 
 
 @router.get("/graph/label/popular")
 async def popular(ctx: Ctx, workspace: Workspace, limit: Annotated[int, Query(ge=1, le=1000)] = 300) -> list[str]:
-    """The names of the entities with the most relations."""
+    """Return the names of the entities with the most relations."""
     return await ctx.deps.graph.hubs(await _partition(ctx, workspace), limit=limit)
 
 
@@ -68,7 +68,7 @@ async def search(
     q: Annotated[str, Query(max_length=512, examples=["elm"])],
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> list[str]:
-    """The names that hold a text, the likest first."""
+    """Return the names that contain a text, the most similar first."""
     return await browsing.search(ctx.deps.graph, await _partition(ctx, workspace), q, limit)
 
 
@@ -82,7 +82,7 @@ async def graphs(
     max_depth: Annotated[int, Query(ge=1, le=100)] = 3,
     max_nodes: Annotated[int, Query(ge=1)] = 1000,
 ) -> Subgraph:
-    """The entities around a name and the relations between them; MAX_GRAPH_NODES bounds it."""
+    """Return the entities around a name and the relations between them, at most MAX_GRAPH_NODES entities."""
     most = min(max_nodes, ctx.settings.max_graph_nodes)
     part = await browsing.neighbourhood(ctx.deps.graph, await _partition(ctx, workspace), label, max_depth, most)
     return Subgraph.of(part)
@@ -90,13 +90,13 @@ async def graphs(
 
 @router.get("/graph/entity/exists", operation_id="entity_exists")
 async def exists(ctx: Ctx, workspace: Workspace, name: Annotated[Name, Query(examples=["Ada Marlow"])]) -> Exists:
-    """Whether there is an entity of that name."""
+    """Return whether an entity of that name exists."""
     return Exists(exists=bool(await ctx.deps.graph.entities(await _partition(ctx, workspace), [name])))
 
 
 @router.post("/graph/entity/create", responses={**ACCEPTED, **ENTITY})
 async def create_entity(body: EntityCreateRequest, editor: Editor, response: Response) -> EditResponse:
-    """Make an entity."""
+    """Create an entity."""
     values = parse_values(EntityValues, body.entity_data, ignored=(*IGNORED_FIELDS, "entity_name")).values()
     edited = await editing.create_entity(editor, body.entity_name, values)
     return edit_response(_with_status(edited, response), f"Entity '{edited.key[0]}' created successfully")
@@ -104,18 +104,18 @@ async def create_entity(body: EntityCreateRequest, editor: Editor, response: Res
 
 @router.post("/graph/entity/edit", operation_id="edit_entity", responses={**CHANGE_RESPONSES, **ENTITY})
 async def edit_entity(body: EntityUpdateRequest, editor: Editor, response: Response) -> EntityUpdateResponse:
-    """Say something else of an entity, or call it something else."""
+    """Change the values of an entity, rename it, or both."""
     values = parse_values(EntityValues, body.updated_data)
     edited = await editing.edit_entity(editor, body.entity_name, values.values(), body.rename_options(values))
-    said = edit_response(
+    answer = edit_response(
         _with_status(edited, response), "Entity merged successfully" if edited.merged else "Entity updated successfully"
     )
-    return EntityUpdateResponse(**said.model_dump(), operation_summary=operation_summary(edited, body.entity_name))
+    return EntityUpdateResponse(**answer.model_dump(), operation_summary=operation_summary(edited, body.entity_name))
 
 
 @router.post("/graph/entities/merge", operation_id="merge_entities", responses={**CHANGE_RESPONSES, **ENTITY})
 async def merge_entities(body: EntitiesMergeRequest, editor: Editor, response: Response) -> EditResponse:
-    """Make several entities one."""
+    """Merge several entities into one."""
     edited = await editing.merge_entities(editor, body.entities_to_change, body.entity_to_change_into)
     message = f"Successfully merged {len(body.entities_to_change)} entities into '{edited.key[0]}'"
     return edit_response(_with_status(edited, response), message)
@@ -123,7 +123,7 @@ async def merge_entities(body: EntitiesMergeRequest, editor: Editor, response: R
 
 @router.delete("/graph/entity/delete", operation_id="delete_entity", responses=CHANGE_RESPONSES)
 async def delete_entity(body: EntityDeleteRequest, editor: Editor, response: Response) -> DeletionResponse:
-    """Hide an entity and its relations, until a later document speaks of it."""
+    """Hide an entity and its relations, until a later document mentions it."""
     edited = await editing.delete_entity(editor, body.entity_name)
     message = f"Entity Delete: remove '{body.entity_name}' and its {edited.relations} relations"
     return deletion_response(_with_status(edited, response), message)
@@ -131,7 +131,7 @@ async def delete_entity(body: EntityDeleteRequest, editor: Editor, response: Res
 
 @router.post("/graph/relation/create", operation_id="create_relation", responses={**CHANGE_RESPONSES, **RELATION})
 async def create_relation(body: RelationCreateRequest, editor: Editor, response: Response) -> EditResponse:
-    """Make a relation between two entities."""
+    """Create a relation between two entities."""
     values = parse_values(RelationValues, body.relation_data, ignored=IGNORED_FIELDS).values()
     edited = await editing.create_relation(editor, body.source_entity, body.target_entity, values)
     message = f"Relation created successfully between '{body.source_entity}' and '{body.target_entity}'"
@@ -140,7 +140,7 @@ async def create_relation(body: RelationCreateRequest, editor: Editor, response:
 
 @router.post("/graph/relation/edit", operation_id="edit_relation", responses={**CHANGE_RESPONSES, **RELATION})
 async def edit_relation(body: RelationUpdateRequest, editor: Editor, response: Response) -> EditResponse:
-    """Say something else of a relation."""
+    """Change the values of a relation."""
     values = parse_values(RelationValues, body.updated_data).values()
     edited = await editing.edit_relation(editor, body.source_id, body.target_id, values)
     return edit_response(_with_status(edited, response), "Relation updated successfully")
@@ -148,7 +148,7 @@ async def edit_relation(body: RelationUpdateRequest, editor: Editor, response: R
 
 @router.delete("/graph/relation/delete", operation_id="delete_relation", responses=CHANGE_RESPONSES)
 async def delete_relation(body: RelationDeleteRequest, editor: Editor, response: Response) -> DeletionResponse:
-    """Hide a relation, until a later document speaks of it."""
+    """Hide a relation, until a later document mentions it."""
     edited = await editing.delete_relation(editor, body.source_entity, body.target_entity)
     message = f"Relation Delete: remove the relation between '{body.source_entity}' and '{body.target_entity}'"
     return deletion_response(_with_status(edited, response), message)

@@ -36,10 +36,10 @@ DATA_RESPONSES: Responses = {**QUERY_RESPONSES, 400: {"model": QueryData | Probl
 
 @router.post(PATH, tags=["query"], responses=DATA_RESPONSES)
 async def query_data(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Response) -> QueryData:
-    """Return what a question finds: entities, relationships, passages and their files."""
+    """Return the data that a question retrieves: entities, relationships, passages and their files."""
     question = to_question(body, ctx.settings)
-    found = await retrieve(question, await partitions_at_position(body, ctx, workspace, response), ctx.deps)
-    return no_results(question) if not found and question.mode != "bypass" else found_data(question, found)
+    result = await retrieve(question, await partitions_at_position(body, ctx, workspace, response), ctx.deps)
+    return no_results(question) if not result and question.mode != "bypass" else found_data(question, result)
 
 
 def found_data(question: Question, found: RetrievalResult) -> QueryData:

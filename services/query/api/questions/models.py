@@ -1,4 +1,4 @@
-"""Questions and answers of the HTTP API, in LightRAG's shapes. Unknown fields of a request are ignored, as there."""
+"""Questions and answers of the HTTP API, in LightRAG's shapes. As there, unknown fields of a request are ignored."""
 
 import unicodedata
 from typing import Annotated, Literal, Self
@@ -24,13 +24,13 @@ from services.query.question import Mode
 from services.query.status.scope import Scope
 
 MAX_MODEL_INPUT = 131_072
-"""Characters of one request that go to a language model."""
+"""Characters of one request that are sent to a language model at most."""
 
 MAX_TURNS = 128
-"""Turns of a conversation's history in one request."""
+"""Turns that the history of a conversation may have in one request."""
 
 MAX_TURN_LENGTH = 32_768
-"""Characters of one turn."""
+"""Characters that one turn may have."""
 
 
 def query_length(query: str) -> int:
@@ -43,18 +43,18 @@ def _encodable(word: object) -> object:
 
 
 Keyword = Annotated[str, BeforeValidator(_encodable), Field(max_length=512)]
-"""Half a surrogate pair in it is no reason to refuse a question."""
+"""A keyword; lone surrogates are removed instead of rejected."""
 
 
 class HistoryMessage(StrictModel):
-    """What was said before."""
+    """One earlier message of the conversation."""
 
     role: Literal["system", "user", "assistant"]
     content: str = Field(max_length=MAX_TURN_LENGTH)
 
 
 class Filter(StrictModel):
-    """Which documents a question is about: all that is given must hold."""
+    """The documents that a question is about: those that meet all of the conditions."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -80,7 +80,7 @@ class Filter(StrictModel):
 
 
 class QueryRequest(StrictModel):
-    """A question. What is null has the server's default."""
+    """A question. Null stands for the server's default."""
 
     query: str = Field(max_length=65536, examples=["What does the merger do?"])
     mode: Mode = "mix"
@@ -127,8 +127,8 @@ class QueryRequest(StrictModel):
 
     @model_validator(mode="after")
     def _short_enough(self) -> Self:
-        said = [message.content for message in self.conversation_history or ()]
-        if (length := sum(map(len, [self.query, self.user_prompt or "", *said]))) > MAX_MODEL_INPUT:
+        messages = [message.content for message in self.conversation_history or ()]
+        if (length := sum(map(len, [self.query, self.user_prompt or "", *messages]))) > MAX_MODEL_INPUT:
             raise ValueError(
                 f"query, user_prompt and conversation_history have {length:,} characters, over {MAX_MODEL_INPUT:,}"
             )
@@ -136,7 +136,7 @@ class QueryRequest(StrictModel):
 
 
 class Place(BaseModel):
-    """Where a passage stands: characters of the document's text, and the page where it begins, as far as known."""
+    """The position of a passage: characters of the document's text, and the page on which it begins, if known."""
 
     chunk_id: str
     document_id: str
@@ -146,7 +146,7 @@ class Place(BaseModel):
 
 
 class Reference(BaseModel):
-    """A file the answer rests on."""
+    """A file that the answer is based on."""
 
     reference_id: str
     file_path: str
@@ -162,16 +162,16 @@ def references_of(request: QueryRequest, answer: Answer) -> list[Reference] | No
     """Return the references of an answer with the requested details, None when they are not requested."""
     if not request.include_references:
         return None
-    read: dict[str, list[Passage]] = {}
+    passages: dict[str, list[Passage]] = {}
     for id, passage in answer.found.passages:
-        read.setdefault(id, []).append(passage)
+        passages.setdefault(id, []).append(passage)
     located = request.include_chunk_content or request.include_chunk_locations
     return [
         Reference(
             reference_id=id,
             file_path=path,
-            content=[passage.content for passage in read.get(id, ())] if request.include_chunk_content else None,
-            chunks=[_location(passage) for passage in read.get(id, ())] if located else None,
+            content=[passage.content for passage in passages.get(id, ())] if request.include_chunk_content else None,
+            chunks=[_location(passage) for passage in passages.get(id, ())] if located else None,
         )
         for path, id in answer.found.references.items()
     ]

@@ -41,8 +41,8 @@ async def partitions_at_position(body: QueryRequest, ctx: Context, workspace: st
     else:
         position = await ctx.positions.wait_for(partitions.status, body.min_position, ctx.settings.min_position_timeout)
         if position < body.min_position:
-            reached = f"position {position} is reached, {body.min_position} was asked for; try again"
-            raise HTTPException(503, reached, {"Retry-After": "1", POSITION_HEADER: str(position)})
+            message = f"position {position} is reached, {body.min_position} was asked for; try again"
+            raise HTTPException(503, message, {"Retry-After": "1", POSITION_HEADER: str(position)})
     response.headers[POSITION_HEADER] = str(position)
     return partitions
 
@@ -73,11 +73,11 @@ async def query_stream(
 ) -> NdjsonResponse:
     """Answer a question from the documents, in lines of JSON while the answer is being written."""
     partitions = await partitions_at_position(body, ctx, workspace, response)
-    question, wanted = to_question(body, ctx.settings), wanted_output(body)
+    question, output = to_question(body, ctx.settings), wanted_output(body)
 
     async def asking(tell: ProgressCallback) -> Answer:
         deps = replace(ctx.deps, on_progress=tell)
-        return await ask(question, partitions, deps, output=wanted, streamed=body.stream is not False)
+        return await ask(question, partitions, deps, output=output, streamed=body.stream is not False)
 
     lines = NdjsonResponse(await answer_lines(body, asking, request.url.path))
     lines.headers[POSITION_HEADER] = response.headers[POSITION_HEADER]

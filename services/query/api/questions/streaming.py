@@ -30,7 +30,7 @@ class NdjsonResponse(StreamingResponse):
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
-        # Set whole, for Starlette would add a charset to a media type.
+        # Set as a header, because Starlette would add a charset to a media type.
         super().__init__(lines, headers={"Content-Type": self.kind, **HEADERS})
 
     async def stream_response(self, send: Send) -> None:
@@ -66,7 +66,7 @@ async def with_error_line(lines: Lines, path: str, failed: Callable[[int, str], 
         try:
             async for line in lines:
                 yield line
-        except Exception as error:  # the status is sent: this line is the only way left to tell of any error
+        except Exception as error:  # the status is already sent, so the error can only be a line
             yield failed(*describe_error(error, path))
 
 
@@ -95,13 +95,13 @@ async def _answer_lines(request: QueryRequest, answer: Answer) -> Lines:
         reference.model_dump(exclude=set() if request.include_chunk_content else {"content"})
         for reference in references_of(request, answer) or ()
     ]
-    listed = {"references": references} if request.include_references else {}
+    reference_fields = {"references": references} if request.include_references else {}
     if answer.pieces is None:
-        yield _line(response=answer.text, llm_generated=answer.by_model, **listed)
+        yield _line(response=answer.text, llm_generated=answer.by_model, **reference_fields)
         return
     async with aclosing(answer.pieces):
-        if listed:
-            yield _line(**listed)
+        if reference_fields:
+            yield _line(**reference_fields)
         async for piece in answer.pieces:
             yield _line(response=piece)
 

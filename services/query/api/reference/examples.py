@@ -197,14 +197,14 @@ EXAMPLES: dict[str, Any] = {
     "POST /login": {"access_token": "eyJhbGciOi…", "token_type": "bearer", **_ABOUT},
     "GET /auth/verify": {"status": "ok"},
 }
-"""By method and path. FastAPI drops what is null from examples that stand with their models."""
+"""Example answers by method and path. FastAPI drops null fields from examples that a model declares itself."""
 
 
 def with_examples(document: dict[str, Any]) -> dict[str, Any]:
     """Return the OpenAPI document with the example answers added."""
     for route, answer in EXAMPLES.items():
         method, path = route.split(" ")
-        told = document["paths"].get(path, {}).get(method.lower())
-        if told:
-            told["responses"]["200"]["content"]["application/json"]["example"] = answer
+        operation = document["paths"].get(path, {}).get(method.lower())
+        if operation:
+            operation["responses"]["200"]["content"]["application/json"]["example"] = answer
     return document

@@ -1,4 +1,4 @@
-"""OpenAPI links from the answer of one operation to the next: add, track, delete; look up, edit."""
+"""OpenAPI links, which say how a field of one operation's answer is used in a request to another operation."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ from services.query.api.reference.responses import Responses
 
 
 def _link(operation: str, parameters: dict[str, str] | None = None, body: Any = None) -> dict[str, Any]:
-    found: dict[str, Any] = {"operationId": operation}
+    link: dict[str, Any] = {"operationId": operation}
     if parameters:
-        found["parameters"] = parameters
+        link["parameters"] = parameters
     if body is not None:
-        found["requestBody"] = body
-    return found
+        link["requestBody"] = body
+    return link
 
 
 def _links(**links: dict[str, Any]) -> Responses:

@@ -12,7 +12,7 @@ SWAGGER_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""Swagger UI styles its parts inline; scripts come from here only."""
+"""The Content-Security-Policy of Swagger UI, which uses inline styles; only this server's scripts are allowed."""
 
 SWAGGER_PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -29,14 +29,14 @@ SWAGGER_PAGE = """<!DOCTYPE html>
 </html>
 """
 
-# No validator, which would send the schema elsewhere; keys stay in the page's memory.
+# The validator is off, because it sends the schema to another server; keys stay in the memory of the page.
 SWAGGER_SCRIPT = """SwaggerUIBundle({
   url: "openapi.json", dom_id: "#page", deepLinking: true, validatorUrl: null, persistAuthorization: false
 });
 """
 
 REDOC_POLICY = f"{SWAGGER_POLICY}; worker-src blob:"
-"""ReDoc searches in a web worker that it creates from a blob."""
+"""The policy of ReDoc, which searches in a web worker that it creates from a blob."""
 
 REDOC_PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -85,6 +85,6 @@ async def file(name: str) -> Response:
 
 
 def _folder() -> Path | None:
-    # Found without being imported: only its files are used.
-    found = find_spec("fastapi_offline")
-    return Path(found.origin).parent / "static" if found and found.origin else None
+    # The package is located without importing it: only its files are used.
+    spec = find_spec("fastapi_offline")
+    return Path(spec.origin).parent / "static" if spec and spec.origin else None

@@ -8,7 +8,7 @@ Code = Literal[400, 401, 403, 404, 409, 413, 422, 429, 500, 501, 502, 503]
 
 
 class Fault(BaseModel):
-    """What is wrong with one field of a request."""
+    """The error of one field of a request."""
 
     loc: list[str | int]
     msg: str
@@ -16,7 +16,7 @@ class Fault(BaseModel):
 
 
 class Problem(BaseModel):
-    """Why there is no result: the cause and the way out, in a sentence or field by field."""
+    """The body of an error: cause and remedy in a sentence, or an error for each invalid field."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"detail": "the log is full; try again"}]})
 

@@ -1,1 +1,1 @@
-"""Routes and models about the service itself: its health, and what pages show as its name."""
+"""Routes and models about the service itself: its health, and the name that web pages show."""

@@ -1,4 +1,4 @@
-"""What `/health` and `/ui/customization` answer, in LightRAG's shapes."""
+"""Answers of `/health` and `/ui/customization`, in LightRAG's shapes."""
 
 from typing import Any, Literal
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Health(BaseModel):
-    """Whether the service answers. A stranger sees the first five fields only."""
+    """The health of the service. Callers that are not signed in get the first five fields only."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -20,14 +20,14 @@ class Health(BaseModel):
 
 
 class Brand(BaseModel):
-    """What pages call this deployment."""
+    """The title and description of this deployment, for web pages."""
 
     title: str
     description: str
 
 
 class Customization(BaseModel):
-    """What pages show as the name of this deployment."""
+    """The name that web pages show for this deployment."""
 
     customized: bool
     brand: Brand

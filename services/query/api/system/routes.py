@@ -1,4 +1,4 @@
-"""The routes about the service itself: whether it answers, what it works with, what pages call it."""
+"""The routes about the service itself: its health, its configuration, and the name that web pages show."""
 
 from typing import Annotated, Any
 
@@ -22,22 +22,22 @@ AssetPart = Annotated[str, Path(max_length=256, examples=["logo"])]
 
 @router.get("/", include_in_schema=False)
 async def root(request: Request) -> RedirectResponse:
-    """The web page of this service, else the page about its API."""
+    """Redirect to the web page of this service, or to `/docs` when it has none."""
     return RedirectResponse("/webui/" if request.app.state.auth.web_page else "/docs", 307)
 
 
 @router.get("/health", response_model=Health, response_model_exclude_unset=True, openapi_extra=PUBLIC_ROUTE)
 async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, Any]:
-    """Whether the service answers, and what it works with; a stranger hears the first only. Nothing of it is secret."""
+    """Return the health of the service, and its configuration to callers that are signed in. It has no secrets."""
     config: AuthConfig = request.app.state.auth
     live = await ctx.pointers.live("status")
     counts = await ctx.documents.counts(Partition(workspace, live.status))
-    shown = public_fields(config, counts)
+    fields = public_fields(config, counts)
     if not request.state.principal.signed_in:
-        return shown
+        return fields
     return {
-        **shown,
-        **web_page_fields(ctx, config, shown["pipeline_busy"]),
+        **fields,
+        **web_page_fields(ctx, config, fields["pipeline_busy"]),
         "workspace": workspace,
         "configuration": configuration(ctx, workspace, await embedding_model(ctx, live.vectors)),
     }
@@ -45,7 +45,7 @@ async def health(request: Request, ctx: Ctx, workspace: Workspace) -> dict[str, 
 
 @router.get("/ui/customization", response_model=Customization)
 async def customization(ctx: Ctx) -> dict[str, Any]:
-    """What pages show as the name of this deployment."""
+    """Return the name that web pages show for this deployment."""
     settings = ctx.settings
     return {
         "customized": False,
@@ -55,12 +55,12 @@ async def customization(ctx: Ctx) -> dict[str, Any]:
 
 @router.get("/ui/customization/assets/{asset_hash}/{asset_id}", responses=error_responses(501))
 async def customization_asset(asset_hash: AssetPart, asset_id: AssetPart) -> Done:
-    """501: pages are not customized with files."""
+    """Answer 501: this service has no files for customized pages."""
     raise NotSupported("pages have no files of their own here; WEBUI_TITLE and WEBUI_DESCRIPTION set what they show")
 
 
 def public_fields(config: AuthConfig, counts: dict[str, int]) -> dict[str, Any]:
-    """What anybody may know."""
+    """Return the fields that need no credentials."""
     return {
         "status": "healthy",
         "auth_mode": "enabled" if config.accounts else "disabled",
@@ -71,7 +71,7 @@ def public_fields(config: AuthConfig, counts: dict[str, int]) -> dict[str, Any]:
 
 
 def web_page_fields(ctx: Context, config: AuthConfig, busy: bool) -> dict[str, Any]:
-    """What LightRAG's pages ask for beside it, in LightRAG's shape."""
+    """Return the further fields that LightRAG's web page reads, in LightRAG's shape."""
     return {
         "webui_available": config.web_page is not None,
         "workspace_available": config.web_page is not None and (config.web_page / "workspace.html").is_file(),
@@ -84,7 +84,7 @@ def web_page_fields(ctx: Context, config: AuthConfig, busy: bool) -> dict[str, A
 
 
 async def embedding_model(ctx: Context, generation: int) -> str:
-    """The model that questions are embedded with; that of the settings while the store does not answer."""
+    """Return the model that embeds questions: the store's, or the settings' while the store does not answer."""
     try:
         async with ctx.deps.for_generation(generation) as deps:
             return deps.vectors.model
@@ -93,7 +93,7 @@ async def embedding_model(ctx: Context, generation: int) -> str:
 
 
 def configuration(ctx: Context, workspace: str, embedding_model: str) -> dict[str, Any]:
-    """Models, limits and stores: no address, no key."""
+    """Return models, limits and stores, without addresses and keys."""
     settings, deps = ctx.settings, ctx.deps
     llm = settings.llm_model if settings.has_llm else None
     return {
