@@ -1,4 +1,4 @@
-"""Who the events of this service come from."""
+"""The CloudEvents source of this service's events."""
 
 SOURCE = "lightstream/api"
-"""`source` of the events that come in over HTTP."""
+"""`source` of the events that requests over HTTP cause."""

@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def same(access: AccessSettings) -> dict[str, str]:
-    """Variables that all processes of one service must have alike though nobody set them: who signs a guest's token."""
+    """Return environment variables that all worker processes must share: a random token secret, if none is set."""
     return {} if access.token_secret.get_secret_value() else {"TOKEN_SECRET": token_urlsafe(32)}
 
 

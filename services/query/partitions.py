@@ -1,4 +1,4 @@
-"""Where one workspace stands in each projection."""
+"""The partitions that one workspace has in the three projections."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from contracts.graph import Generations, Partition
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partitions of one workspace."""
+    """The partitions of one workspace, one for each projection."""
 
     status: Partition
     graph: Partition
@@ -15,7 +15,7 @@ class Partitions:
 
     @classmethod
     def of(cls, workspace: str, generations: Generations) -> "Partitions":
-        """The partitions of a workspace in these generations."""
+        """Return the partitions of a workspace in these generations."""
         return cls(
             Partition(workspace, generations.status),
             Partition(workspace, generations.graph),
@@ -24,5 +24,5 @@ class Partitions:
 
     @property
     def all(self) -> tuple[Partition, ...]:
-        """All three."""
+        """All three partitions."""
         return self.status, self.graph, self.vectors

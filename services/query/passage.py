@@ -1,11 +1,11 @@
-"""A chunk as it is read."""
+"""A chunk as questions read it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A passage of a document: where it came from and what it says."""
+    """A passage of a document: its text and its place in the document."""
 
     id: str
     document_id: str
@@ -16,7 +16,7 @@ class Passage:
     tokens: int = 0
     version: int = 0
     start: int | None = None
-    """Its first character in the document's sanitised text; `end` is the one behind its last."""
+    """Offset of its first character in the document's sanitised text; `end` is the offset after its last character."""
     end: int | None = None
     page: int | None = None
-    """Where it begins; the first page is 1. None in documents without pages."""
+    """Page on which it begins, counted from 1. None in documents without pages."""

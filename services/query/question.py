@@ -1,4 +1,4 @@
-"""What is asked, and within which limits. LightRAG's names and defaults."""
+"""A question with its mode, scope and budgets, with LightRAG's names and defaults."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,9 +6,9 @@ from typing import Literal
 from services.query.status.scope import EVERYTHING, Scope
 
 Mode = Literal["local", "global", "hybrid", "mix", "naive", "walk", "auto", "bypass"]
-"""`auto`: `walk` or `mix`, by the question."""
+"""How a question is answered; `auto` chooses `walk` or `mix` for each question."""
 ChunkPickMethod = Literal["VECTOR", "WEIGHT"]
-"""How passages behind entities and relations are chosen: by likeness to the question, or by rank and count."""
+"""How the chunks of entities and relations are selected: by similarity to the question, or by rank and count."""
 
 Output = Literal["answer", "context", "prompt"]
 """What `ask` returns: the answer, the context, or the whole prompt."""
@@ -21,17 +21,17 @@ ProgressStep = Literal[
     "reranking",
     "generating_response",
 ]
-"""What is being done for a question, in this order; a mode leaves out what it does not do."""
+"""Steps of answering a question, in this order; a mode leaves out the steps that it does not need."""
 
 RESPONSE_TYPE = "Multiple Paragraphs"
 
 SHORT_QUESTION = 50
-"""Characters. A shorter question without keywords is itself the keyword."""
+"""A question without keywords that is shorter than this, in characters, is itself the keyword."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What was said before, by whom. Only the answering model reads it; retrieval never does."""
+    """An earlier message of the conversation. Only the answering model reads it; retrieval does not."""
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -39,7 +39,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Keywords:
-    """What a question is about: `high` are themes, `low` names and terms. False when it is about nothing."""
+    """Keywords of a question: `high` are themes, `low` are names and terms. False if there are none."""
 
     high: tuple[str, ...] = ()
     low: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ NO_KEYWORDS = Keywords()
 
 @dataclass(frozen=True)
 class Question:
-    """A question. Budgets in tokens."""
+    """A question; its budgets are in tokens."""
 
     query: str
     mode: Mode = "mix"
@@ -63,10 +63,10 @@ class Question:
     max_relation_tokens: int = 8000
     max_total_tokens: int = 30000
     keywords: Keywords = NO_KEYWORDS
-    """Given by the caller: then nobody is asked for them."""
+    """Keywords of the caller; if there are any, none are extracted."""
     rerank: bool = True
     scope: Scope = EVERYTHING
-    """Which documents it is about."""
+    """The documents that the question is restricted to."""
     response_type: str = RESPONSE_TYPE
     user_prompt: str = ""
     history: tuple[Turn, ...] = ()

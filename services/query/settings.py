@@ -76,9 +76,9 @@ class QuerySettings(Settings):
     @property
     def contradictions(self) -> list[str]:
         """See `Settings.contradictions`."""
-        found = super().contradictions
+        messages = super().contradictions
         if self.max_entity_tokens + self.max_relation_tokens >= self.max_total_tokens:
-            found.append(
+            messages.append(
                 "MAX_ENTITY_TOKENS and MAX_RELATION_TOKENS together leave nothing of MAX_TOTAL_TOKENS for passages"
             )
-        return found
+        return messages

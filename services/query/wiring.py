@@ -1,4 +1,4 @@
-"""Opens the stores and models that the settings name, as the dependencies of answering questions."""
+"""Opens the stores and models of the settings and builds the query service's dependencies from them."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -43,12 +43,13 @@ from services.query.settings import QuerySettings
 logger = structlog.get_logger(__name__)
 
 MAX_WAIT = 30.0
-"""Seconds a question waits for its turn at a model that others use too."""
+"""Seconds a question waits for the rate limiter of a language or embedding model."""
 
 MAX_RERANKER_WAIT = 5.0
+"""Seconds a question waits for the rate limiter of the reranker."""
 
 MAX_COUNTED = 50_000
-"""Texts whose tokens are remembered, the least used forgotten first: what many questions find is counted once. 8 MB."""
+"""Size of the LRU cache of token counts, in texts: about 8 MB. Many questions find the same texts."""
 
 
 @asynccontextmanager
@@ -60,18 +61,18 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
     chat = NamedChat(opened) if opened else None
     reranker = open_reranker(settings, bus.limiters)
     rows, graph = open_documents(settings), open_graph(settings)
-    documents, kept = RowDocuments(rows), ProjectionCache(bus.log, settings.graph_cache_mb * 2**20)
+    documents, projection_cache = RowDocuments(rows), ProjectionCache(bus.log, settings.graph_cache_mb * 2**20)
     names = NameIndexes(graph, documents)
-    configured = (searches := ModelVectorSearches(embeddings, kept)).configured
+    configured = (searches := ModelVectorSearches(embeddings, projection_cache)).configured
     try:
         await _stores_answer(rows, graph, embeddings, health)
         watch_integrity(bus.integrity, rows, graph, embeddings)
         yield QueryDependencies(
             graph=graph,
-            graph_reader=CachedGraph(graph, kept),
+            graph_reader=CachedGraph(graph, projection_cache),
             vectors=configured.vectors,
             similarities=configured.similarities,
-            cache_invalidation=kept,
+            cache_invalidation=projection_cache,
             documents=documents,
             passages=RowPassages(rows),
             provenance=RowProvenance(rows),
@@ -96,7 +97,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
 
 
 def _answer_generator(chat: Chat | None, embedder: Embedder) -> AnswerGenerator:
-    # Many questions are answered from the same sentences; embedding them is most of the work.
+    # Many questions are answered from the same sentences, and embedding them takes most of the time.
     return ModelAnswerGenerator(chat) if chat else ExtractiveAnswerGenerator(CachedWordEmbedder(embedder))
 
 
@@ -107,7 +108,7 @@ async def _stores_answer(rows: Rows, graph: Graph, embeddings: GenerationEmbedde
 
 
 def watch_integrity(integrity: Integrity, rows: Rows, graph: Graph, vectors: CheckpointStore) -> None:
-    """Watch that the stores read here are not behind their checkpoints, and keep those of the status projection."""
+    """Watch that the stores read here are not behind their checkpoints; write those of the status projection."""
     here = {name: RowCheckpoints(rows, name) for name in PROJECTIONS}
     integrity.mark_store = rows
     integrity.watch("status", {"the document store": here["status"]}, ("query-status",))
@@ -116,21 +117,21 @@ def watch_integrity(integrity: Integrity, rows: Rows, graph: Graph, vectors: Che
 
 
 def cached_token_counter(count: Callable[[str], int]) -> Callable[[str], int]:
-    """Counts tokens, those of the same text once. Texts are known by their hashes, so long ones take no more memory."""
+    """Return `count` with an LRU cache; its keys are hashes, so that long texts take no more memory."""
 
-    def known_by(text: str) -> bytes:
+    def text_hash(text: str) -> bytes:
         return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
-    return cached(LRUCache[bytes, int](MAX_COUNTED), key=known_by, lock=Lock())(count)
+    return cached(LRUCache[bytes, int](MAX_COUNTED), key=text_hash, lock=Lock())(count)
 
 
 def open_answer_cache(chat: Chat | None, rows: Rows, bus: Bus, settings: QuerySettings) -> AnswerCache | None:
-    """Where the model's answers are remembered, unless that is switched off."""
+    """Return the cache of the model's answers; None without a model or if the settings disable it."""
     return StoredAnswers(RowCache(rows, "answers"), bus.log, chat.model) if chat and settings.enable_llm_cache else None
 
 
 def open_keyword_extractor(chat: Chat | None, rows: Rows, settings: QuerySettings) -> KeywordExtractor:
-    """The model's keywords, each question's asked for once; without a model the question's own words."""
+    """Return the keyword extractor of the model, cached unless disabled; without a model the offline one."""
     if chat is None:
         return OfflineKeywordExtractor()
     cache = RowCache(rows, "keywords") if settings.enable_llm_cache else None
@@ -138,22 +139,26 @@ def open_keyword_extractor(chat: Chat | None, rows: Rows, settings: QuerySetting
 
 
 def passage_reranker(reranker: Reranker | None, settings: QuerySettings) -> PassageReranker | None:
-    """The reranker with passages cut to what it reads."""
+    """Return the reranker with passages truncated to its token limit; None without a reranker."""
     return ModelReranker(reranker, cutter(settings.rerank_max_tokens_per_doc, 0)) if reranker else None
 
 
 def open_reranker(settings: QuerySettings, limiters: RateLimiters) -> Reranker | None:
-    """The reranker, where one is configured. A call waits only shortly for its turn: an answer can do without."""
+    """Return the configured reranker, or None. A call waits only `MAX_RERANKER_WAIT` seconds: it is optional."""
     if settings.rerank_binding in ("", "null"):
         return None
-    # Loaded only here: the client behind it takes seconds, and most stacks have no reranker.
+    # Imported only here: the import of its client takes seconds, and most deployments have no reranker.
     from services.query.adapters.http_reranker import HttpReranker  # noqa: PLC0415
 
     model, address = settings.rerank_model, settings.rerank_binding_host
     key = settings.rerank_binding_api_key.get_secret_value()
-    shown = model or settings.rerank_binding
+    display_name = model or settings.rerank_binding
     limiter = limiters.limiter(
-        "reranker", shown, f"{shown} {address} {key}", Limits(calls=settings.rerank_max_async), MAX_RERANKER_WAIT
+        "reranker",
+        display_name,
+        f"{display_name} {address} {key}",
+        Limits(calls=settings.rerank_max_async),
+        MAX_RERANKER_WAIT,
     )
     return HttpReranker(
         settings.rerank_binding,

@@ -1,6 +1,6 @@
-"""Answers that the model gave before, each with everything it was made of: one that is stale is never found.
+"""Cache of the model's answers. Each row has the hash of all inputs of its answer, so that no stale answer is returned.
 
-There is one row for each question, so what no longer holds makes room for what does.
+There is one row per question: a new answer overwrites a stale one.
 """
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -23,7 +23,7 @@ logger = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """`CachedAnswer`: the question's row, and the hash of what the answer must have been made of."""
+    """`CachedAnswer` in the question's row; `basis` is the hash of the current inputs of its answer."""
 
     cache: RowCache
     workspace: str
@@ -46,12 +46,12 @@ class StoredAnswer:
 
     async def store_stream(self, pieces: AsyncGenerator[str]) -> AsyncGenerator[str]:
         """See `CachedAnswer.store_stream`."""
-        taken: list[str] = []
+        parts: list[str] = []
         async with aclosing(pieces):
             async for piece in pieces:
-                taken.append(piece)
+                parts.append(piece)
                 yield piece
-        await self._write("".join(taken))
+        await self._write("".join(parts))
 
     async def _read(self) -> str | None:
         row = await self.cache.get(self.workspace, self.key)
@@ -61,12 +61,12 @@ class StoredAnswer:
         try:
             await self.cache.put(self.workspace, self.key, {"basis": self.basis, "text": text})
         except Unavailable as error:
-            # It was paid for and can be given; that it is paid for again is the lesser evil.
+            # The answer is returned all the same, although the next equal question must pay for it again.
             logger.warning("an answer is not remembered", error=str(error))
 
 
 class StoredAnswers:
-    """`AnswerCache` of one model's answers."""
+    """`AnswerCache` for the answers of one model."""
 
     def __init__(self, cache: RowCache, log: Log, model: str) -> None:
         self._cache, self._log, self._model = cache, log, model
@@ -84,5 +84,5 @@ class StoredAnswers:
             return None
         key = sha256("\x1f".join((self._model, ANSWER_VERSION, repr(question))))
         state = f"{[partition.generation for partition in partitions]} {newest}"
-        # What the projections had not yet taken in when they were read is not in the prompt, so that counts too.
+        # The prompt lacks events that the projections had not yet applied, so the newest sequence is hashed, too.
         return lambda prompt: StoredAnswer(self._cache, workspace, key, sha256(f"{state}\x1f{prompt.text}"))

@@ -16,8 +16,9 @@ from services.query.status.port import Page
 from services.query.status.scope import Scope
 
 _PAGE = 1000
+"""Rows per read of a scan."""
 _OLDEST = 100
-"""Documents at the beginning of the log among which the earliest is looked for: clocks of publishers differ."""
+"""Unsettled documents, first in the log, that are compared by time, because the clocks of publishers differ."""
 
 PASSAGE_FIELDS = tuple(field.name for field in fields(Passage))
 
@@ -49,14 +50,14 @@ class RowDocuments:
         return Page([_status(row) for _, row in rows], total)
 
     async def by_track_id(self, partition: Partition, track_id: str) -> list[DocumentStatus]:
-        """See `Documents.tracked`."""
-        found = await self._rows.find(
+        """See `Documents.by_track_id`."""
+        rows = await self._rows.find(
             _documents(partition), {"track_id": track_id, "status": list(STATUSES)}, order="id"
         )
-        return [_status(row) for _, row in found]
+        return [_status(row) for _, row in rows]
 
     async def in_scope(self, partition: Partition, scope: Scope) -> set[str]:
-        """See `Documents.within`."""
+        """See `Documents.in_scope`."""
         if scope.document_ids:
             found = [status for status, _ in (await self.get(partition, scope.document_ids)).values()]
             return {status.id for status in found if status.status not in LEAVING and scope.admits(status)}
@@ -69,10 +70,10 @@ class RowDocuments:
         return admitted
 
     async def oldest_unsettled(self, partition: Partition) -> int | None:
-        """See `Documents.unsettled`."""
+        """See `Documents.oldest_unsettled`."""
         working = [status for status in STATUSES if status not in SETTLED]
-        found = await self._rows.find(_documents(partition), {"status": working}, order="version", limit=_OLDEST)
-        return min((_status(row).added for _, row in found), default=None)
+        rows = await self._rows.find(_documents(partition), {"status": working}, order="version", limit=_OLDEST)
+        return min((_status(row).added for _, row in rows), default=None)
 
     async def counts(self, partition: Partition) -> dict[str, int]:
         """See `Documents.counts`."""
@@ -87,7 +88,7 @@ class RowPassages:
 
     async def put(self, partition: Partition, passages: Sequence[Passage]) -> None:
         """See `Passages.put`."""
-        # Of two versions in one batch the newer stands, whichever came first.
+        # Of two versions in one batch the newer is written, whatever their order.
         rows = {token(passage.id): asdict(passage) for passage in sorted(passages, key=lambda passage: passage.version)}
         await self._rows.put_newer(Table("chunks", partition), rows, "version")
 
@@ -97,16 +98,16 @@ class RowPassages:
         return {row["id"]: _passage(row) for row in found.values()}
 
     async def remove_obsolete(self, partition: Partition, document_id: str, extent: DocumentBounds) -> None:
-        """See `Passages.end`."""
-        found = await self._rows.find(Table("chunks", partition), {"document_id": document_id})
+        """See `Passages.remove_obsolete`."""
+        rows = await self._rows.find(Table("chunks", partition), {"document_id": document_id})
         await self._rows.delete(
             Table("chunks", partition),
-            [key for key, row in found if extent.is_obsolete_chunk(row["order"], row["version"])],
+            [key for key, row in rows if extent.is_obsolete_chunk(row["order"], row["version"])],
         )
 
 
 CLEARED = ("extractions", "keywords", "answers")
-"""Tables of what a language model gave. They live in generation 0."""
+"""Tables of cached results of a language model, in generation 0."""
 
 
 class RowModelResultCaches:
@@ -125,7 +126,7 @@ def _passage(row: Row) -> Passage:
     # Other versions of this code write more fields, or fewer.
     values: dict[str, Any] = {name: row[name] for name in PASSAGE_FIELDS if name in row}
     values["headings"] = tuple(row["headings"])
-    # Anybody who may publish may have given the document any name.
+    # A publisher may set any file path, even one with line breaks.
     values["file_path"] = one_line(values["file_path"])
     return Passage(**values)
 
@@ -148,6 +149,6 @@ def _status(row: Row) -> DocumentStatus:
     values["bits"] = {step: int(row["bits"][step], 16) for step in STEPS}
     values["failures"] = tuple(Failure(**failure) for failure in row["failures"])
     if "added" not in row and row["updated_at"]:
-        # A row of an older version does not tell; its text is at least that old.
+        # Rows of older versions of this code have no `added`; the document was added no later than this.
         values["added"] = microseconds(datetime.fromisoformat(row["updated_at"]))
     return DocumentStatus(**values)

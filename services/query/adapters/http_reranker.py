@@ -1,6 +1,6 @@
 """A model that scores how well texts answer a question, behind the HTTP shapes of Cohere, Jina and Aliyun.
 
-Many servers of one's own (vLLM, Infinity, TEI behind a proxy) speak Jina's shape.
+Many self-hosted servers (vLLM, Infinity, TEI behind a proxy) use Jina's format.
 """
 
 import math
@@ -18,7 +18,7 @@ Binding = Literal["cohere", "jina", "aliyun"]
 
 @dataclass(frozen=True)
 class Shape:
-    """How one provider is asked: its address and model where none is given, and its request and answer."""
+    """The API of one provider: default address and model, how to build a request and how to read the results."""
 
     url: str
     model: str
@@ -92,18 +92,18 @@ class HttpReranker:
         return sorted(scores.items(), key=lambda scored: -scored[1])
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         await self._endpoint.close()
 
 
 def _scores(results: Any, count: int) -> dict[int, float]:
-    """The scores of places that there are, each counted once."""
-    found: dict[int, float] = {}
+    """Return the score of each valid index, the first one if an index repeats."""
+    scores: dict[int, float] = {}
     for result in cast("list[Any]", results) if isinstance(results, list) else []:
         if not isinstance(result, dict):
             continue
-        place, score = (cast("dict[str, Any]", result).get(name) for name in ("index", "relevance_score"))
-        usable = type(place) is int and 0 <= place < count and isinstance(score, int | float) and math.isfinite(score)
+        index, score = (cast("dict[str, Any]", result).get(name) for name in ("index", "relevance_score"))
+        usable = type(index) is int and 0 <= index < count and isinstance(score, int | float) and math.isfinite(score)
         if usable:
-            found.setdefault(cast(int, place), float(cast(float, score)))
-    return found
+            scores.setdefault(cast(int, index), float(cast(float, score)))
+    return scores

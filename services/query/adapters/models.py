@@ -19,51 +19,51 @@ logger = structlog.get_logger(__name__)
 
 
 UNREAD = 256 * 1024
-"""Characters of a streamed answer that may wait for the client: more than any model writes."""
+"""Most buffered characters of a streamed answer for a slow client; longer than any model's answer."""
 
 
 class ModelKeywordExtractor:
-    """Asks the model, once for each question where there is a cache.
+    """Extracts keywords with the model, once per question if there is a cache.
 
-    Where it refuses, the names and words of the question stand in.
+    If the model rejects the request, the names and words of the question are the keywords.
     """
 
     def __init__(self, chat: Chat, language: str, cache: RowCache | None = None) -> None:
         self._chat, self._language, self._cache = chat, language, cache
 
     async def extract(self, workspace: str, question: str) -> Keywords:
-        """At most one call."""
+        """Return the keywords, with at most one call of the model."""
         try:
-            return await self._once(workspace, question)
+            return await self._extract_cached(workspace, question)
         except Poison:
             return offline_keywords(question)
 
-    async def _once(self, workspace: str, question: str) -> Keywords:
+    async def _extract_cached(self, workspace: str, question: str) -> Keywords:
         if self._cache is None:
-            return await self._asked(question)
+            return await self._request_keywords(question)
         key = sha256("\x1f".join((self._chat.model, KEYWORDS_VERSION, self._language, question)))
         async with self._cache.alone(workspace, key):
             if row := await self._cache.get(workspace, key):
                 return Keywords(tuple(row["high"]), tuple(row["low"]))
-            # What could not be found out today may be found out tomorrow.
-            if found := await self._asked(question):
-                await self._remember(self._cache, workspace, key, found)
-            return found
+            # An empty result is not cached, because a later call may succeed.
+            if keywords := await self._request_keywords(question):
+                await self._remember(self._cache, workspace, key, keywords)
+            return keywords
 
-    async def _remember(self, cache: RowCache, workspace: str, key: str, found: Keywords) -> None:
+    async def _remember(self, cache: RowCache, workspace: str, key: str, keywords: Keywords) -> None:
         try:
-            await cache.put(workspace, key, {"high": list(found.high), "low": list(found.low)})
+            await cache.put(workspace, key, {"high": list(keywords.high), "low": list(keywords.low)})
         except Unavailable as error:
-            # They were paid for and can be used; that they are paid for again is the lesser evil.
+            # The keywords are used all the same, although the next equal question must pay for them again.
             logger.warning("keywords are not remembered", error=str(error))
 
-    async def _asked(self, question: str) -> Keywords:
+    async def _request_keywords(self, question: str) -> Keywords:
         completion = await self._chat.complete([Message("user", keywords_prompt(question, self._language))], json=True)
         return parse_keywords(completion.text)
 
 
 class ModelAnswerGenerator:
-    """Lets the model answer from the context."""
+    """Generates answers from the context with the model."""
 
     uses_model = True
 
@@ -75,7 +75,7 @@ class ModelAnswerGenerator:
         return (await self._chat.complete(_messages(prompt))).text
 
     def stream(self, prompt: Prompt) -> AsyncGenerator[str]:
-        """One call, whose connection closes with the iterator, and whose turn ends when the model has finished."""
+        """Stream one call of the model; closing the generator closes its connection."""
         return read_ahead(self._chat.stream(_messages(prompt)), UNREAD)
 
 
@@ -91,20 +91,20 @@ class Reranker(Protocol):
     model: str
 
     async def rerank(self, query: str, texts: Sequence[str], top_n: int) -> list[tuple[int, float]]:
-        """At most `top_n` places in `texts` with their scores, the best first. Nothing is asked about no texts.
+        """Return at most `top_n` indexes into `texts` with scores, the best first. Without texts there is no request.
 
-        Raises `RateLimited`; `Unavailable`, also for an answer without a single usable score; `Poison` when the
-        provider never takes this request.
+        Raises `RateLimited`; `Unavailable`, also for a response without any usable score; `Poison` if the provider
+        rejects this request for good.
         """
         ...
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
         ...
 
 
 class ModelReranker:
-    """`PassageReranker` by a model. Where it does not answer, passages stay as they came: an answer is worth more."""
+    """`PassageReranker` by a model. If the model fails, the passages keep their order and the question is answered."""
 
     def __init__(self, model: Reranker, cut: Callable[[str], str]) -> None:
         """`cut` shortens a text to what the model reads."""

@@ -1,4 +1,4 @@
-"""Models whose errors say which one it is, so that a caller hears it; what the provider said stays in the log."""
+"""Models whose errors name the model for the caller; the provider's own message is only logged."""
 
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing, contextmanager

@@ -1,4 +1,4 @@
-"""What single chunks say of an entity or relation, read page by page from the rows that the merger writes.
+"""Reads the contributions of single chunks to an entity or relation from the merger's rows, page by page.
 
 An entity's node lists at most 200 of its chunks; here are all of them.
 """
@@ -10,14 +10,14 @@ from contracts.graph import Partition, Provenance
 from runtime.stores.documents.port import Rows, Table
 
 LEAST_READ = 100
-"""Rows of one reading: most of them may have been taken back."""
+"""Fewest rows of one read, because most of them may be retracted."""
 
 
 class RowProvenance:
-    """What stands of all that chunks say. What newer versions and deletions took back never shows.
+    """`ProvenanceReader` over `Rows`. It leaves out contributions that newer versions or deletions retracted.
 
-    For a thing that people have renamed or merged these are the supports of everything folded under its present name,
-    without those that somebody's deletion has hidden; a chunk may then be among them under several names.
+    For a renamed or merged entity it returns the contributions under all original names, without those that an edit
+    has deleted; one chunk may then appear under several names.
     """
 
     def __init__(self, rows: Rows) -> None:
@@ -32,40 +32,40 @@ class RowProvenance:
         limit: int = 100,
         among: Collection[str] | None = None,
     ) -> list[Provenance]:
-        """Up to `limit` supports behind the place `after`, by place: an order of hashes that never varies.
+        """Return up to `limit` contributions after the row key `after`, in the fixed order of row keys (hashes).
 
-        `among`: only those in these documents. Fewer than `limit` are the last ones. Without `among` a page costs its
-        own length, and that of what was taken back between, however many there are; with it, all that these documents
-        say of the names is read for each page. Raises what `Rows` raises.
+        `among` restricts them to these documents. Fewer than `limit` means there are no more. Without `among` a page
+        reads only its own rows and the retracted ones between them; with it, each page reads all contributions of
+        these documents to the names. Raises what `Rows` raises.
         """
-        raws = await self._raws(partition, names)
-        found: list[Provenance] = []
-        for start in sorted(raws):
-            if after < f"{start};" and len(found) < limit:  # ";" is the character after ":"
-                place, room = max(after, f"{start}:"), limit - len(found)
+        original_keys = await self._original_keys(partition, names)
+        result: list[Provenance] = []
+        for start in sorted(original_keys):
+            if after < f"{start};" and len(result) < limit:  # ";" is the character after ":"
+                place, remaining = max(after, f"{start}:"), limit - len(result)
                 if among is None:
-                    found += await self._page(partition, start, raws[start], place, room)
+                    result += await self._page(partition, start, original_keys[start], place, remaining)
                 else:
-                    found += await self._of_documents(partition, start, raws[start], place, room, among)
-        return found
+                    result += await self._of_documents(partition, start, original_keys[start], place, remaining, among)
+        return result
 
-    async def _raws(self, partition: Partition, names: Names) -> dict[str, int]:
-        """By hash, the keys that are folded under the names, each with the version until which nothing counts."""
+    async def _original_keys(self, partition: Partition, names: Names) -> dict[str, int]:
+        """Return the hash of each original key of these names, with the version up to which its rows are inactive."""
         key = key_hash(names)
         row = (await self._rows.get(Table(FOLDED_TABLE, partition), [key])).get(key)
         return {key_hash(raw): until for raw, until in row["raws"]} if row else {key: 0}
 
     async def _page(self, partition: Partition, start: str, until: int, after: str, limit: int) -> list[Provenance]:
-        found: list[Provenance] = []
+        result: list[Provenance] = []
         size = max(limit, LEAST_READ)
-        while len(found) < limit:
+        while len(result) < limit:
             page = await self._rows.scan(Table(CONTRIBUTIONS_TABLE, partition), after, size)
-            ours = [(place, row) for place, row in page if row["key"] == start]
-            found += [provenance_of(place, row) for place, row in ours if is_active(row, until)]
-            if len(ours) < size:
+            own_rows = [(place, row) for place, row in page if row["key"] == start]
+            result += [provenance_of(place, row) for place, row in own_rows if is_active(row, until)]
+            if len(own_rows) < size:
                 break
             after = page[-1][0]
-        return found[:limit]
+        return result[:limit]
 
     async def _of_documents(
         self, partition: Partition, start: str, until: int, after: str, limit: int, among: Collection[str]

@@ -1,4 +1,4 @@
-"""Reads what is being written ahead of whoever takes it: a slow reader does not hold up who writes."""
+"""Buffers a stream, so that a slow consumer does not block its producer."""
 
 import asyncio
 from collections import deque
@@ -7,12 +7,12 @@ from contextlib import aclosing
 
 
 async def read_ahead(pieces: AsyncGenerator[str], most: int) -> AsyncGenerator[str]:
-    """The pieces, taken as fast as they come while fewer than `most` characters wait. Raises what `pieces` raises.
+    """Yield the pieces, read ahead while fewer than `most` characters are buffered. Raises what `pieces` raises.
 
-    `pieces` are closed as soon as they have ended, whether what waits was taken or not; or with this generator.
+    `pieces` is closed when it ends, even if its buffer is not yet consumed, or when this generator is closed.
     """
-    waiting: deque[str] = deque()
-    some, room = asyncio.Event(), asyncio.Event()
+    queue: deque[str] = deque()
+    has_pieces, has_space = asyncio.Event(), asyncio.Event()
     size = 0
 
     async def read() -> None:
@@ -20,27 +20,27 @@ async def read_ahead(pieces: AsyncGenerator[str], most: int) -> AsyncGenerator[s
         try:
             async with aclosing(pieces):
                 async for piece in pieces:
-                    waiting.append(piece)
+                    queue.append(piece)
                     size += len(piece)
-                    some.set()
+                    has_pieces.set()
                     while size >= most:
-                        room.clear()
-                        await room.wait()
+                        has_space.clear()
+                        await has_space.wait()
         finally:
-            some.set()
+            has_pieces.set()
 
-    reading = asyncio.create_task(read())
+    reader = asyncio.create_task(read())
     try:
-        while waiting or not reading.done():
-            if not waiting:
-                some.clear()
-                await some.wait()
+        while queue or not reader.done():
+            if not queue:
+                has_pieces.clear()
+                await has_pieces.wait()
                 continue
-            piece = waiting.popleft()
+            piece = queue.popleft()
             yield piece
             size -= len(piece)
-            room.set()
-        await reading
+            has_space.set()
+        await reader
     finally:
-        reading.cancel()
-        await asyncio.gather(reading, return_exceptions=True)
+        reader.cancel()
+        await asyncio.gather(reader, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""What was paid for once to answer questions, in the document store. No generation replaces it."""
+"""Cache of model results in the document store, independent of generations."""
 
 from contextlib import AbstractAsyncContextManager
 
@@ -14,15 +14,15 @@ class RowCache:
         self._rows, self._table, self._locks = rows, table, KeyLocks()
 
     async def get(self, workspace: str, key: str) -> Row | None:
-        """The row, if there is one."""
+        """Return the row, or None."""
         return (await self._rows.get(self._of(workspace), [key])).get(key)
 
     async def put(self, workspace: str, key: str, row: Row) -> None:
-        """It now stands there, whatever stood there before."""
+        """Write the row and replace an existing one."""
         await self._rows.put(self._of(workspace), {key: row})
 
     def alone(self, workspace: str, key: str) -> AbstractAsyncContextManager[None]:
-        """For as long as it is held, nobody else of this process holds it."""
+        """Return a lock for this key, exclusive within this process."""
         return self._locks.hold([f"{workspace} {key}"])
 
     def _of(self, workspace: str) -> Table:

@@ -1,4 +1,4 @@
-"""How each generation of vectors is searched: by the embedding model that made it, whatever the settings name."""
+"""Searches each generation of vectors with the embedding model that created it, whatever the settings name."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -27,21 +27,21 @@ class ModelVectorSearch:
 class ModelVectorSearches:
     """`VectorSearches` over the embedding models."""
 
-    def __init__(self, embeddings: GenerationEmbedders, kept: ProjectionCache) -> None:
-        self._embeddings, self._cache = embeddings, kept
+    def __init__(self, embeddings: GenerationEmbedders, cache: ProjectionCache) -> None:
+        self._embeddings, self._cache = embeddings, cache
         self._by_model: dict[EmbeddingModel, ModelVectorSearch] = {}
         self.configured = self._by(embeddings.configured)
 
     @asynccontextmanager
     async def of(self, generation: int) -> AsyncGenerator[ModelVectorSearch]:
-        """See `Searches.of`."""
-        async with self._embeddings.of(generation) as found:
-            yield self._by(found)
+        """See `VectorSearches.of`."""
+        async with self._embeddings.of(generation) as embedded:
+            yield self._by(embedded)
 
-    def _by(self, found: EmbeddedVectors) -> ModelVectorSearch:
-        if found.model not in self._by_model:
-            embedder, vectors = NamedEmbedder(found.embedder), found.vectors
-            self._by_model[found.model] = ModelVectorSearch(
+    def _by(self, embedded: EmbeddedVectors) -> ModelVectorSearch:
+        if embedded.model not in self._by_model:
+            embedder, vectors = NamedEmbedder(embedded.embedder), embedded.vectors
+            self._by_model[embedded.model] = ModelVectorSearch(
                 vectors, CachedVectors(vectors, self._cache), embedder.embed, CachedWordEmbedder(embedder).embed
             )
-        return self._by_model[found.model]
+        return self._by_model[embedded.model]

@@ -1,4 +1,4 @@
-"""What becomes of the text of a model before anybody reads it, in one piece or in many."""
+"""Cleans the text of a model before anybody reads it, whole or streamed."""
 
 from collections.abc import Mapping
 
@@ -8,25 +8,27 @@ from services.query.answering.safe_markdown import SafeMarkdown
 
 
 class StreamCleaner:
-    """Takes out what was made up and what could do harm, however the text is split.
+    """Removes invented references and unsafe Markdown from a streamed text, however it is split.
 
-    `references`: file path to reference id; with them citations and lists of others are dropped. None: what stands in
-    brackets is no citation.
+    `references` maps file path to reference id; citations and lists of other references are removed. With None,
+    numbers in brackets are no citations and stay.
     """
 
     def __init__(self, references: Mapping[str, str] | None) -> None:
-        known = [] if references is None else [ReferenceListFilter(references), CitationFilter(references.values())]
-        # The last one, for what is dropped before may bring together what was apart.
-        self._filters = [*known, SafeMarkdown()]
+        reference_filters = (
+            [] if references is None else [ReferenceListFilter(references), CitationFilter(references.values())]
+        )
+        # It runs last, because removing citations may join text that was separate.
+        self._filters = [*reference_filters, SafeMarkdown()]
 
     def feed(self, piece: str) -> str:
-        """What can be told of the text up to here."""
+        """Take the next piece of input and return the output that is certain so far."""
         for each in self._filters:
             piece = each.feed(piece)
         return piece
 
     def end(self) -> str:
-        """What was held back, when nothing follows."""
+        """Return the output for the rest of the input; nothing may be fed afterwards."""
         rest = ""
         for each in self._filters:
             rest = each.feed(rest) + each.end()
@@ -34,6 +36,6 @@ class StreamCleaner:
 
 
 def clean(text: str, references: Mapping[str, str] | None) -> str:
-    """The whole text, cleaned."""
+    """Return the whole text, cleaned. `references` is as for `StreamCleaner`."""
     filters = StreamCleaner(references)
     return filters.feed(text) + filters.end()

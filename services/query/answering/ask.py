@@ -1,4 +1,4 @@
-"""From a question to an answer: retrieval, context, and whoever answers from it, in one piece or in many."""
+"""Answers a question: retrieval, context and generation, with the answer whole or streamed."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -16,7 +16,7 @@ from services.query.retrieval.results import RetrievalResult
 from services.query.retrieval.retrieve import retrieve
 
 NO_CONTEXT = "Sorry, nothing in the documents answers that question. [no-context]"
-"""Clients look for the marker at the end."""
+"""The answer to a question without any context; clients look for the marker at its end."""
 
 NEEDS_MODEL = (
     "The mode bypass puts the question to a language model, and none is configured: set LLM_BASE_URL or LLM_API_KEY, "
@@ -26,9 +26,9 @@ NEEDS_MODEL = (
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer with what it rests on.
+    """An answer with the retrieval result that it is based on.
 
-    `pieces`: its text is still being written. Whoever reads it closes it, which ends the work wherever it stands.
+    `pieces` yields the text of a streamed answer. The reader closes it, which also stops an unfinished generation.
     """
 
     text: str
@@ -45,13 +45,13 @@ async def ask(
     output: Output = "answer",
     streamed: bool = False,
 ) -> Answer:
-    """Answer the question; in pieces where that is asked for and a model answers.
+    """Answer the question; streamed if `streamed` is set and a model answers.
 
-    Raises `Unavailable` when a store or a model does not answer; pieces raise what `Chat.stream` raises.
+    Raises `Unavailable` when a store or a model does not respond; `Answer.pieces` raises what `Chat.stream` raises.
     """
     bypass = question.mode == "bypass"
-    memories = deps.answer_cache if output == "answer" else None
-    place = await memories.entry_factory(question, partitions.all) if memories else None
+    cache = deps.answer_cache if output == "answer" else None
+    entry_for = await cache.entry_factory(question, partitions.all) if cache else None
     found = await retrieve(question, partitions, deps)
     if not found and (not bypass or output == "context"):
         return Answer(NO_CONTEXT, found)
@@ -64,34 +64,34 @@ async def ask(
     if bypass and not deps.answer_generator.uses_model:
         return Answer(NEEDS_MODEL, found)
     deps.on_progress("generating_response")
-    memo = place(prompt) if place else None
+    entry = entry_for(prompt) if entry_for else None
     references = None if bypass or not deps.answer_generator.uses_model else found.references
-    return await _generate(prompt, found, references, memo, deps, streamed=streamed)
+    return await _generate(prompt, found, references, entry, deps, streamed=streamed)
 
 
 async def _generate(
     prompt: Prompt,
     found: RetrievalResult,
     references: Mapping[str, str] | None,
-    memo: CachedAnswer | None,
+    entry: CachedAnswer | None,
     deps: QueryDependencies,
     *,
     streamed: bool,
 ) -> Answer:
-    """`memo` is the cache entry. It holds the text as the model wrote it, because the rules of cleaning may change."""
+    """Generate the answer. `entry` caches the text before cleaning, because the rules of cleaning may change."""
     answers = deps.answer_generator
-    if memo and (known := await memo.get()) is not None:
-        return Answer(clean(known, references), found, by_model=True)
+    if entry and (cached_text := await entry.get()) is not None:
+        return Answer(clean(cached_text, references), found, by_model=True)
     if streamed and (pieces := answers.stream(prompt)):
-        text = _clean_stream(memo.store_stream(pieces) if memo else pieces, StreamCleaner(references))
+        text = _clean_stream(entry.store_stream(pieces) if entry else pieces, StreamCleaner(references))
         return Answer("", found, answers.uses_model, text)
-    make = partial(answers.answer, prompt, found.passages)
-    text = await (memo.get_or_create(make) if memo else make())
+    create = partial(answers.answer, prompt, found.passages)
+    text = await (entry.get_or_create(create) if entry else create())
     return Answer(clean(text, references), found, answers.uses_model)
 
 
 async def _clean_stream(pieces: AsyncGenerator[str], filters: StreamCleaner) -> AsyncGenerator[str]:
-    """`cleaned`, in pieces."""
+    """Yield the cleaned text in pieces."""
     async with aclosing(pieces):
         async for piece in pieces:
             if part := filters.feed(piece):

@@ -1,4 +1,4 @@
-"""Which files an answer names, by which numbers, and which of the numbers in its text name none."""
+"""Removes citations of unknown references from an answer, whole or streamed."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 _SEPARATOR = r"[ \t]*(?:[,;–-][ \t]*|[ \t])"
 _NUMBERS = re.compile(rf"\^?[ \t]*\d{{1,3}}(?:{_SEPARATOR}\^?\d{{1,3}})*[ \t]*")
 _MEMBER = re.compile(r"(\d+)(?:[ \t]*[–-][ \t]*(\d+))?")
-"""A number, or a range of them. Numbers of four digits are years, not references."""
+"""A number or a range of numbers. Numbers of four digits are years, not references."""
 
 _LONGEST = 80
 _INSIDE = rf"[\^\d,;–\- \t]{{0,{_LONGEST}}}"
@@ -15,71 +15,71 @@ _PART_OF_CITATION = re.compile(rf"[ \t]?(?:\[{_INSIDE})?\Z")
 _RUN = re.compile(r"`+|~+")
 _PLAIN = re.compile(r"[^\[\]\\`~\n \t]+|[\s\S]")
 _CLOSES_UP = frozenset(" \t\n.,;:!?)，。；：！？）、")
-"""Characters before which no blank is left where a citation was dropped."""
+"""Characters before which the blank of a dropped citation is dropped, too."""
 
 
 def remove_unknown_citations(text: str, ids: Collection[str]) -> str:
-    """The text without citations of references that there are not: `[1, 9]` becomes `[1]`, and `[9]` nothing.
+    """Return the text without citations of unknown references: if only 1 is known, `[1, 9]` becomes `[1]`.
 
-    Code and Markdown links stay as they are.
+    A citation without any known reference is removed. Code and Markdown links are left unchanged.
     """
     citations = CitationFilter(ids)
     return citations.feed(text) + citations.end()
 
 
 class CitationFilter:
-    """`known_only` for a text that comes in pieces: however it is split, the pieces given back join to the same text.
+    """Streaming form of `remove_unknown_citations`: the output is the same however the input is split.
 
-    What is held back is what may yet become a citation (at most 83 characters, as a rule three), or the run of
-    backticks that may grow.
+    It buffers text that may become a citation (at most 83 characters, usually three) and runs of backticks at the end
+    of the input, which may continue.
     """
 
     def __init__(self, ids: Collection[str]) -> None:
         self._ids = ids
-        self._held = ""
-        self._until = ""
-        """What ends the code or the address we are in: a run of backticks or tildes, or `)`."""
-        self._fenced = self._info = False
-        """In a fenced block, and in its first line."""
+        self._buffer = ""
+        self._closing_marks = ""
+        """What ends the current code or address: a run of backticks or tildes, or `)`; empty in prose."""
+        self._fenced = self._in_info_line = False
+        """Whether the text is in a fenced code block, and whether in its first line."""
         self._at_start = True
-        """Nothing but blanks stands in this line yet."""
-        self._owed: str | None = None
-        """The blank that stood before a citation that was dropped just now."""
+        """Whether the current line has only blanks so far."""
+        self._pending_blank: str | None = None
+        """The blank before a citation that was just dropped; None if none was."""
 
     def feed(self, piece: str) -> str:
-        """What can be told of the text up to here."""
-        return "".join(self._parts(self._held + piece, last=False))
+        """Take the next piece of input and return the output that is certain so far."""
+        return "".join(self._parts(self._buffer + piece, last=False))
 
     def end(self) -> str:
-        """What was held back, when nothing follows."""
-        return "".join(self._parts(self._held, last=True))
+        """Return the output for the rest of the input; nothing may be fed afterwards."""
+        return "".join(self._parts(self._buffer, last=True))
 
     def _parts(self, text: str, *, last: bool) -> Iterator[str]:
         at = 0
         while at < len(text):
-            step = self._in_code(text, at, last) if self._until else self._in_prose(text, at, last)
+            step = self._in_code(text, at, last) if self._closing_marks else self._in_prose(text, at, last)
             if step is None:
                 break
             end, part = step
             yield part
             at = end
-        self._held = text[at:]
+        self._buffer = text[at:]
 
     def _in_prose(self, text: str, at: int, last: bool) -> tuple[int, str] | None:
-        """The end of the next bit and what becomes of it; None when more must be known."""
+        """Return the end offset of the next part of the text and its replacement; None if more input is needed."""
         if not last and (_PART_OF_CITATION.match(text, at) or text[at:] in ("\\", "]")):
             return None
-        if cited := _CITATION.match(text, at):
-            if not last and cited.end() == len(text):
+        if citation := _CITATION.match(text, at):
+            if not last and citation.end() == len(text):
                 return None
-            if (step := self._citation(cited, text)) is not None:
+            if (step := self._citation(citation, text)) is not None:
                 return step
         if run := _RUN.match(text, at):
             return None if not last and run.end() == len(text) else self._open(run, at)
         if text[at] == "\\":
             return at + 2, self._plain(text[at : at + 2])
         if text.startswith("](", at):
-            self._until = ")"
+            self._closing_marks = ")"
             return at + 2, self._plain("](")
         plain = _PLAIN.match(text, at)
         end = plain.end() if plain else at + 1
@@ -87,83 +87,83 @@ class CitationFilter:
             return None
         return end, self._plain(text[at:end])
 
-    def _citation(self, cited: re.Match[str], text: str) -> tuple[int, str] | None:
-        """What becomes of a bracket with numbers; None when it is none of a citation."""
-        gap, inside = cited.groups()
-        if text.startswith("(", cited.end()) or not _NUMBERS.fullmatch(inside):
+    def _citation(self, citation: re.Match[str], text: str) -> tuple[int, str] | None:
+        """Return the end offset of a bracket with numbers and its replacement; None if it is no citation."""
+        gap, inside = citation.groups()
+        if text.startswith("(", citation.end()) or not _NUMBERS.fullmatch(inside):
             return None
-        wanted, kept = self._members(inside)
-        if len(kept) == len(wanted):
-            return cited.end(), self._plain(cited.group())
-        gap = gap if self._owed is None else self._owed or gap
-        if not kept:
-            self._owed = "" if self._at_start else gap
-            return cited.end(), gap if self._at_start and gap else ""
-        self._owed, self._at_start = None, False
-        return cited.end(), f"{gap}[{', '.join(kept)}]"
+        numbers, known_numbers = self._members(inside)
+        if len(known_numbers) == len(numbers):
+            return citation.end(), self._plain(citation.group())
+        gap = gap if self._pending_blank is None else self._pending_blank or gap
+        if not known_numbers:
+            self._pending_blank = "" if self._at_start else gap
+            return citation.end(), gap if self._at_start and gap else ""
+        self._pending_blank, self._at_start = None, False
+        return citation.end(), f"{gap}[{', '.join(known_numbers)}]"
 
     def _members(self, inside: str) -> tuple[list[str], list[str]]:
-        """The numbers a citation names, ranges written out, and those among them that are known."""
-        wanted: list[str] = []
+        """Return the numbers that a citation names, with ranges written out, and the known ones among them."""
+        numbers: list[str] = []
         for first, final in _MEMBER.findall(inside):
             low, high = int(first), int(final or first)
-            wanted += map(str, range(low, high + 1) if low <= high else (low, high))
-        return wanted, [number for number in wanted if number in self._ids]
+            numbers += map(str, range(low, high + 1) if low <= high else (low, high))
+        return numbers, [number for number in numbers if number in self._ids]
 
     def _plain(self, part: str) -> str:
-        """Text that stays, behind the blank that is owed, unless that would stand before a full stop or a blank."""
-        owed, self._owed = self._owed, None
-        if owed is not None and part[0] in _CLOSES_UP:
-            owed = ""
+        """Return text that stays, after the pending blank unless punctuation or another blank follows."""
+        blank, self._pending_blank = self._pending_blank, None
+        if blank is not None and part[0] in _CLOSES_UP:
+            blank = ""
             if self._at_start and part[0] in " \t":
                 part = part[1:]
         if part.endswith("\n"):
             self._at_start = True
         elif part.strip():
             self._at_start = False
-        return (owed or "") + part
+        return (blank or "") + part
 
     def _open(self, run: re.Match[str], at: int) -> tuple[int, str]:
-        """Code begins, at a run of backticks or of three tildes."""
+        """Begin code if the run is of backticks or, at the start of a line, of three or more tildes."""
         marks = run.group()
         fence = self._at_start and len(marks) >= 3
         if fence or marks[0] == "`":
-            self._until, self._fenced, self._info = marks, fence, fence
+            self._closing_marks, self._fenced, self._in_info_line = marks, fence, fence
         return run.end(), self._plain(marks)
 
     def _in_code(self, text: str, at: int, last: bool) -> tuple[int, str] | None:
-        """Everything stays; what matters is where it ends."""
+        """Return the next part of code or an address unchanged, and note where it ends."""
         if run := _RUN.match(text, at):
             if not last and run.end() == len(text):
                 return None
             if self._closed_by(run.group()):
-                self._until = ""
+                self._closing_marks = ""
             self._at_start = False
             return run.end(), run.group()
         plain = _PLAIN.match(text, at)
         end = plain.end() if plain else at + 1
         part = text[at:end]
-        if self._until == ")" and part[0] != "\n":
+        if self._closing_marks == ")" and part[0] != "\n":
             return self._in_address(text, at, end)
         if part == "\n":
-            self._at_start, self._info = True, False
-            self._until = self._until if self._fenced else ""
+            self._at_start, self._in_info_line = True, False
+            self._closing_marks = self._closing_marks if self._fenced else ""
         elif part.strip():
             self._at_start = False
         return end, part
 
     def _in_address(self, text: str, at: int, end: int) -> tuple[int, str]:
-        """The address of a link ends at its parenthesis, or at a blank."""
+        """Return the next part of a link's address, which ends at its parenthesis or at a blank."""
         closing = text.find(")", at, end)
         if closing >= 0:
-            self._until, end = "", closing + 1
+            self._closing_marks, end = "", closing + 1
         elif text[at] in " \t":
-            self._until = ""
+            self._closing_marks = ""
         return end, text[at:end]
 
     def _closed_by(self, marks: str) -> bool:
-        if self._until == ")" or marks[0] != self._until[0]:
+        if self._closing_marks == ")" or marks[0] != self._closing_marks[0]:
             return False
         if not self._fenced:
-            return marks == self._until
-        return len(marks) >= len(self._until) and (self._at_start or (self._info and marks[0] == "`"))
+            return marks == self._closing_marks
+        return len(marks) >= len(self._closing_marks) and (self._at_start or (self._in_info_line and marks[0] == "`"))

@@ -1,4 +1,4 @@
-"""Everything that answering a question needs, in one bundle that the wiring fills."""
+"""The dependencies of answering a question; `wiring.py` fills them in."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from services.query.retrieval.dependencies import RetrievalDependencies
 
 @dataclass(frozen=True, kw_only=True)
 class QueryDependencies(RetrievalDependencies):
-    """What retrieval needs, and what answers from its result."""
+    """The dependencies of retrieval, and those that generate and cache answers."""
 
     answer_generator: AnswerGenerator
     answer_cache: AnswerCache | None = None

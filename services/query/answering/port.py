@@ -1,4 +1,4 @@
-"""What answering needs of the outside: a model that answers, and the answers it gave before."""
+"""Ports of answering: a generator of answers, and the caches of what models returned."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Protocol
@@ -18,16 +18,16 @@ class ModelResultCaches(Protocol):
 
 
 class AnswerGenerator(Protocol):
-    """An answer from a context. Raises what `Chat` raises."""
+    """Generates an answer from a context. Raises what `Chat` raises."""
 
     uses_model: bool
 
     async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> str:
-        """`passages` are pairs of a reference id and a passage, the best first."""
+        """Return the answer. `passages` are pairs of a reference id and a passage, the best first."""
         ...
 
     def stream(self, prompt: Prompt) -> AsyncGenerator[str] | None:
-        """The answer in pieces; closing it ends the work. None where an answer only comes whole."""
+        """Return the answer in pieces; closing the generator ends the model's work. None if it cannot stream."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Lists of references that a model made up: they are taken out, for the true ones stand beside the answer."""
+"""Removes reference lists that a model invented; the true references are returned beside the answer."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,10 +11,10 @@ TITLES = (
     "källor", "referenser", "источники", "список литературы", "参考文献", "参考资料", "參考文獻", "参考来源", "引用",
     "来源", "出典", "참고문헌", "참고 자료",
 )  # fmt: skip
-"""What such a list is called, alone in a line, in the languages that answers are often in."""
+"""Titles of such lists, each alone in a line, in the languages that answers are often in."""
 
 LONGEST_ENTRY = 600
-"""Characters of a line that is held back because it may be one of such a list."""
+"""Longest line, in characters, that is buffered because it may belong to such a list."""
 
 _MARKS = " \t#*_>"
 _ITEM = r"[ \t]*(?:(?:[-*+•]|\d{1,3}[.)])[ \t]+)?"
@@ -28,30 +28,30 @@ _FENCE = re.compile(r"[ \t]*(```|~~~)")
 
 
 class ReferenceListFilter:
-    """Takes made-up lists out of a text that comes in pieces, however it is split.
+    """Removes invented lists from a streamed text; the output is the same however the input is split.
 
-    That is: whatever stands in a list under a title such as `References`, and single lines that give a file or an
-    address to a number which is not the one it has. `references`: file path to reference id, as they truly are.
+    It removes lists under a title such as `References`, and single lines that assign a wrong file or address to a
+    number. `references` maps each file path to its true reference id.
     """
 
     def __init__(self, references: Mapping[str, str]) -> None:
         self._files = {id: path for path, id in references.items()}
-        self._held = self._title = self._blanks = ""
-        """The beginning of a line; a title that may begin a list; blank lines behind what was given back."""
+        self._buffer = self._title = self._blanks = ""
+        """The start of the current line, a title that may begin a list, and the blank lines after the last output."""
         self._released = self._listing = self._code = False
-        """Whether the line's beginning is given back; whether we are in a list, or in code."""
+        """Whether the start of the line was already returned, whether the text is in a list, and whether in code."""
 
     def feed(self, piece: str) -> str:
-        """What can be told of the text up to here."""
-        return "".join(self._parts(self._held + piece, last=False))
+        """Take the next piece of input and return the output that is certain so far."""
+        return "".join(self._parts(self._buffer + piece, last=False))
 
     def end(self) -> str:
-        """What was held back, when nothing follows."""
-        return "".join(self._parts(self._held, last=True))
+        """Return the output for the rest of the input; nothing may be fed afterwards."""
+        return "".join(self._parts(self._buffer, last=True))
 
     def _parts(self, text: str, *, last: bool) -> Iterator[str]:
         *lines, rest = text.split("\n")
-        self._held = ""
+        self._buffer = ""
         for line in lines:
             yield self._line(line + "\n")
             self._released = False
@@ -62,10 +62,10 @@ class ReferenceListFilter:
             yield self._line(rest) if not self._released else rest
             self._released = True
         else:
-            self._held = rest
+            self._buffer = rest
 
     def _maybe(self, line: str) -> bool:
-        """Whether more of the line must be seen: it may become a title, or one of a list."""
+        """Return whether the line must be buffered because it may become a title or an entry of a list."""
         if self._title or self._listing:
             return True
         if len(line) >= LONGEST_ENTRY:
@@ -75,40 +75,40 @@ class ReferenceListFilter:
         if self._code or _FENCE.match(line):
             return False
         core = line.strip(_MARKS).lower()
-        named = any(title.startswith(core) or core.startswith(title) for title in TITLES)
-        return named or bool(_MAYBE_NUMBERED.match(line))
+        may_be_title = any(title.startswith(core) or core.startswith(title) for title in TITLES)
+        return may_be_title or bool(_MAYBE_NUMBERED.match(line))
 
     def _line(self, line: str) -> str:
-        """What becomes of a line, or of the beginning of one that is neither a title nor in a list."""
+        """Return the output for a line, or for the start of a line that is neither a title nor in a list."""
         if self._released:
             return line
         bare = line.strip()
         if not bare:
             self._blanks += line
             return ""
-        listed = not self._code and bool(_NUMBERED.fullmatch(bare) or _FILE.fullmatch(bare))
-        if self._title and listed:
+        is_entry = not self._code and bool(_NUMBERED.fullmatch(bare) or _FILE.fullmatch(bare))
+        if self._title and is_entry:
             self._title, self._listing = "", True
         if self._listing:
-            if listed or line.startswith(("  ", "\t")):
+            if is_entry or line.startswith(("  ", "\t")):
                 self._blanks = ""
                 return ""
             self._listing = False
-        before, self._title = self._title, ""
+        title, self._title = self._title, ""
         short = len(line) <= LONGEST_ENTRY and not self._code
         if short and bare.strip(f"{_MARKS}:：").lower() in TITLES:
-            kept, self._title, self._blanks = before, self._blanks + line, ""
-            return kept
-        if short and self._forged(bare):
-            self._title = before
+            output, self._title, self._blanks = title, self._blanks + line, ""
+            return output
+        if short and self._has_wrong_reference(bare):
+            self._title = title
             return ""
         if _FENCE.match(line):
             self._code = not self._code
         blanks, self._blanks = self._blanks, ""
-        return before + blanks + line
+        return title + blanks + line
 
-    def _forged(self, line: str) -> bool:
-        found = _NUMBERED.fullmatch(line)
-        if not found or not _ADDRESS.fullmatch(found[2].strip()):
+    def _has_wrong_reference(self, line: str) -> bool:
+        match = _NUMBERED.fullmatch(line)
+        if not match or not _ADDRESS.fullmatch(match[2].strip()):
             return False
-        return found[2].strip("`*_<>()[] \t") != self._files.get(found[1])
+        return match[2].strip("`*_<>()[] \t") != self._files.get(match[1])

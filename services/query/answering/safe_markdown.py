@@ -1,8 +1,8 @@
-"""Markdown of a model made harmless: no picture is loaded, no link runs anything, and no HTML but a few plain tags.
+"""Sanitises a model's Markdown: images become links, unsafe addresses `#`, and HTML text, except for a few tags.
 
-Documents can make a model write whatever they like, and pages show answers as Markdown: a picture is fetched without
-anybody having clicked, which sends away what its address holds. Code stays as it is, but only where every reader of
-Markdown takes it for code; wherever readers may differ, the text is treated as prose.
+A document can inject instructions into the model's prompt, and pages show answers as Markdown: a browser fetches an
+image without a click and so sends out the data in its address. Code is left unchanged, but only where every Markdown
+parser reads it as code; where parsers may differ, the text is treated as prose.
 """
 
 import html
@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable, Iterator
 
 SAFE = frozenset({"http", "https", "mailto", "tel", "ftp", "ftps"})
-"""Schemes of links that are kept; addresses without a scheme are kept too."""
+"""Schemes of links that are allowed; addresses without a scheme are allowed too."""
 
 NOWHERE = "#"
-"""Stands in the place of an address that is not kept."""
+"""Replaces an address that is not allowed."""
 
 LONGEST = 4096
-"""Characters of an address or of code in a line that are held back until their end is seen."""
+"""Limit of buffered characters while the end of an address or of inline code has not arrived."""
 
 _FENCE = re.compile(r"( {0,3})(`{3,}|~{3,})([^\n]*)(\n|\Z)")
 _MAYBE_FENCE = re.compile(r" {0,3}(`{1,2}|~{1,2}|`{3,}[^`\n]*|~{3,}[^\n]*)?\Z")
@@ -24,7 +24,7 @@ _RUN = re.compile(r"`+|~+")
 _PICTURE = re.compile(r"(!+)(?:\[(.)?|\Z)", re.DOTALL)
 _ADDRESS = re.compile(r"\][(:][ \t]*(?:\n[ \t>]*)?")
 _MAYBE_ADDRESS = re.compile(r"\](?:[(:][ \t]*(?:\n[ \t>]*)?)?\Z")
-_PLACE = re.compile(r"<[^<>\n]*>?|[^\s<]\S*|")
+_DESTINATION = re.compile(r"<[^<>\n]*>?|[^\s<]\S*|")
 _AUTOLINK = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,31}):[^\s<>]*>")
 _MAIL = re.compile(r"<[\w.!#$%&'*+/=?^{|}~-]+@[A-Za-z0-9.-]+>", re.ASCII)
 _MAYBE_AUTOLINK = re.compile(r"<[^\s<>]*\Z")
@@ -36,44 +36,44 @@ _UNSEEN = re.compile(r"[\x00-\x20\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202f\u2060
 _SPECIAL = re.compile(r"[\[\]<`]")
 
 Step = tuple[int, str] | None
-"""The end of the next bit and what becomes of it; None when more must be known."""
+"""The end offset of the next part of the text and its replacement; None if more input is needed."""
 
 
 def safe(text: str) -> str:
-    """The text without what loads or runs anything."""
+    """Return the text without anything that loads or runs when it is shown."""
     filtered = SafeMarkdown()
     return filtered.feed(text) + filtered.end()
 
 
 class SafeMarkdown:
-    """`safe` for a text that comes in pieces: however it is split, the pieces given back join to the same text."""
+    """Streaming form of `safe`: the returned pieces join to the same text however the input is split."""
 
     def __init__(self) -> None:
-        self._held = ""
+        self._buffer = ""
         self._fence: re.Match[str] | None = None
-        """The line that began the code we are in."""
+        """The opening line of the current code block; None outside of one."""
         self._blank = self._at_start = True
-        """Of this line: nothing but blanks up to here; nothing at all."""
-        self._sure = True
-        """Whether code can still be told from prose: once readers may differ, nothing is code any more."""
-        self._spans = self._no_html = True
-        """The same for code inside lines, until a blank line begins a new paragraph."""
+        """Whether the current line is blank so far, and whether it is empty so far."""
+        self._trusts_code = True
+        """Whether code is certain to be code; once parsers may differ, the rest of the text is prose."""
+        self._trusts_spans = self._no_html = True
+        """Whether inline code is certain, and whether no HTML block has begun; a blank line resets both to True."""
 
     def feed(self, piece: str) -> str:
-        """What can be told of the text up to here."""
-        text = (self._held + piece).replace("\r\n", "\n")
+        """Take the next piece of input and return the output that is certain so far."""
+        text = (self._buffer + piece).replace("\r\n", "\n")
         if text.endswith("\r"):
-            return self._told(text[:-1].replace("\r", "\n"), "\r")
-        return self._told(text.replace("\r", "\n"), "")
+            return self._filter_text(text[:-1].replace("\r", "\n"), "\r")
+        return self._filter_text(text.replace("\r", "\n"), "")
 
-    def _told(self, text: str, kept: str) -> str:
-        told = "".join(self._parts(text, last=False))
-        self._held += kept
-        return told
+    def _filter_text(self, text: str, carriage_return: str) -> str:
+        output = "".join(self._parts(text, last=False))
+        self._buffer += carriage_return
+        return output
 
     def end(self) -> str:
-        """What was held back, when nothing follows."""
-        return "".join(self._parts(self._held.replace("\r", "\n"), last=True))
+        """Return the output for the rest of the input; nothing may be fed afterwards."""
+        return "".join(self._parts(self._buffer.replace("\r", "\n"), last=True))
 
     def _parts(self, text: str, *, last: bool) -> Iterator[str]:
         at = 0
@@ -82,23 +82,23 @@ class SafeMarkdown:
             if step is None:
                 break
             end, part = step
-            self._note(text[at:end])
+            self._track_line(text[at:end])
             yield part
             at = end
-        self._held = text[at:]
+        self._buffer = text[at:]
 
-    def _note(self, taken: str) -> None:
-        """Where in its line the text now stands."""
-        *before, line = taken.split("\n")
+    def _track_line(self, text: str) -> None:
+        """Update the state of the current line and paragraph after this part of the input."""
+        *before, line = text.split("\n")
         for number, passed in enumerate(before):
             if not passed.strip() and (self._blank or number):
-                self._spans = self._no_html = True
+                self._trusts_spans = self._no_html = True
             self._blank = self._at_start = True
         self._blank = self._blank and not line.strip()
         self._at_start = self._at_start and not line
 
     def _in_fence(self, text: str, at: int, last: bool) -> Step:
-        """Everything stays, a line at a time; what matters is where it ends."""
+        """Return the next line of a code block unchanged, and leave the block where it ends."""
         newline = text.find("\n", at)
         if newline < 0 and not last:
             return None
@@ -108,16 +108,16 @@ class SafeMarkdown:
         indent, marks = len(self._fence[1]), self._fence[2]
         bare = line.strip(" \t\n")
         if len(line) - len(line.lstrip(" ")) < indent and bare:
-            # Inside of a list that is the end of it, elsewhere it is not.
-            self._fence, self._sure = None, False
+            # In a list this ends the code block; elsewhere it does not.
+            self._fence, self._trusts_code = None, False
             return self._in_prose(text, at, last)
         if len(bare) >= len(marks) and set(bare) == {marks[0]}:
             self._fence = None
-            self._sure = self._sure and not line.startswith(("    ", "\t"))
+            self._trusts_code = self._trusts_code and not line.startswith(("    ", "\t"))
         return end, line
 
     def _in_prose(self, text: str, at: int, last: bool) -> Step:
-        if self._at_start and self._sure and self._no_html:
+        if self._at_start and self._trusts_code and self._no_html:
             if not last and _MAYBE_FENCE.match(text, at):
                 return None
             if (fence := _FENCE.match(text, at)) and not (fence[2][0] == "`" and "`" in fence[3]):
@@ -139,56 +139,56 @@ class SafeMarkdown:
         return end, text[at:end]
 
     def _picture(self, text: str, at: int, last: bool) -> Step:
-        """A picture becomes the link it would be without its mark; a mark in front of a citation stays."""
-        found = _PICTURE.match(text, at)
-        if found is None:
+        """Turn an image into a link by removing its `!`; keep a `!` in front of a citation."""
+        match = _PICTURE.match(text, at)
+        if match is None:
             end = at + len(text[at:]) - len(text[at:].lstrip("!"))
             return end, text[at:end]
-        if found[2] is None:
-            return (len(text), found[1] + text[found.end(1) :]) if last else None
-        alone = len(found[1]) == 1 and not (found[2].isdecimal() or found[2] == "^")
-        return found.end(1), "" if alone else f"{found[1]} "
+        if match[2] is None:
+            return (len(text), match[1] + text[match.end(1) :]) if last else None
+        alone = len(match[1]) == 1 and not (match[2].isdecimal() or match[2] == "^")
+        return match.end(1), "" if alone else f"{match[1]} "
 
     def _address(self, text: str, at: int, last: bool) -> Step:
-        """The address of a link, or of the definition of one."""
+        """Replace the address of a link or of a link definition if it is unsafe."""
         if not last and _MAYBE_ADDRESS.match(text, at):
             return None
-        if not (opened := _ADDRESS.match(text, at)):
+        if not (opening := _ADDRESS.match(text, at)):
             return at + 1, "]"
-        found = _PLACE.match(text, opened.end())
-        end = found.end() if found else opened.end()
-        if text.startswith("](", at) and not text.startswith("<", opened.end()):
-            end = _balanced(text, opened.end(), end)
+        destination = _DESTINATION.match(text, opening.end())
+        end = destination.end() if destination else opening.end()
+        if text.startswith("](", at) and not text.startswith("<", opening.end()):
+            end = _balanced(text, opening.end(), end)
         if end == len(text) and not last and end - at < LONGEST:
             return None
-        place = text[opened.end() : end]
-        if unsafe(place) or len(place) >= LONGEST:
-            return end, opened[0] + NOWHERE
-        # What is no link after all is read as prose.
-        return (opened.end(), opened[0]) if _SPECIAL.search(place) else (end, text[at:end])
+        address = text[opening.end() : end]
+        if unsafe(address) or len(address) >= LONGEST:
+            return end, opening[0] + NOWHERE
+        # If this is no link after all, its text is read as prose.
+        return (opening.end(), opening[0]) if _SPECIAL.search(address) else (end, text[at:end])
 
     def _tag(self, text: str, at: int, last: bool) -> Step:
         if not last and len(text) - at < LONGEST and _MAYBE_AUTOLINK.match(text, at):
             return None
         if plain := _PLAIN_TAG.match(text, at):
-            # Alone in a line it may begin a block of HTML, in which nothing is code.
+            # At the start of a line it may begin an HTML block, in which nothing is code.
             self._no_html = self._no_html and not self._blank
             return plain.end(), plain[0]
-        if (linked := _AUTOLINK.match(text, at)) and linked[1].lower() in SAFE:
-            return linked.end(), linked[0]
+        if (autolink := _AUTOLINK.match(text, at)) and autolink[1].lower() in SAFE:
+            return autolink.end(), autolink[0]
         if mail := _MAIL.match(text, at):
             return mail.end(), mail[0]
-        return at + 1, "&lt;" if linked or _TAG.match(text, at) else "<"
+        return at + 1, "&lt;" if autolink or _TAG.match(text, at) else "<"
 
     def _run(self, text: str, at: int, last: bool) -> Step:
-        """Backticks or tildes that begin no fence: code inside of the line, where that is certain."""
+        """Return inline code unchanged where it is certain; else the run of backticks or tildes as prose."""
         run = _RUN.match(text, at)
         assert run
         if run.end() == len(text) and not last:
             return None
         if len(run[0]) > 2:
-            self._sure = False
-        if run[0][0] == "~" or not (self._sure and self._spans and self._no_html):
+            self._trusts_code = False
+        if run[0][0] == "~" or not (self._trusts_code and self._trusts_spans and self._no_html):
             return run.end(), run[0]
         newline = text.find("\n", at)
         limit = len(text) if newline < 0 else newline
@@ -197,18 +197,18 @@ class SafeMarkdown:
                 continue
             if closing.end() == len(text) and not last:
                 return None
-            if "|" not in text[run.end() : closing.start()]:  # the cells of a table would be read apart
+            if "|" not in text[run.end() : closing.start()]:  # a table would split it into cells
                 return closing.end(), text[at : closing.end()]
             break
         else:
             if newline < 0 and not last and len(text) - at < LONGEST:
                 return None
-        self._spans = False
+        self._trusts_spans = False
         return run.end(), run[0]
 
 
 def _balanced(text: str, start: int, end: int) -> int:
-    """Where an address in parentheses ends: at a blank, or at the one that closes none of its own."""
+    """Return the end of an address in parentheses: its first unmatched `)`, or `end` without one."""
     depth = 0
     for place in range(start, end):
         if text[place] == "(" and text[place - 1] != "\\":
@@ -221,7 +221,7 @@ def _balanced(text: str, start: int, end: int) -> int:
 
 
 def unsafe(address: str) -> bool:
-    """Whether an address has a scheme that is not kept, however it is written."""
+    """Return whether an address has a scheme that is not allowed, even if the scheme is obfuscated."""
     plain = _UNSEEN.sub("", html.unescape(_ESCAPED.sub(r"\1", address.strip("<>"))))
     scheme, colon, _ = plain.partition(":")
     return bool(colon) and not re.search(r"[/?#]", scheme) and scheme.lower() not in SAFE

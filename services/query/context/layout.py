@@ -1,4 +1,4 @@
-"""What a language model gets to read: fenced JSON lines under four titles, as LightRAG's clients know them."""
+"""Layout of a context: fenced JSON lines under four titles, in LightRAG's format."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -9,28 +9,28 @@ from services.query.passage import Passage
 
 
 def _line(**fields: Any) -> str:
-    # JSON leaves these two line breaks as they are.
+    # JSON does not escape these two line separators.
     line = json.dumps({name: value for name, value in fields.items() if value}, ensure_ascii=False)
     return line.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def entity_line(entity: Entity) -> str:
-    """One entity as it stands in the context."""
+    """Return the JSON line of an entity in the context."""
     return _line(entity=entity.name, type=entity.type, description=entity.description)
 
 
 def relation_line(relation: Relation) -> str:
-    """One relation as it stands in the context."""
+    """Return the JSON line of a relation in the context."""
     return _line(entity1=relation.source, entity2=relation.target, description=relation.description)
 
 
 def count_context_tokens(entities: Sequence[Entity], relations: Sequence[Relation], count: Callable[[str], int]) -> int:
-    """Of the lines of these entities and relations."""
+    """Return the number of tokens in the lines of these entities and relations."""
     return sum(map(count, [*map(entity_line, entities), *map(relation_line, relations)]))
 
 
 def passage_line(reference: str, passage: Passage) -> str:
-    """One passage as it stands in the context."""
+    """Return the JSON line of a passage in the context."""
     headings = " → ".join(passage.headings)
     return _line(reference_id=reference, content=passage.content, content_headings=headings)
 
@@ -41,7 +41,7 @@ def build_context(
     passages: Sequence[tuple[str, Passage]],
     references: Mapping[str, str],
 ) -> str:
-    """The whole context. The two graph blocks are left out where there is no graph data."""
+    """Return the whole context, without the two graph blocks if there is no graph data."""
     blocks: list[tuple[str, Sequence[str]]] = []
     if entities or relations:
         blocks += [

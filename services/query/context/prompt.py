@@ -1,4 +1,4 @@
-"""What the answering and the keyword-finding model are told, in our own words."""
+"""The prompts for answers and for keywords."""
 
 import json
 import re
@@ -50,7 +50,7 @@ _FENCE = re.compile(r"^```[a-z]*\s*|\s*```$", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Prompt:
-    """What the answering model gets to read."""
+    """The messages for the answering model."""
 
     system: str
     query: str
@@ -58,12 +58,12 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """For people who want to see it."""
+        """The prompt as one text, for display."""
         return "\n\n".join([*([self.system] if self.system else []), f"---User Query---\n{self.query}"])
 
 
 def answer_prompt(question: Question, context: str) -> Prompt:
-    """What an answer is asked for with. In mode `bypass` the model is asked the bare question."""
+    """Return the prompt for an answer. In mode `bypass` it is the bare question."""
     instructions = question.user_prompt
     if question.mode == "bypass":
         return Prompt(instructions, question.query, question.history)
@@ -77,24 +77,24 @@ def answer_prompt(question: Question, context: str) -> Prompt:
 
 
 def keywords_prompt(question: str, language: str = "English") -> str:
-    """The user message that asks for keywords."""
+    """Return the user message that asks for keywords."""
     return _KEYWORDS.format(question=question, language=language)
 
 
 def parse_keywords(answer: str) -> Keywords:
-    """The keywords of the model's answer; none for what cannot be read."""
+    """Return the keywords in the model's answer; none if it has no valid JSON object."""
     text = _FENCE.sub("", without_thinking(answer).strip())
     try:
-        found: Any = json.loads(text[text.index("{") : text.rindex("}") + 1])
+        value: Any = json.loads(text[text.index("{") : text.rindex("}") + 1])
     except ValueError:
         return Keywords()
-    return Keywords(_words(found, "high_level_keywords"), _words(found, "low_level_keywords"))
+    return Keywords(_words(value, "high_level_keywords"), _words(value, "low_level_keywords"))
 
 
-def _words(found: Any, name: str) -> tuple[str, ...]:
-    if not isinstance(found, dict):
+def _words(value: Any, name: str) -> tuple[str, ...]:
+    if not isinstance(value, dict):
         return ()
-    words = cast("dict[str, Any]", found).get(name)
+    words = cast("dict[str, Any]", value).get(name)
     if not isinstance(words, list):
         return ()
     words = cast("list[Any]", words)

@@ -1,4 +1,4 @@
-"""The numbers by which answers cite files."""
+"""Assigns the reference ids by which answers cite files."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from contracts.ids import UNKNOWN_SOURCE
 
 
 def assign_reference_ids(file_paths: Sequence[str]) -> dict[str, str]:
-    """File path to reference id, "1" first: the file of most chunks first, then the one that came first."""
+    """Map file paths to reference ids from "1": files with most chunks first, ties in the given order."""
     counts = Counter(path for path in file_paths if path and path != UNKNOWN_SOURCE)
     ordered = sorted(counts, key=lambda path: -counts[path])
     return {path: str(number) for number, path in enumerate(ordered, 1)}

@@ -17,7 +17,7 @@ LONGEST = 400
 
 @dataclass(frozen=True)
 class Candidate:
-    """A sentence and where it stands: the rank of its passage, its place in it, the reference to cite."""
+    """A sentence with the rank of its passage, its place in the passage and the reference id to cite."""
 
     text: str
     passage: int
@@ -26,38 +26,38 @@ class Candidate:
 
 
 def terms(text: str) -> set[str]:
-    """The words that carry meaning, in lower case and without plural endings; Han characters one by one."""
-    found: set[str] = set()
+    """Return the words except stopwords, in lower case and without plural endings; Han characters one by one."""
+    result: set[str] = set()
     for word in _WORD.findall(text.lower()):
         if _HAN.search(word):
-            found.update(word)
+            result.update(word)
         elif word not in STOP:
-            found.add(word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word)
-    return found
+            result.add(word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word)
+    return result
 
 
 def lexical_scores(question: str, sentences: Sequence[Candidate]) -> list[float]:
-    """How much of the question's meaning each sentence names, rare words counting more: between 0 and 1."""
-    asked = terms(question)
-    named = [terms(sentence.text) for sentence in sentences]
-    frequency = Counter(term for one in named for term in one & asked)
-    weight = {term: math.log(1 + len(sentences) / (1 + frequency[term])) for term in asked}
+    """Return the share of the question's terms in each sentence, 0 to 1; rare terms have a greater weight."""
+    question_terms = terms(question)
+    sentence_terms = [terms(sentence.text) for sentence in sentences]
+    frequency = Counter(term for one in sentence_terms for term in one & question_terms)
+    weight = {term: math.log(1 + len(sentences) / (1 + frequency[term])) for term in question_terms}
     total = sum(weight.values()) or 1.0
-    return [sum(weight[term] for term in one & asked) / total for one in named]
+    return [sum(weight[term] for term in one & question_terms) / total for one in sentence_terms]
 
 
 def best(sentences: Sequence[Candidate], scores: Sequence[float], count: int) -> list[Candidate]:
-    """The `count` best sentences, no two alike, the best first; of equal ones those of the better passage."""
-    chosen: dict[str, Candidate] = {}
+    """Return the `count` best different sentences, the best first; ties go to the better passage."""
+    by_text: dict[str, Candidate] = {}
     for _, sentence in sorted(zip(scores, sentences, strict=True), key=lambda p: (-p[0], p[1].passage, p[1].place)):
-        chosen.setdefault(" ".join(sentence.text.lower().split()), sentence)
-        if len(chosen) == count:
+        by_text.setdefault(" ".join(sentence.text.lower().split()), sentence)
+        if len(by_text) == count:
             break
-    return list(chosen.values())
+    return list(by_text.values())
 
 
 def compose(sentences: Sequence[Candidate]) -> str:
-    """The sentences as text, each run from one file followed by its reference."""
+    """Return the sentences as text, with its reference after each run of sentences from one file."""
     parts: list[str] = []
     for index, sentence in enumerate(sentences):
         following = sentences[index + 1].reference if index + 1 < len(sentences) else None

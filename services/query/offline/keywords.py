@@ -1,4 +1,4 @@
-"""What a question is about, without a language model: low-level keywords name things, high-level ones themes."""
+"""Keywords of a question without a language model: low-level ones are names and words, high-level ones themes."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from runtime.text.names import Name, names
 from runtime.text.terms import Word, is_content, without_addresses, words
 
 MOST = 12
-"""Keywords of each level."""
+"""Most keywords of each level."""
 
 _LONGEST_THEME = 200
 _LONGEST = 4_000
@@ -24,19 +24,19 @@ def keywords(question: str) -> tuple[list[str], list[str]]:
     theme = " ".join(question.split())[:_LONGEST_THEME].strip()
     if not theme:
         return [], []
-    found = names(question)
+    question_names = names(question)
     masked = without_addresses(question)
-    content = [word for word in words(masked) if _is_free(word, found)]
-    han = [run.text for run in runs(masked) if not any(_within(run.start, name) for name in found)]
-    low = [*(name.text for name in found), *han, *(word.lower for word in content)]
+    content = [word for word in words(masked) if _is_free(word, question_names)]
+    han = [run.text for run in runs(masked) if not any(_within(run.start, name) for name in question_names)]
+    low = [*(name.text for name in question_names), *han, *(word.lower for word in content)]
     phrases = [phrase for phrase in _phrases(masked, content) if " " in phrase]
     return _distinct(phrases) or [theme.rstrip("?？!！。. ") or theme], _distinct(low)
 
 
-def _is_free(word: Word, found: list[Name]) -> bool:
+def _is_free(word: Word, question_names: list[Name]) -> bool:
     if not is_content(word) or word.lower in _ASKING:
         return False
-    return not any(_within(word.start, name) for name in found)
+    return not any(_within(word.start, name) for name in question_names)
 
 
 def _within(offset: int, name: Name) -> bool:
@@ -44,7 +44,7 @@ def _within(offset: int, name: Name) -> bool:
 
 
 def _phrases(text: str, content: list[Word]) -> Iterator[str]:
-    """Content words that stand side by side, joined."""
+    """Yield runs of adjacent content words, joined by blanks."""
     phrase: list[Word] = []
     for word in content:
         if phrase and text[phrase[-1].end : word.start].strip(" "):
@@ -55,5 +55,5 @@ def _phrases(text: str, content: list[Word]) -> Iterator[str]:
         yield " ".join(part.lower for part in phrase)
 
 
-def _distinct(found: list[str]) -> list[str]:
-    return list({keyword.casefold(): keyword for keyword in reversed(found)}.values())[::-1][:MOST]
+def _distinct(texts: list[str]) -> list[str]:
+    return list({keyword.casefold(): keyword for keyword in reversed(texts)}.values())[::-1][:MOST]

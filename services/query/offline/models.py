@@ -18,21 +18,22 @@ NOTHING_TO_QUOTE = "No sentence of what was found can be quoted; only_need_conte
 
 
 SENTENCES = 5
+"""Sentences of an answer."""
 
 
 BEST_PASSAGE = 0.3
-"""What a sentence of the best passage has ahead of others, measured by `benchmarks/answers.py`; of the second, half."""
+"""Bonus for sentences of the first passage; the second gets half, the third a third (see `benchmarks/answers.py`)."""
 
 
 CANDIDATES = 32
-"""Sentences whose meaning is compared with the question's; each costs a few milliseconds."""
+"""Most sentences that are embedded for one answer; each takes a few milliseconds."""
 
 
 class OfflineKeywordExtractor:
-    """Names and content words of the question."""
+    """Extracts names and content words of the question."""
 
     async def extract(self, workspace: str, question: str) -> Keywords:
-        """Computed at once."""
+        """Return the keywords; no model is called."""
         return offline_keywords(question)
 
 
@@ -51,7 +52,7 @@ class Embeds(Protocol):
 
 
 class ExtractiveAnswerGenerator:
-    """Quotes the sentences that fit best, the best first: half by the question's words they name, half by meaning."""
+    """Quotes the best sentences; the score is the share of the question's words plus the similarity of embeddings."""
 
     uses_model = False
 
@@ -59,10 +60,10 @@ class ExtractiveAnswerGenerator:
         self._embedder = embedder
 
     def stream(self, prompt: Prompt) -> None:
-        """Quotations come at once."""
+        """Return None: quotations are not streamed."""
 
     async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> str:
-        """Compares at most `CANDIDATES` sentences with the question."""
+        """Return the best `SENTENCES` sentences; at most `CANDIDATES` are embedded."""
         candidates = [
             Candidate(sentence, rank, place, reference)
             for rank, (reference, passage) in enumerate(passages)
@@ -74,8 +75,10 @@ class ExtractiveAnswerGenerator:
         if not order:
             return f"{NOTHING_TO_QUOTE}\n\n{NO_MODEL}"
         shortlist = [candidates[i] for i in order]
-        asked, *said = await self._embedder.embed([prompt.query, *(candidate.text for candidate in shortlist)])
-        meaning = [sum(a * b for a, b in zip(asked, vector, strict=True)) for vector in said]
+        question_vector, *sentence_vectors = await self._embedder.embed(
+            [prompt.query, *(candidate.text for candidate in shortlist)]
+        )
+        meaning = [sum(a * b for a, b in zip(question_vector, vector, strict=True)) for vector in sentence_vectors]
         scores = [
             lexical[i] + similar + BEST_PASSAGE / (1 + candidates[i].passage)
             for i, similar in zip(order, meaning, strict=True)

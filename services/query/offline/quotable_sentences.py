@@ -1,4 +1,4 @@
-"""What of a passage can stand in an answer: its sentences, and the rows of its tables with the names of the columns."""
+"""Quotable parts of a passage: its sentences, and the rows of its tables with the names of the columns."""
 
 import re
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ _BAR = re.compile(r"(?<!\\)\|")
 
 
 def quotable(text: str) -> Iterator[str]:
-    """The sentences in order, without headings and code. A row of a table reads `Ship: Grey Gull; Sailor: Ruth Thorn`.
+    """Yield the sentences in order, without headings and code. A table row reads `Ship: Grey Gull; Sailor: Ruth Thorn`.
 
-    A row whose header the passage does not have is left out: nobody could tell what its cells mean.
+    A row without its header in the passage is left out, because the meaning of its cells is unknown.
     """
     header: list[str] = []
     row = -1

@@ -1,4 +1,4 @@
-"""Which passages behind entities and relations are read. LightRAG's two methods, over plain data."""
+"""Selects the chunks of entities and relations that are read: LightRAG's methods VECTOR and WEIGHT."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,21 +8,21 @@ from contracts.graph import Entity, Relation
 
 
 def chunks_of(objects: Sequence[Entity | Relation], taken: Iterable[str] = ()) -> list[list[str]]:
-    """For each object its chunks: those that many objects name first, each chunk only with the first object."""
+    """Return the chunks of each object, those of most objects first; no chunk twice, none of `taken`, no empty list."""
     counts = Counter(chain.from_iterable(item.source_ids for item in objects))
     used = set(taken)
     lists: list[list[str]] = []
     for item in objects:
-        own = [chunk for chunk in item.source_ids if chunk not in used]
-        used.update(own)
-        lists.append(sorted(own, key=counts.__getitem__, reverse=True))
-    return [own for own in lists if own]
+        unused = [chunk for chunk in item.source_ids if chunk not in used]
+        used.update(unused)
+        lists.append(sorted(unused, key=counts.__getitem__, reverse=True))
+    return [unused for unused in lists if unused]
 
 
 def by_weight(lists: Sequence[Sequence[str]], most: int) -> list[str]:
-    """Linear gradient weighted polling: the first list may give `most` chunks, the last one 1, in between a line.
+    """Return chunks by weighted polling: quotas fall linearly from `most` for the first list to 1 for the last.
 
-    What a list cannot fill goes to the first lists that have chunks left.
+    Quota that a list cannot use goes to the first lists that have chunks left.
     """
     if not lists or most <= 0:
         return []
@@ -38,23 +38,23 @@ def by_weight(lists: Sequence[Sequence[str]], most: int) -> list[str]:
 
 
 def select_chunks(lists: Sequence[Sequence[str]], scores: Mapping[str, float], most: int) -> list[str]:
-    """The chunks of these lists to read: by likeness where there are scores, else by weight."""
-    ours = {chunk: scores[chunk] for chunks in lists for chunk in chunks if chunk in scores}
-    return by_similarity(ours, quota(len(lists), most)) if ours else by_weight(lists, most)
+    """Return the chunks of these lists to read: by similarity if any has a score, else by weighted polling."""
+    candidates = {chunk: scores[chunk] for chunks in lists for chunk in chunks if chunk in scores}
+    return by_similarity(candidates, quota(len(lists), most)) if candidates else by_weight(lists, most)
 
 
 def quota(objects: int, most: int) -> int:
-    """How many chunks the method VECTOR takes of so many objects."""
+    """Return how many chunks the method VECTOR takes for this number of objects: half of `most` for each."""
     return int(most * objects / 2)
 
 
 def by_similarity(scores: Mapping[str, float], most: int) -> list[str]:
-    """The chunks most like the question, best first, equal ones as they come."""
+    """Return at most `most` chunks by descending similarity; ties keep their order."""
     return sorted(scores, key=lambda chunk: -scores[chunk])[:most]
 
 
 def round_robin(lists: Sequence[Sequence[str]], most: int) -> list[str]:
-    """At most `most` chunks, the first of each list, the second of each, and so on: no hub crowds out the others."""
+    """Return at most `most` chunks: the first of each list, then the second of each, and so on."""
     picked: list[str] = []
     for depth in range(max(map(len, lists), default=0)):
         picked += [chunks[depth] for chunks in lists if depth < len(chunks)]

@@ -1,4 +1,4 @@
-"""Everything that retrieval needs, in one bundle that the wiring fills."""
+"""The dependencies of retrieval; `wiring.py` fills them in."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -57,13 +57,13 @@ class VectorSearches(Protocol):
 
 
 class ProgressCallback(Protocol):
-    """Is told of each step when it begins."""
+    """Called with each step when it begins."""
 
     def __call__(self, step: ProgressStep, /) -> None: ...
 
 
 def ignore_progress(_: ProgressStep) -> None:
-    """Nobody wants to know."""
+    """Do nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class RetrievalDependencies:
 
     graph: Graph
     graph_reader: GraphReader
-    """The graph for questions."""
+    """The graph as questions read it, possibly cached."""
     vectors: Vectors
     similarities: ChunkSimilarities
     cache_invalidation: CacheInvalidation
@@ -82,7 +82,7 @@ class RetrievalDependencies:
     keyword_extractor: KeywordExtractor
     embed: EmbedTexts
     embed_words: EmbedTexts
-    """For single words of passages: the same come again and again, so they may be remembered."""
+    """Embeds single words of passages; it may cache them, because the same words are frequent."""
     count_tokens: TokenCounter
     entity_names: EntityNames
     reranker: PassageReranker | None = None
@@ -97,7 +97,7 @@ class RetrievalDependencies:
 
     @asynccontextmanager
     async def for_generation(self, generation: int) -> AsyncGenerator[Self]:
-        """The same, with the parts that search this generation of vectors. Raises ModelChanged, Unavailable."""
+        """Yield a copy that searches this generation of vectors. Raises ModelChanged, Unavailable."""
         if self.vector_searches is None:
             yield self
             return

@@ -1,7 +1,7 @@
-"""Which entities a question, or a passage, names: longest match first, then likeness of spelling for what is left.
+"""Links a question or a passage to the entities it names: longest match first, then by surname and by spelling.
 
-Texts are compared word by word in a normal form (case, accents and punctuation folded; each Han, kana or Hangul
-syllable block a word of its own, so that names are found where no blanks stand).
+Texts are compared word by word in a normal form: without case, accents and punctuation. Each Han character, kana or
+Hangul syllable counts as one word, so that names are found in scripts that put no blanks between words.
 """
 
 import re
@@ -19,18 +19,19 @@ from runtime.text.scripts import HAN_AND_KANA, HANGUL
 LinkMethod = Literal["name", "surname", "spelling"]
 
 MAX_NAME_WORDS = 12
-"""Words of a name that is linked."""
+"""Longest name, in words, that is indexed."""
 MAX_ENTITIES_PER_NAME = 3
-"""Entities that one form may mean: more say nothing."""
+"""A form that names more entities than this is too ambiguous and gets no link."""
 MAX_TEXT = 8000
-"""Characters of a text that are read."""
+"""Only so many characters from the start of a text are read."""
 MIN_MISSPELT_LETTERS = 5
-"""Letters."""
+"""Shortest form that is corrected, in characters; also the characters per allowed typing error."""
 MAX_MISSPELT_WORDS = 5
-"""Words."""
+"""Longest span of a question, in words, that is corrected."""
 LIKE_ENOUGH = 0.3
-"""Dice's coefficient of letter trigrams from which spellings are compared letter by letter."""
+"""Lowest Dice coefficient of letter trigrams, 0 to 1, at which two spellings are compared letter by letter."""
 COMPARED = 20
+"""Largest number of names that one form is compared with letter by letter."""
 
 _BY_CHARACTER = HAN_AND_KANA + HANGUL
 """Scripts of which each character is compared as a word."""
@@ -51,28 +52,28 @@ STOPWORDS = frozenset(
     con para
     """.split()  # noqa: SIM905 (a list of literals reads worse)
 )
-"""Words that are never a name by themselves, nor say what is asked."""
+"""Words that are never a name by themselves and that tell nothing about the topic of a question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word in its normal form; `start` and `end` say where it stands."""
+    """A word in its normal form; `start` and `end` are its character offsets in the text."""
 
     form: str
     start: int
     end: int
     is_capitalised: bool
-    """Written with a capital, or in a script that has none."""
+    """True if it starts with a capital letter or belongs to a script without letter case."""
 
     @property
     def is_stopword(self) -> bool:
-        """Whether it says nothing by itself."""
+        """True for a stopword and for a single ASCII letter or digit."""
         return self.form in STOPWORDS or (len(self.form) == 1 and self.form.isascii())
 
 
 @dataclass(frozen=True)
 class Link:
-    """What the text says there, and the entities that may be meant."""
+    """A span of the text with the names of the entities that it may mean, and how they were found."""
 
     text: str
     start: int
@@ -82,19 +83,19 @@ class Link:
 
 
 def words(text: str) -> list[Word]:
-    """The words of a text, at most the first `LONGEST_TEXT` characters. A possessive s is no word."""
-    found: list[Word] = []
+    """Return the words in the first `MAX_TEXT` characters of a text, without the s of a possessive."""
+    result: list[Word] = []
     for match in _WORD.finditer(text[:MAX_TEXT]):
-        said, start = match[0], match.start()
-        if said in "sS" and start and text[start - 1] in "'’" and found and found[-1].end == start - 1:
+        match_text, start = match[0], match.start()
+        if match_text in "sS" and start and text[start - 1] in "'’" and result and result[-1].end == start - 1:
             continue
-        capital = not said[0].islower()
-        found.append(Word(normalised(said), start, match.end(), capital))
-    return found
+        capital = not match_text[0].islower()
+        result.append(Word(normalised(match_text), start, match.end(), capital))
+    return result
 
 
 def normalised(word: str) -> str:
-    """Without case, accents and widths."""
+    """Return the word without differences of case, accent and character width."""
     if word.isascii():
         return word.lower()
     plain = unicodedata.normalize("NFKD", word).casefold()
@@ -102,12 +103,12 @@ def normalised(word: str) -> str:
 
 
 def normal_form(some: Sequence[Word]) -> str:
-    """The normal form of several words."""
+    """Return the normal form of several words, joined by blanks."""
     return " ".join(word.form for word in some)
 
 
 class NameIndex:
-    """The names of one workspace, by what may be said for them. Built once with `of`, then only read."""
+    """Index of one workspace's entity names by normal form, surname and spelling; `add` fills it."""
 
     def __init__(self) -> None:
         self._names: list[str] = []
@@ -121,7 +122,7 @@ class NameIndex:
         return len(self._names)
 
     def add(self, names: Iterable[tuple[str, str]]) -> None:
-        """Names with their types, each once."""
+        """Add pairs of an entity name and its type; the caller gives each name once."""
         for name, type in names:
             some = words(name)
             if not some or len(some) > MAX_NAME_WORDS:
@@ -145,21 +146,21 @@ class NameIndex:
                 self._trigrams[trigram].append(len(self._forms) - 1)
 
     def max_words(self, first: str) -> int:
-        """Words of the longest name that begins with this one."""
+        """Return how many words the longest name has that begins with the word `first`; 0 without such a name."""
         return self._longest.get(first, 0)
 
     def by_name(self, form: str) -> tuple[str, ...]:
-        """The entities of this name."""
+        """Return the entities with this normal form; none if there are more than `MAX_ENTITIES_PER_NAME`."""
         numbers = self._by_form.get(form, ())
         return tuple(self._names[n] for n in numbers) if len(numbers) <= MAX_ENTITIES_PER_NAME else ()
 
     def by_surname(self, form: str) -> tuple[str, ...]:
-        """The one whose name ends so, where there is only one."""
+        """Return the only entity whose name ends with this word; nothing if there is none or more than one."""
         numbers = self._by_last.get(form, ())
         return (self._names[numbers[0]],) if len(numbers) == 1 else ()
 
     def by_spelling(self, form: str) -> tuple[str, ...]:
-        """The names nearest in spelling, within one slip for each five letters."""
+        """Return the names nearest in spelling, with at most one typing error per `MIN_MISSPELT_LETTERS` characters."""
         if len(form) < MIN_MISSPELT_LETTERS:
             return ()
         own = set(trigrams(form))
@@ -167,61 +168,62 @@ class NameIndex:
         near = [(n, 2 * count / (len(own) + len(self._forms[n]))) for n, count in shared.most_common(200)]
         likely = sorted((pair for pair in near if pair[1] >= LIKE_ENOUGH), key=lambda pair: -pair[1])[:COMPARED]
         most = len(form) // MIN_MISSPELT_LETTERS
-        # Optimal string alignment: two neighbours swapped are one slip, too.
+        # Optimal string alignment also counts two swapped neighbours as one error.
         slips = {n: OSA.distance(form, self._forms[n], score_cutoff=most) for n, _ in likely}
         allowed = {n: s for n, s in slips.items() if s <= min(len(form), len(self._forms[n])) // MIN_MISSPELT_LETTERS}
         if not allowed:
             return ()
         best = min(allowed.values())
-        found = [name for n, s in allowed.items() if s == best for name in self.by_name(self._forms[n])]
-        return tuple(found) if len(found) <= MAX_ENTITIES_PER_NAME else ()
+        names = [name for n, s in allowed.items() if s == best for name in self.by_name(self._forms[n])]
+        return tuple(names) if len(names) <= MAX_ENTITIES_PER_NAME else ()
 
 
 def trigrams(form: str) -> Iterator[str]:
-    """Runs of three letters, the ends marked."""
+    """Return all runs of three characters of the form, with a blank added at both ends."""
     padded = f" {form} "
     return (padded[i : i + 3] for i in range(len(padded) - 2))
 
 
 def link_entities(question: str, index: NameIndex) -> list[Link]:
-    """The links of a question, in order, none over another: names, misspelt names of several words, surnames, and
-    misspelt words, in this order of trust.
+    """Return the links of a question in the order of the text; links never overlap.
+
+    Exact names have priority, then misspelt names of several words, then surnames, then single misspelt words.
     """
-    some = words(question)
-    cased = any(word.is_capitalised and not word.is_stopword for word in some[1:])
-    found = list(_exact_links(question, some, index, cased))
-    found += _spelling_links(question, _runs(some, found), index, cased, shortest=2)
-    for word in _unlinked(some, found):
+    question_words = words(question)
+    cased = any(word.is_capitalised and not word.is_stopword for word in question_words[1:])
+    links = list(_exact_links(question, question_words, index, cased))
+    links += _spelling_links(question, _runs(question_words, links), index, cased, shortest=2)
+    for word in _unlinked(question_words, links):
         if _may_name([word], cased) and (names := index.by_surname(word.form)):
-            found.append(_link(question, [word], names, "surname"))
-    found += _spelling_links(question, _runs(some, found), index, cased, shortest=1)
-    return sorted(found, key=lambda link: link.start)
+            links.append(_link(question, [word], names, "surname"))
+    links += _spelling_links(question, _runs(question_words, links), index, cased, shortest=1)
+    return sorted(links, key=lambda link: link.start)
 
 
-def _exact_links(question: str, some: Sequence[Word], index: NameIndex, cased: bool) -> Iterator[Link]:
-    place = 0
-    while place < len(some):
-        for length in range(min(index.max_words(some[place].form), len(some) - place), 0, -1):
-            part = some[place : place + length]
+def _exact_links(question: str, question_words: Sequence[Word], index: NameIndex, cased: bool) -> Iterator[Link]:
+    position = 0
+    while position < len(question_words):
+        for length in range(min(index.max_words(question_words[position].form), len(question_words) - position), 0, -1):
+            part = question_words[position : position + length]
             names = index.by_name(normal_form(part)) if _may_name(part, cased) else ()
             if names:
                 yield _link(question, part, names, "name")
-                place += length
+                position += length
                 break
         else:
-            place += 1
+            position += 1
 
 
-def _unlinked(some: Sequence[Word], found: Sequence[Link]) -> list[Word]:
-    return [word for word in some if not any(link.start <= word.start < link.end for link in found)]
+def _unlinked(question_words: Sequence[Word], links: Sequence[Link]) -> list[Word]:
+    return [word for word in question_words if not any(link.start <= word.start < link.end for link in links)]
 
 
-def _runs(some: Sequence[Word], found: Sequence[Link]) -> list[list[Word]]:
-    """The words that are not linked, those together that stand together."""
+def _runs(question_words: Sequence[Word], links: Sequence[Link]) -> list[list[Word]]:
+    """Return the unlinked words of the question, grouped into runs of adjacent words."""
     runs: list[list[Word]] = [[]]
-    free = {word.start for word in _unlinked(some, found)}
-    for word in some:
-        if word.start in free:
+    unlinked_starts = {word.start for word in _unlinked(question_words, links)}
+    for word in question_words:
+        if word.start in unlinked_starts:
             runs[-1].append(word)
         elif runs[-1]:
             runs.append([])
@@ -231,34 +233,36 @@ def _runs(some: Sequence[Word], found: Sequence[Link]) -> list[list[Word]]:
 def _spelling_links(
     question: str, runs: Sequence[Sequence[Word]], index: NameIndex, cased: bool, *, shortest: int
 ) -> Iterator[Link]:
-    """The spans that are spelt like a name, the longest first."""
-    taken: set[int] = set()
+    """Yield links for spans that are spelt like a name, the longest spans first."""
+    linked_starts: set[int] = set()
     for length in range(MAX_MISSPELT_WORDS, shortest - 1, -1):
         for part in [run[start : start + length] for run in runs for start in range(len(run) - length + 1)]:
             if part[0].is_stopword or part[-1].is_stopword or not _may_name(part, cased):
                 continue
-            if taken.isdisjoint(word.start for word in part) and (names := index.by_spelling(normal_form(part))):
-                taken |= {word.start for word in part}
+            if linked_starts.isdisjoint(word.start for word in part) and (
+                names := index.by_spelling(normal_form(part))
+            ):
+                linked_starts |= {word.start for word in part}
                 yield _link(question, part, names, "spelling")
 
 
 def _may_name(part: Sequence[Word], cased: bool) -> bool:
-    """In a question that writes names with capitals, what has none is no name."""
+    """Return whether the words may be a name: not if the question capitalises names and none of these words is."""
     return any(not word.is_stopword for word in part) and (not cased or any(word.is_capitalised for word in part))
 
 
-def _link(question: str, part: Sequence[Word], names: tuple[str, ...], by: LinkMethod) -> Link:
+def _link(question: str, part: Sequence[Word], names: tuple[str, ...], method: LinkMethod) -> Link:
     start, end = part[0].start, part[-1].end
-    return Link(question[start:end], start, end, names, by)
+    return Link(question[start:end], start, end, names, method)
 
 
 def unlinked_forms(question: str, found: Sequence[Link], longest: int = 5) -> list[str]:
-    """What else of the question may be a name, as it is written: to be looked up where the index does not know it."""
-    free = _unlinked(words(question), found)
-    said: dict[str, None] = {}
-    for start, word in enumerate(free):
-        for last in free[start : start + longest]:
+    """Return further spans of at most `longest` words that may be names, as written, for a lookup beyond the index."""
+    unlinked = _unlinked(words(question), found)
+    forms: dict[str, None] = {}
+    for start, word in enumerate(unlinked):
+        for last in unlinked[start : start + longest]:
             text = question[word.start : last.end]
             if not word.is_stopword and not last.is_stopword and (word.is_capitalised or last.is_capitalised):
-                said.setdefault(text)
-    return list(said)
+                forms.setdefault(text)
+    return list(forms)

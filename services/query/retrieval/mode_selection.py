@@ -1,4 +1,4 @@
-"""Which mode a question is answered in that leaves the choice to us."""
+"""Chooses the mode of a question whose mode is `auto`."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,9 @@ from services.query.retrieval.multihop.query_terms import QueryTerms
 
 
 def choose_mode(question: str, links: Sequence[Link]) -> Mode:
-    """`walk` where the question names something known and asks more than one thing of it, or names several; else `mix`.
+    """Return `walk` for a question with several links, or with one link and several phrases; else `mix`.
 
-    What is asked is counted by phrases: words that say something and stand together, the names left out.
+    A phrase is a run of adjacent words that are neither stopwords nor part of a link.
     """
     several = len(links) > 1 or QueryTerms.of(question, links).phrase_count > 1
     return "walk" if links and several else "mix"

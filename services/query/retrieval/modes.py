@@ -1,6 +1,6 @@
-"""LightRAG's modes: searches side by side, the graph around what they found, and the passages behind it.
+"""LightRAG's modes: parallel vector searches, the graph around their hits, and the chunks these are based on.
 
-Each store is asked at most once per stage, always in batches. What each stage decides is a pure function of `domain`.
+Each stage reads a store at most once, in batches. The decisions of each stage are pure functions in other modules.
 """
 
 import asyncio
@@ -23,10 +23,10 @@ from services.query.retrieval.token_budget import read_within_budget
 QueryText = Literal["query", "low", "high"]
 
 MAX_RELATIONS = 200
-"""Relations read per entity: a hub costs a bounded read, its heaviest relations first."""
+"""Limit of relations read per entity, those of the greatest weight first."""
 
 MAX_COMPARED = 100
-"""Passages behind entities, and behind relations, whose likeness to the question is looked at; at most so many."""
+"""Limit of chunks of entities, and of chunks of relations, that are compared with the question."""
 
 ENTITIES_BY_NAME = {"local", "hybrid", "mix"}
 RELATIONS_BY_THEME = {"global", "hybrid", "mix"}
@@ -54,7 +54,7 @@ class GraphContext:
     entities: Sequence[Entity] = ()
     relations: Sequence[Relation] = ()
     tokens: int = 0
-    """Tokens of their lines in the context."""
+    """Tokens of the lines of these entities and relations in the context."""
 
 
 async def search_by_mode(
@@ -65,20 +65,26 @@ async def search_by_mode(
     documents: DocumentIds = None,
 ) -> SearchResult:
     """Return entities, relations and chunk ids for one of LightRAG's modes, restricted to `documents` if given."""
-    asked, _ = await asyncio.gather(_embed_texts(question, keywords, deps), _refresh_caches(question, partitions, deps))
-    by_question = asked["query"] if question.mode in PASSAGES_BY_QUESTION else None
+    vectors, _ = await asyncio.gather(
+        _embed_texts(question, keywords, deps), _refresh_caches(question, partitions, deps)
+    )
+    by_question = vectors["query"] if question.mode in PASSAGES_BY_QUESTION else None
     entity_hits, relation_hits, chunk_hits = await asyncio.gather(
-        _search("entities", asked.get("low"), question.top_k, partitions, deps),
-        _search("relations", asked.get("high"), question.top_k, partitions, deps),
+        _search("entities", vectors.get("low"), question.top_k, partitions, deps),
+        _search("relations", vectors.get("high"), question.top_k, partitions, deps),
         _search("chunks", by_question, question.chunk_top_k, partitions, deps, documents),
     )
-    found = await _graph_keys(entity_hits, relation_hits, partitions, deps)
-    kept = await _restrict(await _read_within_budgets(question, found, partitions, deps), documents, partitions, deps)
-    behind = await _related_chunks(kept, asked["query"], partitions, deps)
-    direct = [hit.names[0] for hit in chunk_hits]
-    merged = interleave(direct, *behind, key=lambda id: id)
+    keys = await _graph_keys(entity_hits, relation_hits, partitions, deps)
+    context = await _restrict(await _read_within_budgets(question, keys, partitions, deps), documents, partitions, deps)
+    related = await _related_chunks(context, vectors["query"], partitions, deps)
+    direct_hits = [hit.names[0] for hit in chunk_hits]
+    merged = interleave(direct_hits, *related, key=lambda id: id)
     return SearchResult(
-        kept.entities, kept.relations, merged, kept.tokens, _processing_info(question, found, kept, direct, merged)
+        context.entities,
+        context.relations,
+        merged,
+        context.tokens,
+        _processing_info(question, keys, context, direct_hits, merged),
     )
 
 
@@ -121,28 +127,30 @@ async def _graph_keys(
     """Return names and pairs: hits interleaved with the relations of entity hits and the ends of relation hits."""
     names = [hit.names[0] for hit in entities]
     pairs = [(hit.names[0], hit.names[1]) for hit in relations]
-    ties = await deps.graph_reader.relation_summaries(partitions.graph, names, limit=MAX_RELATIONS) if names else {}
-    at_entities = rank_relations(tie for some in ties.values() for tie in some)
+    summaries = (
+        await deps.graph_reader.relation_summaries(partitions.graph, names, limit=MAX_RELATIONS) if names else {}
+    )
+    at_entities = rank_relations(summary for some in summaries.values() for summary in some)
     return GraphKeys(
         interleave(names, [name for ends in pairs for name in ends], key=lambda name: name),
-        interleave([tie.key for tie in at_entities], pairs, key=lambda ends: ends),
+        interleave([summary.key for summary in at_entities], pairs, key=lambda ends: ends),
     )
 
 
 async def _read_within_budgets(
-    question: Question, found: GraphKeys, partitions: Partitions, deps: RetrievalDependencies
+    question: Question, keys: GraphKeys, partitions: Partitions, deps: RetrievalDependencies
 ) -> GraphContext:
-    """What the budgets hold of them, read from the graph."""
+    """Read these entities and relations from the graph, as many as fit the token budgets."""
     read_entities, read_relations = deps.graph_reader.entities, deps.graph_reader.relations
     (entities, of_entities), (relations, of_relations) = await asyncio.gather(
         read_within_budget(
-            found.names,
+            keys.names,
             lambda names: read_entities(partitions.graph, names),
             question.max_entity_tokens,
             lambda entity: deps.count_tokens(entity_line(entity)),
         ),
         read_within_budget(
-            found.pairs,
+            keys.pairs,
             lambda pairs: read_relations(partitions.graph, pairs),
             question.max_relation_tokens,
             lambda relation: deps.count_tokens(relation_line(relation)),
@@ -152,40 +160,40 @@ async def _read_within_budgets(
 
 
 async def _restrict(
-    kept: GraphContext, documents: DocumentIds, partitions: Partitions, deps: RetrievalDependencies
+    context: GraphContext, documents: DocumentIds, partitions: Partitions, deps: RetrievalDependencies
 ) -> GraphContext:
-    """Of them what these documents say."""
+    """Return the entities and relations as these documents alone describe them; unchanged for None."""
     if documents is None:
-        return kept
-    entities = await restrict_to_documents(kept.entities, documents, partitions, deps)
-    relations = await restrict_to_documents(kept.relations, documents, partitions, deps)
+        return context
+    entities = await restrict_to_documents(context.entities, documents, partitions, deps)
+    relations = await restrict_to_documents(context.relations, documents, partitions, deps)
     return GraphContext(entities, relations, count_context_tokens(entities, relations, deps.count_tokens))
 
 
 async def _related_chunks(
-    kept: GraphContext, asked: Vector, partitions: Partitions, deps: RetrievalDependencies
+    context: GraphContext, question_vector: Vector, partitions: Partitions, deps: RetrievalDependencies
 ) -> tuple[list[str], list[str]]:
-    """Passages of the entities, and of the relations without those, by likeness; by weight where a vector lacks."""
-    of_entities, of_relations = chunks_of(kept.entities), chunks_of(kept.relations)
+    """Select chunks of the entities and then of the relations: by similarity, or by weight if a vector is missing."""
+    of_entities, of_relations = chunks_of(context.entities), chunks_of(context.relations)
     scores: Mapping[str, float] = {}
     if deps.chunk_pick_method == "VECTOR":
         candidates = {*round_robin(of_entities, MAX_COMPARED), *round_robin(of_relations, MAX_COMPARED)}
-        found = await deps.similarities.similarities(partitions.vectors, candidates, asked)
-        scores = found if len(found) == len(candidates) else {}
+        similarities = await deps.similarities.similarities(partitions.vectors, candidates, question_vector)
+        scores = similarities if len(similarities) == len(candidates) else {}
     by_entities = select_chunks(of_entities, scores, deps.related_chunks)
-    left = chunks_of(kept.relations, taken=by_entities)
-    return by_entities, select_chunks(left, scores, deps.related_chunks)
+    further = chunks_of(context.relations, taken=by_entities)
+    return by_entities, select_chunks(further, scores, deps.related_chunks)
 
 
 def _processing_info(
-    question: Question, found: GraphKeys, kept: GraphContext, direct: Sequence[str], merged: Sequence[str]
+    question: Question, keys: GraphKeys, context: GraphContext, direct_hits: Sequence[str], merged: Sequence[str]
 ) -> dict[str, Any]:
     if question.mode == "naive":
-        return {"total_chunks_found": len(direct)}
+        return {"total_chunks_found": len(direct_hits)}
     return {
-        "total_entities_found": len(found.names),
-        "total_relations_found": len(found.pairs),
-        "entities_after_truncation": len(kept.entities),
-        "relations_after_truncation": len(kept.relations),
+        "total_entities_found": len(keys.names),
+        "total_relations_found": len(keys.pairs),
+        "entities_after_truncation": len(context.entities),
+        "relations_after_truncation": len(context.relations),
         "merged_chunks_count": len(merged),
     }

@@ -1,4 +1,4 @@
-"""What the query service needs of the outside, beside graph and vectors."""
+"""Ports of retrieval, beside the graph and vector stores."""
 
 from collections.abc import Collection, Sequence
 from typing import Protocol
@@ -53,7 +53,7 @@ class GraphReader(Protocol):
 
 
 class ProvenanceReader(Protocol):
-    """What single chunks say of an entity or relation; see `services.query.adapters.provenance`."""
+    """Reads the contributions of single chunks to an entity or relation; see `services.query.adapters.provenance`."""
 
     async def of(
         self,
@@ -64,15 +64,15 @@ class ProvenanceReader(Protocol):
         limit: int = 100,
         among: Collection[str] | None = None,
     ) -> list[Provenance]:
-        """Up to `limit` supports, in these documents only where `among` names some."""
+        """Return up to `limit` contributions after the key `after`, only those of the documents `among` if given."""
         ...
 
 
 class EntityNames(Protocol):
-    """The names of every entity of a workspace, to be found in texts."""
+    """Indexes of all entity names of each workspace, for linking texts."""
 
     async def of(self, partitions: Partitions) -> NameIndex:
-        """Those of this workspace and no other. Empty where there are more than are kept. Raises `Unavailable`."""
+        """Return the index of this workspace; empty if the workspace has too many names. Raises `Unavailable`."""
         ...
 
 
@@ -90,5 +90,5 @@ class PassageReranker(Protocol):
     async def rerank(
         self, question: str, passages: Sequence[Passage], top_n: int
     ) -> Sequence[tuple[Passage, float | None]]:
-        """At most `top_n` with scores, the best first. On a failure all of them in their order, without scores."""
+        """Return at most `top_n` with scores, the best first; after a failure all in their order, without scores."""
         ...

@@ -11,7 +11,7 @@ from runtime.stores.graph.port import Neighbourhood
 T = TypeVar("T", Entity, Relation)
 
 MAX_DESCRIPTION = 6000
-"""Characters of a description."""
+"""Longest description, in characters."""
 
 
 def restricted(thing: T, supports: Sequence[Provenance]) -> T | None:
@@ -24,7 +24,7 @@ def restricted(thing: T, supports: Sequence[Provenance]) -> T | None:
         return None
     chunks = tuple(dict.fromkeys(support.chunk_id for support in ordered))
     paths = dict.fromkeys(support.file_path for support in ordered if support.file_path != UNKNOWN_SOURCE)
-    said = replace(
+    result = replace(
         thing,
         description=SEPARATOR.join(dict.fromkeys(support.description for support in ordered))[:MAX_DESCRIPTION],
         source_ids=chunks,
@@ -32,7 +32,7 @@ def restricted(thing: T, supports: Sequence[Provenance]) -> T | None:
         support=len(chunks),
         created_at=ordered[0].added_at // 1_000_000,
     )
-    return replace(said, keywords=(), weight=float(len(chunks))) if isinstance(said, Relation) else said
+    return replace(result, keywords=(), weight=float(len(chunks))) if isinstance(result, Relation) else result
 
 
 def restrict_neighbourhood(
@@ -40,20 +40,20 @@ def restrict_neighbourhood(
 ) -> Neighbourhood:
     """Return the nodes and relations that have chunks of these documents; `more` has further chunks of some nodes.
 
-    How many relations there are altogether is left out, for the others count in it.
+    The total number of relations of each node is 0, because it would count those of other documents.
     """
 
-    def ours(chunks: Iterable[str]) -> tuple[str, ...]:
+    def chunks_in_scope(chunks: Iterable[str]) -> tuple[str, ...]:
         return tuple(chunk for chunk in chunks if (place := chunk_place(chunk)) and place[0] in documents)
 
     nodes = {
         name: replace(node, source_ids=chunks, file_paths=(), support=len(chunks))
         for name, node in around.nodes.items()
-        if (chunks := ours(dict.fromkeys([*node.source_ids, *more.get(name, ())])))
+        if (chunks := chunks_in_scope(dict.fromkeys([*node.source_ids, *more.get(name, ())])))
     }
-    ties = [
-        replace(tie, source_ids=chunks, keywords=(), weight=float(len(chunks)))
-        for tie in around.relation_summaries
-        if tie.source in nodes and tie.target in nodes and (chunks := ours(tie.source_ids))
+    summaries = [
+        replace(summary, source_ids=chunks, keywords=(), weight=float(len(chunks)))
+        for summary in around.relation_summaries
+        if summary.source in nodes and summary.target in nodes and (chunks := chunks_in_scope(summary.source_ids))
     ]
-    return Neighbourhood(nodes, ties, dict.fromkeys(nodes, 0))
+    return Neighbourhood(nodes, summaries, dict.fromkeys(nodes, 0))

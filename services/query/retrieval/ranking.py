@@ -1,6 +1,6 @@
-"""The steps between what the stores found and what a context may hold. Pure functions over plain data.
+"""Interleaving of result lists and ranking of relations, as pure functions over plain data.
 
-The rules are LightRAG's (ranking by degree and weight, round robin, whole-item token budgets).
+The rules are LightRAG's: round robin between lists, and ranking by degree and weight.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def interleave(*lists: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
-    """First of each list, second of each, and so on; of equal keys the first stays."""
+    """Return the first item of each list, then the second of each, and so on; of equal keys only the first stays."""
     seen: dict[Hashable, T] = {}
     for row in zip_longest(*lists):
         for item in row:
@@ -23,12 +23,16 @@ def interleave(*lists: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
     return list(seen.values())
 
 
-def rank_relations(ties: Iterable[RelationSummary]) -> list[RelationSummary]:
-    """By the degrees of both ends together, then by weight, highest first; names break ties.
+def rank_relations(summaries: Iterable[RelationSummary]) -> list[RelationSummary]:
+    """Return the relations by the sum of their ends' degrees, then by weight, both descending, then by name.
 
-    A degree is counted among these ties: for an entity that was found it is the graph's, for another how many of those
-    found it is tied to. That needs no second step into the graph, and no hub of the world at large counts for it.
+    The degree of an entity is its number of relations among these. For an entity that the search found this is its
+    degree in the graph; for another it is the number of found entities it is related to. So the graph is not read
+    again, and a hub of the whole graph has no advantage.
     """
-    once = {tie.key: tie for tie in ties}
-    degrees = Counter(name for key in once for name in set(key))
-    return sorted(once.values(), key=lambda tie: (-degrees[tie.source] - degrees[tie.target], -tie.weight, tie.key))
+    by_key = {summary.key: summary for summary in summaries}
+    degrees = Counter(name for key in by_key for name in set(key))
+    return sorted(
+        by_key.values(),
+        key=lambda summary: (-degrees[summary.source] - degrees[summary.target], -summary.weight, summary.key),
+    )

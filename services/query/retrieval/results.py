@@ -1,4 +1,4 @@
-"""What retrieval brings to the answer."""
+"""The results of search and retrieval."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,21 +11,21 @@ from services.query.question import NO_KEYWORDS, Keywords
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a mode's own stages found, before passages are read, reranked and cut to the budget."""
+    """The result of a mode's own stages, before passages are read, reranked and cut to the budget."""
 
     entities: Sequence[Entity] = ()
     relations: Sequence[Relation] = ()
     chunk_ids: Sequence[str] = ()
-    """The best first."""
+    """Ids of chunks, the best first."""
     tokens: int = 0
-    """Of the lines of the entities and relations in the prompt."""
+    """Tokens of the lines of the entities and relations in the prompt."""
     info: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Counts for `processing_info`."""
 
 
 @dataclass(frozen=True)
 class RetrievalResult:
-    """Everything the answer rests on."""
+    """The entities, relations and passages that the answer is based on."""
 
     entities: Sequence[Entity] = ()
     relations: Sequence[Relation] = ()
@@ -35,7 +35,7 @@ class RetrievalResult:
     """File path to reference id."""
     keywords: Keywords = NO_KEYWORDS
     info: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """How many of what each stage found, under LightRAG's names of `processing_info`."""
+    """Counts of the results of each stage, under LightRAG's names in `processing_info`."""
 
     def __bool__(self) -> bool:
         return bool(self.passages or self.entities or self.relations)

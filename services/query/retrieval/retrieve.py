@@ -1,4 +1,4 @@
-"""From a question to what its answer rests on: keywords, the stages of its mode, passages, reranking, the budget."""
+"""Retrieval for a question: keywords, the stages of its mode, passages, reranking and the token budget."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,6 +20,7 @@ from services.query.retrieval.scoping import documents_in_scope
 from services.query.retrieval.token_budget import fit_budget
 
 WITHOUT_KEYWORDS = {"naive", "walk"}
+"""Modes that extract no keywords."""
 
 REFERENCES_RESERVE = 200
 """Tokens reserved for the list of references."""
@@ -39,9 +40,9 @@ async def retrieve(question: Question, partitions: Partitions, deps: RetrievalDe
     ):
         documents = await documents_in_scope(question, partitions, deps)
         stages = walk if question.mode == "walk" else search_by_mode
-        gathered = await stages(question, keywords, partitions, deps, documents)
-        found = await _select_passages(question, gathered, partitions, deps)
-    return replace(found, keywords=keywords)
+        search_result = await stages(question, keywords, partitions, deps, documents)
+        result = await _select_passages(question, search_result, partitions, deps)
+    return replace(result, keywords=keywords)
 
 
 async def _with_mode(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> Question:
@@ -64,22 +65,22 @@ async def _keywords(question: Question, partitions: Partitions, deps: RetrievalD
 
 
 async def _select_passages(
-    question: Question, gathered: SearchResult, partitions: Partitions, deps: RetrievalDependencies
+    question: Question, search_result: SearchResult, partitions: Partitions, deps: RetrievalDependencies
 ) -> RetrievalResult:
-    """Read the passages, rerank them, and cut them to the tokens that the rest of the prompt leaves."""
-    known = await deps.passages.get(partitions.status, gathered.chunk_ids)
-    passages = await _rerank(question, [known[id] for id in gathered.chunk_ids if id in known], deps)
-    room = question.max_total_tokens - _tokens_without_passages(question, gathered, deps) - REFERENCES_RESERVE
-    kept = fit_budget(
-        passages[: question.chunk_top_k], room, lambda passage: deps.count_tokens(passage_line("1", passage))
+    """Read the passages, rerank them, and drop those that exceed the tokens left by the rest of the prompt."""
+    by_id = await deps.passages.get(partitions.status, search_result.chunk_ids)
+    passages = await _rerank(question, [by_id[id] for id in search_result.chunk_ids if id in by_id], deps)
+    budget = question.max_total_tokens - _tokens_without_passages(question, search_result, deps) - REFERENCES_RESERVE
+    selection = fit_budget(
+        passages[: question.chunk_top_k], budget, lambda passage: deps.count_tokens(passage_line("1", passage))
     )
-    ids = assign_reference_ids([passage.file_path for passage in kept])
+    ids = assign_reference_ids([passage.file_path for passage in selection])
     return RetrievalResult(
-        gathered.entities,
-        gathered.relations,
-        [(ids.get(passage.file_path, ""), passage) for passage in kept],
+        search_result.entities,
+        search_result.relations,
+        [(ids.get(passage.file_path, ""), passage) for passage in selection],
         ids,
-        info={"mode": question.mode, **gathered.info, "final_chunks_count": len(kept)},
+        info={"mode": question.mode, **search_result.info, "final_chunks_count": len(selection)},
     )
 
 
@@ -93,6 +94,8 @@ async def _rerank(question: Question, passages: Sequence[Passage], deps: Retriev
     return [passage for passage, score in scored if score is None or score >= deps.min_rerank_score]
 
 
-def _tokens_without_passages(question: Question, gathered: SearchResult, deps: RetrievalDependencies) -> int:
-    """Tokens of the prompt without its passages."""
-    return gathered.tokens + deps.count_tokens(answer_prompt(question, "").system) + deps.count_tokens(question.query)
+def _tokens_without_passages(question: Question, search_result: SearchResult, deps: RetrievalDependencies) -> int:
+    """Return the number of tokens of the prompt without its passages."""
+    return (
+        search_result.tokens + deps.count_tokens(answer_prompt(question, "").system) + deps.count_tokens(question.query)
+    )

@@ -31,10 +31,10 @@ async def restrict_to_documents(
     if documents is None:
         return things
 
-    async def said(thing: T) -> T | None:
+    async def restrict(thing: T) -> T | None:
         names = (thing.name,) if isinstance(thing, Entity) else thing.key
         return restricted(
             thing, await deps.provenance.of(partitions.graph, names, limit=MAX_PROVENANCE, among=documents)
         )
 
-    return [thing for thing in await asyncio.gather(*map(said, things)) if thing]
+    return [thing for thing in await asyncio.gather(*map(restrict, things)) if thing]

@@ -1,4 +1,4 @@
-"""Cutting lists to a token budget; items are whole or left out."""
+"""Cuts lists to a token budget; items are whole or left out."""
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import TypeVar
@@ -7,7 +7,7 @@ K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 FIRST_READ = 32
-"""Keys of the first read; each further one takes twice as many."""
+"""Number of keys in the first read; each further read doubles it."""
 
 
 async def read_within_budget(
@@ -16,34 +16,34 @@ async def read_within_budget(
     budget: int,
     cost: Callable[[T], int],
 ) -> tuple[list[T], int]:
-    """What stands under the keys, in their order, as long as its cost stays within the budget: whole items or none.
+    """Return the values of the keys, in order, until the next would exceed the budget; and their total cost.
 
-    Also gives what they cost. A key under which nothing stands is passed over.
+    Keys without a value are skipped.
     """
-    kept: list[T] = []
+    items: list[T] = []
     spent = start = 0
     count = FIRST_READ
     while start < len(keys):
-        some = keys[start : start + count]
-        found = await read(some)
-        for key in some:
-            if key not in found:
+        batch = keys[start : start + count]
+        values = await read(batch)
+        for key in batch:
+            if key not in values:
                 continue
-            costs = cost(found[key])
-            if spent + costs > budget:
-                return kept, spent
-            spent += costs
-            kept.append(found[key])
+            item_cost = cost(values[key])
+            if spent + item_cost > budget:
+                return items, spent
+            spent += item_cost
+            items.append(values[key])
         start, count = start + count, 2 * count
-    return kept, spent
+    return items, spent
 
 
 def fit_budget(items: Sequence[T], budget: int, cost: Callable[[T], int]) -> list[T]:
-    """The longest beginning of the list whose cost stays within the budget: items are whole or left out."""
-    kept: list[T] = []
+    """Return the longest prefix of the list whose total cost is within the budget."""
+    result: list[T] = []
     for item in items:
         budget -= cost(item)
         if budget < 0:
             break
-        kept.append(item)
-    return kept
+        result.append(item)
+    return result

@@ -1,7 +1,7 @@
-"""The state of one document, as a fold of the facts about it. Order does not matter, and twice is once.
+"""The state of one document, folded from its events. Their order does not matter, and duplicates change nothing.
 
-Which chunks a stage has done is kept as a set of bits, one per chunk order: a fact that comes again sets the same bit,
-and a document of 10,000 chunks takes 1,250 bytes a stage.
+The chunks that a step has finished are a bit set, one bit per chunk order: a repeated event sets the same bit again,
+and a document of 10,000 chunks takes 1,250 bytes per step.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from contracts.values import ChunkRef, DocumentVersion, Scalar
 
 SUMMARY_LENGTH = 250
 MAX_CAUSES = 20
-"""Failures without a version that are kept: anybody may publish what cannot be read."""
+"""Limit of stored failures that name no version, because anybody may publish unreadable events."""
 
 STATUSES = (
     "pending", "parsing", "analyzing", "processing", "preprocessed", "processed", "partial", "failed", "deleting",
@@ -33,15 +33,13 @@ STATUSES = (
 """LightRAG's names, with `partial` (some chunks failed, the others are searchable) and `deleting` of our own."""
 
 SETTLED = ("processed", "partial", "failed")
-"""Nothing more comes of such a document by itself."""
-
+"""Statuses that do not change without a new request."""
 DELETED = "deleted"
-"""Of a document that left no trace. It is in no list and no count; the row is kept, so that late facts find it."""
-
+"""Status of a removed document. Lists and counts leave it out; its row stays for events that arrive late."""
 LEAVING = ("deleting", DELETED)
-
+"""Statuses of documents that questions no longer read."""
 STEPS = ("extracted", "merged", "embedded", "indexed")
-"""What every chunk goes through; `embedded` is its own vector, `indexed` those of what it says."""
+"""Steps of every chunk: `embedded` is done with its own vector, `indexed` with those of its entities and relations."""
 
 _STEP_OF = {
     ("extractor", "ChunksCreated"): "extracted",
@@ -53,19 +51,19 @@ _STEP_OF = {
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a step cannot be done: for one chunk, or, without an `order`, for the whole document."""
+    """Why a step failed for one chunk, or for the whole document if `order` is None."""
 
     stage: str
     step: str
     order: int | None
     message: str
     cause: str = ""
-    """Of a failure that names no version: the event that began it. It counts for the version that event added."""
+    """Id of the event that led to a failure without a version; the failure counts for the version that event added."""
 
 
 @dataclass(frozen=True)
 class DocumentStatus:
-    """What is known of one document. `bits` maps each step to the set of chunk orders that have done it."""
+    """The state of one document. `bits` maps each step to the bit set of the chunk orders that have finished it."""
 
     id: str
     file_path: str = UNKNOWN_SOURCE
@@ -77,28 +75,28 @@ class DocumentStatus:
     updated_at: str = ""
     version: int = 0
     added: int = 0
-    """When this version was added, in microseconds since 1970: what callers know of its place in the log."""
+    """When this version was added, in microseconds since 1970; callers see it as the position of the document."""
     added_id: str = ""
     """Event id of the DocumentAdded of this version."""
     chunk_count: int = 0
     bits: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STEPS, 0))
     failures: tuple[Failure, ...] = ()
     deleted: int = 0
-    """Sequence of the newest DocumentDeleted; one before the version says nothing about it."""
+    """Sequence of the newest DocumentDeleted; it does not apply to a version with a higher sequence."""
     erased: dict[str, int] = field(default_factory=dict[str, int])
-    """What that deletion has reached: `chunks` and `graph` as sets of parts, `parts` of the graph."""
+    """Progress of that deletion: bit sets `chunks` and `graph` of finished parts, and `parts` of the graph in all."""
     first_cut: int = 0
-    """The oldest version of which chunks were seen: where it is older than this one, some may have to be removed."""
+    """The oldest version with a ChunksCreated event; if it is older than this version, old chunks may need removal."""
     sequence: int = 0
-    """The newest fact that was seen."""
+    """Sequence of the newest event that was applied."""
 
     def done(self, step: str) -> int:
-        """How many chunks have gone through a step."""
+        """Return how many chunks have finished the step."""
         return self.bits[step].bit_count()
 
     @property
     def open_failures(self) -> tuple[Failure, ...]:
-        """Failures that no later success has healed."""
+        """The failures of this version that no later success has resolved."""
         return tuple(f for f in self.failures if self._concerns(f) and not self._healed(f))
 
     def _concerns(self, failure: Failure) -> bool:
@@ -138,7 +136,7 @@ class DocumentStatus:
 
 @dataclass(frozen=True)
 class RecordedEvent:
-    """An event with what the fold needs of its envelope."""
+    """An event with the fields of its envelope that `apply` reads."""
 
     event: Event
     id: str
@@ -147,94 +145,96 @@ class RecordedEvent:
     recorded_at: datetime
 
 
-def apply(status: DocumentStatus | None, fact: RecordedEvent) -> DocumentStatus | None:
-    """The document's state after one more fact."""
-    event = fact.event
-    known = status or DocumentStatus(event.aggregate_id)
+def apply(status: DocumentStatus | None, record: RecordedEvent) -> DocumentStatus | None:
+    """Return the document's state after one more event; unchanged for an event that is not about its progress."""
+    event = record.event
+    state = status or DocumentStatus(event.aggregate_id)
     if isinstance(event, DocumentAdded):
-        changed = _added(known, event, fact)
+        changed = _added(state, event, record)
     elif isinstance(event, DocumentDeleted):
-        changed = _deleted(known, fact.sequence)
+        changed = _deleted(state, record.sequence)
     elif isinstance(event, StageFailed) and not event.of_graph:
-        changed = _failed(known, event, fact)
+        changed = _failed(state, event, record)
     elif isinstance(event, DocumentCancelled):
-        changed = _cancelled(known, event, fact)
+        changed = _cancelled(state, event, record)
     elif isinstance(event, (GraphMerged, VectorsIndexed)) and event.document and event.document.deleted:
-        changed = _erased(known, event, event.document.version)
+        changed = _erased(state, event, event.document.version)
     elif isinstance(event, (ChunksCreated, EntitiesExtracted, GraphMerged, VectorsIndexed)) and event.document:
-        base = _state_for_version(known, event.document, fact)
-        changed = _with_progress(base, event) if base else known
+        base = _state_for_version(state, event.document, record)
+        changed = _with_progress(base, event) if base else state
     else:
         return status
-    at = fact.recorded_at.isoformat(timespec="microseconds")
+    at = record.recorded_at.isoformat(timespec="microseconds")
     return replace(
         changed,
         updated_at=max(changed.updated_at, at),
         created_at=min(changed.created_at or at, at),
-        sequence=max(changed.sequence, fact.sequence),
-        first_cut=_first_cut(known.first_cut, event),
+        sequence=max(changed.sequence, record.sequence),
+        first_cut=_first_cut(state.first_cut, event),
     )
 
 
-def _first_cut(known: int, event: Event) -> int:
+def _first_cut(oldest: int, event: Event) -> int:
     if not isinstance(event, ChunksCreated):
-        return known
-    return min(known or event.document.version, event.document.version)
+        return oldest
+    return min(oldest or event.document.version, event.document.version)
 
 
-def _added(known: DocumentStatus, event: DocumentAdded, fact: RecordedEvent) -> DocumentStatus:
-    if fact.id != known.added_id and fact.sequence < known.version:
-        return known
-    same = fact.id == known.added_id or fact.sequence == known.version
+def _added(state: DocumentStatus, event: DocumentAdded, record: RecordedEvent) -> DocumentStatus:
+    if record.id != state.added_id and record.sequence < state.version:
+        return state
+    same = record.id == state.added_id or record.sequence == state.version
     return replace(
-        known if same else _new_version(known, fact.sequence),
-        added=microseconds(fact.recorded_at),
-        added_id=fact.id,
+        state if same else _new_version(state, record.sequence),
+        added=microseconds(record.recorded_at),
+        added_id=record.id,
         file_path=event.file_path,
         track_id=event.track_id or "",
         metadata=dict(event.metadata),
-        summary=summary_of(event.text) if event.text else known.summary if same else "",
+        summary=summary_of(event.text) if event.text else state.summary if same else "",
         length=event.blob.size if event.blob else len(event.text or ""),
     )
 
 
-def _deleted(known: DocumentStatus, version: int) -> DocumentStatus:
-    return known if version <= known.deleted else replace(known, deleted=version, erased={})
+def _deleted(state: DocumentStatus, version: int) -> DocumentStatus:
+    return state if version <= state.deleted else replace(state, deleted=version, erased={})
 
 
-def _erased(known: DocumentStatus, event: GraphMerged | VectorsIndexed, version: int) -> DocumentStatus:
-    """A deletion has reached the vectors, of which those of the graph come last."""
-    if version < known.deleted or isinstance(event, GraphMerged):
-        return known
-    known = _deleted(known, version)
-    bits = known.erased.get(event.kind, 0) | 1 << event.part
+def _erased(state: DocumentStatus, event: GraphMerged | VectorsIndexed, version: int) -> DocumentStatus:
+    """Record a part of a deletion as finished once it has reached the vectors; the graph's vectors come last."""
+    if version < state.deleted or isinstance(event, GraphMerged):
+        return state
+    state = _deleted(state, version)
+    bits = state.erased.get(event.kind, 0) | 1 << event.part
     return replace(
-        known, erased={**known.erased, event.kind: bits, **({"parts": event.parts} if event.kind == "graph" else {})}
+        state, erased={**state.erased, event.kind: bits, **({"parts": event.parts} if event.kind == "graph" else {})}
     )
 
 
-def _new_version(known: DocumentStatus, version: int) -> DocumentStatus:
-    """The state of a newer version, of which nothing is done yet."""
+def _new_version(state: DocumentStatus, version: int) -> DocumentStatus:
+    """Return the initial state of a newer version."""
     return DocumentStatus(
-        known.id,
-        created_at=known.created_at,
-        updated_at=known.updated_at,
+        state.id,
+        created_at=state.created_at,
+        updated_at=state.updated_at,
         version=version,
-        failures=tuple(failure for failure in known.failures if failure.cause),
-        deleted=known.deleted,
-        erased=known.erased,
-        sequence=known.sequence,
+        failures=tuple(failure for failure in state.failures if failure.cause),
+        deleted=state.deleted,
+        erased=state.erased,
+        sequence=state.sequence,
     )
 
 
-def _state_for_version(known: DocumentStatus, document: DocumentVersion, fact: RecordedEvent) -> DocumentStatus | None:
-    """The state to go on from: None for a fact about an older version, a new one for a newer version."""
-    if document.version == known.version or (known.added_id and fact.correlation == known.added_id):
-        return known
-    if document.version < known.version:
+def _state_for_version(
+    state: DocumentStatus, document: DocumentVersion, record: RecordedEvent
+) -> DocumentStatus | None:
+    """Return the state that the event applies to: None if its version is older, an initial state if it is newer."""
+    if document.version == state.version or (state.added_id and record.correlation == state.added_id):
+        return state
+    if document.version < state.version:
         return None
     added = microseconds(document.added_at)
-    return replace(_new_version(known, document.version), added=added, file_path=document.file_path)
+    return replace(_new_version(state, document.version), added=added, file_path=document.file_path)
 
 
 def _with_progress(
@@ -259,23 +259,23 @@ def _with_step_done(base: DocumentStatus, step: str, chunks: Sequence[ChunkRef])
     return replace(base, bits={**base.bits, step: bits})
 
 
-def _failed(known: DocumentStatus, event: StageFailed, fact: RecordedEvent) -> DocumentStatus:
-    base = _state_for_version(known, event.document, fact) if event.document else known
+def _failed(state: DocumentStatus, event: StageFailed, record: RecordedEvent) -> DocumentStatus:
+    base = _state_for_version(state, event.document, record) if event.document else state
     if base is None:
-        return known
+        return state
     step = _STEP_OF.get((event.stage, event.cause_type), "extracted")
-    cause = "" if event.document else fact.correlation
+    cause = "" if event.document else record.correlation
     orders = [chunk.order for chunk in event.chunks] or [None]
-    if event.file_path and not known.version:  # nothing else is known of it than that it cannot be read
-        base = replace(base, file_path=min({known.file_path, event.file_path} - {UNKNOWN_SOURCE}))
+    if event.file_path and not state.version:  # no version of it is known yet
+        base = replace(base, file_path=min({state.file_path, event.file_path} - {UNKNOWN_SOURCE}))
     return _with_failures(base, [Failure(event.stage, step, order, event.message, cause) for order in orders])
 
 
-def _cancelled(known: DocumentStatus, event: DocumentCancelled, fact: RecordedEvent) -> DocumentStatus:
-    """Whatever is not done by now counts as failed, unless all of it is done nevertheless."""
-    base = _state_for_version(known, event.document, fact)
-    said = f"cancelled by {event.editor}" if event.editor else "cancelled"
-    return _with_failures(base, [Failure("query", STEPS[-1], None, said)]) if base else known
+def _cancelled(state: DocumentStatus, event: DocumentCancelled, record: RecordedEvent) -> DocumentStatus:
+    """Mark unfinished chunks as failed; the mark has no effect once all chunks are finished nevertheless."""
+    base = _state_for_version(state, event.document, record)
+    message = f"cancelled by {event.editor}" if event.editor else "cancelled"
+    return _with_failures(base, [Failure("query", STEPS[-1], None, message)]) if base else state
 
 
 def _with_failures(base: DocumentStatus, new: Sequence[Failure]) -> DocumentStatus:
@@ -289,11 +289,11 @@ def _with_failures(base: DocumentStatus, new: Sequence[Failure]) -> DocumentStat
 
 
 def working(counts: Mapping[str, int]) -> int:
-    """On how many documents, of so many with each status, work goes on."""
+    """Return how many documents are not settled, given the count of each status."""
     return sum(count for status, count in counts.items() if status not in SETTLED)
 
 
 def summary_of(text: str) -> str:
-    """The beginning of a text, for lists."""
+    """Return the beginning of a text, for lists of documents."""
     text = text.strip()
     return text if len(text) <= SUMMARY_LENGTH else text[:SUMMARY_LENGTH] + "..."

@@ -1,4 +1,4 @@
-"""What the status projection needs of the outside: document states, passages, and positions in the log."""
+"""Ports of the status projection: document states, passages, and positions in the log."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Documents(Protocol):
     """The state of every document. Its contract is tested by `tests/contract/test_documents.py`."""
 
     async def get(self, partition: Partition, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
-        """Those that exist among `ids`, each with the revision to give to `swap`."""
+        """Return the existing documents among `ids`, each with its revision for `swap`."""
         ...
 
     async def swap(self, partition: Partition, status: DocumentStatus, revision: int | None) -> bool:
@@ -32,46 +32,46 @@ class Documents(Protocol):
     async def page(
         self, partition: Partition, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
     ) -> Page:
-        """Documents with any of these statuses (none given: all but those that are deleted).
+        """Return documents with any of these statuses; without statuses, all that are not deleted.
 
         `order` is `updated_at`, `created_at`, `id` or `file_path`.
         """
         ...
 
     async def by_track_id(self, partition: Partition, track_id: str) -> list[DocumentStatus]:
-        """The documents that were added under one track id, by id."""
+        """Return the documents with this track id, ordered by id."""
         ...
 
     async def in_scope(self, partition: Partition, scope: Scope) -> set[str]:
-        """Ids of the documents that a scope admits. It reads them all, unless the scope names some."""
+        """Return the ids of the documents that a scope admits. It reads all documents unless the scope has ids."""
         ...
 
     async def oldest_unsettled(self, partition: Partition) -> int | None:
-        """When the oldest document on which work goes on was added, in microseconds since 1970."""
+        """Return when the oldest unsettled document was added, in microseconds since 1970; None without any."""
         ...
 
     async def counts(self, partition: Partition) -> dict[str, int]:
-        """How many documents there are of each status; deleted ones are not there."""
+        """Return the number of documents with each status, without deleted ones."""
         ...
 
 
 class Positions(Protocol):
-    """Up to when everything that was said of the documents of a workspace is in every answer.
+    """The time up to which answers include all changes of a workspace's documents.
 
-    A position is a time in microseconds since 1970, so it tells nothing of what other workspaces do.
+    A position is a time in microseconds since 1970, so it reveals nothing about other workspaces.
     """
 
     async def of(self, partition: Partition) -> int:
-        """A time up to which every document that was added or deleted is settled; it never goes back.
+        """Return a time up to which every added or deleted document is settled; it never decreases.
 
         A document counts as settled when it is processed, partial, failed or gone.
         """
         ...
 
     async def wait_for(self, partition: Partition, position: int, seconds: float) -> int:
-        """The same, once every document that was added by `position` is settled, or when the time is over.
+        """Wait until all documents added by `position` are settled, for at most `seconds`; return the position.
 
-        It is `position` or more in the first case, and less in the second.
+        The result is at least `position` if they are settled, and less after a timeout.
         """
         ...
 
@@ -80,13 +80,13 @@ class Passages(Protocol):
     """The text of every chunk."""
 
     async def put(self, partition: Partition, passages: Sequence[Passage]) -> None:
-        """Keep them; a newer version that already stands wins. Twice is once."""
+        """Store the passages except where a newer version is stored. The call is idempotent."""
         ...
 
     async def get(self, partition: Partition, ids: Collection[str]) -> dict[str, Passage]:
-        """Those that exist among `ids`."""
+        """Return the existing passages among `ids`."""
         ...
 
     async def remove_obsolete(self, partition: Partition, document_id: str, extent: DocumentBounds) -> None:
-        """Remove what no longer belongs to the document."""
+        """Remove the passages that no longer belong to the document."""
         ...

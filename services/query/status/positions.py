@@ -10,13 +10,13 @@ from runtime.bus.port import Log
 from services.query.status.port import Documents
 
 CACHE_SECONDS = 0.5
-"""Seconds for which a position is not asked for again. It is a lower bound, so an old one is still true."""
+"""Seconds for which a position is cached. A position is a lower bound, so an old one is still correct."""
 
 MAX_CACHED = 1000
-"""Workspaces whose position is remembered; a caller may name any."""
+"""Most workspaces with a cached position, because a caller may name any workspace."""
 
 POLL_SECONDS = 0.1
-"""Seconds between two looks of a request that waits."""
+"""Seconds between two checks of a waiting request."""
 
 MAX_CLOCK_SKEW = 5_000_000
 """Microseconds by which the clocks of publishers may be ahead of ours."""
@@ -28,7 +28,7 @@ def _now() -> int:
 
 @dataclass(frozen=True)
 class _LogEnd:
-    """The newest event that a workspace had in the log at a time."""
+    """Sequence of the newest event of a workspace in the log, and when it was read, in microseconds since 1970."""
 
     sequence: int
     at: int
@@ -54,26 +54,26 @@ class LogPositions:
 
     async def of(self, partition: Partition) -> int:
         """See `Positions.of`."""
-        known = self._known.get(partition)
-        if known and time.monotonic() - known.read_at < CACHE_SECONDS:
-            return known.position
+        previous = self._known.get(partition)
+        if previous and time.monotonic() - previous.read_at < CACHE_SECONDS:
+            return previous.position
         mark = await self._newest(partition)
-        # While documents come without a pause the newest is never folded: what was the newest a while ago is.
-        marks = [mark] if known is None else [mark, known.mark]
-        folded, oldest = await self._progress(partition)
-        reached = [one.at for one in marks if one.sequence <= folded]
-        position = max(reached, default=0)
+        # While documents arrive without a pause, the newest event is never handled, but the previous newest is.
+        marks = [mark] if previous is None else [mark, previous.mark]
+        handled, oldest = await self._progress(partition)
+        times = [one.at for one in marks if one.sequence <= handled]
+        position = max(times, default=0)
         if oldest is not None:
             position = min(position, oldest - 1)
-        return self._remember(partition, position, mark if reached or known is None else known.mark)
+        return self._remember(partition, position, mark if times or previous is None else previous.mark)
 
     async def wait_for(self, partition: Partition, position: int, seconds: float) -> int:
-        """See `Positions.reach`. Whatever the caller knows of was in the log when it asked, whatever clocks say."""
+        """See `Positions.wait_for`. It covers all events in the log at the time of the call, despite clock skew."""
         end = time.monotonic() + seconds
         mark = await self._newest(partition)
         while True:
-            folded, oldest = await self._progress(partition)
-            settled = mark.sequence <= folded and (oldest is None or oldest > position)
+            handled, oldest = await self._progress(partition)
+            settled = mark.sequence <= handled and (oldest is None or oldest > position)
             if settled and position <= self.now() + MAX_CLOCK_SKEW:
                 return max(position, await self.of(partition))
             if time.monotonic() >= end:
@@ -85,9 +85,9 @@ class LogPositions:
         return _LogEnd(await self.log.last(partition.workspace), at)
 
     async def _progress(self, partition: Partition) -> tuple[int, int | None]:
-        # In this order: what the projection has handled when we ask, the documents show when we look.
-        folded = await self.log.handled("query-status", workspace=partition.workspace)
-        return folded, await self.documents.oldest_unsettled(partition)
+        # The order matters: the documents then include every event that the projection had handled.
+        handled = await self.log.handled("query-status", workspace=partition.workspace)
+        return handled, await self.documents.oldest_unsettled(partition)
 
     def _remember(self, partition: Partition, position: int, mark: _LogEnd) -> int:
         if partition in self._known:

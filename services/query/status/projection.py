@@ -1,4 +1,4 @@
-"""The status projection: every event in, none out. A rebuild replays the log through it."""
+"""The status projection: it consumes every event and publishes none. A rebuild replays the log through it."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ MAX_ATTEMPTS = 10
 async def on_events(
     batch: Sequence[Delivery[Event]], generations: Generations, *, documents: Documents, passages: Passages
 ) -> list[list[Event]]:
-    """Fold a batch: passages first, so that a document never counts chunks nobody can read."""
+    """Apply a batch: passages first, so that a document never counts chunks that cannot be read yet."""
     by_workspace: dict[str, list[Delivery[Event]]] = defaultdict(list)
     for delivery in batch:
         by_workspace[delivery.workspace].append(delivery)
@@ -26,20 +26,20 @@ async def on_events(
         await passages.put(
             partition, [p for d in deliveries if isinstance(d.event, ChunksCreated) for p in _passages(d.event)]
         )
-        facts: dict[str, list[RecordedEvent]] = defaultdict(list)
+        records: dict[str, list[RecordedEvent]] = defaultdict(list)
         for delivery in deliveries:
-            facts[delivery.event.aggregate_id].append(_recorded(delivery))
-        states = await _fold(partition, facts, documents)
-        # After the fold, so that of two replicas with two versions the one that folds last removes.
+            records[delivery.event.aggregate_id].append(_recorded(delivery))
+        states = await _fold(partition, records, documents)
+        # After the write, so that of two replicas with two versions the one that writes last removes.
         for state in states:
-            if extent := _new_bounds(state, facts[state.id]):
+            if extent := _new_bounds(state, records[state.id]):
                 await passages.remove_obsolete(partition, state.id, extent)
     return [[] for _ in batch]
 
 
-def _new_bounds(state: DocumentStatus, facts: Sequence[RecordedEvent]) -> DocumentBounds | None:
-    """How far the document reaches, where one of these facts may have left passages behind its end."""
-    if not any(isinstance(fact.event, ChunksCreated | DocumentDeleted) for fact in facts):
+def _new_bounds(state: DocumentStatus, records: Sequence[RecordedEvent]) -> DocumentBounds | None:
+    """Return the document's bounds if one of these events may have made passages obsolete; else None."""
+    if not any(isinstance(record.event, ChunksCreated | DocumentDeleted) for record in records):
         return None
     if state.deleted > state.version:
         return DocumentBounds(state.deleted, 0)
@@ -48,18 +48,18 @@ def _new_bounds(state: DocumentStatus, facts: Sequence[RecordedEvent]) -> Docume
 
 
 async def _fold(
-    partition: Partition, facts: dict[str, list[RecordedEvent]], documents: Documents
+    partition: Partition, records: dict[str, list[RecordedEvent]], documents: Documents
 ) -> list[DocumentStatus]:
-    """Read, fold, write if nobody wrote meanwhile; else again for those. Returns the states."""
-    left = set(facts)
+    """Apply the events with optimistic concurrency, retrying documents that changed meanwhile. Returns the states."""
+    left = set(records)
     states: list[DocumentStatus] = []
     for _ in range(MAX_ATTEMPTS):
         stored = await documents.get(partition, left)
         for id in list(left):
             before, revision = stored.get(id, (None, None))
             after: DocumentStatus | None = before
-            for fact in facts[id]:
-                after = apply(after, fact)
+            for record in records[id]:
+                after = apply(after, record)
             if after is None or after == before or await documents.swap(partition, after, revision):
                 left.discard(id)
                 states += [after] if after else []

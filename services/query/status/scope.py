@@ -1,4 +1,4 @@
-"""Which documents a question is about, by what their publishers said of them."""
+"""Restricts a question to documents by their ids, tags, metadata, path and time."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -7,19 +7,19 @@ from contracts.values import Scalar
 from services.query.status.document_status import DocumentStatus
 
 TAGS = "tags"
-"""The metadata that holds a document's tags, with commas between them."""
+"""Metadata field with a document's tags, separated by commas."""
 
 
 @dataclass(frozen=True)
 class Scope:
-    """Every condition that is given must hold. Without any it holds all documents, and is False."""
+    """Conditions on documents, all of which must hold. Without any it admits every document, and is False."""
 
     document_ids: tuple[str, ...] = ()
-    """Any of these."""
+    """The document has one of these ids."""
     tags: tuple[str, ...] = ()
-    """All of these."""
+    """The document has all of these tags."""
     metadata: tuple[tuple[str, Scalar], ...] = ()
-    """All of these names and values."""
+    """The document has all of these names and values."""
     file_path_prefix: str = ""
     added_from: datetime | None = None
     added_before: datetime | None = None
@@ -28,12 +28,12 @@ class Scope:
         return self != EVERYTHING
 
     def admits(self, document: DocumentStatus) -> bool:
-        """Whether the document is within."""
-        said = document.metadata
+        """Return whether the document meets all conditions."""
+        metadata = document.metadata
         return (
             (not self.document_ids or document.id in self.document_ids)
-            and {*self.tags} <= {tag.strip() for tag in str(said.get(TAGS, "")).split(",")}
-            and all(name in said and said[name] == value for name, value in self.metadata)
+            and {*self.tags} <= {tag.strip() for tag in str(metadata.get(TAGS, "")).split(",")}
+            and all(name in metadata and metadata[name] == value for name, value in self.metadata)
             and document.file_path.startswith(self.file_path_prefix)
             and self._in_time(document)
         )

@@ -1,4 +1,4 @@
-"""The names of each workspace, kept in this process: built when asked for, and again when the workspace changed."""
+"""Cache of each workspace's name index: built on the first question, rebuilt when the workspace has changed."""
 
 import asyncio
 import time
@@ -18,59 +18,60 @@ from services.query.status.port import Documents
 logger = structlog.get_logger(__name__)
 
 MOST_NAMES = 200_000
-"""Names of one workspace; of a larger one none are kept. About 0.5 KB each."""
+"""Most names of one workspace; a larger workspace gets an empty index. One name takes about 0.5 KB."""
 MOST_ALTOGETHER = 400_000
-"""Names of all workspaces together; those not asked for the longest go first."""
+"""Most names of all workspaces together; the least recently used indexes are evicted first."""
 REST = 10
-"""A build is followed by at least so many times its own duration without one: at most a tenth of the time is spent."""
+"""Pause between two builds of a workspace, as a multiple of the build time: builds take at most a tenth of the time."""
 PATIENCE = 1.0
-"""Seconds a question waits for names to be read again before it takes the older ones."""
+"""Seconds a question waits for a rebuild before it uses the old index."""
 LONGEST_LIFE = 60.0
-"""Seconds after which names are read again although no document changed: people rename entities."""
+"""Seconds after which an index is rebuilt even if no document has changed, because people rename entities."""
 PAGE = 5000
+"""Names per read of the graph store."""
 
 
 @dataclass
-class _Kept:
-    """An index with what it was built from and when; `building` is the build that is to replace it."""
+class _CachedIndex:
+    """An index with the change mark and the time of its build; `building` is the running rebuild."""
 
     index: NameIndex = field(default_factory=NameIndex)
     mark: tuple[str, int] | None = None
-    built: float = float("-inf")
-    took: float = 0.0
+    built_at: float = float("-inf")
+    build_seconds: float = 0.0
     building: asyncio.Task[None] | None = None
 
 
 class NameIndexes:
-    """`Names` over the graph store.
+    """`EntityNames` over the graph store.
 
-    Whether a workspace changed is seen by its document list: its newest change and its length, one indexed read. Every
-    merge is followed by a change of its document's state there. What nobody can see there, people's edits, is seen
-    after `LONGEST_LIFE`.
+    A workspace has changed if its number of documents or the time of its newest document change differs; this takes
+    one indexed read. Every merge also updates its document's status. Edits of the graph do not; they appear after
+    `LONGEST_LIFE` seconds.
     """
 
     def __init__(self, graph: Graph, documents: Documents, clock: Callable[[], float] = time.monotonic) -> None:
         self._graph, self._documents, self._clock = graph, documents, clock
-        self._kept: OrderedDict[tuple[Partition, Partition], _Kept] = OrderedDict()
+        self._entries: OrderedDict[tuple[Partition, Partition], _CachedIndex] = OrderedDict()
 
     async def of(self, partitions: Partitions) -> NameIndex:
-        """See `Names.of`. Only the first question of a workspace waits however long it takes."""
+        """See `EntityNames.of`. Only the first question of a workspace waits until the build has finished."""
         key = (partitions.graph, partitions.status)
-        kept = self._kept.setdefault(key, _Kept())
-        self._kept.move_to_end(key)
+        entry = self._entries.setdefault(key, _CachedIndex())
+        self._entries.move_to_end(key)
         mark = await self._mark(partitions)
-        if kept.building is None and self._due(kept, mark):
-            kept.building = asyncio.create_task(self._build(kept, partitions, mark))
-        if kept.building is not None:
-            await asyncio.wait([kept.building], timeout=PATIENCE if kept.mark else None)
-        if kept.mark is None:
+        if entry.building is None and self._is_due(entry, mark):
+            entry.building = asyncio.create_task(self._build(entry, partitions, mark))
+        if entry.building is not None:
+            await asyncio.wait([entry.building], timeout=PATIENCE if entry.mark else None)
+        if entry.mark is None:
             raise Unavailable("the names of the workspace cannot be read")
-        self._bound()
-        return kept.index
+        self._evict()
+        return entry.index
 
     async def close(self) -> None:
-        """Stop what is being built."""
-        tasks = [kept.building for kept in self._kept.values() if kept.building]
+        """Cancel running builds."""
+        tasks = [entry.building for entry in self._entries.values() if entry.building]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -81,21 +82,21 @@ class NameIndexes:
         )
         return (page.documents[0].updated_at if page.documents else "", page.total)
 
-    def _due(self, kept: _Kept, mark: tuple[str, int]) -> bool:
-        age = self._clock() - kept.built
-        return age > REST * kept.took and (kept.mark != mark or age > LONGEST_LIFE)
+    def _is_due(self, entry: _CachedIndex, mark: tuple[str, int]) -> bool:
+        age = self._clock() - entry.built_at
+        return age > REST * entry.build_seconds and (entry.mark != mark or age > LONGEST_LIFE)
 
-    async def _build(self, kept: _Kept, partitions: Partitions, mark: tuple[str, int]) -> None:
-        began = self._clock()
+    async def _build(self, entry: _CachedIndex, partitions: Partitions, mark: tuple[str, int]) -> None:
+        start = self._clock()
         try:
-            kept.index = await self._read(partitions.graph)
-            kept.mark = mark
+            entry.index = await self._read(partitions.graph)
+            entry.mark = mark
         except Unavailable as error:
             logger.warning("names cannot be read", workspace=partitions.graph.workspace, error=str(error))
         finally:
-            kept.built = self._clock()
-            kept.took = kept.built - began
-            kept.building = None
+            entry.built_at = self._clock()
+            entry.build_seconds = entry.built_at - start
+            entry.building = None
 
     async def _read(self, partition: Partition) -> NameIndex:
         index, after, seen = NameIndex(), "", 0
@@ -107,12 +108,12 @@ class NameIndexes:
             after = page[-1][0]
         return index
 
-    def _bound(self) -> None:
-        """Forget what was not asked for the longest; what is being built stays."""
-        total = sum(len(kept.index) for kept in self._kept.values())
-        for key, kept in list(self._kept.items())[:-1]:
+    def _evict(self) -> None:
+        """Evict the least recently used indexes, except those with a running build."""
+        total = sum(len(entry.index) for entry in self._entries.values())
+        for key, entry in list(self._entries.items())[:-1]:
             if total <= MOST_ALTOGETHER:
                 return
-            if kept.building is None:
-                total -= len(kept.index)
-                del self._kept[key]
+            if entry.building is None:
+                total -= len(entry.index)
+                del self._entries[key]
