@@ -52,7 +52,7 @@ def required() -> set[str]:
 def opened(service: str) -> set[str]:
     """What a service's wiring opens."""
     wiring = "".join(path.read_text("utf-8") for path in (REPOSITORY / "services" / service).glob("*.py"))
-    followed = {"open_vectors", "open_embedder"} if re.search(r"\bEmbeddings\(", wiring) else set[str]()
+    followed = {"open_vectors", "open_embedder"} if re.search(r"\bGenerationEmbedders\(", wiring) else set[str]()
     return {name for name in OPENED_WITH if f"{name}(" in wiring} | followed
 
 
