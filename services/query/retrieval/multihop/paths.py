@@ -217,7 +217,7 @@ def _continuations(path: Path, steps: _Steps, goal: _OrderedTerms) -> _Continuat
     odds = TERM_LOG_ODDS * gains - steps.costs[:, None, None]
     rivals: Array = np.exp(np.maximum.reduceat(odds, steps.group_starts)).sum(axis=0)
     values = path.score + odds - np.log(rivals) + MISSING_TERM_COST * gains - STEP_COST
-    come: Array = np.add.outer(np.arange(gains.shape[1]), np.arange(gains.shape[2]))
+    come: Array = np.add.outer(range(gains.shape[1]), range(gains.shape[2]))
     return _Continuations(
         path, steps, gains, values, values + EXPECTED_COVERAGE * MISSING_TERM_COST * (len(before) + len(behind) - come)
     )
