@@ -5,7 +5,7 @@ chunks contributed to a key stands in the table of mentions: a counter of the ke
 of keys an empty row for each chunk.
 """
 
-from base64 import urlsafe_b64encode
+from binascii import b2a_base64
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Any
@@ -104,4 +104,4 @@ def _former(names: Iterable[Names], row: Row) -> list[Names]:
 
 
 def _digest(text: str) -> str:
-    return urlsafe_b64encode(sha256(text.encode("utf-8", "replace")).digest()[:DIGEST_BYTES]).decode()
+    return b2a_base64(sha256(text.encode("utf-8", "replace")).digest()[:DIGEST_BYTES], newline=False).decode()
