@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from contracts.graph import Entity, Partition, Relation
 from runtime.errors import Retryable
@@ -32,6 +33,15 @@ class _Inputs:
     contributions: Mapping[Key, list[Contribution]] = field(default_factory=dict[Key, list[Contribution]])
 
 
+class Folded(NamedTuple):
+    """Canonical keys as they are now: the edits they were folded with, their revisions, and what goes to the graph."""
+
+    edits: Edits
+    revisions: dict[Key, int]
+    entities: list[Entity]
+    relations: list[Relation]
+
+
 async def refold(
     partition: Partition,
     changed: Mapping[Key, Collection[str]],
@@ -42,6 +52,20 @@ async def refold(
 
     `changed`: by original key, the chunks whose contributions the caller may have changed;
     `summarized`: the hashes of groups whose summaries the caller has stored.
+    """
+    folded = await fold_keys(partition, changed, merging, summarized)
+    await merging.graph.put(partition, folded.entities, folded.relations)
+    return folded.edits, folded.revisions
+
+
+async def fold_keys(
+    partition: Partition,
+    changed: Mapping[Key, Collection[str]],
+    merging: MergeDependencies,
+    summarized: Collection[str] = (),
+) -> Folded:
+    """Fold as `refold` does, and write all but the graph.
+
     Edits are read again after each increment: who increments a key last has read every edit made before.
     """
     edits = apply_edits(await merging.contributions.edits(partition))
@@ -60,12 +84,12 @@ async def refold(
         fold(key, aggregates[key].aggregate, aggregates[key].description.text, number, edits)
         for key, number in revisions.items()
     ]
-    await merging.graph.put(
-        partition,
+    return Folded(
+        edits,
+        revisions,
         [item for item in folded if isinstance(item, Entity)],
         [item for item in folded if isinstance(item, Relation)],
     )
-    return edits, revisions
 
 
 async def describe_keys(
