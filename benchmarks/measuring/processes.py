@@ -63,8 +63,8 @@ def stored(folder: Path) -> dict[str, int]:
 
 
 def load() -> str:
-    """The load averages of 1, 5 and 15 minutes, for beside a figure."""
-    return " / ".join(f"{value:.1f}" for value in os.getloadavg())
+    """The load average of the last minute, for beside a figure."""
+    return f"{os.getloadavg()[0]:.1f}"
 
 
 def _of(pid: int) -> Usage:

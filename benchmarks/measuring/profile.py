@@ -4,10 +4,13 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+
+from benchmarks.measuring.opening import Opened
 
 _NUMBER = re.compile(r":\d+\)$")
 RATE = 200
@@ -16,21 +19,29 @@ SHOWN = 40
 
 
 @contextmanager
-def profiled(pid: int, folder: Path) -> Generator[Path]:
-    """Sample the process while the block lasts; the file has one line a stack, callers first, with its samples."""
+def profiled(side: Opened, name: str | None) -> Generator[None]:
+    """Sample the process of that name while the block lasts, then print its hottest functions; without a name nothing.
+
+    Exits when py-spy is not there or cannot read the process.
+    """
+    if not name or name not in side.pids():
+        yield
+        return
     if not (tool := shutil.which("py-spy")):
         raise SystemExit("--profile needs py-spy on the PATH: pip install py-spy")
-    out = folder / "profile.txt"
-    command = [tool, "record", "--pid", str(pid), "--rate", str(RATE), "--format", "raw", "--output", str(out)]
-    with (folder / "py-spy.log").open("w") as log:
-        process = subprocess.Popen([*command, "--duration", "unlimited"], stdout=log, stderr=log)
-    try:
-        yield out
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait()
+    with tempfile.TemporaryDirectory() as folder:
+        out, log = Path(folder) / "stacks.txt", Path(folder) / "log.txt"
+        command = [tool, "record", "--pid", str(side.pids()[name]), "--rate", str(RATE), "--format", "raw"]
+        with log.open("w") as errors:
+            process = subprocess.Popen([*command, "--output", str(out)], stdout=errors, stderr=errors)
+        try:
+            yield
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait()
         if not out.exists():
-            raise SystemExit((folder / "py-spy.log").read_text())
+            raise SystemExit(log.read_text())
+        print(f"Profile of {name}: {hottest(out)}\n")
 
 
 def hottest(profile: Path) -> str:

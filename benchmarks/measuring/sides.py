@@ -3,15 +3,14 @@
 import asyncio
 import os
 import queue
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.measuring.processes import Usages, usage
+from benchmarks.measuring.processes import Usage, Usages, usage
 from benchmarks.yardstick.documents import Document
 from contracts.topology import CONSUMERS
 from lightstream.client import Lightstream
@@ -47,16 +46,12 @@ class Side:
     def usages(self) -> Usages:
         """What each process used until now, and this one, which is the client."""
         pids = self.pids()
-        found = {CLIENT: usage(os.getpid(), apart=self._children())}
+        found = {CLIENT: own_usage()}
         if self.supervisor:
             found["supervisor"] = usage(self.supervisor, apart=pids.values())
         return found | {name: usage(pid) for name, pid in pids.items()}
 
-    def _children(self) -> list[int]:
-        own = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-        return [int(each) for path in own for each in path.read_text().split()]
-
-    def index(self, documents: list[Document]) -> tuple[float, float]:
+    def index(self, documents: Sequence[Document]) -> tuple[float, float]:
         """Add documents and wait: seconds until all are processed, and until nobody has anything left to do."""
         with Lightstream(self.api, timeout=PATIENCE) as service:
             before = service.status_counts().get("all", 0)
@@ -69,6 +64,12 @@ class Side:
             assert counts.get("processed") == before + len(documents), f"{counts}\n{self.logs()}"
         asyncio.run(consumed(self.bus))
         return processed, time.monotonic() - began
+
+
+def own_usage() -> Usage:
+    """What this process used until now, without its children."""
+    children = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    return usage(os.getpid(), apart=[int(each) for path in children for each in path.read_text().split()])
 
 
 async def consumed(bus: str, *, but: str = "") -> None:
@@ -135,10 +136,3 @@ def production(folder: Path, **env: str) -> Generator[Side]:
 
 
 STORES = {"embedded": embedded, "production": production}
-
-
-@contextmanager
-def side(stores: str, folder: Path | None, **env: str) -> Generator[Side]:
-    """A running stack on these stores, in `folder`, which stays, or in one that is removed in the end."""
-    with tempfile.TemporaryDirectory() as scratch, STORES[stores]((folder or Path(scratch)) / "data", **env) as found:
-        yield found

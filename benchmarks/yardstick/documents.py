@@ -102,10 +102,17 @@ def renamed(passage: Passage, turn: int) -> Passage:
 
 
 def questions(of: Sequence[Document], count: int) -> list[Question]:
-    """At most `count` distinct questions, spread evenly over the titles of these documents."""
+    """`count` distinct questions, spread evenly over the titles of these documents.
+
+    Titles come back in another form of words when all have been asked for. Exits when no form is left.
+    """
     asked = [(document.name, title) for document in of for title in dict.fromkeys(document.titles)]
+    if count > len(asked) * len(FORMS):
+        raise SystemExit(f"{count} different questions need more than {len(of)} documents")
     Random(QUESTION_SEED).shuffle(asked)
-    return [
-        Question(FORMS[number % len(FORMS)].format(title), name, title)
-        for number, (name, title) in enumerate(asked[:count])
-    ]
+    made: list[Question] = []
+    for number in range(count):
+        turn, index = divmod(number, len(asked))
+        name, title = asked[index]
+        made.append(Question(FORMS[(index + turn) % len(FORMS)].format(title), name, title))
+    return made
