@@ -28,9 +28,8 @@ class StatusReplay:
 
     events = (Event,)
 
-    def __init__(self, rows: Rows, max_documents: int = MAX_DOCUMENTS) -> None:
+    def __init__(self, rows: Rows) -> None:
         self._documents, self._passages = RowDocuments(rows), RowPassages(rows)
-        self._max_documents = max_documents
         self._states: dict[Partition, dict[str, DocumentStatus]] = defaultdict(dict)
 
     def handlers(self) -> list[ReplayHandler]:
@@ -56,7 +55,7 @@ class StatusReplay:
                     state = apply(state, record)
                 if state:
                     states[id] = state
-        if sum(map(len, self._states.values())) > self._max_documents:
+        if sum(map(len, self._states.values())) > MAX_DOCUMENTS:
             await self.finish(generations)
 
     async def finish(self, generations: Generations) -> None:
