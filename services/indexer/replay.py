@@ -7,6 +7,7 @@ from typing import Any
 
 from contracts.events import ChunksCreated, DocumentDeleted, Event, GraphMerged
 from contracts.graph import Entity, Generations, Partition, Relation, VectorKind, VectorRow
+from contracts.ids import entity_vector_id, relation_vector_id
 from runtime.batching import batched
 from runtime.bus.port import Delivery
 from runtime.models.port import Embedder
@@ -63,8 +64,12 @@ class VectorReplay:
     async def put(
         self, workspace: str, entities: Sequence[Entity], relations: Sequence[Relation], generations: Generations
     ) -> None:
-        """Make the vectors of these entities and relations; tombstones are left out. Repeats change nothing."""
+        """Make the vectors of these entities and relations, and remove those of tombstones. Repeats change nothing."""
         partition = Partition(workspace, generations.vectors)
+        gone = [entity_vector_id(entity.name) for entity in entities if entity.gone]
+        await self.vectors.delete(partition, "entities", gone)
+        gone = [relation_vector_id(*relation.key) for relation in relations if relation.gone]
+        await self.vectors.delete(partition, "relations", gone)
         await self._put(partition, "entities", [entity_row(entity) for entity in entities if not entity.gone])
         await self._put(partition, "relations", [relation_row(relation) for relation in relations if not relation.gone])
 

@@ -100,6 +100,8 @@ class BulkLoad:
         deliveries = [delivery for message in messages if (delivery := self.decode(message))]
         for replay in replays:
             await self._take_all(replay, [one for one in deliveries if isinstance(one.event, replay.events)])
+        if self.replays.graph.is_full:
+            await self._write_all(self._folded())
         self.events += len(deliveries)
         self.position = messages[-1].sequence
         self.report({"events": self.events, "position": self.position, "end": end})
@@ -119,9 +121,9 @@ class BulkLoad:
 
     async def _folded(self) -> AsyncGenerator[tuple[str, list[Entity], list[Relation]]]:
         graph = self.replays.graph
-        async for workspace, keys in graph.pages(self.generations):
-            entities, relations = await retry_outages(partial(graph.fold, workspace, keys, self.generations))
-            yield workspace, entities, relations
+        async for changed in graph.pages(self.generations):
+            entities, relations = await retry_outages(partial(graph.fold, changed, self.generations))
+            yield changed.workspace, entities, relations
 
     async def _write_all(self, pages: AsyncGenerator[tuple[str, list[Entity], list[Relation]]]) -> None:
         """Write each page while the next one is made."""

@@ -120,10 +120,15 @@ async def test_what_enters_the_log_meanwhile_counts_too(first: int) -> None:
     assert (result["events"], result["skipped"]) == (TOTAL, 0)
 
 
-async def test_groups_of_a_few_events_and_documents_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("max_chunks", [1, 20, 10_000])
+async def test_groups_of_a_few_events_and_documents_give_the_same(
+    monkeypatch: pytest.MonkeyPatch, max_chunks: int
+) -> None:
     monkeypatch.setattr("standalone.operations.bulk_load.PAGE", 3)
     monkeypatch.setattr("standalone.operations.bulk_load.GROUP_EVENTS", 7)
     monkeypatch.setattr("services.merger.replay.PAGE", 2)
+    monkeypatch.setattr("services.merger.replay.MAX_CHUNKS", max_chunks)
+    monkeypatch.setattr("services.merger.replay.CHUNKS_PER_NOTE", 1)
     monkeypatch.setattr("services.indexer.replay.BATCH_SIZE", 2)
     monkeypatch.setattr("services.query.replay.MAX_DOCUMENTS", 1)
     made = stores()

@@ -128,5 +128,7 @@ async def test_vectors_of_either_arithmetic_of_minilm_find_their_embedder_again(
 
 def test_the_ways_out_of_a_change_of_minilm_have_two_names() -> None:
     old, new = (EmbeddingModel(name, 384) for name in ("all-MiniLM-L6-v2-int8@1", "all-MiniLM-L6-v2-int8-dynamic@1"))
-    with pytest.raises(ConfigurationError, match=r"`--embedding-model minilm` to go.*`--embedding-model minilm-floats`"):
+    with pytest.raises(
+        ConfigurationError, match=r"`--embedding-model minilm` to go.*`--embedding-model minilm-floats`"
+    ):
         refuse_unrequested_change(old, new, said=False)
