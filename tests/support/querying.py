@@ -56,7 +56,7 @@ class World:
         self.names = NameIndexes(self.graph, self.documents)
 
     async def project(self, *deliveries: Delivery[Any]) -> None:
-        """Let the status projection see these facts."""
+        """Let the status projection see these events."""
         await on_events(deliveries, LIVE, documents=self.documents, passages=self.passages)
 
     async def index(
@@ -103,7 +103,7 @@ class World:
         await self.project(*(delivered(fact, number, **attributes) for number, (fact,) in numbered))
 
     def consumer(self, durable: Any) -> MemoryConsumer:
-        """A durable over the log."""
+        """A consumer over the log."""
         return MemoryConsumer(self.log, durable)
 
     def deps(self, most_kept: int = 0, **changes: Any) -> QueryDependencies:
