@@ -16,12 +16,12 @@ from contextlib import aclosing, asynccontextmanager, contextmanager
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
-import aiohttp
 import certifi
 import orjson
 
 from runtime.activity import waiting
 from runtime.errors import ConfigurationError, ModelRefused, RateLimited, Retryable, ServiceError, Unavailable
+from runtime.models.http_client import aiohttp
 from runtime.models.rate_limiter import Call, RateLimiter
 from runtime.retries import Backoff, parse_retry_after
 
