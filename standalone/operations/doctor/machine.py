@@ -1,9 +1,9 @@
 """Findings about the machine: installed packages, a writable folder, disk space, memory, a language model."""
 
-import importlib.util
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from runtime.errors import ConfigurationError
@@ -31,7 +31,7 @@ LOW_MEMORY = 1024 * MiB
 
 def examine_machine(folder: Path) -> Iterator[Finding]:
     """Yield the findings, missing packages first."""
-    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    missing = [name for name in PACKAGES if PathFinder.find_spec(name) is None]
     for program in (nats.executable, milvus_lite.executable):
         missing += _missing(program)
     if missing:
