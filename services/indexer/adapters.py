@@ -1,7 +1,10 @@
 """Caches embeddings in the document store, so that none is paid for twice. A rebuild does not replace them."""
 
 import asyncio
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from contracts.graph import Partition
 from contracts.ids import sha256
@@ -45,10 +48,21 @@ class CachedEmbeddings:
                 if isinstance(result, BaseException):
                     raise result
                 vectors |= result
-        return [vectors[text] if text in vectors else tuple(cached_rows[keys[text]]["vector"]) for text in texts]
+        return [vectors[text] if text in vectors else _vector_of(cached_rows[keys[text]]) for text in texts]
 
     async def _embed_group(self, table: Table, keys: Mapping[str, str], texts: Sequence[str]) -> dict[str, Vector]:
         vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True))
         note_progress()
-        await self._rows.put(table, {keys[text]: {"vector": list(vector)} for text, vector in vectors.items()})
+        await self._rows.put(table, {keys[text]: _row_of(vector) for text, vector in vectors.items()})
         return vectors
+
+
+def _row_of(vector: Vector) -> Row:
+    """Return the row of a vector: its numbers in single precision, as the vector store has them, little-endian."""
+    with np.errstate(over="ignore"):  # the store refuses what is not finite
+        return {"f32": b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()}
+
+
+def _vector_of(row: Row) -> Vector:
+    """Return the vector of a row, also of one that an older version wrote, as a list of numbers."""
+    return tuple(np.frombuffer(b64decode(row["f32"]), dtype="<f4").tolist() if "f32" in row else row["vector"])

@@ -128,6 +128,8 @@ class BoltGraph:
         sizes = Counter(name for pair in rows for name in pair)
         entities: dict[str, Entity] = {}
         relations: dict[Pair, Relation] = {}
+        if not storable:
+            return entities, relations
 
         async def work(transaction: AsyncManagedTransaction) -> None:
             read = cypher_excerpts.Reader(transaction, _key(partition), longest)
