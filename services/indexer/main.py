@@ -9,12 +9,11 @@ from runtime.health import Health
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.service import Bus, Subscription, run, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
+from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.open import open_documents, open_graph
+from services.indexer.handler import on_chunks, on_graph_merged
 from services.indexer.settings import IndexerSettings
 from services.indexer.wiring import GenerationHandlers
-
-CALLS_PER_GROUP = 8
-"""Calls to the embedding model whose vectors are stored together."""
 
 
 def main() -> None:
@@ -25,9 +24,12 @@ def main() -> None:
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
         embeddings = GenerationEmbedders(settings, bus.limiters)
         rows, graph = open_documents(settings), open_graph(settings)
-        versions = LogVersions(bus.log)
         health.notes["vectors"] = partial(embeddings.note, bus.pointers)
-        handlers = GenerationHandlers(embeddings, rows, graph, versions, CALLS_PER_GROUP * settings.embedding_batch_num)
+        of_generation = GenerationHandlers(embeddings, rows, settings.embedding_batch_num)
+        chunks = of_generation.handler(
+            on_chunks, extents=RowDocumentBounds(rows, "vector_extents"), versions=LogVersions(bus.log)
+        )
+        graph_merged = of_generation.handler(on_graph_merged, graph=graph)
         try:
             await until_it_answers("the document store", rows.prepare, health)
             await until_it_answers("the graph store", graph.prepare, health)
@@ -36,8 +38,8 @@ def main() -> None:
             bus.integrity.watch("vectors", parts, ("indexer-chunks", "indexer-graph"))
             bus.integrity.watch("graph", {"the graph store": graph})
             yield [
-                Subscription("indexer-chunks", handlers.chunks),
-                Subscription("indexer-graph", handlers.graph_merged),
+                Subscription("indexer-chunks", chunks),
+                Subscription("indexer-graph", graph_merged),
             ]
         finally:
             await embeddings.close()

@@ -1,53 +1,37 @@
-"""The indexer's handlers, connected to the stores and the embedding model of the generation that is written."""
+"""Connects handlers to the vectors and the embedding model of the generation that is written."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
-from contracts.events import ChunksCreated, DocumentDeleted, GraphMerged
 from contracts.graph import EmbeddingModel, Generations
-from runtime.bus.port import Delivery, DocumentVersions, Events
+from runtime.bus.port import Delivery, Events, Handler
 from runtime.projections.embedding import EmbeddedVectors, GenerationEmbedders
-from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.port import Rows
-from runtime.stores.graph.port import Graph
 from services.indexer.adapters import CachedEmbeddings
-from services.indexer.handler import on_chunks, on_graph_merged
+
+CALLS_PER_GROUP = 8
+"""Calls to the embedding model whose vectors are stored together."""
 
 
 class GenerationHandlers:
-    """The indexer's handlers, called with the vectors and the embedding model of the generation that is written."""
+    """Makes handlers of the bus. `rows` keep the embeddings of each model; `batch` is how many texts a call embeds."""
 
-    def __init__(
-        self, embeddings: GenerationEmbedders, rows: Rows, graph: Graph, versions: DocumentVersions, group: int
-    ) -> None:
-        self._embeddings, self._rows, self._graph, self._group = embeddings, rows, graph, group
-        self._versions = versions
-        self._extents = RowDocumentBounds(rows, "vector_extents")
+    def __init__(self, embedders: GenerationEmbedders, rows: Rows, batch: int) -> None:
+        self._embedders, self._rows, self._group = embedders, rows, CALLS_PER_GROUP * batch
         self._caches: dict[EmbeddingModel, CachedEmbeddings] = {}
 
-    async def chunks(
-        self, batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]], generations: Generations
-    ) -> Sequence[Events]:
-        """See `on_chunks`."""
-        async with self._embeddings.of(generations.vectors) as target:
-            return await on_chunks(
-                batch,
-                generations,
-                vectors=target.vectors,
-                embeddings=self._cached(target),
-                extents=self._extents,
-                versions=self._versions,
-            )
+    def handler(self, handle: Callable[..., Awaitable[Sequence[Events]]], **dependencies: Any) -> Handler:
+        """Return `handle` with these dependencies, and with `vectors` and `embeddings` of the generation at each call.
 
-    async def graph_merged(self, batch: Sequence[Delivery[GraphMerged]], generations: Generations) -> Sequence[Events]:
-        """See `on_graph_merged`."""
-        async with self._embeddings.of(generations.vectors) as target:
-            return await on_graph_merged(
-                batch,
-                generations,
-                graph=self._graph,
-                vectors=target.vectors,
-                embeddings=self._cached(target),
-            )
+        The handler raises what `GenerationEmbedders.of` and `handle` raise.
+        """
+
+        async def handle_batch(batch: Sequence[Delivery[Any]], generations: Generations, /) -> Sequence[Events]:
+            async with self._embedders.of(generations.vectors) as target:
+                embeddings = self._cached(target)
+                return await handle(batch, generations, vectors=target.vectors, embeddings=embeddings, **dependencies)
+
+        return handle_batch
 
     def _cached(self, target: EmbeddedVectors) -> CachedEmbeddings:
         if target.model not in self._caches:
