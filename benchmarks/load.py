@@ -1,11 +1,13 @@
 """What 200 clients at once do to the embedded stack: is anything lost, refused or grown, and how long does it take?
 
-    python -m benchmarks.load [--clients 200] [--seconds 60] [--model lexical]
+    YARDSTICK_DATA=FOLDER python -m benchmarks.load [--clients 200] [--seconds 60] [--documents 200] [--uploads 0.25]
+        [--model lexical]
 
-Starts a stack in a scratch folder, adds 50 documents, and lets every client ask or upload, one request after the other,
-a quarter of them uploads. Then waits until everything that was accepted has come to an end, and holds against each
-other what was answered, what the log has and what the API lists. `--model ""` is the default embedding model. Prints
-tables in Markdown; ends with an error when something was lost, or failed without saying when to try again.
+Starts a stack without a language model in a scratch folder, adds the first documents of the yardstick, and lets every
+client ask (answers are quotations) or upload, one request after the other; `--uploads` is the share of uploads. Then
+waits until everything that was accepted has come to an end, and holds against each other what was answered, what the
+log has and what the API lists. `--model ""` is the default embedding model. Prints tables in Markdown; ends with an
+error when something was lost, or failed without saying when to try again.
 """
 
 import argparse
@@ -14,24 +16,23 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import httpx
 
-from benchmarks.questions import questions
+from benchmarks.measuring.processes import load, usage
+from benchmarks.yardstick.documents import FORMS, Document, Question, dealt, documents, passages, questions
 from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
 from runtime.bus.nats.log import NatsLog, connected
-from tests.support import corpus
 from tests.support.stack import FINAL, Stack, running
 
-SEEDED = 50
-UPLOADS = 0.25
 MODES = ("mix", "mix", "naive", "local", "global", "hybrid")
 PATIENCE = 300.0
 """Seconds a client waits for an answer."""
@@ -55,25 +56,42 @@ class Record:
     drained: float = 0.0
 
 
+@dataclass(frozen=True)
+class Work:
+    """What the clients take from: documents that were not added yet, and questions about those that were."""
+
+    seeded: list[Document]
+    fresh: Iterator[Document]
+    questions: Iterator[Question]
+    uploads: float
+    """The share of uploads among requests."""
+
+
 def main() -> None:
     """Run it, print the tables, and say whether all is well."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--clients", type=int, default=200)
     arguments.add_argument("--seconds", type=float, default=60.0)
     arguments.add_argument("--model", default="lexical", help="EMBEDDING_MODEL")
+    arguments.add_argument("--documents", type=int, default=200)
+    arguments.add_argument("--uploads", type=float, default=0.25)
     given = arguments.parse_args()
+    seeded = documents(given.documents)
+    every = questions(seeded, sum(len(set(each.titles)) for each in seeded) * len(FORMS))
+    work = Work(seeded, islice(dealt(passages()), len(seeded), None), cycle(every), given.uploads)
     with tempfile.TemporaryDirectory() as folder, running(Path(folder) / "stack", EMBEDDING_MODEL=given.model) as stack:
-        stack.add(corpus.documents(SEEDED))
-        stack.settled(SEEDED)
-        record = asyncio.run(loaded(stack, given.clients, given.seconds))
-        lost = asyncio.run(missing(stack, record))
-    print(tables(record, given.clients))
+        stack.add({each.name: each.text for each in seeded})
+        stack.settled(len(seeded), seconds=PATIENCE)
+        before = load()
+        record = asyncio.run(loaded(stack, work, given.clients, given.seconds))
+        lost = asyncio.run(missing(stack, work, record))
+    print(f"{len(seeded)} documents before; load before {before}\n\n{tables(record, given.clients)}")
     problems = [*lost, *record.faults]
     print("\n".join(problems) or "Nothing was lost, and nothing failed.", file=sys.stderr)
     sys.exit(1 if problems else 0)
 
 
-async def loaded(stack: Stack, clients: int, seconds: float) -> Record:
+async def loaded(stack: Stack, work: Work, clients: int, seconds: float) -> Record:
     """Everybody at once for so long, then nobody until all is done."""
     record = Record()
     limits = httpx.Limits(max_connections=clients, max_keepalive_connections=clients)
@@ -82,29 +100,27 @@ async def loaded(stack: Stack, clients: int, seconds: float) -> Record:
         httpx.AsyncClient(base_url=stack.state.api, limits=limits, timeout=PATIENCE, trust_env=False) as http,
     ):
         began = time.monotonic()
-        await asyncio.gather(*(visit(http, record, number, began + seconds) for number in range(clients)))
+        await asyncio.gather(*(visit(http, record, work, number, began + seconds) for number in range(clients)))
         record.seconds = time.monotonic() - began
-        await drained(http, record)
+        await drained(http, record, len(work.seeded))
         record.drained = time.monotonic() - began - record.seconds
     return record
 
 
-async def visit(http: httpx.AsyncClient, record: Record, client: int, end: float) -> None:
+async def visit(http: httpx.AsyncClient, record: Record, work: Work, client: int, end: float) -> None:
     """One client: a question or a document, again and again."""
-    dice, turn = Random(client), 0
-    asked = questions(20)
+    dice = Random(client)
     while time.monotonic() < end:
-        turn += 1
-        if dice.random() < UPLOADS:
-            name = f"client-{client:03d}-{turn:04d}.txt"
-            file = {"file": (name, corpus.document(client * 10_000 + turn).encode())}
+        if dice.random() < work.uploads:
+            document = next(work.fresh)
+            file = {"file": (document.name, document.text.encode())}
             answer = await timed(record, "upload", http.post("/documents/upload", files=file))
             if answer is None:
-                record.unsure.add(name)
+                record.unsure.add(document.name)
             elif answer.status_code == 200:
-                record.accepted[name] = answer.json()["track_id"]
+                record.accepted[document.name] = answer.json()["track_id"]
         else:
-            body = {"query": dice.choice(asked)["query"], "mode": dice.choice(MODES)}
+            body = {"query": next(work.questions).text, "mode": dice.choice(MODES)}
             await timed(record, "question", http.post("/query", json=body))
 
 
@@ -126,10 +142,10 @@ async def timed(record: Record, kind: str, request: Any) -> httpx.Response | Non
     return answer
 
 
-async def drained(http: httpx.AsyncClient, record: Record) -> None:
+async def drained(http: httpx.AsyncClient, record: Record, seeded: int) -> None:
     """Wait until no document is being worked on and every accepted one is known."""
     end = time.monotonic() + DRAIN
-    wanted = SEEDED + len(record.accepted)
+    wanted = seeded + len(record.accepted)
     while time.monotonic() < end:
         found = (await http.get("/documents/status_counts")).json()["status_counts"]
         if found["all"] >= wanted and sum(found[status] for status in FINAL) == found["all"]:
@@ -138,7 +154,7 @@ async def drained(http: httpx.AsyncClient, record: Record) -> None:
     record.faults.append(f"not done within {DRAIN:.0f} s")
 
 
-async def missing(stack: Stack, record: Record) -> list[str]:
+async def missing(stack: Stack, work: Work, record: Record) -> list[str]:
     """What is wrong with the documents that were accepted: in the log once, in the list once, and processed."""
     logged: Counter[str] = Counter()
     async with connected(stack.settings.nats_url, name="benchmark") as client:
@@ -153,7 +169,7 @@ async def missing(stack: Stack, record: Record) -> list[str]:
         found = listed.get(name, [])
         if logged[name] != 1 or [(status, of) for status, of in found] != [("processed", track)]:
             problems.append(f"{name}: {logged[name]} times in the log, in the list as {found}")
-    strangers = set(listed) - set(record.accepted) - record.unsure - set(corpus.documents(SEEDED))
+    strangers = set(listed) - set(record.accepted) - record.unsure - {each.name for each in work.seeded}
     return [*problems, *(f"{name} is there and was never accepted" for name in strangers)]
 
 
@@ -178,8 +194,7 @@ async def sampled(stack: Stack, record: Record) -> AsyncGenerator[None]:
     async def look() -> None:
         while True:
             for name, child in stack.state.children.items():
-                if (size := resident(child.identity.pid)) is not None:
-                    record.memory.setdefault(name, []).append(size)
+                record.memory.setdefault(name, []).append(usage(child.identity.pid).resident)
             await asyncio.sleep(1)
 
     looking = asyncio.create_task(look())
@@ -188,15 +203,6 @@ async def sampled(stack: Stack, record: Record) -> AsyncGenerator[None]:
         yield
     finally:
         looking.cancel()
-
-
-def resident(pid: int) -> float | None:
-    """MiB that the process has in memory now."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS:")), None)
 
 
 def tables(record: Record, clients: int) -> str:

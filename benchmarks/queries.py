@@ -1,60 +1,124 @@
-"""How fast questions find their context: every mode, one and eight at once, beside LightRAG over the same documents.
+"""How fast questions find their context, what they cost, and how often they find it.
 
-    python -m benchmarks.queries [--count 1000] [--asked 200] [--modes naive,mix] [--at-once 1,8] [--workers 1]
-        [--stack embedded production] [--peer-python PYTHON]
+    YARDSTICK_DATA=FOLDER python -m benchmarks.queries [--documents 200] [--asked 100] [--modes naive,mix,walk]
+        [--at-once 1,8] [--stores embedded production] [--peer-python PYTHON] [--workers 1]
+        [--profile SERVICE] [--set NAME=VALUE]
 
-Indexes texts of `tests/support/corpus.py` with the mock model of the tests, then asks for retrieval only (ours: `POST
-/query/data` over HTTP; LightRAG: `aquery_data` in its own process, without HTTP) with keywords given, so that no side
-calls a language model; all embed through the mock model's route. One side runs after the other.
+Indexes the first N documents of the yardstick with its mock model, then asks `POST /query/data` over HTTP: retrieval
+only, each question new, its keywords extracted by the mock model. One side runs after the other; PYTHON is that of a
+virtual environment with `lightrag-hku[api]==1.5.7`, whose own HTTP server is asked the same; it has no `walk`.
 
-`--count` documents; `--asked` questions a row, after a few to warm up; `--modes` and `--at-once`, separated by commas:
-a row for each pair. `--stack`: `embedded` (what is measured when nothing is said), `production` (NATS, a server of
-MongoDB's protocol, Neo4j and Milvus, with the five services as processes; `tests/support/production.py`), or both.
-`--workers`: WORKERS of the query service, on both stacks. PYTHON is that of a virtual environment with
-`lightrag-hku==1.5.7`; without it our side runs alone, and LightRAG has no `walk`.
-
-Prints tables in Markdown. The first has latency and questions a second of each side, and how many times as many ours
-answers as LightRAG. The others, one for each stack of ours, say how many milliseconds of CPU a question cost in the
-query service, the vector store, the rest of the stack, the mock model, and the process that asks, which all share the
-machine. The system counts it in hundredths of a second: to tell 0.1 ms apart takes a hundred questions a row.
+`--asked` questions for each mode and each number of clients; `--workers`: WORKERS of our query service. Prints tables
+in Markdown: latency and questions a second of each side, and the share of questions whose passage is among the chunks
+returned; then milliseconds of CPU a question by process. Those to warm up are not counted.
 """
 
 import argparse
-from collections.abc import Sequence
-from pathlib import Path
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
 
-from benchmarks.queries_sides import GROUPS, Figures, Row, Task, embedded, peer, production
-from benchmarks.questions import questions
-from tests.support import corpus
+from benchmarks.measuring.asking import ask, connections, found
+from benchmarks.measuring.model import mock_model
+from benchmarks.measuring.opening import PEERS, Opened, add_sides, given_sides, opened
+from benchmarks.measuring.processes import Usages, load, spent
+from benchmarks.measuring.profile import profiled
+from benchmarks.measuring.tables import number, table
+from benchmarks.yardstick.documents import Question, documents, questions
 
 MODES = ("naive", "local", "global", "hybrid", "mix", "walk")
-STACKS = {"embedded": embedded, "production": production}
-PEER = "LightRAG"
-TIMES = {"p50": "p50 ms", "p95": "p95 ms", "rate": "per s"}
-NONE = "–"
+OURS_ALONE = ("walk",)
+WARMING = 16
+"""Questions asked before each row for every process that answers: Python's and the drivers' first calls are slower."""
 
-Found = dict[str, dict[Row, Figures]]
-"""The rows of each side."""
+Row = tuple[str, int]
+"""Mode, and how many questions at once."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a row of questions took."""
+
+    p50: float
+    p95: float
+    rate: float
+    found: float
+    asked: int
+    spent: Usages
+    load: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """What each side is asked."""
+
+    documents: int
+    asked: int
+    rows: Sequence[Row]
+    workers: int
 
 
 def main() -> None:
     """Run the sides and print their tables."""
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--count", type=int, default=1000, help="documents")
-    arguments.add_argument("--asked", type=int, default=200, help="questions per row")
-    arguments.add_argument("--modes", type=modes, default=",".join(MODES))
-    arguments.add_argument("--at-once", type=numbers, default="1,8")
-    arguments.add_argument("--workers", type=int, default=1, help="processes of the query service")
-    arguments.add_argument("--stack", action="extend", nargs="+", choices=STACKS)
-    arguments.add_argument("--peer-python", type=Path)
-    asked = arguments.parse_args()
-    task = Task(corpus.documents(asked.count), questions(asked.asked), asked.modes, asked.at_once, asked.workers)
-    found: Found = {PEER: peer(asked.peer_python, task)} if asked.peer_python else {}
-    ours = {f"Lightstream, {name}": STACKS[name](task) for name in dict.fromkeys(asked.stack or ["embedded"])}
-    print(f"{asked.count} documents, {asked.asked} questions a row, {asked.workers} query process(es)\n")
-    print(times({**found, **ours}))
-    for name, rows in ours.items():
-        print(f"\n{name}: milliseconds of CPU per question\n\n{costs(rows)}")
+    given = arguments().parse_args()
+    task = Task(given.documents, given.asked, list(product(given.modes, given.at_once)), given.workers)
+    results: dict[str, dict[Row, Figures]] = {}
+    for name in given_sides(given):
+        with (
+            mock_model() as model,
+            opened(name, model, peer_python=given.peer_python, **settings(name, task, given.set)) as side,
+        ):
+            side.index(documents(task.documents))
+            with profiled(side, given.profile):
+                results[name] = rows(name, side, task)
+    print(f"{task.documents} documents, {task.asked} questions a row, {task.workers} query process(es)\n")
+    print(times(results))
+    for name, figures in results.items():
+        print(f"\n{name}: milliseconds of CPU a question\n\n{costs(figures)}")
+
+
+def arguments() -> argparse.ArgumentParser:
+    """What the command line takes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--documents", type=int, default=200)
+    parser.add_argument("--asked", type=int, default=100, help="questions per row")
+    parser.add_argument("--modes", type=modes, default="naive,mix,walk")
+    parser.add_argument("--at-once", type=numbers, default="1,8")
+    add_sides(parser)
+    parser.add_argument("--workers", type=int, default=1, help="processes of the query service")
+    return parser
+
+
+def settings(name: str, task: Task, given: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """The settings of a side: LightRAG's are as it ships."""
+    return {} if name in PEERS else {"WORKERS": str(task.workers), **dict(given)}
+
+
+def rows(name: str, side: Opened, task: Task) -> dict[Row, Figures]:
+    """Every row that this side has, each with questions that were not asked before."""
+    wanted = [row for row in task.rows if not (name in PEERS and row[0] in OURS_ALONE)]
+    warming = WARMING * task.workers
+    enough = len(task.rows) * (task.asked + warming)
+    fresh = iter(questions(documents(task.documents), enough))
+    results: dict[Row, Figures] = {}
+    for mode, at_once in wanted:
+        results[mode, at_once] = row(side, fresh, (mode, at_once), warming, task.asked)
+        print(name, mode, at_once, results[mode, at_once], file=sys.stderr)
+    return results
+
+
+def row(side: Opened, fresh: Iterator[Question], what: Row, warming: int, count: int) -> Figures:
+    """Ask some to warm up, then the questions that are measured."""
+    mode, at_once = what
+    first, asked = list(islice(fresh, warming)), list(islice(fresh, count))
+    with connections(side.api, at_once) as connected:
+        ask(connected, first, mode)
+        load_before, before = load(), side.usages()
+        done = ask(connected, asked, mode)
+        used = spent(before, side.usages())
+    share = found(asked, done.answers)
+    return Figures(done.percentile(0.5), done.percentile(0.95), done.rate, share, len(asked), used, load_before)
 
 
 def modes(text: str) -> list[str]:
@@ -70,35 +134,26 @@ def numbers(text: str) -> list[int]:
     return [int(each) for each in text.split(",")]
 
 
-def times(found: Found) -> str:
-    """A row for each mode and concurrency: p50 and p95 in ms and questions a second of each side, and their ratios."""
-    ours = [side for side in found if side != PEER]
-    compared = ours if PEER in found else []
-    head = [
-        *(f"{side}: {label}" for side in found for label in TIMES.values()),
-        *(f"{side}: times as many per s" for side in compared),
+def times(results: dict[str, dict[Row, Figures]]) -> str:
+    """A row for each mode, concurrency and side."""
+    every = dict.fromkeys(row for figures in results.values() for row in figures)
+    lines = [
+        [mode, str(at_once), side, number(of.p50), number(of.p95), number(of.rate), f"{100 * of.found:.0f} %", of.load]
+        for mode, at_once in every
+        for side, figures in results.items()
+        if (of := figures.get((mode, at_once)))
     ]
-    lines: dict[Row, list[str]] = {}
-    for row in found[ours[0]]:
-        sides = {side: rows.get(row) for side, rows in found.items()}
-        cells = [f"{figures[name]:.1f}" if figures else NONE for figures in sides.values() for name in TIMES]
-        other = sides.get(PEER)
-        cells += [f"{found[side][row]['rate'] / other['rate']:.1f}" if other else NONE for side in compared]
-        lines[row] = cells
-    return table(head, lines)
+    return table(["mode", "at once", "side", "p50 ms", "p95 ms", "per s", "passage found", "load before"], lines)
 
 
-def costs(rows: dict[Row, Figures]) -> str:
-    """A row for each mode and concurrency: CPU milliseconds per question of each group of processes."""
-    return table(GROUPS, {row: [f"{figures[group]:z.2f}" for group in GROUPS] for row, figures in rows.items()})
-
-
-def table(head: Sequence[str], lines: dict[Row, list[str]]) -> str:
-    """A table in Markdown."""
-    names = ["mode", "at once", *head]
-    rows = [[mode, str(at_once), *cells] for (mode, at_once), cells in lines.items()]
-    first, *others = ["| " + " | ".join(row) + " |" for row in [names, *rows]]
-    return "\n".join([first, "|---" * len(names) + "|", *others])
+def costs(figures: dict[Row, Figures]) -> str:
+    """A row for each mode and concurrency: CPU milliseconds a question of each process."""
+    names = list(next(iter(figures.values())).spent)
+    lines = [
+        [mode, str(at_once), *(number(of.spent[name].cpu * 1000 / of.asked, 2) for name in names)]
+        for (mode, at_once), of in figures.items()
+    ]
+    return table(["mode", "at once", *names], lines)
 
 
 if __name__ == "__main__":

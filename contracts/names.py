@@ -22,14 +22,14 @@ _ASCII_QUOTE_AT_CJK = re.compile(rf"['\"](?=[{_CJK}])|(?<=[{_CJK}])['\"]")
 
 
 def clean_text(text: str) -> str:
-    """A description or keyword as it is kept: printable, without markup, in half-width letters, unquoted."""
+    """Return a description or keyword as it is stored: printable, without markup, in half-width letters, unquoted."""
     text = _TAGS.sub("", sanitize(text)).replace("—", "-").replace("\u3000", " ")
     text = _FULL_WIDTH.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
     return _unquote(_CJK_BLANK.sub("", text)).strip()
 
 
 def clean_name(text: str) -> str:
-    """An entity's name as it is kept, or an empty string for what is no name. At most 256 characters and 512 bytes."""
+    """Return an entity's name as it is stored; empty for what is no name. At most 256 characters and 512 bytes."""
     name = clean_text(text).replace("\xa0", " ")
     for quote in "“”‘’《》":
         name = name.replace(quote, "")
@@ -42,14 +42,14 @@ def clean_name(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """A name or a passage for comparison: cleaned as a name is, without case, each blank one blank."""
+    """Return a name or a passage for comparison: cleaned as a name is, without case, each run of blanks one."""
     for quote in "“”‘’《》\"'":
         text = text.replace(quote, "")
     return " ".join(unicodedata.normalize("NFKC", clean_text(text)).casefold().split())
 
 
 def _unquote(text: str) -> str:
-    """Without one pair of outer quotes, unless others stand inside."""
+    """Remove one pair of outer quotes, unless others stand inside."""
     for opening, closing in _QUOTES:
         inner = text[1:-1]
         if (

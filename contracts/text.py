@@ -68,13 +68,13 @@ def _and_end(texts: Iterable[str]) -> Iterator[str | None]:
 
 
 def _settled(buffer: str) -> int:
-    """How much of the buffer stays as it is, whatever follows."""
+    """Return how much of the buffer stays as it is, whatever follows."""
     last = buffer.rfind("&")
     return last if last >= 0 and _OPEN_REFERENCE.fullmatch(buffer, last) else len(buffer)
 
 
 def _count_before(left: Sequence[int], end: int, *, last: bool) -> int:
-    """How many of the marks, the least of which stands last, lie before `end`."""
+    """Return how many of the marks, the least of which stands last, lie before `end`."""
     count = 0
     while count < len(left) and (last or left[-1 - count] < end):
         count += 1
@@ -84,7 +84,7 @@ def _count_before(left: Sequence[int], end: int, *, last: bool) -> int:
 def _replaced(
     pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], text: str, marks: list[int]
 ) -> tuple[str, list[int]]:
-    """`pattern.sub`, and where the marks then stand."""
+    """Return the result of `pattern.sub`, and where the marks then stand."""
     if not marks:
         return pattern.sub(replacement, text), marks
     moved: list[int] = []
@@ -112,12 +112,12 @@ def _nothing(_: re.Match[str]) -> str:
 
 
 def is_on_one_line(name: str) -> bool:
-    """Whether a name has no control character, no line break and no mark that turns the direction of writing."""
+    """Return whether a name has no control character, no line break and no mark that turns the direction of writing."""
     return not _UNFIT_FOR_NAMES.search(name)
 
 
 def one_line(name: str) -> str:
-    """A name as it can be shown among others: what `is_on_one_line` forbids is replaced by `\ufffd`.
+    """Return a name as it can be shown among others: what `is_on_one_line` forbids is replaced by `\ufffd`.
 
     For names that nobody could refuse, as those of events that anybody published.
     """
@@ -125,5 +125,5 @@ def one_line(name: str) -> str:
 
 
 def encodable(text: str) -> str:
-    """The text without lone surrogates, which UTF-8 cannot carry."""
+    """Return the text without lone surrogates, which UTF-8 cannot carry."""
     return text.encode("utf-8", "ignore").decode("utf-8")

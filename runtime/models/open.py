@@ -6,7 +6,6 @@ from urllib.parse import urlsplit
 from contracts.graph import EmbeddingModel
 from runtime.errors import ConfigurationError
 from runtime.models.limits import Limits
-from runtime.models.openai_endpoint import Endpoint
 from runtime.models.port import Chat, Embedder, Tokenizer
 from runtime.models.rate_limiters import RateLimiters
 from runtime.settings import OFFLINE_EMBEDDERS, Settings
@@ -91,6 +90,7 @@ def open_embedder_of(
 
 def _endpoint_embedder(settings: Settings, limiters: RateLimiters, max_wait: float) -> Embedder:
     from runtime.models.openai_embedder import OpenAiEmbedder
+    from runtime.models.openai_endpoint import Endpoint
     from runtime.models.truncation import cutter
 
     address, model = settings.embedding_base_url, settings.embedding_model or DEFAULT_EMBEDDING_MODEL

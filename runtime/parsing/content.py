@@ -23,7 +23,7 @@ class Content(NamedTuple):
 
 
 def joined(blocks: Iterable[str]) -> Content:
-    """The blocks that are not empty, with a blank line between them.
+    """Return the blocks that are not empty, with a blank line between them.
 
     Raises InvalidInput when there is none, and when they are too long together.
     """
@@ -39,7 +39,7 @@ def joined(blocks: Iterable[str]) -> Content:
 
 
 def paged(pages: Iterable[str]) -> Content:
-    """The pages as one text, and where each begins. Raises InvalidInput when they are too long together."""
+    """Return the pages as one text, and where each begins. Raises InvalidInput when they are too long together."""
     parts: list[str] = []
     starts: list[int] = []
     length = 0
@@ -53,7 +53,7 @@ def paged(pages: Iterable[str]) -> Content:
 
 
 def _longer(length: int, block: str) -> int:
-    """The length with this block and the blank line behind it."""
+    """Return the length with this block and the blank line behind it."""
     if length + len(block) > MAX_TEXT:
         raise InvalidInput(f"gives more than {MAX_TEXT:,} characters of text: split it")
     return length + len(block) + 2

@@ -18,7 +18,7 @@ _SAMPLE = 100
 
 
 def text(source: str) -> Content:
-    """The table in blocks, its first record being the header. Raises InvalidInput when it cannot be read."""
+    """Return the table in blocks, its first record being the header. Raises InvalidInput when it cannot be read."""
     csv.field_size_limit(MAX_FIELD)
     lines = list(StringIO(source, newline=""))
     try:
@@ -33,7 +33,7 @@ def _rows(lines: list[str], delimiter: str) -> Iterator[Row]:
 
 
 def _delimiter(lines: list[str]) -> str:
-    """The one with which most records have one number of fields, and more than one."""
+    """Return the one with which most records have one number of fields, and more than one."""
 
     def score(delimiter: str) -> tuple[int, int]:
         try:

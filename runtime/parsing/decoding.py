@@ -82,7 +82,7 @@ class Decoded(NamedTuple):
 
 
 def decode(data: bytes, asked: str = "", declared: str = "") -> Decoded:
-    """The text, without a byte order mark.
+    """Return the text, without a byte order mark.
 
     `asked`: the encoding somebody says it is in, which decides. `declared`: what was said of it on its way, which is
     believed where the bytes fit. Raises InvalidInput for binary data, for an encoding that is unknown, and for one that
@@ -102,7 +102,7 @@ def decode(data: bytes, asked: str = "", declared: str = "") -> Decoded:
 
 
 def looks_like_text(start: bytes) -> bool:
-    """Whether a file that begins with these bytes is text. The end may cut a character in two."""
+    """Return whether a file that begins with these bytes is text. The end may cut a character in two."""
     if b"\0" in start:  # two bytes a character, if it is text at all
         start = start[: len(start) // 4 * 4] or start
     try:
@@ -139,7 +139,7 @@ def _text(text: str) -> str:
 
 
 def _wide(data: bytes) -> str:
-    """UTF-16 without a mark has its zero bytes nearly all at odd places (little endian) or at even ones."""
+    """Return the UTF-16 of a text without a mark: its zero bytes are nearly all at odd or nearly all at even places."""
     sample = data[:SAMPLE]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     if max(even, odd) < len(sample) / 8 or min(even, odd) > max(even, odd) / 8:
@@ -153,7 +153,7 @@ def _declared(data: bytes) -> str:
 
 
 def _utf8(data: bytes) -> Decoded | None:
-    """What is valid UTF-8 is hardly ever anything else, whatever it claims to be."""
+    """Decode valid UTF-8, which is hardly ever anything else, whatever it claims to be."""
     if data.isascii() and b"\x1b$" in data:  # Japanese mail: ASCII bytes with escape sequences
         with suppress(UnicodeDecodeError):
             return Decoded(data.decode("iso2022_jp_2"), Encoding("iso-2022-jp", 0.95))
@@ -163,7 +163,7 @@ def _utf8(data: bytes) -> Decoded | None:
 
 
 def _broken_utf8(data: bytes) -> Decoded | None:
-    """UTF-8 with a few broken bytes, as a text has that was cut or put together."""
+    """Decode UTF-8 with a few broken bytes, as a text has that was cut or put together."""
     text = data.decode("utf-8", "replace")
     broken = text.count("\ufffd")
     whole = len(text) - len(text.encode("ascii", "ignore")) - broken
@@ -178,7 +178,7 @@ def _claimed(data: bytes, claims: Iterable[str]) -> Decoded | None:
 
 
 def _guessed(data: bytes) -> Decoded:
-    """By the statistics of languages, over lines that have anything beyond ASCII."""
+    """Guess by the statistics of languages, over lines that have anything beyond ASCII."""
     sample = _sample(data)
     if _is_plausible(sample, "cp1252") and _has_signs_only(sample.decode("cp1252")):
         return _read(data, ["cp1252"], lambda _: 0.9)
@@ -208,7 +208,7 @@ def _guessed(data: bytes) -> Decoded:
 
 
 def _read(data: bytes, names: Sequence[str], confidence: Callable[[str], float]) -> Decoded:
-    """In the first encoding that fits the whole. If none does, rare bytes need not make the rest unreadable."""
+    """Decode in the first encoding that fits all bytes; if none does, in one that fits all but rare bytes."""
     for name in names:
         with suppress(UnicodeDecodeError):
             return Decoded(data.decode(superset(name)), Encoding(registered(name), confidence(name)))
@@ -217,7 +217,7 @@ def _read(data: bytes, names: Sequence[str], confidence: Callable[[str], float])
 
 
 def _sample(data: bytes) -> bytes:
-    """The lines with bytes beyond ASCII, each once, up to the length of a sample.
+    """Return the lines with bytes beyond ASCII, each once, up to the length of a sample.
 
     It ends behind a byte that is no part of a longer character in any encoding, if there is one.
     """
@@ -237,7 +237,7 @@ def _sample(data: bytes) -> bytes:
 
 
 def _is_plausible(sample: bytes, name: str) -> bool:
-    """Whether the encoding has a character for every byte, and its reading is not of words that mix scripts.
+    """Return whether the encoding has a character for every byte, and its reading is not of words that mix scripts.
 
     Encodings with several bytes a character betray a wrong reading by themselves, and their words stand together.
     """
@@ -260,7 +260,7 @@ def _is_latin(letter: str) -> bool:
 
 
 def _has_signs_only(text: str) -> bool:
-    """Whether all beyond ASCII are signs where signs stand: letters that are read wrongly stand inside of words."""
+    """Return whether all beyond ASCII are signs where signs stand; letters read wrongly stand inside of words."""
     for before, character, after in zip(f" {text}", text, f"{text[1:]} ", strict=False):
         if character > "\x7f":
             is_sign = character in _SIGNS or not character.isalpha()

@@ -22,7 +22,7 @@ _HEADING = re.compile(r"Heading ([1-9])$")
 
 
 def text(data: bytes) -> Content:
-    """The document as Markdown. Raises InvalidInput for a damaged file, a zip bomb and one without text."""
+    """Return the document as Markdown. Raises InvalidInput for a damaged file, a zip bomb and one without text."""
     check(data, WHAT)
     try:
         return joined(_blocks(Document(BytesIO(data))))
@@ -54,7 +54,7 @@ def _paragraph(paragraph: CT_P, styles: Mapping[str, str]) -> str:
 
 
 def _words(container: BlockItemContainer) -> str:
-    """The text of a cell, that of tables inside it included."""
+    """Return the text of a cell, that of tables inside it included."""
     inner = container.iter_inner_content()
     return "\n".join(_inner(each) if isinstance(each, Table) else each.text for each in inner)
 

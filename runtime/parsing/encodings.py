@@ -19,7 +19,7 @@ class Encoding(NamedTuple):
 
     @property
     def warning(self) -> str:
-        """What to tell whoever added the file; empty where there is nothing to doubt."""
+        """A warning for whoever added the file; empty where nothing is in doubt."""
         if self.is_damaged:
             return f"some bytes are no {self.name} and were replaced: check the text, or say its encoding"
         if self.confidence >= SURE:
@@ -65,7 +65,7 @@ _NO_ENCODINGS = {"rot_13", "idna", "punycode", "unicode_escape", "raw_unicode_es
 
 
 def codec(name: str) -> str | None:
-    """Python's name of the codec for an encoding people name; None for what is no encoding of text."""
+    """Return Python's name of the codec for an encoding people name; None for what is no encoding of text."""
     plain = name.strip().strip("\"'").lower().removeprefix("x-user-")
     if not plain.isascii() or "\0" in plain or len(plain) > 40:
         return None
@@ -87,12 +87,12 @@ def _is_of_text(name: str) -> bool:
 
 
 def superset(name: str) -> str:
-    """The codec that reads all that this one reads, and what is found in files that claim to be in it."""
+    """Return the codec that reads all that this one reads, and what is found in files that claim to be in it."""
     return _SUPERSETS.get(name, name)
 
 
 def registered(name: str) -> str:
-    """The name IANA has for a codec of Python."""
+    """Return the name IANA has for a codec of Python."""
     plain = codecs.lookup(name).name.replace("-", "_")
     if windows := re.fullmatch(r"cp(125\d)", plain):
         return f"windows-{windows[1]}"
@@ -102,7 +102,7 @@ def registered(name: str) -> str:
 
 
 def validated_encoding(name: str) -> str:
-    """The encoding a user asks for, as a codec of Python. Raises InvalidInput for an unknown one."""
+    """Return the encoding a user asks for, as a codec of Python. Raises InvalidInput for an unknown one."""
     canonical = codec(name)
     if canonical is None:
         printable = "".join(character if character.isprintable() else "?" for character in name[:40])

@@ -23,7 +23,7 @@ _CHAPTERS = {"application/xhtml+xml", "text/html", "application/x-dtbook+xml"}
 
 
 def text(data: bytes) -> Content:
-    """The chapters. Raises InvalidInput for a damaged or protected file, a zip bomb and a book without text."""
+    """Return the chapters. Raises InvalidInput for a damaged or protected file, a zip bomb and a book without text."""
     check(data, WHAT, pages=PAGES)
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
@@ -33,7 +33,7 @@ def text(data: bytes) -> Content:
 
 
 def _chapters(archive: zipfile.ZipFile) -> Iterator[str]:
-    """The text of each chapter, once however often the order of reading names it."""
+    """Yield the text of each chapter, once however often the order of reading names it."""
     package = _attributes(archive, _CONTAINER, "rootfile", "full-path")[0][0]
     if not package.lower().endswith(".opf"):
         raise LookupError(package)
@@ -56,6 +56,6 @@ def _chapter(archive: zipfile.ZipFile, path: str) -> str:
 
 
 def _attributes(archive: zipfile.ZipFile, path: str, element: str, *names: str) -> list[tuple[str, ...]]:
-    """These attributes of every element of that name in any namespace. Raises LookupError where one is missing."""
+    """Return these attributes of every element of that name in any namespace. Raises LookupError if one is missing."""
     root = ElementTree.fromstring(archive.read(path))  # noqa: S314 - `check` let no document type, so no entity, pass
     return [tuple(each.attrib[name] for name in names) for each in root.iterfind(f".//{{*}}{element}")]

@@ -32,7 +32,7 @@ class Parsed:
 
 
 async def parse(data: bytes, name: str, hint: Hint = NO_HINT) -> Parsed:
-    """The text of a file of that name; without a name it is read like a file without a suffix, and has no metadata.
+    """Return the text of a file of that name; one without a name is read as without a suffix and has no metadata.
 
     `hint` is about files that are text; the others say themselves how their texts are written.
 
@@ -53,7 +53,7 @@ async def parse(data: bytes, name: str, hint: Hint = NO_HINT) -> Parsed:
 
 
 def refuse_larger(size: int, name: str) -> None:
-    """Raise InvalidInput for a file of more bytes than are read; who knows the size first need not read it."""
+    """Raise InvalidInput for a file of more bytes than are read; called before reading where the size is known."""
     if size > MAX_FILE_BYTES:
         most = MAX_FILE_BYTES // 2**20
         raise _named(name, f"{size / 2**20:.0f} MB is more than the {most} MB a file may have: split it")

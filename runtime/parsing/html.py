@@ -8,7 +8,7 @@ from runtime.parsing.content import Content, joined
 
 
 def text(source: str) -> Content:
-    """The page's text. Raises InvalidInput when it cannot be read."""
+    """Return the page's text. Raises InvalidInput when it cannot be read."""
     try:
         markdown = convert(source, ConversionOptions(extract_metadata=False, skip_images=True)).content or ""
     except ConversionError as error:

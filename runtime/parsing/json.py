@@ -5,5 +5,5 @@ from runtime.parsing.values import lines, loaded
 
 
 def text(source: str) -> Content:
-    """The values, each under its path. Raises InvalidInput for what is not JSON, too deep or without any value."""
+    """Return the values, each under its path. Raises InvalidInput for what is not JSON, too deep or without a value."""
     return joined(lines(loaded(source)))

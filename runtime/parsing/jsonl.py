@@ -8,7 +8,7 @@ from runtime.parsing.values import lines, loaded
 
 
 def text(source: str) -> Content:
-    """The values of every line under its number. Raises InvalidInput with the line that is not JSON or too deep."""
+    """Return the values of each line under its number. Raises InvalidInput with the number of a bad line."""
     return joined(_blocks(source))
 
 

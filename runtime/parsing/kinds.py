@@ -25,7 +25,7 @@ class Kind:
 
     @property
     def is_text(self) -> bool:
-        """Whether its bytes are text in some encoding."""
+        """Return whether its bytes are text in some encoding."""
         return self.parser is None or self.parser in TEXT_PARSERS
 
 
@@ -111,7 +111,7 @@ def refuse_kind(suffix: str) -> None:
 
 
 def disguised(data: bytes) -> str:
-    """What a file really is that should be text and begins like something else; empty if it does not."""
+    """Return what a file is that should be text but begins like something else; empty if it is text."""
     kinds = (says for place, mark, says in _SIGNATURES if data[place : place + len(mark)] == mark)
     # Text may well begin with the three letters; the block size and a magic number follow them in an archive.
     return next((says for says in kinds if "bzip2" not in says or data[4:10] == b"1AY&SY"), "")

@@ -13,7 +13,7 @@ _UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 
 
 def validated_name(name: str) -> str:
-    """The name of a document, wherever it comes from; it need not be that of a file.
+    """Return the name of a document, wherever it comes from; it need not be that of a file.
 
     Raises InvalidInput for one that is not on one line: with control characters, line breaks, marks that turn the
     direction of writing or bytes that are not UTF-8; and for one that is too long.
@@ -29,7 +29,7 @@ def validated_name(name: str) -> str:
 
 
 def validated_text(name: str) -> str:
-    """The name of a file, if it is one: parts joined by `/`, each of them a plain file name.
+    """Return the name of a file, if it is one: parts joined by `/`, each of them a plain file name.
 
     Raises InvalidInput for what `checked_name` refuses, for a name that climbs (`..`) or begins at a root, and for one
     with backslashes.
@@ -46,6 +46,6 @@ def validated_text(name: str) -> str:
 
 
 def printable_name(name: str) -> str:
-    """The name as a message may carry it: on one line, without invisible characters, of bounded length."""
+    """Return the name as a message may carry it: on one line, without invisible characters, of bounded length."""
     visible = "".join("?" if unicodedata.category(character) in _UNSEEN else character for character in name)
     return visible if len(visible) <= MAX_NAME else f"{visible[:80]}…"

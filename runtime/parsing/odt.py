@@ -13,7 +13,7 @@ _ENCRYPTED = "encryption-data"
 
 
 def text(data: bytes) -> Content:
-    """The document as Markdown. Raises InvalidInput for a damaged or protected file, a zip bomb and an empty one."""
+    """Return the document as Markdown. Raises InvalidInput for a damaged or protected file, a zip bomb, no text."""
     check(data, WHAT)
     try:
         document = Document(BytesIO(data))

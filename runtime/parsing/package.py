@@ -38,7 +38,7 @@ that are missing, numbers that are none."""
 
 
 def damaged(what: str) -> InvalidInput:
-    """The refusal of a file that is not what its name says."""
+    """Return the refusal of a file that is not what its name says."""
     return InvalidInput(f"damaged, or not {what}: open it in the program that made it and save it anew")
 
 

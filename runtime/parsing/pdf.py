@@ -11,7 +11,7 @@ MAX_PAGES = 10_000
 
 
 def text(data: bytes) -> Content:
-    """The text layer, with the pages' beginnings. Raises InvalidInput for a protected or damaged file and for one
+    """Return the text layer, with where pages begin. Raises InvalidInput for a protected or damaged file and for one
     without a text layer."""
     try:
         document = pypdfium2.PdfDocument(data)

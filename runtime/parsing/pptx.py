@@ -22,7 +22,7 @@ WHAT = "a presentation"
 
 
 def text(data: bytes) -> Content:
-    """The slides in their order; `pages` says where each begins. A hidden slide is read, and called hidden.
+    """Return the slides in their order; `pages` says where each begins. A hidden slide is read, and called hidden.
 
     Raises InvalidInput for a damaged file, a zip bomb and one without text.
     """
@@ -38,7 +38,7 @@ def text(data: bytes) -> Content:
 
 
 def _slide(number: int, slide: Slide) -> str:
-    """A slide without any text is an empty text: its number alone says nothing."""
+    """Return the text of a slide; empty when it has none, for its number alone says nothing."""
     title = slide.shapes.title
     head = " ".join(title.text_frame.text.split()) if title is not None else ""
     blocks = [block for shape in slide.shapes if shape != title for block in _shape(shape)]
@@ -52,7 +52,7 @@ def _slide(number: int, slide: Slide) -> str:
 
 
 def _shape(shape: BaseShape) -> Iterator[str]:
-    """The texts of a shape, those of a group in their order."""
+    """Yield the texts of a shape, those of a group in their order."""
     if isinstance(shape, GroupShape):
         for inner in cast(Iterable[BaseShape], shape.shapes):
             yield from _shape(inner)
@@ -64,7 +64,7 @@ def _shape(shape: BaseShape) -> Iterator[str]:
 
 
 def _paragraphs(frame: TextFrame, *, listed: bool = False) -> str:
-    """The paragraphs, one a line: in the body of a slide (`listed`) a list, indented as there."""
+    """Return the paragraphs, one a line: in the body of a slide (`listed`) a list, indented as there."""
     lines = [(paragraph.level, " ".join(paragraph.text.split())) for paragraph in frame.paragraphs]
     paragraphs = [(level, line) for level, line in lines if line]
     if not listed or len(paragraphs) < 2:

@@ -14,7 +14,7 @@ _BEGINNING = b"{\\rtf"
 
 
 def text(data: bytes) -> Content:
-    """The text, a line for each paragraph. Raises InvalidInput for a file that is damaged or has none."""
+    """Return the text, a line for each paragraph. Raises InvalidInput for a file that is damaged or has none."""
     if not data.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(_BEGINNING):
         raise _damaged()
     code_page = _CODE_PAGE.search(data[:4096])

@@ -30,7 +30,7 @@ AMEND = "open it in the program that made it and save it anew, or split it"
 
 
 async def parse_apart(parser: Parser, data: bytes, *, hint: Hint = NO_HINT, seconds: float = MAX_SECONDS) -> Content:
-    """The text of the file; of a file that is text, read in the encoding that the hint or the file itself tells.
+    """Return the text of the file; of a file that is text, read in the encoding that the hint or the file itself tells.
 
     Raises InvalidInput with the parser's reason or the limit that was reached, `Unavailable` when the machine starts
     no process.
@@ -62,7 +62,7 @@ async def _start(parser: Parser, hint: Hint) -> asyncio.subprocess.Process:
 
 
 async def _exchange(child: asyncio.subprocess.Process, data: bytes) -> bytes:
-    """Hand the file over and take what comes back, at most a little more than is allowed."""
+    """Write the file to the child and read its output, at most a little more than is allowed."""
     assert child.stdin
     assert child.stdout
 
@@ -87,7 +87,7 @@ async def _exchange(child: asyncio.subprocess.Process, data: bytes) -> bytes:
 
 
 def _answer(code: int | None, output: bytes) -> Content:
-    """What the child's exit code and output mean. Its first line says where pages begin, the rest is the text."""
+    """Read the child's exit code and output: its first line says where pages begin, the rest is the text."""
     if len(output) > MAX_OUTPUT:
         raise InvalidInput(f"gives more than {MAX_TEXT:,} characters of text: split it")
     if code == 0:

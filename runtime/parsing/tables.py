@@ -29,7 +29,7 @@ Row = tuple[int, list[str]]
 
 
 def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """One table, its first row being the header. An empty one is an empty text."""
+    """Return one table, its first row being the header. An empty one gives an empty text."""
     if not rows:
         return ""
     width = max(map(len, rows))
@@ -66,7 +66,7 @@ def blocks(rows: Iterable[Row], heading: str = "") -> Iterator[str]:
 
 
 def cell(words: str) -> str:
-    """The words of a cell on one line, as Markdown wants them."""
+    """Return the words of a cell on one line, as Markdown wants them."""
     return " ".join(words.split()).replace("|", "\\|")
 
 
@@ -78,7 +78,7 @@ def _block(header: list[str], table: list[Row], heading: str, *, first: bool) ->
 
 
 def _bounded(rows: Iterable[Row]) -> Iterator[Row]:
-    """The rows that are not empty, without empty cells at their ends."""
+    """Yield the rows that are not empty, without empty cells at their ends."""
     count = cells_seen = 0
     for number, cells in rows:
         while cells and not cells[-1]:
@@ -97,13 +97,13 @@ def _count(cells: Sequence[str]) -> int:
 
 
 def _is_data(cells: Sequence[str]) -> bool:
-    """Whether a first row is no header: most of it is numbers. Years do head columns."""
+    """Return whether a first row is no header: most of it is numbers. Years do head columns."""
     numbers = sum(bool(_NUMBER.fullmatch(one) and not _YEAR.fullmatch(one)) for one in cells if one)
     return numbers * 2 > _count(cells)
 
 
 def _letters(rows: Sequence[Row]) -> list[str]:
-    """A, B, … Z, AA, …: as many as the widest of these rows has cells."""
+    """Return A, B, … Z, AA, …: as many as the widest of these rows has cells."""
     return [_letter(number) for number in range(max(len(cells) for _, cells in rows))]
 
 

@@ -17,7 +17,7 @@ Node = dict[str, Any] | list[Any]
 
 
 def loaded(text: str) -> Any:
-    """The value. Numbers keep the digits they are written with. Raises InvalidInput with the place of an error."""
+    """Return the value. Numbers keep their digits as written. Raises InvalidInput with the place of an error."""
     try:
         return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
     except json.JSONDecodeError as error:
@@ -56,14 +56,14 @@ def _node(node: Node, path: str, depth: int) -> Iterator[str]:
 
 
 def _has_inner(value: Any) -> bool:
-    """Whether a value needs lines of its own. A list of plain values stands on one line."""
+    """Return whether a value needs lines of its own. A list of plain values stands on one line."""
     if isinstance(value, dict):
         return bool(cast(dict[str, Any], value))
     return isinstance(value, list) and any(isinstance(each, dict | list) for each in cast(list[Any], value))
 
 
 def _members(node: Node) -> Iterator[tuple[str, Any]]:
-    """Names and values; the members of a list are counted from 1, as people do."""
+    """Return names and values; the members of a list are counted from 1, as people do."""
     if isinstance(node, dict):
         yield from ((" ".join(name.split()), value) for name, value in node.items())
     else:

@@ -19,7 +19,7 @@ MAX_SHEETS = 256
 
 
 def text(data: bytes) -> Content:
-    """The sheets in their order, with the values formulas had when the file was saved. A hidden sheet is read, and
+    """Return the sheets in their order, with the values of formulas at the last save. A hidden sheet is read, and
     called hidden.
 
     Raises InvalidInput for a damaged file, a zip bomb, one with too many sheets, rows or cells, and one without text.
@@ -48,7 +48,7 @@ def _rows(sheet: ReadOnlyWorksheet) -> Iterator[Row]:
 
 
 def _words(value: Any, number_format: str) -> str:
-    """A value about as its program shows it: dates without a midnight, percentages, at most 15 digits."""
+    """Return a value about as its program shows it: dates without a midnight, percentages, at most 15 digits."""
     if isinstance(value, str):
         return cell(value)
     if isinstance(value, bool):

@@ -23,9 +23,9 @@ _FREQUENT = """
 """
 _CUT = re.compile(f"[{_FUNCTION}]|" + "|".join(sorted((_VERBS + _FREQUENT).split(), key=len, reverse=True)))
 HAN_VERBS = re.compile("|".join(_VERBS.split()))
-"""Verbs that tell what ties two names in Chinese."""
+"""Verbs that name the relation between two names in Chinese."""
 HAN_ALIAS = "又称|又名|又叫|也叫|也称|简称|亦称|原名|俗称"
-"""What stands before another name of the same thing."""
+"""Words before another name of the same thing."""
 _RUN = re.compile(f"[{HAN}]+")
 _KATAKANA = re.compile("[\u30a1-\u30ff]{3,20}")
 _QUOTED = re.compile(r"《([^《》\n]{1,40})》|“([^“”\n]{2,20})”|「([^「」\n]{2,20})」|『([^『』\n]{2,20})』")
@@ -40,7 +40,7 @@ ENDINGS = {
     "location": "省 市 县 区 州 岛 山 河 江 湖 海 镇 村 路 街 城 国 半岛 海峡 机场",
     "event": "战争 战役 奥运会 革命 运动会 大会 起义 事件",
 }
-"""What an ending tells about a name."""
+"""The kind of name that an ending marks."""
 
 _ENDINGS = tuple(ending for endings in ENDINGS.values() for ending in endings.split())
 _SURNAMES = frozenset(
@@ -59,12 +59,12 @@ class HanName:
 
 
 def runs(text: str) -> list[HanName]:
-    """Every piece of 2 to 8 Han characters between punctuation and grammar, and every katakana word."""
+    """Return every piece of 2 to 8 Han characters between punctuation and grammar, and every katakana word."""
     return sorted([*_pieces(text), *_katakana(text)], key=lambda name: name.start)
 
 
 def han_names(text: str) -> list[HanName]:
-    """The pieces that look like names (ending, surname, two occurrences), and what quotation marks enclose."""
+    """Return the pieces that look like names (ending, surname, two occurrences), and what quotation marks enclose."""
     if not _ANY.search(text):
         return []
     marked = list(_marked(text))
@@ -109,7 +109,7 @@ def _marked(text: str) -> Iterator[HanName]:
 
 
 def ending_type(name: str) -> str | None:
-    """What the ending of a Chinese name tells about it."""
+    """Return what kind of name the ending of a Chinese name marks."""
     for kind, endings in ENDINGS.items():
         if len(name) > 2 and name.endswith(tuple(endings.split())):
             return kind

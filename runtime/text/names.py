@@ -71,12 +71,12 @@ class _Run:
 
 
 def names(text: str, known: Iterable[str] = ()) -> list[Name]:
-    """Every occurrence of a name, in order. `known`: words that are names even at the beginning of a sentence."""
+    """Return every occurrence of a name, in order. `known`: words that are names even where a sentence begins."""
     return names_in(text, sentences(text), known)
 
 
 def names_in(text: str, found: Sequence[Sentence], known: Iterable[str] = ()) -> list[Name]:
-    """The same for a text whose sentences are known."""
+    """Return the same for a text whose sentences are known."""
     masked = without_addresses(text)
     by_sentence = [words(masked, sentence.start, sentence.end) for sentence in found]
     runs = [
@@ -111,7 +111,7 @@ def _evidence(by_sentence: Sequence[Sequence[Word]], runs: Sequence[_Run], known
 
 
 def _apart(found: Iterable[Name]) -> Iterator[Name]:
-    """The names in order; of two that overlap the one that begins first, or the longer one."""
+    """Yield the names in order; of two that overlap the one that begins first, or the longer one."""
     end = 0
     for name in sorted(found, key=lambda name: (name.start, -name.end)):
         if name.start >= end:
@@ -120,7 +120,7 @@ def _apart(found: Iterable[Name]) -> Iterator[Name]:
 
 
 def _runs(text: str, sentence: Sentence, tokens: Sequence[Word], number: int) -> Iterator[_Run]:
-    """Runs of words that belong together by their letters, ends trimmed."""
+    """Yield runs of words that belong together by their letters, ends trimmed."""
     if is_shouted(tokens):
         return
     starts = _starts(text, sentence, tokens)
@@ -138,7 +138,7 @@ def _runs(text: str, sentence: Sentence, tokens: Sequence[Word], number: int) ->
 
 
 def _starts(text: str, sentence: Sentence, tokens: Sequence[Word]) -> frozenset[int]:
-    """Where a capital proves nothing: at the first word of a sentence, behind a colon, in a new cell."""
+    """Return where a capital proves nothing: at the first word of a sentence, behind a colon, in a new cell."""
     bare = [word for word in tokens if word.shape != "number"][:1]
     first = [word.start for word in bare if not _HAN.search(text, sentence.start, word.start)]
     inner = (right.start for left, right in pairwise(tokens) if _STARTING.search(text, left.end, right.start))
@@ -146,7 +146,7 @@ def _starts(text: str, sentence: Sentence, tokens: Sequence[Word]) -> frozenset[
 
 
 def _is_subject(text: str, last: Word, following: Sequence[Word]) -> bool:
-    """Whether what follows a run says something of it: a verb form, an explanation, another name beside it."""
+    """Return whether what follows a run says something of it: a verb form, an explanation, another name beside it."""
     gap = text[last.end : following[0].start if following else last.end + 1].strip(" ")
     if last.possessive or not following:
         return last.possessive or _HAN.match(gap) is not None
@@ -176,7 +176,7 @@ def _continues(run: Sequence[Word], word: Word) -> bool:
 
 
 def _joins(text: str, left: Word, right: Word) -> bool:
-    """Whether what stands between two words lets them be one name."""
+    """Return whether what stands between two words lets them be one name."""
     gap = text[left.end : right.start]
     mark = gap.strip()
     if gap.count("\n") > 1 or len(gap) > 8:
@@ -187,7 +187,7 @@ def _joins(text: str, left: Word, right: Word) -> bool:
 
 
 def _trimmed(run: Sequence[Word], starts: frozenset[int], number: int, *, subject: bool) -> Iterator[_Run]:
-    """The run without connectors, titles and calendar words at its ends."""
+    """Yield the run without connectors, titles and calendar words at its ends."""
     words = list(run)
     title = ""
     while words and (words[0].shape in ("connector", "number") or words[0].lower in CALENDAR or _is_title(words)):
@@ -205,7 +205,7 @@ def _is_title(words: Sequence[Word]) -> bool:
 
 
 def _apart_at_connector(run: _Run, evidence: _Evidence) -> list[_Run]:
-    """`Ada Marlow of the Harbour Office` as two, where the text has `Ada Marlow` by itself too."""
+    """Split `Ada Marlow of the Harbour Office` in two where the text has `Ada Marlow` by itself too."""
     for place, word in enumerate(run.words):
         if place > 1 and word.shape == "connector" and " ".join(w.text for w in run.words[:place]) in evidence.named:
             rest = tuple(dropwhile(lambda other: other.shape != "proper", run.words[place:]))
@@ -214,7 +214,7 @@ def _apart_at_connector(run: _Run, evidence: _Evidence) -> list[_Run]:
 
 
 def _judged(run: _Run, evidence: _Evidence, heading: bool) -> Iterator[Name]:
-    """The run as a name, without an opener that is no part of it; nothing when nothing remains."""
+    """Yield the run as a name, without an opener that is no part of it; nothing when nothing remains."""
     words = run.words
     if heading and not any(word.text in evidence.named for word in words):
         return
@@ -229,7 +229,7 @@ def _judged(run: _Run, evidence: _Evidence, heading: bool) -> Iterator[Name]:
 
 
 def _without_opener(words: tuple[Word, ...], evidence: _Evidence) -> tuple[Word, ...]:
-    """The words without those that are capitalised only because a sentence begins."""
+    """Return the words without those that are capitalised only because a sentence begins."""
     if not _is_opener(words, evidence):
         return words
     words = words[1:]
@@ -239,7 +239,7 @@ def _without_opener(words: tuple[Word, ...], evidence: _Evidence) -> tuple[Word,
 
 
 def _is_borne_out(run: _Run, evidence: _Evidence) -> bool:
-    """Whether one word at a beginning is a name: by its letters, its use elsewhere, a list, or what is said of it."""
+    """Return whether one word at a beginning is a name: by its letters, its use elsewhere, a list or its context."""
     word = run.words[0]
     if not word.text.istitle() or word.text in evidence.proven:
         return True
@@ -247,7 +247,7 @@ def _is_borne_out(run: _Run, evidence: _Evidence) -> bool:
 
 
 def _is_emphasis(words: Sequence[Word], evidence: _Evidence) -> bool:
-    """Whether these are ordinary words in capitals."""
+    """Return whether these are ordinary words in capitals."""
     return all(len(word.text) > 3 and word.text.isupper() and word.lower in evidence.lower for word in words)
 
 
@@ -261,7 +261,7 @@ def _text(words: Sequence[Word]) -> str:
 
 
 def _stands_alone(word: Word, evidence: _Evidence) -> bool:
-    """Whether one word is enough of a name."""
+    """Return whether one word is enough of a name."""
     lower = word.lower
     if lower in TITLES or lower in NATIONALITIES or lower in NO_NAMES or (lower in OPENERS and word.text.istitle()):
         return False
@@ -273,7 +273,7 @@ def _stands_alone(word: Word, evidence: _Evidence) -> bool:
 
 
 def _is_opener(words: Sequence[Word], evidence: _Evidence) -> bool:
-    """Whether the first word is capitalised only because the sentence begins."""
+    """Return whether the first word is capitalised only because the sentence begins."""
     first = words[0]
     if not first.text.istitle():
         return False
@@ -287,7 +287,7 @@ def _is_opener(words: Sequence[Word], evidence: _Evidence) -> bool:
 
 
 def _han(text: str, found: Sequence[Sentence]) -> Iterator[Name]:
-    """Chinese and Japanese names, each with the sentence that holds it."""
+    """Yield Chinese and Japanese names, each with the sentence that holds it."""
     number = 0
     for name in han_names(text):
         while number + 1 < len(found) and found[number + 1].start <= name.start:

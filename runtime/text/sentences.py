@@ -61,7 +61,7 @@ class _Literal:
     inside: int = -1
 
     def takes(self, line: str, stripped: str, *, after_blank: bool) -> bool:
-        """Whether this line, which is not blank, is code; what it announces is remembered."""
+        """Return whether this line, which is not blank, is code; what it announces is remembered."""
         indent = len(line) - len(line.lstrip())
         if self.inside >= 0:
             if indent >= self.inside:
@@ -75,7 +75,7 @@ class _Literal:
 
 
 def sentences(text: str) -> list[Sentence]:
-    """The sentences in order. Every character that is not blank is in exactly one of them."""
+    """Return the sentences in order. Every character that is not blank is in exactly one of them."""
     return [
         Sentence(text[start:end], start, end, block.code, block.heading or (not block.code and text[start] == "#"))
         for block in _blocks(text)
@@ -84,7 +84,7 @@ def sentences(text: str) -> list[Sentence]:
 
 
 def _blocks(text: str) -> Iterator[_Block]:
-    """Paragraphs, bullets, headings, table rows and lines of code."""
+    """Yield paragraphs, bullets, headings, table rows and lines of code."""
     inside = _begins_in_code(text)
     literal, blank = _Literal(), True
     start = offset = 0
@@ -110,7 +110,7 @@ def _blocks(text: str) -> Iterator[_Block]:
 
 
 def _is_heading(line: str, following: Sequence[str]) -> bool:
-    """Whether a line behind a blank one is underlined, or short, unpunctuated and followed by a blank one and text."""
+    """Return whether a line behind a blank one is underlined, or short and without punctuation before a blank one."""
     if not following or not line or _BULLET.match(line):
         return False
     if _UNDERLINE.match(following[0].strip()):
@@ -119,7 +119,7 @@ def _is_heading(line: str, following: Sequence[str]) -> bool:
 
 
 def _begins_in_code(text: str) -> bool:
-    """Whether a passage was cut out of a code block: an odd number of fences, the first without a name."""
+    """Return whether a passage was cut out of a code block: an odd number of fences, the first without a name."""
     fences = [match for line in text.splitlines() if (match := _FENCE.match(line.strip()))]
     return len(fences) % 2 == 1 and not fences[0][2].strip() and len(fences) > 1
 
@@ -151,7 +151,7 @@ def _ends(text: str, mark: re.Match[str], start: int, block: _Block) -> bool:
 
 
 def _abbreviates(text: str, dot: int, start: int, following: str) -> bool:
-    """Whether the dot belongs to the word before it."""
+    """Return whether the dot belongs to the word before it."""
     tail = text[max(start, dot - 24) : dot]
     word = _OPENING.split(tail)[-1]
     if len(word) == 1 and word.isupper():
@@ -166,7 +166,7 @@ def _abbreviates(text: str, dot: int, start: int, following: str) -> bool:
 
 
 def _bounded(text: str, spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The spans without blanks at their ends, the long ones cut."""
+    """Yield the spans without blanks at their ends, the long ones cut."""
     for start, end in spans:
         while end - start > LONGEST:
             blank = text.rfind(" ", start + LONGEST // 2, start + LONGEST)

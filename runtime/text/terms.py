@@ -1,4 +1,4 @@
-"""Words of a sentence and what their letters tell: proper, code, number, connector, stop word or plain."""
+"""Words of a sentence and their kinds by their letters: proper, code, number, connector, stop word or plain."""
 
 import re
 from collections.abc import Sequence
@@ -39,17 +39,17 @@ class Word:
 
     @property
     def lower(self) -> str:
-        """The word in lower case."""
+        """Return the word in lower case."""
         return self.text.lower()
 
 
 def without_addresses(text: str) -> str:
-    """The text with URLs, link targets and mail addresses blanked out; offsets stay as they are."""
+    """Return the text with URLs, link targets and mail addresses blanked out; offsets stay as they are."""
     return _SURROUNDINGS.sub(lambda match: " " * len(match[0]), text)
 
 
 def words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
-    """The words between two offsets, in order. Han and kana are no words here."""
+    """Return the words between two offsets, in order. Han and kana are no words here."""
     found: list[Word] = []
     for match in _WORD.finditer(text, start, len(text) if end is None else end):
         whole = match[0]
@@ -62,7 +62,7 @@ def words(text: str, start: int = 0, end: int | None = None) -> list[Word]:
 
 @lru_cache(maxsize=1 << 14)
 def shape(word: str) -> Shape:
-    """What the letters of one word tell."""
+    """Return the kind of a word by its letters."""
     if _NUMBER.match(word):
         return "number"
     lower = word.lower()
@@ -90,7 +90,7 @@ def _is_proper(word: str) -> bool:
 
 
 def _is_code(word: str) -> bool:
-    """snake_case and dotted.names; not abbreviations (U.S), numbers nor a forgotten blank (end.Next)."""
+    """Return whether it is snake_case or dotted.name; not an abbreviation (U.S), a number, a lost blank (end.Next)."""
     if "_" in word.strip("_"):
         return any(letter.isalpha() for letter in word) and "__" not in word
     return "." in word and not _ATTRIBUTE.match(word) and _is_dotted(word.split("."))
@@ -103,19 +103,19 @@ def _is_dotted(parts: list[str]) -> bool:
 
 
 def is_camel(word: str) -> bool:
-    """CamelCase of one word: DocumentAdded, iPhone; not McDonald."""
+    """Return whether it is CamelCase in one word: DocumentAdded, iPhone; not McDonald."""
     if not word.isalnum() or not word[0].isalpha() or _PREFIXED_NAME.match(word):
         return False
     return _CAMEL.search(word) is not None
 
 
 def is_telling(word: str) -> bool:
-    """Whether an identifier is itself a subject of prose: a type (DocumentAdded) or a setting (CHUNK_SIZE)."""
+    """Return whether an identifier is itself a subject of prose: a type (DocumentAdded) or a setting (CHUNK_SIZE)."""
     return (is_camel(word) and word[0].isupper()) or ("_" in word and word.isupper())
 
 
 def is_verb(word: str) -> bool:
-    """Whether a word in lower case is a form of one of the verbs that begin sentences: adds, adding, added."""
+    """Return whether a word in lower case is a form of one of the verbs that begin sentences: adds, adding, added."""
     for ending in ("", "s", "es", "ed", "d", "ing"):
         stem = word.removesuffix(ending) if ending else word
         if word.endswith(ending) and (stem in VERBS or (ending == "ing" and stem + "e" in VERBS)):
@@ -126,18 +126,18 @@ def is_verb(word: str) -> bool:
 
 
 def is_abbreviated(word: str) -> bool:
-    """A single capital or capitals with dots: J, U.S."""
+    """Return whether it is a single capital or capitals with dots: J, U.S."""
     return (len(word) == 1 and word.isupper()) or _DOTTED_CAPITALS.match(word + ".") is not None
 
 
 def is_content(word: Word) -> bool:
-    """Whether a word says what a sentence is about."""
+    """Return whether a word says what a sentence is about."""
     if word.shape in ("stop", "connector", "number"):
         return False
     return len(word.text) > 2 and word.lower not in CALENDAR and not word.lower.endswith(("n't", "n’t"))
 
 
 def is_shouted(tokens: Sequence[Word]) -> bool:
-    """Whether most words of a sentence are in capitals, so that capitals tell nothing."""
+    """Return whether most words of a sentence are in capitals, so that capitals tell nothing."""
     loud = sum(word.text.isupper() and len(word.text) > 1 for word in tokens)
     return len(tokens) > 3 and loud > 0.6 * len(tokens)

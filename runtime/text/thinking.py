@@ -1,4 +1,4 @@
-"""An answer without what its model thought aloud before it."""
+"""Removes the thinking block that a model puts before its answer."""
 
 import re
 
@@ -7,7 +7,7 @@ _REST = re.compile(r"^\s*</think>\s*$", re.MULTILINE | re.IGNORECASE)
 
 
 def without_thinking(answer: str) -> str:
-    """The answer itself. Thoughts stand at its beginning; their opening tag may be missing, or their end be cut off.
+    """Return the answer without the thinking block at its beginning, whose opening tag or end may be missing.
 
     The same tags further on belong to what the passage says.
     """

@@ -15,7 +15,7 @@ _BORDER = re.compile(r"\S(?= )|[^\W_](?=[\r\n，。、；：！？])|[A-Za-z](?=
 
 
 def pieces(texts: Iterable[str], longest: int = LONGEST) -> Iterator[str]:
-    """The texts joined, in other pieces: of at most `longest` characters, each but the last cut at a border.
+    """Yield the texts joined, in other pieces: of at most `longest` characters, each but the last cut at a border.
 
     Only where `longest` characters have no border (base64 in lower case, a run of blanks) is the cut arbitrary: the
     tokens next to it may then differ from those of the whole, but still decode to it.
@@ -34,7 +34,7 @@ def pieces(texts: Iterable[str], longest: int = LONGEST) -> Iterator[str]:
 
 
 def _last_border(text: str, start: int, end: int) -> int:
-    """The last border between `start` and `end`, looked for from behind; `end` where there is none."""
+    """Return the last border between `start` and `end`, looked for from behind; `end` where there is none."""
     step = 1_000
     while True:
         begin = max(start, end - step)

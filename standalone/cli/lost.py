@@ -7,7 +7,6 @@ from typing import Any
 import typer
 
 from runtime.errors import ServiceError
-from runtime.projections.checkpoints import rebuild_command
 from standalone.cli.common import interactive, note
 from standalone.embedded.data_folder import DataFolder, StackState
 
@@ -17,6 +16,7 @@ from standalone.embedded.data_folder import DataFolder, StackState
 
 async def report_losses(folder: DataFolder, state: StackState, *, rebuild: bool, ask: bool) -> None:
     """Print what was lost, and rebuild it with `rebuild`, or when the user at the terminal agrees."""
+    from runtime.projections.checkpoints import rebuild_command
     from standalone.operations import projections
     from standalone.operations.checkpoints import RESTORE_HINT
     from standalone.operations.target import target_of_stack

@@ -1,4 +1,4 @@
-"""The law of the bus, the same in memory and on a real server: the log, the blobs, pointers and values."""
+"""The contract of the bus, the same in memory and on a real server: the log, the blobs, pointers and values."""
 
 import asyncio
 from dataclasses import replace

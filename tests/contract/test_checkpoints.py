@@ -1,4 +1,4 @@
-"""The law of `CheckpointStore`, the same for every store a projection has parts in."""
+"""The contract of `CheckpointStore`, the same for every store a projection has parts in."""
 
 import asyncio
 import itertools

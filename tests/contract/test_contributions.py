@@ -1,4 +1,4 @@
-"""The law of `Contributions`, over a store in memory and over SQLite."""
+"""The contract of `Contributions`, over a store in memory and over SQLite."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

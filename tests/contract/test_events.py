@@ -126,7 +126,7 @@ def test_an_example_is_decoded_on_its_subject_and_says_the_same_again(path: Path
 
 @every_example
 def test_an_example_has_the_id_that_its_cause_gives_it(path: Path) -> None:
-    """The ids in old logs were made like this; another derivation would publish every fact a second time."""
+    """The ids in old logs were made like this; another derivation would publish every event a second time."""
     envelope = decode(path.read_bytes(), subject_of(read(path)))
     if envelope.causationid:
         assert envelope.id == event_id(envelope.causationid, envelope.data.type_name(), envelope.data.ordinal)

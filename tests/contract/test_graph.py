@@ -1,4 +1,4 @@
-"""The law of the graph store, held by every adapter: in memory, on ArcadeDB, on a real Neo4j server."""
+"""The contract of the graph store, held by every adapter: in memory, on ArcadeDB, on a real Neo4j server."""
 
 import asyncio
 import random

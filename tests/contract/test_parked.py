@@ -1,4 +1,4 @@
-"""The law of the list of parked events, the same in memory and on a real server."""
+"""The contract of the list of parked events, the same in memory and on a real server."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The law of `Rows` on writing, the same for every document store: in memory, SQLite, and MongoDB's protocol."""
+"""The contract of `Rows` on writing, the same for every document store: in memory, SQLite, and MongoDB's protocol."""
 
 import asyncio
 from collections.abc import AsyncIterator

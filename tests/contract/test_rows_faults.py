@@ -1,4 +1,4 @@
-"""The law of `Rows` when the store does not answer: frozen, killed, locked, damaged, or not there at all."""
+"""The contract of `Rows` when the store does not answer: frozen, killed, locked, damaged, or not there at all."""
 
 import asyncio
 import signal

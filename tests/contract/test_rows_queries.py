@@ -1,4 +1,4 @@
-"""The law of `Rows` on asking: find, count, scan, and which space a row is in."""
+"""The contract of `Rows` on asking: find, count, scan, and which partition a row is in."""
 
 from dataclasses import replace
 from typing import Any

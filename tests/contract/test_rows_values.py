@@ -1,4 +1,4 @@
-"""The law of `Rows` on what may be stored: keys, odd values, sizes, and many rows at once."""
+"""The contract of `Rows` on what may be stored: keys, odd values, sizes, and many rows at once."""
 
 from random import Random
 from typing import Any

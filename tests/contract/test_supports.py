@@ -1,4 +1,4 @@
-"""The law of `Supports`, over every document store: all that chunks say of a thing, in pages; nothing taken back."""
+"""The contract of `Supports`, over every document store: all that chunks say of a thing, in pages, nothing gone."""
 
 from collections.abc import AsyncIterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The law of the vector store, held by every adapter: in memory, on Milvus Lite, on a real Milvus server."""
+"""The contract of the vector store, held by every adapter: in memory, on Milvus Lite, on a real Milvus server."""
 
 import asyncio
 import math

@@ -1,4 +1,4 @@
-"""The law of the vector store over time: generations, models, and servers that freeze, die or were left half made."""
+"""The contract of the vector store over time: generations, models, servers that freeze, die or were left half made."""
 
 import asyncio
 import signal

@@ -18,6 +18,24 @@ from tests.support.vector_stores import fresh_partition, row
 
 ROOT = Path(__file__).resolve().parents[2]
 
+SEARCH = """
+import asyncio, sys
+from runtime.stores.vectors.milvus.store import MilvusVectors
+from tests.support.vector_stores import fresh_partition, row
+
+async def main():
+    vectors, partition = MilvusVectors(sys.argv[1], model="m", dimension=8, timeout=20.0), fresh_partition()
+    await vectors.put(partition, "chunks", [row("a", text="kept")])
+    hits = await vectors.search(partition, "chunks", row("a").vector, top_k=1)
+    await vectors.close()
+    print(len(hits), "pandas" in sys.modules)
+
+asyncio.run(main())
+from pymilvus.orm import schema, types
+print(types.infer_dtype_bydata([1.0, 2.0]).name, "pandas" in sys.modules)
+print(schema.is_valid_insert_data(sys.modules["pandas"].DataFrame()), schema.is_valid_insert_data("text"))
+"""
+
 
 def server(folder: Path, port: int) -> Process:
     try:
@@ -112,3 +130,12 @@ def test_an_address_that_is_no_url_is_refused_without_repeating_it(address: str)
 def test_an_index_that_is_not_offered_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="FLAT"):
         MilvusVectors("http://127.0.0.1:19530", model="m", dimension=8, index_type="DISKANN")
+
+
+async def test_the_client_searches_without_pandas_and_loads_it_when_asked(running: tuple[Process, int]) -> None:
+    _, port = running
+    client = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", SEARCH, uri(port), cwd=ROOT, stdout=asyncio.subprocess.PIPE
+    )
+    output, _ = await client.communicate()
+    assert output.decode().splitlines() == ["1 False", "FLOAT_VECTOR True", "True False"]

@@ -17,7 +17,7 @@ from tests.support.upgraded_service import newer, upgraded
 
 WINDOW = declared_consumer("chunker").max_ack_pending
 MANY = WINDOW + 20
-"""More than a durable delivers without an acknowledgement."""
+"""More than a consumer delivers unacknowledged."""
 
 
 async def there_are(jetstream: JetStreamContext, count: int, event_type: str, workspace: str) -> bool:

@@ -19,7 +19,7 @@ LATE = 3.0
 
 
 class Recorder:
-    """Stands where the edge stands: acknowledges, and remembers when and with how many others."""
+    """Stands where the event processor stands: acknowledges, and remembers when and with how many others."""
 
     def __init__(self) -> None:
         self.seen: dict[int, float] = {}

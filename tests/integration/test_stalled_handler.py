@@ -57,7 +57,7 @@ async def test_a_service_whose_handler_is_stuck_is_not_ready_and_says_what_it_is
 
 
 class Watched:
-    """An edge with one message, whose handler does this; and whether it ever seemed stuck."""
+    """An event processor with one message, whose handler does this; and whether it ever seemed stuck."""
 
     def __init__(self, work: Callable[[], Awaitable[Any]]) -> None:
         async def handle(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:

@@ -40,7 +40,7 @@ async def broker(server: Reachable) -> AsyncIterator[NatsBroker]:
 
 
 async def reader(jetstream: JetStreamContext, **settings: Any) -> None:
-    """The durable that most tests read by."""
+    """The consumer that most tests read by."""
     config = ConsumerConfig(durable_name="reader", filter_subject="log.a", ack_policy=api.AckPolicy.EXPLICIT)
     await jetstream.add_consumer("LOG", config.evolve(**settings))
 
@@ -55,7 +55,7 @@ async def info(jetstream: JetStreamContext) -> ConsumerInfo:
 
 
 async def until_settled(jetstream: JetStreamContext) -> ConsumerInfo:
-    """Wait until the durable has nothing left to deliver and nothing unacknowledged."""
+    """Wait until the consumer has nothing left to deliver and nothing unacknowledged."""
 
     async def settled() -> bool:
         now = await info(jetstream)
@@ -225,7 +225,7 @@ async def test_workers_take_messages_that_nobody_works_on(jetstream: JetStreamCo
 async def test_single_flight_subscribers_take_only_what_they_work_on(
     jetstream: JetStreamContext, broker: NatsBroker
 ) -> None:
-    """T7, the rule: as many subscribers of one durable as messages at once, each with one message in flight."""
+    """T7, the rule: as many subscribers of one consumer as messages at once, each with one message in flight."""
     await reader(jetstream)
     busy = Busy()
 

@@ -23,7 +23,7 @@ from tests.support.trial_service import document, health, trial_service
 
 
 async def until_answered(jetstream: JetStreamContext, name: str, event_type: str = "DocumentDeleted") -> RawStreamMsg:
-    """Wait for the service's fact about a document."""
+    """Wait for the service's event about a document."""
     subject = subjects.subject("trial", name, event_type)
 
     async def answered() -> bool:
@@ -99,7 +99,7 @@ async def test_an_error_nobody_foresaw_neither_drops_the_event_nor_spins(
 async def test_poison_is_set_aside_once_with_its_reason_and_never_terminated(
     server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
-    """T2: the loss of an event is a fact in the log and a copy in KB_DEAD."""
+    """T2: the loss of an event is an event in the log and a copy in KB_DEAD."""
     async with trial_service(server.url, tmp_path):
         await NatsLog(jetstream).publish(document("poison"))
         await until_answered(jetstream, "poison", "StageFailed")
@@ -251,7 +251,7 @@ async def test_one_undecodable_body_does_not_keep_its_siblings_from_the_handler(
 async def test_a_handler_without_facts_publishes_nothing(
     server: Reachable, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
-    """T5: the durable of all events sees the answer too, and answers it with nothing."""
+    """T5: the consumer of all events sees the answer too, and answers it with nothing."""
     async with trial_service(server.url, tmp_path, durable="query-status"):
         await NatsLog(jetstream).publish(document("a"))
         await until_answered(jetstream, "a")

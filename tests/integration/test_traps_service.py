@@ -44,7 +44,7 @@ async def broker(server: Reachable) -> AsyncIterator[NatsBroker]:
 
 
 async def reader(jetstream: JetStreamContext, **settings: Any) -> None:
-    """The durable that most tests read by."""
+    """The consumer that most tests read by."""
     config = ConsumerConfig(durable_name="reader", filter_subject="log.a", ack_policy=api.AckPolicy.EXPLICIT)
     await jetstream.add_consumer("LOG", config.evolve(**settings))
 
@@ -61,7 +61,7 @@ async def info(jetstream: JetStreamContext) -> ConsumerInfo:
 async def test_a_deleted_durable_leaves_a_service_that_spins_in_silence(
     jetstream: JetStreamContext, broker: NatsBroker
 ) -> None:
-    """T8: alive, answering pings, handling nothing. Rule: ready means that every durable answers consumer_info."""
+    """T8: alive, answering pings, handling nothing. Rule: ready means that every consumer answers consumer_info."""
     await reader(jetstream)
     calls: list[bytes] = []
 
@@ -220,7 +220,7 @@ async def test_pulls_ignore_the_inbox_prefix_of_the_connection(server: Reachable
 async def test_telemetry_of_the_library_has_a_name_for_every_subject(
     server: Reachable, jetstream: JetStreamContext
 ) -> None:
-    """T20: a span name, or a time series, per document. Rule: our spans are named by durable."""
+    """T20: a span name, or a time series, per document. Rule: our spans are named by consumer."""
     spans = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))

@@ -1,4 +1,4 @@
-"""Facts for tests: events, envelopes and deliveries with plain names, and the consumer that hands them to an edge."""
+"""Events, envelopes and deliveries with plain names for tests, and the consumer that hands them to a processor."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -130,7 +130,7 @@ def failed(
 
 
 def derived(cause: str, event: Event) -> str:
-    """An id as the edge derives it, for tests that need distinct and repeatable ones."""
+    """An id as the event processor derives it, for tests that need distinct and repeatable ones."""
     return event_id(cause, event.type_name(), event.ordinal)
 
 

@@ -39,7 +39,7 @@ class FollowedLog(MemoryLog):
 
     folded: int = 0
     settled: int = 0
-    """Up to here every durable is done."""
+    """Up to here every consumer is done."""
 
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
         return self.folded
@@ -47,7 +47,7 @@ class FollowedLog(MemoryLog):
 
 @dataclass
 class Worker:
-    """One durable, its edge and its place in the log."""
+    """One consumer, its processor and its place in the log."""
 
     consumer: MemoryConsumer
     edge: EventProcessor
@@ -61,7 +61,7 @@ class Worker:
 
 
 def workers(world: World, versions: DocumentVersions = ALL_WANTED) -> list[Worker]:
-    """Every durable that works without a language model, over the stores of this world."""
+    """Every consumer that works without a language model, over the stores of this world."""
     embeddings = CachedEmbeddings(world.rows, world.embedder)
     merger = merging(world.rows, world.graph)
     chunking = Chunking(size=1200, overlap=100)
@@ -109,7 +109,7 @@ def workers(world: World, versions: DocumentVersions = ALL_WANTED) -> list[Worke
 
 
 async def work(world: World) -> None:
-    """Bring every fact to its effect, for ever."""
+    """Bring every event to its effect, for ever."""
     ours = workers(world)
     while True:
         moved = [await worker.step() for worker in ours]
@@ -133,7 +133,7 @@ async def working(world: World) -> AsyncGenerator[None]:
 
 
 async def settle(world: World, seconds: float = 30) -> None:
-    """Wait until every fact has had its effect; the services must be at work."""
+    """Wait until every event has had its effect; the services must be at work."""
     end, log = time.monotonic() + seconds, world.log
     assert isinstance(log, FollowedLog)
     while log.settled != len(log.messages):

@@ -1,4 +1,4 @@
-"""An edge over the bus in memory, with everything about it a test may want to look at."""
+"""An event processor over the bus in memory, with everything about it a test may want to look at."""
 
 import asyncio
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class Journal(MemoryLog):
 
 @dataclass
 class ProcessorBench:
-    """One edge and its consumer. `log` is the whole bus."""
+    """One event processor and its consumer. `log` is the whole bus."""
 
     log: Journal
     consumer: MemoryConsumer
@@ -53,7 +53,7 @@ class ProcessorBench:
         self.log.append(subject, data, id or f"raw-{len(self.log.messages)}")
 
     async def deliver(self, count: int = 200) -> list[MemoryMessage]:
-        """Deliver what waits to the edge, in one batch."""
+        """Deliver what waits to the event processor, in one batch."""
         messages = self.consumer.fetch(count)
         await self.processor.process(messages)
         return messages
@@ -76,7 +76,7 @@ class ProcessorBench:
 def bench(
     handle: Handler, *, stage: Stage = "chunker", on: str = "chunker", filters: Sequence[str] = (), **fields: Any
 ) -> ProcessorBench:
-    """An edge whose handler is `handle`. `filters` replace those of the durable; other `fields` are the durable's."""
+    """An event processor with this handler. `filters` replace those of the consumer, other `fields` its fields."""
     assert on in {declared.name for declared in CONSUMERS}
     declared = replace(declared_consumer(on), **fields, **({"filters": tuple(filters)} if filters else {}))
     log = Journal()

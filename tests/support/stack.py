@@ -174,7 +174,7 @@ def unacknowledged(stack: Stack) -> dict[str, tuple[int, int]]:
 
 
 async def pending(bus: str) -> dict[str, tuple[int, int]]:
-    """Messages that wait, and that were delivered but not acknowledged, by durable of the bus at that address."""
+    """Messages that wait, and that were delivered but not acknowledged, by consumer of the bus at that address."""
     async with connected(bus, name="test") as client:
         jetstream = client.jetstream()
         infos = [await jetstream.consumer_info(durable.stream, durable.name) for durable in CONSUMERS]

@@ -17,7 +17,7 @@ from tests.support.stack import Stack, unacknowledged, until
 MiB = 1024 * 1024
 WORKSPACE = "bad"
 BOTH = frozenset({"chunker", "query-status"})
-"""Durables that read every DocumentAdded."""
+"""Consumers that read every DocumentAdded."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Case:
     by: frozenset[str] = BOTH
     event_type: str = "DocumentAdded"
     named: bool = True
-    """Whether a StageFailed fact can tell whose history it is."""
+    """Whether a StageFailed event can tell whose history it is."""
 
 
 def bad(document: str, reason: str, by: frozenset[str] = BOTH, **attributes: Any) -> Case:

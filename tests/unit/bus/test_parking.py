@@ -24,7 +24,7 @@ WINDOW = 64
 
 
 class Trouble:
-    """Fails for documents whose name begins with one of `bad`; the others give a fact."""
+    """Fails for documents whose name begins with one of `bad`; the others give an event."""
 
     def __init__(self, *bad: str, error: Exception | None = None) -> None:
         self.bad, self.error = bad, error or Unavailable("down")

@@ -1,4 +1,4 @@
-"""The edge: facts before acknowledgement, the same facts again, siblings unharmed, nothing given up in silence."""
+"""The event processor: events before acknowledgement, the same again, siblings unharmed, nothing lost in silence."""
 
 import asyncio
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def answering(*facts: Event) -> Any:
 
 
 def raising(error: Exception, only: str = "") -> Any:
-    """Fails for the document named `only`, else for every one; the others give one fact each."""
+    """Fails for the document named `only`, else for every one; the others give one event each."""
 
     async def handle(delivery: Delivery[Any], _: Generations) -> Sequence[Event]:
         if only in {"", delivery.event.aggregate_id}:

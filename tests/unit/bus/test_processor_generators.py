@@ -1,4 +1,4 @@
-"""Facts that a handler makes while earlier ones are published: the same ids again, and no half that is acknowledged."""
+"""Events that a handler makes while earlier ones are published: the same ids again, and no half acknowledged."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -22,7 +22,7 @@ def part(number: int, about: str = "d") -> Event:
 
 
 def streaming(count: int, error: Exception | None = None, seen: list[str] | None = None) -> Any:
-    """Gives that many facts, one by one, and then fails if it is to."""
+    """Gives that many events, one by one, and then fails if it is to."""
     journal = seen if seen is not None else []
 
     async def facts(about: str) -> AsyncGenerator[Event]:

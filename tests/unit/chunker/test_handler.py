@@ -21,7 +21,7 @@ from tests.support.events import added, delivered, document
 
 
 async def cut(event: DocumentAdded, sequence: int = 7, **settings: Any) -> list[ChunksCreated]:
-    """All facts, with a tokenizer of which each letter is a token."""
+    """All events, with a tokenizer of which each letter is a token."""
     defaults = Chunking(
         size=settings.pop("size", 10), overlap=settings.pop("overlap", 2), strategy=settings.pop("strategy", None)
     )

@@ -1,4 +1,4 @@
-"""The declaration of streams and durables agrees with itself and with the events."""
+"""The declaration of streams and consumers agrees with itself and with the events."""
 
 from collections import Counter
 

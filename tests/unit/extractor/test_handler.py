@@ -1,4 +1,4 @@
-"""ChunksCreated in, one fact per chunk out: nothing paid for twice, no chunk failing for another."""
+"""ChunksCreated in, one event per chunk out: nothing paid for twice, no chunk failing for another."""
 
 import asyncio
 from dataclasses import replace

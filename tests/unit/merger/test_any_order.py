@@ -30,7 +30,7 @@ NEVER = 10**6
 
 
 def version(dice: Random, id: str, sequence: int) -> Log:
-    """The facts of one version of a document: its chunks, and what each says."""
+    """The events of one version of a document: its chunks, and what each says."""
     of = document(id, sequence, added_at=NOON.replace(minute=sequence % 60), file_path=f"{id}.txt")
     contents = [f"text {dice.random()}" for _ in range(dice.randint(1, 4))]
     facts: Log = [delivered(chunked(of, *contents), sequence + 1)]
@@ -62,7 +62,7 @@ def edit(dice: Random, sequence: int) -> Delivery[Any]:
 
 
 def history(dice: Random, edits: int) -> dict[int, tuple[str, Log]]:
-    """Facts by the place in the log of what began them, with the document's id."""
+    """Events by the place in the log of what began them, with the document's id."""
     found: dict[int, tuple[str, Log]] = {}
     for place in range(100, 1000, 100):
         id = dice.choice(["a", "b", "c"])

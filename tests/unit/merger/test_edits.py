@@ -21,7 +21,7 @@ HANDLERS: dict[type, Any] = {
 
 
 class Desk:
-    """A merger that gets one fact after the other, with growing places in the log."""
+    """A merger that gets one event after the other, with growing places in the log."""
 
     def __init__(self) -> None:
         self.merger = Merger()

@@ -8,10 +8,9 @@ import logging
 from typing import Any
 
 import grpc
-from pymilvus import MilvusClient
-from pymilvus.exceptions import MilvusException
 
 from runtime.errors import ConfigurationError, Unavailable
+from runtime.stores.vectors.milvus.driver import MilvusClient, MilvusException
 
 ROLE = "lightstream"
 """The role that the account has."""

@@ -8,13 +8,12 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import grpc
-from pymilvus import AsyncMilvusClient, DataType, MilvusClient
-from pymilvus.exceptions import MilvusException
 
 from contracts.graph import EmbeddingModel, VectorKind
 from contracts.ids import VECTOR_FORMAT
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.vectors import collection_names, fields
+from runtime.stores.vectors.milvus.driver import AsyncMilvusClient, DataType, MilvusClient, MilvusException
 
 T = TypeVar("T")
 Call = Callable[[Any, str], Awaitable[T]]

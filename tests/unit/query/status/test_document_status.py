@@ -1,4 +1,4 @@
-"""The state of a document: the same whatever the order of its facts and however often they come."""
+"""The state of a document: the same whatever the order of its events and however often they come."""
 
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
@@ -226,7 +226,7 @@ def test_a_document_of_thousands_of_chunks_stays_small() -> None:
 
 
 def world(r: Random) -> list[RecordedEvent]:
-    """Facts about two versions, with failures of every kind, a deletion, and some of them missing."""
+    """Events about two versions, with failures of every kind, a deletion, and some of them missing."""
     facts = [*life(1, 3), *life(100, 2)]
     facts += [
         failure("extractor", "ChunksCreated", V1, 1, sequence=40),

@@ -1,0 +1,1 @@
+"""What all benchmarks measure alike: the mock model, stacks, processes and tables."""

@@ -1,0 +1,79 @@
+"""CPU seconds, bytes written and resident memory of processes and their descendants, from /proc."""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Usage:
+    """CPU seconds (user and system) and bytes sent to the disk until now, MiB resident now."""
+
+    cpu: float = 0.0
+    written: float = 0.0
+    resident: float = 0.0
+
+    def since(self, before: "Usage") -> "Usage":
+        """What was used since then; memory is that of now."""
+        return Usage(self.cpu - before.cpu, self.written - before.written, self.resident)
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(self.cpu + other.cpu, self.written + other.written, self.resident + other.resident)
+
+
+Usages = dict[str, Usage]
+"""Usage by name of the process."""
+
+
+def usage(pid: int, *, apart: Iterable[int] = ()) -> Usage:
+    """Of a process and all that descend from it, but for the processes `apart` and theirs. CPU in steps of 10 ms."""
+    return sum((_of(member) for member in family(pid, apart=apart)), Usage())
+
+
+def family(pid: int, *, apart: Iterable[int] = ()) -> list[int]:
+    """A process and all that descend from it, but for those `apart`; empty when it has ended."""
+    left = set(apart)
+    try:
+        tasks = [path / "children" for path in Path(f"/proc/{pid}/task").iterdir()]
+        children = [int(each) for path in tasks for each in path.read_text().split()]
+    except OSError:
+        return []
+    return [pid, *(each for child in children if child not in left for each in family(child, apart=left))]
+
+
+def spent(before: Mapping[str, Usage], after: Mapping[str, Usage]) -> Usages:
+    """What each process used between two readings."""
+    return {name: now.since(before.get(name, Usage())) for name, now in after.items()}
+
+
+def stored(folder: Path) -> dict[str, int]:
+    """Bytes that each entry of a folder takes on the disk."""
+    found: dict[str, int] = {}
+    for path in folder.rglob("*"):
+        try:
+            size = path.lstat().st_blocks * 512
+        except FileNotFoundError:
+            continue
+        name = path.relative_to(folder).parts[0]
+        found[name] = found.get(name, 0) + size
+    return found
+
+
+def load() -> str:
+    """The load average of the last minute, for beside a figure."""
+    return f"{os.getloadavg()[0]:.1f}"
+
+
+def _of(pid: int) -> Usage:
+    folder = Path(f"/proc/{pid}")
+    try:
+        fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        io = dict(line.split(": ") for line in (folder / "io").read_text().splitlines())
+    except OSError:
+        return Usage()
+    # User and system time, and that of children that have ended and were waited for: fields 14 to 17 of proc(5).
+    cpu = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return Usage(cpu, float(io["write_bytes"]), int(fields[21]) * os.sysconf("SC_PAGE_SIZE") / MIB)

@@ -1,0 +1,55 @@
+"""What a process imports when it starts: nothing that it may never use, and no more modules than it does today."""
+
+import subprocess
+import sys
+
+import pytest
+
+DRIVERS = {"openai", "pandas", "pymilvus", "grpc", "neo4j", "motor", "aiosqlite", "onnxruntime", "tiktoken", "mcp"}
+"""What stores and models load once a setting asks for them."""
+
+NOT_IN_COMMANDS = DRIVERS | {
+    "pydantic",
+    "httpx",
+    "nats",
+    "structlog",
+    "faststream",
+    "opentelemetry",
+    "numpy",
+    "uvicorn",
+}
+"""What `lightstream --help` has no use for."""
+
+NOT_IN_SUPERVISOR = DRIVERS | {"faststream", "opentelemetry", "fastapi", "starlette", "numpy", "uvicorn", "typer"}
+
+
+def imported(statements: str) -> set[str]:
+    """The modules that a new process has after these statements."""
+    code = f"import sys\n{statements}\nsys.stderr.write('\\n'.join(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(run.stderr.split("\n"))
+
+
+def test_help_imports_what_prints_it() -> None:
+    help_of = "from standalone.cli import main\nsys.argv[1:] = ['--help']\ntry: main()\nexcept SystemExit: pass"
+    modules = imported(help_of)
+    assert "standalone.cli.ask" in modules
+    assert modules & NOT_IN_COMMANDS == set()
+    assert len(modules) <= 400
+
+
+def test_the_supervisor_imports_no_driver() -> None:
+    modules = imported("import standalone.embedded.daemon")
+    assert modules & NOT_IN_SUPERVISOR == set()
+    assert len(modules) <= 600
+
+
+@pytest.mark.parametrize(
+    ("service", "most"),
+    [("chunker", 930), ("extractor", 970), ("merger", 930), ("indexer", 930), ("query", 1380)],
+)
+def test_a_service_imports_no_driver_before_its_settings_ask_for_one(service: str, most: int) -> None:
+    modules = imported(f"import services.{service}.main")
+    assert f"services.{service}.main" in modules
+    assert modules & DRIVERS == set()
+    assert len(modules) <= most
