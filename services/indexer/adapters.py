@@ -1,10 +1,9 @@
 """Caches embeddings in the document store, so that none is paid for twice. A rebuild does not replace them."""
 
 import asyncio
+from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
-
-import numpy as np
 
 from contracts.graph import Partition
 from contracts.ids import sha256
@@ -58,11 +57,10 @@ class CachedEmbeddings:
 
 
 def _row_of(vector: Vector) -> Row:
-    """Return the row of a vector: its numbers in single precision, as the vector store has them, little-endian."""
-    with np.errstate(over="ignore"):  # the store refuses what is not finite
-        return {"f32": b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()}
+    """Return the row of a vector: its numbers in single precision, as the vector store has them."""
+    return {"f32": b64encode(array("f", vector).tobytes()).decode()}
 
 
 def _vector_of(row: Row) -> Vector:
     """Return the vector of a row, also of one that an older version wrote, as a list of numbers."""
-    return tuple(np.frombuffer(b64decode(row["f32"]), dtype="<f4").tolist() if "f32" in row else row["vector"])
+    return tuple(array("f", b64decode(row["f32"])) if "f32" in row else row["vector"])

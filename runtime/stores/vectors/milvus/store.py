@@ -10,8 +10,6 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from pymilvus import DataType
-
 from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Partition, VectorKind, VectorRow
 from runtime.errors import Unavailable
 from runtime.stores.port import Checkpoint
@@ -19,6 +17,7 @@ from runtime.stores.vectors import checkpoint_rows
 from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.collection_names import collection_name, outdated, parse_collection_name
 from runtime.stores.vectors.milvus.collections import Collections
+from runtime.stores.vectors.milvus.driver import DataType
 from runtime.stores.vectors.port import RowVersion
 
 MOST_HITS = 16_384
