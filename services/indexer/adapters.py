@@ -2,7 +2,6 @@
 
 import asyncio
 from array import array
-from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 
 from contracts.graph import Partition
@@ -58,9 +57,9 @@ class CachedEmbeddings:
 
 def _row_of(vector: Vector) -> Row:
     """Return the row of a vector: its numbers in single precision, as the vector store has them."""
-    return {"f32": b64encode(array("f", vector).tobytes()).decode()}
+    return {"f32": array("f", vector).tobytes()}
 
 
 def _vector_of(row: Row) -> Vector:
     """Return the vector of a row, also of one that an older version wrote, as a list of numbers."""
-    return tuple(array("f", b64decode(row["f32"])) if "f32" in row else row["vector"])
+    return tuple(array("f", row["f32"]) if "f32" in row else row["vector"])
