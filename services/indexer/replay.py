@@ -1,12 +1,12 @@
 """The indexer's replay: what a rebuild runs to fill a new generation of vectors."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from contracts.events import ChunksCreated, DocumentDeleted, Event, GraphMerged
-from contracts.graph import Entity, Generations, Partition, Relation, VectorKind, VectorRow
+from contracts.graph import Entity, Generations, Partition, Relation
 from contracts.ids import entity_vector_id, relation_vector_id
 from runtime.batching import batched
 from runtime.bus.port import Delivery
@@ -18,7 +18,9 @@ from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.indexer.adapters import CachedEmbeddings
 from services.indexer.domain.vector_rows import entity_row, relation_row
-from services.indexer.handler import GraphKeys, index_graph, on_chunks
+from services.indexer.graph_index import GraphKeys, index_graph
+from services.indexer.handler import on_chunks
+from services.indexer.vector_updates import Outdated, embed_and_put
 
 BATCH_SIZE = 1000
 """Entities and relations that are indexed at a time."""
@@ -66,17 +68,15 @@ class VectorReplay:
     ) -> None:
         """Make the vectors of these entities and relations, and remove those of tombstones. Repeats change nothing."""
         partition = Partition(workspace, generations.vectors)
-        gone = [entity_vector_id(entity.name) for entity in entities if entity.gone]
-        await self.vectors.delete(partition, "entities", gone)
-        gone = [relation_vector_id(*relation.key) for relation in relations if relation.gone]
-        await self.vectors.delete(partition, "relations", gone)
-        await self._put(partition, "entities", [entity_row(entity) for entity in entities if not entity.gone])
-        await self._put(partition, "relations", [relation_row(relation) for relation in relations if not relation.gone])
-
-    async def _put(self, partition: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
-        vectors = await self._embeddings.embed(partition.workspace, [row.text for row in rows])
-        embedded = [replace(row, vector=vector) for row, vector in zip(rows, vectors, strict=True)]
-        await self.vectors.put(partition, kind, embedded)
+        gone_entities = [entity_vector_id(entity.name) for entity in entities if entity.gone]
+        gone_relations = [relation_vector_id(*relation.key) for relation in relations if relation.gone]
+        await self.vectors.delete(partition, "entities", gone_entities)
+        await self.vectors.delete(partition, "relations", gone_relations)
+        rows = [
+            Outdated("entities", [entity_row(entity) for entity in entities if not entity.gone], set()),
+            Outdated("relations", [relation_row(relation) for relation in relations if not relation.gone], set()),
+        ]
+        await embed_and_put(partition, rows, self.vectors, self._embeddings)
 
     async def pages(self, generations: Generations) -> AsyncGenerator[tuple[str, list[Entity], list[Relation]]]:
         """Yield workspaces with the entities and the relations of the graph that is live, a page at a time."""
