@@ -39,6 +39,11 @@ class RowDocuments:
         row = _row(status, (revision or 0) + 1)
         return await self._rows.swap(_documents(partition), token(status.id), revision, row)
 
+    async def put(self, partition: Partition, statuses: Sequence[DocumentStatus]) -> None:
+        """Write these states, whatever is stored: for a rebuild, into a generation that nobody else writes."""
+        rows = {token(status.id): _row(status, revision=1) for status in statuses}
+        await self._rows.put(_documents(partition), rows)
+
     async def page(
         self, partition: Partition, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
     ) -> Page:
