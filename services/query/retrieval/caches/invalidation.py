@@ -21,7 +21,7 @@ from contracts.graph import Entity, Partition, Relation
 from runtime.bus.codec import decode
 from runtime.bus.port import Log
 from runtime.errors import Poison, Retryable
-from runtime.stores.graph.port import RelationSummary
+from runtime.stores.graph.port import Node, RelationSummary
 
 logger = structlog.get_logger(__name__)
 
@@ -42,6 +42,14 @@ ENTRY_OVERHEAD = 500
 RELATION_SUMMARY_SIZE = 250
 
 _epochs = count()
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """The relations at one entity, the heaviest first and perhaps not all, and how many it has."""
+
+    degree: int
+    relations: tuple[RelationSummary, ...]
 
 
 @dataclass
@@ -82,6 +90,11 @@ class ProjectionCache:
         """Return whether entries of this partition may be stored now."""
         mark = self._states.get(partition)
         return bool(self._entries.maxsize and mark and mark.position >= 0)
+
+    def invalidations(self, partition: Partition) -> int:
+        """Return how many changes of this partition were seen; it never returns to a former value."""
+        mark = self._states.get(partition)
+        return mark.invalidations if mark else -1
 
     def cached_keys(self, partition: Partition, kind: Kind, keys: Iterable[K]) -> set[K]:
         """Return the keys that are cached."""
@@ -181,7 +194,9 @@ class ProjectionCache:
                 self._entries[key] = thing
 
 
-def _size(thing: Entity | Relation | list[RelationSummary] | NDArray[np.float32] | None) -> int:
+def _size(
+    thing: Entity | Relation | Node | Star | list[RelationSummary] | NDArray[np.float32] | None,
+) -> int:
     """Bytes it takes, about."""
     if thing is None:
         return ENTRY_OVERHEAD
@@ -189,5 +204,11 @@ def _size(thing: Entity | Relation | list[RelationSummary] | NDArray[np.float32]
         return ENTRY_OVERHEAD + thing.nbytes
     if isinstance(thing, list):
         return ENTRY_OVERHEAD + RELATION_SUMMARY_SIZE * len(thing)
-    lists = sum(50 + len(text) for text in (*thing.source_ids, *thing.file_paths))
-    return ENTRY_OVERHEAD + 2 * len(thing.description) + lists
+    if isinstance(thing, Star):
+        return ENTRY_OVERHEAD + sum(RELATION_SUMMARY_SIZE + _length(tie.source_ids) for tie in thing.relations)
+    lists = _length((*thing.source_ids, *thing.file_paths))
+    return ENTRY_OVERHEAD + lists + (0 if isinstance(thing, Node) else 2 * len(thing.description))
+
+
+def _length(texts: Collection[str]) -> int:
+    return sum(50 + len(text) for text in texts)
