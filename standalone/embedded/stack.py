@@ -16,9 +16,9 @@ from runtime.bus.nats.log import connected
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
 from runtime.settings import Settings
-from standalone.embedded import damage, orphans, ports
+from standalone.embedded import damage, ports
 from standalone.embedded.bus_watch import BusWatch, watch_bus
-from standalone.embedded.data_folder import DataFolder, Phase, StackState, new_password
+from standalone.embedded.data_folder import DataFolder, Phase, StackState, end_orphans, new_password
 from standalone.embedded.forking import ForkServer, fork_server
 from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.permissions import private_files
@@ -37,7 +37,6 @@ STARTED_WITH = ("log", "stores", "publishes")
 SERVICE_GRACE = 25.0
 """Seconds between SIGTERM and SIGKILL: handlers may finish their events."""
 
-ORPHAN_GRACE = 15.0
 PORT_ATTEMPTS = 3
 """Starts that are tried when other programs take one of the claimed ports at the same moment."""
 
@@ -62,14 +61,6 @@ async def run_stack(folder: DataFolder, report: Report, *, api: int | None = Non
         finally:
             state.supervisor = None
             _enter_phase("failed" if state.failure else "stopped", folder, state)
-
-
-def end_orphans(folder: DataFolder, state: StackState) -> int:
-    """Terminate what a killed supervisor left, and return the number of processes. The caller has the lock."""
-    left = [child.identity for child in state.children.values() if orphans.runs_in(child.identity, folder.path)]
-    orphans.terminate(left, grace=ORPHAN_GRACE)
-    state.children = {}
-    return len(left)
 
 
 def service_addresses(folder: DataFolder, state: StackState) -> dict[str, str]:
