@@ -1,9 +1,10 @@
 """The process that has imported what the services need, and becomes each of them by forking.
 
-`python -m standalone.embedded.fork_server NUMBER` takes requests from the socket with that file descriptor, a line of
-JSON each: `module` (whose `main` is called), `env` (what is set besides its own environment), `folder` (the working
-directory) and `log` (the file of the output). It answers `{"forked": pid}`, and `{"ended": pid, "code": …}` when such a
-process has ended. It ends when the other side closes the socket; what it forked goes on.
+`python -m standalone.embedded.fork_server NUMBER MODULE…` imports the modules. It takes requests from the socket with
+that file descriptor, a line of JSON each: `module` (whose `main` is called), `env` (what is set besides its own
+environment), `folder` (the working directory) and `log` (the file of the output). It answers `{"forked": pid}`, and
+`{"ended": pid, "code": …}` when such a process has ended. It ends when the other side closes the socket; what it forked
+goes on.
 
 A fork copies the calling thread alone, so it forks only while it has no other thread, and before anything is opened.
 """
@@ -15,6 +16,7 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -26,8 +28,6 @@ from standalone.embedded.permissions import UMASK, open_private
 
 UNSAFE = 3
 """Exit code of a fork server that has threads after its imports."""
-
-SERVICES = ("chunker", "extractor", "merger", "indexer", "query")
 
 ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1"}
 """Set for a fork server: numpy's library would start threads when it is imported."""
@@ -55,7 +55,7 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     gc.disable()
-    preload()
+    preload(sys.argv[2:])
     _settle_memory()
     if has_threads():
         sys.exit(UNSAFE)
@@ -66,14 +66,14 @@ def main() -> None:
         import_module(request.module).main()
 
 
-def preload() -> None:
-    """Import the services, and load what every one of them would load for itself with the settings of this process.
+def preload(modules: Sequence[str]) -> None:
+    """Import the modules, and load what each of them would load for itself with the settings of this process.
 
-    What cannot be imported is left to the service that needs it, which reports it in its own log.
+    What cannot be imported is left to the process that needs it, which reports it in its own log.
     """
     with suppress(Exception):
-        for service in SERVICES:
-            import_module(f"services.{service}.main")
+        for module in modules:
+            import_module(module)
         from runtime.models.open import preload_models  # noqa: PLC0415
         from runtime.settings import Settings  # noqa: PLC0415
         from runtime.stores.open import import_drivers  # noqa: PLC0415

@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -58,8 +58,8 @@ class ForkServer:
     is started as a program of its own.
     """
 
-    def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
-        self._folder, self._environ = folder, {**os.environ, **ENVIRONMENT, **environ}
+    def __init__(self, folder: Path, modules: Sequence[str], environ: Mapping[str, str]) -> None:
+        self._folder, self._modules, self._environ = folder, modules, {**os.environ, **ENVIRONMENT, **environ}
         self._children: dict[int, ForkedChild] = {}
         self._turn = asyncio.Lock()
         self._forked = 0
@@ -69,9 +69,9 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         with theirs, open_private(self._folder / LOG) as log:
             self._server = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", PROGRAM, str(theirs.fileno()), pass_fds=[theirs.fileno()], cwd=self._folder,
-                env=self._environ, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-                umask=UMASK,
+                sys.executable, "-m", PROGRAM, str(theirs.fileno()), *self._modules, pass_fds=[theirs.fileno()],
+                cwd=self._folder, env=self._environ, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log,
+                start_new_session=True, umask=UMASK,
             )  # fmt: skip
         self._forked, self._answer = 0, _no_answer()
         reader, self._writer = await asyncio.open_connection(sock=ours)
@@ -137,9 +137,9 @@ def _no_answer() -> asyncio.Future[ForkedChild | None]:
 
 
 @asynccontextmanager
-async def fork_server(folder: Path, environ: Mapping[str, str]) -> AsyncGenerator[ForkServer]:
-    """Run a fork server with these variables for as long as the block lasts."""
-    server = ForkServer(folder, environ)
+async def fork_server(folder: Path, modules: Sequence[str], environ: Mapping[str, str]) -> AsyncGenerator[ForkServer]:
+    """Run a fork server that imports these modules, with these variables, for as long as the block lasts."""
+    server = ForkServer(folder, modules, environ)
     await server.start()
     try:
         yield server

@@ -144,7 +144,9 @@ async def _run_processes(folder: DataFolder, state: StackState, report: Report) 
     records = ChildRecords(on_change=lambda: _record(folder, state), report=report, children=state.children)
     bus, *stores = _servers(folder, state)
     async with (
-        fork_server(folder.path / "services", _service_environment(folder, state)) as forks,
+        fork_server(
+            folder.path / "services", [_module(name) for name in SERVICES], _service_environment(folder, state)
+        ) as forks,
         supervise([bus], records) as bus_answers,
         supervise(stores, records) as stores_answer,
     ):
@@ -175,6 +177,10 @@ def _record(folder: DataFolder, state: StackState) -> None:
         folder.write(state)
 
 
+def _module(name: Stage) -> str:
+    return f"services.{name}.main"
+
+
 def _service_environment(folder: DataFolder, state: StackState) -> dict[str, str]:
     """Return the variables that all services of this stack get."""
     variables = {variable.upper(): value for variable, value in service_addresses(folder, state).items()}
@@ -190,7 +196,7 @@ def _service(name: Stage, folder: DataFolder, state: StackState, forks: ForkServ
 
     return Process(
         name,
-        [sys.executable, "-m", f"services.{name}.main"],
+        [sys.executable, "-m", _module(name)],
         folder.path / "services",
         probe,
         env={**_service_environment(folder, state), "PORT": str(port)},

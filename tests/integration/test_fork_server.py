@@ -16,6 +16,7 @@ from tests.support.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = "tests.support.forked_program"
+SERVICES = ("services.query.main",)
 
 
 def program(forks: ForkServer, folder: Path, name: str = "one", code: int = 0) -> Process:
@@ -48,7 +49,7 @@ async def ended(*processes: ProcessIdentity) -> None:
 
 
 async def test_a_forked_process_is_like_a_started_one(tmp_path: Path) -> None:
-    async with fork_server(tmp_path, environment()) as forks:
+    async with fork_server(tmp_path, SERVICES, environment()) as forks:
         process = program(forks, tmp_path, code=7)
         await process.start()
         found = report(process)
@@ -62,7 +63,7 @@ async def test_a_forked_process_is_like_a_started_one(tmp_path: Path) -> None:
 
 
 async def test_a_killed_process_has_its_signal_as_code_and_others_go_on(tmp_path: Path) -> None:
-    async with fork_server(tmp_path, environment()) as forks:
+    async with fork_server(tmp_path, SERVICES, environment()) as forks:
         one, other = program(forks, tmp_path), program(forks, tmp_path, "other")
         for process in (one, other):
             await process.start()
@@ -78,7 +79,7 @@ async def test_a_killed_process_has_its_signal_as_code_and_others_go_on(tmp_path
 
 
 async def test_what_a_killed_fork_server_forked_ends_and_is_forked_anew_by_another(tmp_path: Path) -> None:
-    async with fork_server(tmp_path, environment()) as forks:
+    async with fork_server(tmp_path, SERVICES, environment()) as forks:
         process = program(forks, tmp_path)
         await process.start()
         pid, parent = process.pid, report(process)["parent"]
@@ -94,7 +95,7 @@ async def test_what_a_killed_fork_server_forked_ends_and_is_forked_anew_by_anoth
 
 
 async def test_nothing_is_left_of_what_nobody_stopped(tmp_path: Path) -> None:
-    async with fork_server(tmp_path, environment()) as forks:
+    async with fork_server(tmp_path, SERVICES, environment()) as forks:
         process = program(forks, tmp_path)
         await process.start()
         left = [ProcessIdentity.of(process.pid), ProcessIdentity.of(report(process)["parent"])]
@@ -104,7 +105,7 @@ async def test_nothing_is_left_of_what_nobody_stopped(tmp_path: Path) -> None:
 async def test_with_a_thread_after_its_imports_it_ends_and_programs_are_started(tmp_path: Path) -> None:
     thread = "import threading\nthreading.Thread(target=threading.Event().wait, daemon=True).start()\n"
     (tmp_path / "sitecustomize.py").write_text(thread, "utf-8")
-    async with fork_server(tmp_path, environment(PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")) as forks:
+    async with fork_server(tmp_path, SERVICES, environment(PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")) as forks:
         process = program(forks, tmp_path, code=5)
         await process.start()
         assert report(process)["parent"] == os.getpid()
@@ -115,7 +116,7 @@ async def test_with_a_thread_after_its_imports_it_ends_and_programs_are_started(
 
 
 async def test_the_built_in_models_leave_no_thread_behind(tmp_path: Path) -> None:
-    async with fork_server(tmp_path, environment(EMBEDDING_MODEL="minilm")) as forks:
+    async with fork_server(tmp_path, SERVICES, environment(EMBEDDING_MODEL="minilm")) as forks:
         process = program(forks, tmp_path)
         await process.start()
         assert report(process)["imported"]
