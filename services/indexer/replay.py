@@ -14,7 +14,8 @@ from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.indexer.adapters import CachedEmbeddings
-from services.indexer.handler import GraphKeys, index_graph, on_chunks
+from services.indexer.graph_index import GraphKeys, index_graph
+from services.indexer.handler import on_chunks
 
 BATCH_SIZE = 500
 """Entities and relations that are indexed at a time."""

@@ -19,7 +19,7 @@ from contracts.moments import microseconds
 from contracts.values import DocumentVersion, EntityRevision, RelationRevision
 from runtime.bus.port import Delivery, document_bounds, version_deleted
 from services.merger.domain.contributions import Key, contributions
-from services.merger.domain.edits import Edit, Edits, apply_edits
+from services.merger.domain.edits import Edit, Edits
 from services.merger.port import ContributionKey, Contributions, MergeDependencies
 from services.merger.refold import refold
 
@@ -93,8 +93,10 @@ async def on_description_summarized(
         # Of two summaries of one group the earlier in the log counts, so it is put in last.
         latest_first = sorted(deliveries, key=lambda delivery: -delivery.sequence)
         await merging.summaries.put(partition, {d.event.inputs_hash: (d.sequence, d.event.text) for d in latest_first})
-        hashes = {delivery.event.inputs_hash for delivery in deliveries}
-        edits, revisions = await refold(partition, {delivery.event.key: () for delivery in deliveries}, merging, hashes)
+        hashes: dict[Key, set[str]] = defaultdict(set)
+        for delivery in deliveries:
+            hashes[delivery.event.key].add(delivery.event.inputs_hash)
+        edits, revisions = await refold(partition, dict.fromkeys(hashes, ()), merging, hashes)
         for delivery in deliveries:
             keys = edits.all_canonical_keys([delivery.event.key])
             events[delivery.sequence] = _graph_merged_events(None, keys, revisions)
@@ -110,8 +112,8 @@ async def on_graph_edited(
         partition = Partition(workspace, generations.graph)
         new = [_edit(delivery) for delivery in deliveries]
         await merging.contributions.put_edits(partition, new)
-        edits = apply_edits(await merging.contributions.edits(partition))
-        affected = {edit.sequence: await _affected_keys(partition, edit, edits, merging.contributions) for edit in new}
+        edits = await merging.edits.current(partition, merging.contributions)
+        affected = await _affected_keys(partition, new, edits, merging.contributions)
         edits, revisions = await refold(partition, {key: () for keys in affected.values() for key in keys}, merging)
         for delivery in deliveries:
             events[delivery.sequence] = _graph_merged_events(
@@ -120,14 +122,21 @@ async def on_graph_edited(
     return [events[delivery.sequence] for delivery in batch]
 
 
-async def _affected_keys(partition: Partition, edit: Edit, edits: Edits, contributions: Contributions) -> set[Key]:
-    """Return the original keys whose fold the edit may change: its entities, and their relations."""
-    names = edits.all_original_names(edit.all_names)
-    return (
-        {(name,) for name in names}
-        | await contributions.keys_with_names(partition, names)
-        | edits.edited_keys_with(names)
-    )
+async def _affected_keys(
+    partition: Partition, new: Sequence[Edit], edits: Edits, contributions: Contributions
+) -> dict[int, set[Key]]:
+    """Return by sequence of edit the original keys whose fold it may change: its entities, and their relations."""
+    names = {edit.sequence: edits.all_original_names(edit.all_names) for edit in new}
+    relations: dict[str, set[Key]] = defaultdict(set)
+    for key in await contributions.keys_with_names(partition, set[str]().union(*names.values())):
+        for name in key:
+            relations[name].add(key)
+    return {
+        sequence: {(name,) for name in of_edit}.union(
+            edits.edited_keys_with(of_edit), *(relations.get(name, ()) for name in of_edit)
+        )
+        for sequence, of_edit in names.items()
+    }
 
 
 def _chunks_by_key(contribution_keys: Iterable[ContributionKey]) -> dict[Key, set[str]]:

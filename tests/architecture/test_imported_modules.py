@@ -5,7 +5,20 @@ import sys
 
 import pytest
 
-DRIVERS = {"openai", "pandas", "pymilvus", "grpc", "neo4j", "motor", "aiosqlite", "onnxruntime", "tiktoken", "mcp"}
+DRIVERS = {
+    "openai",
+    "aiohttp.client",
+    "faststream",
+    "pandas",
+    "pymilvus",
+    "grpc",
+    "neo4j",
+    "motor",
+    "aiosqlite",
+    "onnxruntime",
+    "tiktoken",
+    "mcp",
+}
 """What stores and models load once a setting asks for them."""
 
 NOT_IN_COMMANDS = DRIVERS | {

@@ -4,15 +4,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from runtime.text.scripts import HAN
 from runtime.text.words import STOP
 
 _WORD = re.compile(r"[^\W_]+")
 _HAN = re.compile(f"[{HAN}]")
-LONGEST = 400
-"""Characters; a longer sentence is a table or code, and reads badly in an answer."""
+SHORTEST, LONGEST = 20, 400
+"""Characters of a sentence that is quoted; a longer sentence is a table or code, and reads badly in an answer."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,11 @@ class Candidate:
     passage: int
     place: int
     reference: str
+    terms: frozenset[str] = field(default=frozenset(), repr=False)
+    """The terms of the text."""
 
 
-def terms(text: str) -> set[str]:
+def terms(text: str) -> frozenset[str]:
     """Return the words except stopwords, in lower case and without plural endings; Han characters one by one."""
     result: set[str] = set()
     for word in _WORD.findall(text.lower()):
@@ -33,17 +35,18 @@ def terms(text: str) -> set[str]:
             result.update(word)
         elif word not in STOP:
             result.add(word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word)
-    return result
+    return frozenset(result)
 
 
 def lexical_scores(question: str, sentences: Sequence[Candidate]) -> list[float]:
     """Return the share of the question's terms in each sentence, 0 to 1; rare terms have a greater weight."""
     question_terms = terms(question)
-    sentence_terms = [terms(sentence.text) for sentence in sentences]
-    frequency = Counter(term for one in sentence_terms for term in one & question_terms)
-    weight = {term: math.log(1 + len(sentences) / (1 + frequency[term])) for term in question_terms}
+    shared = [sentence.terms & question_terms for sentence in sentences]
+    frequency = Counter(term for some in shared for term in some)
+    # In a fixed order: sums of floating-point numbers depend on it.
+    weight = {term: math.log(1 + len(sentences) / (1 + frequency[term])) for term in sorted(question_terms)}
     total = sum(weight.values()) or 1.0
-    return [sum(weight[term] for term in one & question_terms) / total for one in sentence_terms]
+    return [sum(weight[term] for term in weight if term in some) / total if some else 0.0 for some in shared]
 
 
 def best(sentences: Sequence[Candidate], scores: Sequence[float], count: int) -> list[Candidate]:

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+
 from runtime.models.port import Vector
 from services.query.context.prompt import Prompt
-from services.query.offline.answers import LONGEST, Candidate, best, compose, lexical_scores
+from services.query.offline.answers import Candidate, best, compose, lexical_scores
 from services.query.offline.keywords import keywords
-from services.query.offline.quotable_sentences import quotable
+from services.query.offline.quotable_sentences import quotable_sentences
 from services.query.passage import Passage
 from services.query.question import Keywords
 
@@ -65,10 +67,9 @@ class ExtractiveAnswerGenerator:
     async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> str:
         """Return the best `SENTENCES` sentences; at most `CANDIDATES` are embedded."""
         candidates = [
-            Candidate(sentence, rank, place, reference)
+            Candidate(sentence.text, rank, sentence.place, reference, sentence.terms)
             for rank, (reference, passage) in enumerate(passages)
-            for place, sentence in enumerate(quotable(passage.content))
-            if 20 <= len(sentence) <= LONGEST
+            for sentence in quotable_sentences(passage.content)
         ]
         lexical = lexical_scores(prompt.query, candidates)
         order = sorted(range(len(candidates)), key=lambda i: (-lexical[i], candidates[i].passage, i))[:CANDIDATES]
@@ -78,7 +79,7 @@ class ExtractiveAnswerGenerator:
         question_vector, *sentence_vectors = await self._embedder.embed(
             [prompt.query, *(candidate.text for candidate in shortlist)]
         )
-        meaning = [sum(a * b for a, b in zip(question_vector, vector, strict=True)) for vector in sentence_vectors]
+        meaning: list[float] = (np.array(sentence_vectors) @ np.array(question_vector)).tolist()
         scores = [
             lexical[i] + similar + BEST_PASSAGE / (1 + candidates[i].passage)
             for i, similar in zip(order, meaning, strict=True)

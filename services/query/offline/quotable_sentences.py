@@ -1,12 +1,44 @@
 """Quotable parts of a passage: its sentences, and the rows of its tables with the names of the columns."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+from cachetools import LRUCache, cached
 
 from runtime.text.sentences import sentences
+from services.query.offline.answers import LONGEST, SHORTEST, terms
 
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
 _BAR = re.compile(r"(?<!\\)\|")
+
+
+MAX_CACHED = 4_000_000
+"""Characters of the passages altogether whose sentences are cached; they take about five bytes for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuotableSentence:
+    """A sentence that an answer may quote, its place in the passage, and its terms."""
+
+    text: str
+    place: int
+    terms: frozenset[str]
+
+
+def _characters(found: Sequence[QuotableSentence]) -> int:
+    return 1 + sum(len(sentence.text) for sentence in found)
+
+
+@cached(LRUCache[int, Sequence[QuotableSentence]](MAX_CACHED, getsizeof=_characters), key=hash, lock=Lock())
+def quotable_sentences(text: str) -> Sequence[QuotableSentence]:
+    """Return the sentences of a passage that are neither too short nor too long to be quoted, with their terms."""
+    return tuple(
+        QuotableSentence(sentence, place, terms(sentence))
+        for place, sentence in enumerate(quotable(text))
+        if SHORTEST <= len(sentence) <= LONGEST
+    )
 
 
 def quotable(text: str) -> Iterator[str]:
