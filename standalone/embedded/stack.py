@@ -20,6 +20,7 @@ from standalone.embedded import damage, ports
 from standalone.embedded.bus_watch import BusWatch, watch_bus
 from standalone.embedded.data_folder import DataFolder, Phase, StackState, end_orphans, new_password
 from standalone.embedded.forking import ForkServer, fork_server
+from standalone.embedded.local_http import local_client
 from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.permissions import private_files
 from standalone.embedded.processes import Process
@@ -220,7 +221,7 @@ async def check_ready(name: Stage, port: int, *, started_with: Collection[str] =
 
 async def health(name: Stage, port: int) -> dict[str, Any]:
     """Return a service's health page. Raises Unavailable when it does not answer."""
-    async with httpx.AsyncClient(timeout=4.0, trust_env=False) as client:
+    async with local_client(4.0) as client:
         try:
             answer = await client.get(f"http://127.0.0.1:{port}/health/ready")
             found = answer.json()

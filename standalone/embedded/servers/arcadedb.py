@@ -75,9 +75,9 @@ async def _answer(http_port: int, password: str) -> None:
     It is asked over HTTP: the driver of Bolt would cost the supervisor 0.4 s and 20 MB.
     """
     # The server process imports this module too.
-    import httpx  # noqa: PLC0415
+    from standalone.embedded.local_http import local_client  # noqa: PLC0415
 
-    async with httpx.AsyncClient(timeout=4.0, trust_env=False) as client:
+    async with local_client(4.0) as client:
         url = f"http://{HOST}:{http_port}/api/v1/query/{DATABASE}"
         query = {"language": "opencypher", "command": "RETURN 1"}
         (await client.post(url, json=query, auth=(USER, password))).raise_for_status()
