@@ -17,7 +17,11 @@ from runtime.settings import OFFLINE_EMBEDDERS, Settings
 KNOWN_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 DEFAULT_EMBEDDING_MODEL = "text-embedding-3-small"
 
-_OWN = {"all-MiniLM-L6-v2-int8@": "minilm", "lexical-hash-": "lexical"}
+_OWN = {
+    "all-MiniLM-L6-v2-int8-dynamic@": "minilm",
+    "all-MiniLM-L6-v2-int8@": "minilm-floats",
+    "lexical-hash-": "lexical",
+}
 """Values of EMBEDDING_MODEL for the built-in embedders, by the prefix of their model name."""
 
 UNSHARED_LIMITERS = RateLimiters()
@@ -60,7 +64,7 @@ def open_embedder(
         return LexicalEmbedder()
     from runtime.models.minilm import MiniLmEmbedder
 
-    return MiniLmEmbedder()
+    return MiniLmEmbedder(floats=settings.embedding_model == "minilm-floats")
 
 
 def can_embed(settings: Settings, model: str) -> bool:
@@ -142,4 +146,4 @@ def preload_models(settings: Settings) -> None:
     elif settings.embedding_model != "lexical":
         from runtime.models.minilm import load_session
 
-        load_session()
+        load_session(settings.embedding_model == "minilm-floats")

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 from contracts.graph import Entity, Partition, Relation
 from services.merger.describing import describe_keys
@@ -10,6 +11,15 @@ from services.merger.domain.edits import Edits
 from services.merger.domain.fold import fold
 from services.merger.domain.history import History
 from services.merger.port import MergeDependencies
+
+
+class Folded(NamedTuple):
+    """Canonical keys as they are now: the edits they were folded with, their revisions, and what goes to the graph."""
+
+    edits: Edits
+    revisions: dict[Key, int]
+    entities: list[Entity]
+    relations: list[Relation]
 
 
 async def refold(
@@ -22,6 +32,21 @@ async def refold(
 
     `changed`: by original key, the chunks whose contributions the caller may have changed;
     `summarized`: by key, the hashes of groups whose summaries the caller has stored.
+    """
+    folded = await fold_keys(partition, changed, merging, summarized)
+    if folded.revisions:
+        await merging.graph.put(partition, folded.entities, folded.relations)
+    return folded.edits, folded.revisions
+
+
+async def fold_keys(
+    partition: Partition,
+    changed: Mapping[Key, Collection[str]],
+    merging: MergeDependencies,
+    summarized: Mapping[Key, Collection[str]] | None = None,
+) -> Folded:
+    """Fold as `refold` does, and write all but the graph.
+
     Edits are looked at again after each count: who counts a key last has read every edit made before.
     """
     edits = merging.edits.last(partition)
@@ -42,13 +67,12 @@ async def refold(
         fold(key, aggregates[key].aggregate, aggregates[key].description.text, number, edits)
         for key, number in revisions.items()
     ]
-    if folded:
-        await merging.graph.put(
-            partition,
-            [item for item in folded if isinstance(item, Entity)],
-            [item for item in folded if isinstance(item, Relation)],
-        )
-    return edits, revisions
+    return Folded(
+        edits,
+        revisions,
+        [item for item in folded if isinstance(item, Entity)],
+        [item for item in folded if isinstance(item, Relation)],
+    )
 
 
 def _chunks_of_canonical_keys(
