@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from services.query.retrieval.multihop.sentences import MENTIONED, Sentence
+from services.query.retrieval.multihop.sentences import MENTIONED
 from services.query.retrieval.multihop.subgraph import Subgraph
 from services.query.retrieval.ranking import interleave
 
@@ -75,12 +75,14 @@ class Path:
 
 @dataclass(frozen=True)
 class _Steps:
-    """The possible steps from one entity, sorted by the entity they lead to.
+    """The possible steps from one entity, sorted by the number of the entity they lead to.
 
-    `coverage`: steps × stems. `costs`: one per step. `group_starts`: indexes of the first step to each entity.
+    `sentences` and `ends`: numbers, one per step. `coverage`: steps × stems. `costs`: one per step. `group_starts`:
+    indexes of the first step to each entity.
     """
 
-    transitions: Sequence[tuple[Sentence, str]]
+    sentences: Array
+    ends: Array
     coverage: Array
     costs: Array
     group_starts: Array
@@ -189,17 +191,17 @@ class _Continuations:
 
 def _extend_beam(beam: Sequence[Path], lookup: "_StepTable", goal: _OrderedTerms) -> list[Path]:
     """Return the best paths by optimistic score that are one step longer."""
-    every = [_continuations(path, steps, goal) for path in beam if (steps := lookup.of(path.entities[-1])).transitions]
+    every = [_continuations(path, steps, goal) for path in beam if len((steps := lookup.of(path.entities[-1])).ends)]
     kept: dict[tuple[object, ...], Path] = {}
     for _, options, place in sorted((one for some in every for one in some.best()), key=_first, reverse=True):
         number, before, behind = options.coordinates(place)
-        path, (sentence, name) = options.path, options.steps.transitions[number]
+        path, name, chunk = options.path, lookup.end(options.steps, number), lookup.chunk_id(options.steps, number)
         if name in path.entities:
             continue
-        chunks = path.chunk_ids if path.chunk_ids[-1:] == (sentence.chunk_id,) else (*path.chunk_ids, sentence.chunk_id)
+        chunks = path.chunk_ids if path.chunk_ids[-1:] == (chunk,) else (*path.chunk_ids, chunk)
         key = (name, before, behind, *chunks)
         if key not in kept:
-            kept[key] = _extend(options, goal, place, chunks)
+            kept[key] = _extend(options, goal, place, name, chunks)
             if len(kept) == BEAM_WIDTH:
                 break
     return list(kept.values())
@@ -223,10 +225,10 @@ def _continuations(path: Path, steps: _Steps, goal: _OrderedTerms) -> _Continuat
     )
 
 
-def _extend(options: _Continuations, goal: _OrderedTerms, place: int, chunk_ids: tuple[str, ...]) -> Path:
-    """Return the path with that continuation, which lies in these chunks."""
+def _extend(options: _Continuations, goal: _OrderedTerms, place: int, name: str, chunk_ids: tuple[str, ...]) -> Path:
+    """Return the path with that continuation, which leads to this entity and lies in these chunks."""
     number, before, behind = options.coordinates(place)
-    path, (_, name) = options.path, options.steps.transitions[number]
+    path = options.path
     come = [*goal.before[:before], *goal.after[:behind]]
     said = path.coverage.copy()
     said[come] = np.maximum(said[come], options.steps.coverage[number][come])
@@ -253,10 +255,9 @@ class _StepTable:
     """The possible steps from each entity, computed on demand."""
 
     def __init__(self, subgraph: Subgraph) -> None:
-        self._columns = {stem: n for n, stem in enumerate(subgraph.stems)}
-        self._coverage = subgraph.coverage
+        self._mentions, self._names = subgraph.mentions, list(subgraph.mentions.numbers)
+        self._coverage, self._chunk_ids = subgraph.coverage, subgraph.chunk_ids
         self._describing_terms = subgraph.describing_terms()
-        self._subgraph = subgraph
         self._steps: dict[str, _Steps] = {}
 
     def of(self, name: str) -> _Steps:
@@ -265,24 +266,26 @@ class _StepTable:
             self._steps[name] = self._make(name)
         return self._steps[name]
 
+    def end(self, steps: _Steps, number: int) -> str:
+        """Return the entity that a step leads to."""
+        return self._names[int(steps.ends[number])]
+
+    def chunk_id(self, steps: _Steps, number: int) -> str:
+        """Return the chunk of a step's sentence."""
+        return self._chunk_ids[int(steps.sentences[number])]
+
     def _make(self, name: str) -> _Steps:
-        candidates = [
-            (one, other)
-            for one in self._subgraph.sentences_about(name)
-            for other in one.sentence.entity_weights
-            if other != name
-        ][:MAX_STEPS]
-        candidates.sort(key=lambda way: way[1])
-        begins = [n for n, (_, other) in enumerate(candidates) if not n or other != candidates[n - 1][1]]
-        says = self._coverage[np.array([one.number for one, _ in candidates], np.int64)]
-        for number, (_, other) in enumerate(candidates):
-            for stem in self._describing_terms.get(other, ()):
-                says[number, self._columns[stem]] = 1.0
-        costs = np.array([_step_cost(one.sentence, name, other) for one, other in candidates])
-        return _Steps([(one.sentence, other) for one, other in candidates], says, costs, np.array(begins, np.int64))
-
-
-def _step_cost(sentence: Sentence, here: str, there: str) -> float:
-    if sentence.entity_weights[here] > MENTIONED:
-        return 0.0
-    return REVERSED_COST if sentence.entity_weights[there] > MENTIONED else SIDEWAYS_COST
+        known, entity = self._mentions.arrays, self._mentions.numbers[name]
+        here = known.of(entity)
+        others, which = known.beside(here)
+        chosen = np.flatnonzero(known.entities[others] != entity)[:MAX_STEPS]
+        chosen = chosen[np.argsort(known.entities[others[chosen]], kind="stable")]
+        others, here = others[chosen], here[which[chosen]]
+        ends, sentences = known.entities[others], known.sentences[others]
+        says: Array = self._coverage[sentences]
+        for end in {*ends.tolist()} & self._describing_terms.keys():
+            says[np.ix_(ends == end, self._describing_terms[end])] = 1.0
+        sideways = np.where(known.weights[others] > MENTIONED, REVERSED_COST, SIDEWAYS_COST)
+        costs = np.where(known.weights[here] > MENTIONED, 0.0, sideways)
+        begins = np.flatnonzero(np.diff(ends, prepend=-1))
+        return _Steps(sentences, ends, says, costs, begins)

@@ -33,7 +33,14 @@ def similar_words(vectors: Mapping[str, Array], stems: Array) -> SimilarWords:
     return SimilarWords({word: row for row, word in enumerate(vectors)}, share**2 * MAX_WEIGHT)
 
 
-def words_to_compare(said: Collection[Sentence]) -> list[str]:
-    """Return the words of sentences about several entities, over which a path may lead, the most frequent first."""
-    counts = Counter(word for one in said if len(one.entity_weights) > 1 for word in one.words if len(word) > 1)
-    return [word for word, _ in counts.most_common()]
+def words_to_compare(said: Collection[Sentence]) -> set[str]:
+    """Return the words of sentences about several entities, over which a path may lead."""
+    every = set[str]().union(*(one.words for one in said if len(one.entity_weights) > 1))
+    return {word for word in every if len(word) > 1}
+
+
+def most_frequent(wanted: Collection[str], said: Collection[Sentence], most: int) -> list[str]:
+    """Return the `most` words of those wanted that are in most sentences, the most frequent first."""
+    some = frozenset(wanted)
+    counts = Counter(word for one in said for word in one.words & some) if some else Counter[str]()
+    return [word for word, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:most]]

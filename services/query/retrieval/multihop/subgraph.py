@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from contracts.ids import chunk_id, chunk_place, ids_of_name
 from runtime.stores.graph.port import Neighbourhood, Node, RelationSummary
 from services.query.passage import Passage
 from services.query.retrieval.linking import normal_form, words
+from services.query.retrieval.multihop.analysis import PassageAnalysis
+from services.query.retrieval.multihop.mentions import MentionTable
 from services.query.retrieval.multihop.pagerank import pagerank
-from services.query.retrieval.multihop.query_terms import QueryTerms
+from services.query.retrieval.multihop.query_terms import QueryTerms, term_weights
 from services.query.retrieval.multihop.sentences import LEADING, MENTIONED, Sentence
 from services.query.retrieval.multihop.similar_words import SimilarWords
 
@@ -23,14 +25,6 @@ Array = Any
 
 ALIAS_KEYWORDS = frozenset({"also called", "abbreviation"})
 """Keywords of a relation between two names of the same thing."""
-
-
-class QuerySentence(NamedTuple):
-    """A sentence, and the stems of the question's terms that it contains; `number`: its row in `Subgraph.coverage`."""
-
-    number: int
-    sentence: Sentence
-    query_stems: frozenset[str]
 
 
 @dataclass
@@ -46,19 +40,19 @@ class Subgraph:
     degrees: dict[str, int] = field(default_factory=dict[str, int])
     """How many relations each entity has whose relations were read."""
     passages: dict[str, Passage] = field(default_factory=dict[str, Passage])
-    sentences: list[QuerySentence] = field(default_factory=list[QuerySentence])
+    chunk_ids: list[str] = field(default_factory=list[str])
+    """Of the sentences that are about entities, the id of each one's chunk."""
+    mentions: MentionTable = field(default_factory=MentionTable)
     stems: Sequence[str] = field(init=False)
     """The stems of the terms in alphabetical order: the columns of `coverage`."""
-    _coverage: list[Array] = field(default_factory=list[Array])
+    coverage: Array = field(init=False)
+    """How much each sentence covers each stem of the question: 1 where it contains it, less for a similar word."""
     _relations_of: dict[str, list[RelationSummary]] = field(default_factory=dict[str, list[RelationSummary]])
-    _sentences_by_entity: dict[str, list[QuerySentence]] = field(default_factory=dict[str, list[QuerySentence]])
     _defining_chunks: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    _entities: dict[str, int] = field(default_factory=dict[str, int])
-    _mentions: list[tuple[int, int, float]] = field(default_factory=list[tuple[int, int, float]])
-    """Number of the entity, number of the sentence, and how much the sentence is about the entity."""
 
     def __post_init__(self) -> None:
         self.stems = sorted(self.terms.stems)
+        self.coverage = np.zeros((0, len(self.stems)))
 
     def add_neighbourhood(self, around: Neighbourhood) -> None:
         """Add what the graph store returned."""
@@ -70,23 +64,17 @@ class Subgraph:
                 for name in {*tie.key}:
                     self._relations_of.setdefault(name, []).append(tie)
 
-    def add_passages(self, passages: Mapping[str, Passage], said: Sequence[Sentence], similar: SimilarWords) -> None:
-        """Add passages and their sentences. `similar` are words of sentences that are similar to terms."""
+    def add_passages(
+        self, passages: Mapping[str, Passage], analyses: Sequence[PassageAnalysis], similar: SimilarWords
+    ) -> None:
+        """Add passages with their analyses. `similar` are words of sentences that are similar to terms."""
         self.passages |= passages
         self._defining_chunks.clear()
-        self._coverage.append(_coverage(said, self.stems, similar))
-        for number, sentence in enumerate(said, len(self.sentences)):
-            one = QuerySentence(number, sentence, sentence.stems & self.terms.stems)
-            self.sentences.append(one)
-            for name, about in sentence.entity_weights.items():
-                self._sentences_by_entity.setdefault(name, []).append(one)
-                self._mentions.append((self._entities.setdefault(name, len(self._entities)), number, about))
-
-    @property
-    def coverage(self) -> Array:
-        """How much each sentence covers each stem of the question: 1 where it contains it, less for a similar word."""
-        self._coverage = [np.concatenate(self._coverage)] if self._coverage else [np.zeros((0, len(self.stems)))]
-        return self._coverage[0]
+        for analysis in analyses:
+            self.mentions.add(analysis.names, analysis.names_per_sentence, analysis.weights)
+            self.chunk_ids += [sentence.chunk_id for sentence in analysis.sentences]
+        said = [sentence for analysis in analyses for sentence in analysis.sentences]
+        self.coverage = np.concatenate([self.coverage, _coverage(said, self.stems, similar)])
 
     def aliases(self, names: Iterable[str]) -> set[str]:
         """Return other names of these entities, by relations with an alias keyword."""
@@ -118,74 +106,72 @@ class Subgraph:
         sentence is about it and with the terms of the question that it contains; the way back weighs 1. A chunk that
         was not read counts as one sentence.
         """
-        for name in starts:
-            self._entities.setdefault(name, len(self._entities))
-        chunks: dict[str, int] = {}
-        chunk_of = [chunks.setdefault(one.sentence.chunk_id, len(chunks)) for one in self.sentences]
-        unread, unread_chunks = self._unread_mentions()
-        chunk_of += [chunks.setdefault(chunk, len(chunks)) for chunk in unread_chunks]
-        numbers = np.array(self._mentions + unread, np.float64).reshape(-1, 3)
-        ends, pieces, weights = numbers[:, 0].astype(np.int64), numbers[:, 1].astype(np.int64), numbers[:, 2]
-        relevance = np.concatenate([self._relevance(), np.ones(len(unread_chunks))])
-        seeds, count = np.zeros(len(self._entities) + len(chunk_of)), len(self._entities)
-        for name, weight in starts.items():
-            seeds[self._entities[name]] = weight
+        numbers, known = self.mentions.numbers, self.mentions.arrays
+        entities, pieces, unread = self._unread_mentions()
+        chunks = {chunk: number for number, chunk in enumerate(dict.fromkeys([*self.chunk_ids, *unread]))}
+        chunk_of = np.array([chunks[chunk] for chunk in (*self.chunk_ids, *unread)], np.int64)
+        begins = [numbers[name] for name in starts]
+        count = len(numbers)
+        seeds = np.zeros(count + len(chunk_of))
+        seeds[begins] = list(starts.values())
+        relevant = known.weights * self._relevance()[known.sentences]
+        from_entities = np.concatenate([known.entities, entities])
+        to_pieces = count + np.concatenate([known.sentences, pieces])
         scores = pagerank(
-            np.concatenate([ends, pieces + count]),
-            np.concatenate([pieces + count, ends]),
-            np.concatenate([weights * relevance[pieces], np.ones(len(ends))]),
+            np.concatenate([from_entities, to_pieces]),
+            np.concatenate([to_pieces, from_entities]),
+            np.concatenate([relevant, np.full(len(entities), MENTIONED), np.ones(len(from_entities))]),
             seeds,
         )
-        by_chunk = np.bincount(np.array(chunk_of, np.int64), scores[count:], len(chunks))
-        return _ranked(self._entities, scores[:count]), _ranked(chunks, by_chunk)
+        by_chunk = np.bincount(chunk_of, scores[count:], len(chunks))
+        return _ranked(numbers, scores[:count]), _ranked(chunks, by_chunk)
 
-    def _unread_mentions(self) -> tuple[list[tuple[int, int, float]], list[str]]:
-        """Return mentions in chunks that were not read, and these chunks, numbered on behind the sentences."""
+    def _unread_mentions(self) -> tuple[Array, Array, list[str]]:
+        """Return mentions in chunks that were not read: entities, and pieces numbered on behind the sentences.
+
+        The chunks are returned in the order of these numbers.
+        """
         chunks: dict[str, int] = {}
-        mentions: list[tuple[int, int, float]] = []
+        mentions: list[tuple[int, int]] = []
         for name, node in self.nodes.items():
             for chunk in node.source_ids:
                 if chunk not in self.passages:
-                    piece = chunks.setdefault(chunk, len(self.sentences) + len(chunks))
-                    mentions.append((self._entities.setdefault(name, len(self._entities)), piece, MENTIONED))
-        return mentions, list(chunks)
+                    piece = chunks.setdefault(chunk, len(self.chunk_ids) + len(chunks))
+                    mentions.append((self.mentions.numbers[name], piece))
+        pairs = np.array(mentions, np.int64).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1], list(chunks)
 
     def _relevance(self) -> Array:
         """Return for each sentence how much the weight of its mentions grows by the terms that it contains."""
-        weights = self.term_weights()
-        total = sum(weights.values()) or 1.0
-        return 1.0 + RELEVANCE_BOOST / total * np.array(
-            [sum(weights[word] for word in one.query_stems) if one.query_stems else 0.0 for one in self.sentences]
-        )
+        contained = self.coverage == 1.0
+        weights = term_weights(contained.sum(axis=0), int(contained.any(axis=1).sum()))
+        return 1.0 + RELEVANCE_BOOST * (contained @ weights) / (weights.sum() or 1.0)
 
-    def term_weights(self) -> Mapping[str, float]:
-        """Return the inverse document frequency of each term, over the sentences that were read."""
-        return self.terms.idf(one.query_stems for one in self.sentences)
-
-    def describing_terms(self) -> dict[str, frozenset[str]]:
-        """Return by entity the terms in sentences that are about it alone and led by it: they say what it is."""
-        found: dict[str, frozenset[str]] = {}
-        for _, sentence, query_stems in self.sentences:
-            if query_stems and len(sentence.entity_weights) == 1:
-                for name, about in sentence.entity_weights.items():
-                    if about >= LEADING:
-                        found[name] = found.get(name, frozenset()) | query_stems
+    def describing_terms(self) -> dict[int, Array]:
+        """Return by number of an entity which stems are in sentences about it alone, led by it: they say what it is."""
+        known, contained = self.mentions.arrays, self.coverage == 1.0
+        alone: Array = np.flatnonzero((known.counts == 1) & contained.any(axis=1))
+        found: dict[int, Array] = {}
+        for sentence in alone[known.weights[known.starts[alone]] >= LEADING].tolist():
+            entity = int(known.entities[known.starts[sentence]])
+            found[entity] = found.get(entity, False) | contained[sentence]
         return found
 
     def defining_chunks(self, name: str) -> list[str]:
         """Return ids of the chunks that an entity leads or titles, the strongest first; else the first mention."""
         if name not in self._defining_chunks:
             about: dict[str, float] = {}
-            for _, sentence, _ in self.sentences_about(name):
-                about[sentence.chunk_id] = max(about.get(sentence.chunk_id, 0.0), sentence.entity_weights[name])
+            known = self.mentions.arrays
+            mentions = known.of(self.mentions.numbers[name])
+            sentences: list[int] = known.sentences[mentions].tolist()
+            weights: list[float] = known.weights[mentions].tolist()
+            for sentence, weight in zip(sentences, weights, strict=True):
+                chunk = self.chunk_ids[sentence]
+                about[chunk] = max(about.get(chunk, 0.0), weight)
             leading = sorted((chunk for chunk in about if about[chunk] >= LEADING), key=lambda chunk: -about[chunk])
             node = self.nodes.get(name)
             self._defining_chunks[name] = leading or [*about, *(node.source_ids if node else ())][:1]
         return self._defining_chunks[name]
-
-    def sentences_about(self, name: str) -> Sequence[QuerySentence]:
-        """Return the sentences that are about an entity."""
-        return self._sentences_by_entity.get(name, ())
 
 
 def _document_of(chunk: str) -> str:
@@ -203,10 +189,17 @@ def _coverage(said: Sequence[Sentence], stems: Sequence[str], similar: SimilarWo
     """Return a row for each sentence and a column for each stem: the most that any of its words covers."""
     rows = np.zeros((len(said), len(stems)))
     columns = {stem: number for number, stem in enumerate(stems)}
+    words: list[int] = []
+    begins: list[int] = []
+    having: list[int] = []
     for number, sentence in enumerate(said):
-        words = [row for word in sentence.words if (row := similar.rows.get(word)) is not None]
-        if words:
-            rows[number] = similar.weights[words].max(axis=0)
+        some = [similar.rows[word] for word in sentence.words if word in similar.rows]
+        if some:
+            having.append(number)
+            begins.append(len(words))
+            words += some
         for stem in sentence.stems & columns.keys():
             rows[number, columns[stem]] = 1.0
+    if words:
+        rows[having] = np.maximum(rows[having], np.maximum.reduceat(similar.weights[words], begins))
     return rows

@@ -27,13 +27,13 @@ from services.query.passage import Passage
 from services.query.question import Keywords, Question
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.fusion import reciprocal_rank_fusion
-from services.query.retrieval.multihop.analysis import analysed
+from services.query.retrieval.multihop.analysis import PassageAnalysis, analysed
 from services.query.retrieval.multihop.bm25 import bm25_ranking
 from services.query.retrieval.multihop.link_question import link_question
 from services.query.retrieval.multihop.paths import Path, informative_paths, rank_chunks, search_paths
 from services.query.retrieval.multihop.query_terms import QueryTerms
-from services.query.retrieval.multihop.sentences import MENTIONED, Sentence
-from services.query.retrieval.multihop.similar_words import similar_words, words_to_compare
+from services.query.retrieval.multihop.sentences import MENTIONED
+from services.query.retrieval.multihop.similar_words import most_frequent, similar_words, words_to_compare
 from services.query.retrieval.multihop.subgraph import Subgraph
 from services.query.retrieval.multihop.walk_context import graph_context, processing_info
 from services.query.retrieval.multihop.walk_state import MAX_RELATIONS, WalkState
@@ -70,10 +70,10 @@ FUSION_K = 5
 
 @dataclass(frozen=True)
 class _Reading:
-    """What one hop has read: passages, their sentences, and the vectors of words in them that are known."""
+    """What one hop has read: passages, their analyses, and the vectors of words in them that are known."""
 
     passages: Mapping[str, Passage]
-    sentences: Sequence[Sentence]
+    analyses: Sequence[PassageAnalysis]
     vectors: Mapping[str, Array]
 
 
@@ -196,27 +196,31 @@ async def _explore(
 
 
 async def _read_sentences(state: WalkState, passages: Mapping[str, Passage]) -> _Reading:
-    said, wanted = await asyncio.to_thread(_sentences_and_words, state, passages)
-    vectors = state.deps.words.known(wanted)
-    new = [word for word in wanted if word not in vectors][:MAX_NEW_WORDS]
-    if len(vectors) < MIN_KNOWN_WORDS * len(wanted):
-        await state.deps.words.embed(new)
-        vectors = state.deps.words.known(wanted)
-    else:
-        state.deps.words.request(new)
-    return _Reading(passages, said, vectors)
+    analyses, wanted = await asyncio.to_thread(_analyse, state, passages)
+    words = state.deps.words
+    vectors = words.known(wanted)
+    if len(vectors) < len(wanted):
+        said = [sentence for analysis in analyses for sentence in analysis.sentences]
+        new = most_frequent([word for word in wanted if word not in vectors], said, MAX_NEW_WORDS)
+        if len(vectors) < MIN_KNOWN_WORDS * len(wanted):
+            await words.embed(new)
+            vectors = words.known(wanted)
+        else:
+            words.request(new)
+    return _Reading(passages, analyses, vectors)
 
 
-def _sentences_and_words(state: WalkState, passages: Mapping[str, Passage]) -> tuple[list[Sentence], list[str]]:
-    said = [sentence for passage in passages.values() for sentence in analysed(passage, state.index).sentences]
-    return said, words_to_compare(said)
+def _analyse(state: WalkState, passages: Mapping[str, Passage]) -> tuple[list[PassageAnalysis], list[str]]:
+    analyses = [analysed(passage, state.index) for passage in passages.values()]
+    wanted = words_to_compare([sentence for analysis in analyses for sentence in analysis.sentences])
+    return analyses, sorted(wanted)
 
 
 def _advance(
     subgraph: Subgraph, read: _Reading, stems: Array, starts: Mapping[str, float], done: Collection[str]
 ) -> tuple[list[str], list[Path]]:
     """Add what was read. Return the entities to read next, and the paths found so far."""
-    subgraph.add_passages(read.passages, read.sentences, similar_words(read.vectors, stems))
+    subgraph.add_passages(read.passages, read.analyses, similar_words(read.vectors, stems))
     found = search_paths(subgraph, list(starts))
     return _next_frontier(subgraph, found, starts, done), found
 

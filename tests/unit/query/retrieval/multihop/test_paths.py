@@ -41,7 +41,7 @@ def asked(question: str) -> QueryTerms:
 def known(question: str) -> Subgraph:
     built, names = Subgraph(asked(question)), index()
     passages = {id: passage(id, text) for id, text in TEXTS.items()}
-    built.add_passages(passages, [s for p in passages.values() for s in analysed(p, names).sentences], SimilarWords())
+    built.add_passages(passages, [analysed(p, names) for p in passages.values()], SimilarWords())
     return built
 
 
@@ -131,9 +131,7 @@ def test_a_word_that_is_similar_to_a_term_covers_a_part_of_it() -> None:
     question, film = "Who released Blue Harbour?", passage("film", TEXTS["film"])
     vectors = {"produced": np.array([0.6, 0.8]), "film": np.array([0.0, 1.0])}
     built = Subgraph(asked(question))
-    built.add_passages(
-        {"film": film}, analysed(film, index()).sentences, similar_words(vectors, np.array([[1.0, 0.0]]))
-    )
+    built.add_passages({"film": film}, [analysed(film, index())], similar_words(vectors, np.array([[1.0, 0.0]])))
     assert built.stems == ["releas"]
     assert built.coverage[:, 0].tolist() == pytest.approx([0.0, 0.9 * (5 / 6) ** 2, 0.0])
 
