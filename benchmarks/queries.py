@@ -10,7 +10,8 @@ virtual environment with `lightrag-hku[api]==1.5.7`, whose own HTTP server is as
 
 `--asked` questions for each mode and each number of clients; `--workers`: WORKERS of our query service. Prints tables
 in Markdown: latency and questions a second of each side, and the share of questions whose passage is among the chunks
-returned; then milliseconds of CPU a question by process. Those to warm up are not counted.
+returned; then milliseconds of CPU a question by process. Those to warm up are not counted. What indexing took is
+printed first, as `benchmarks.index` does.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
+from benchmarks.index import indexed, report
 from benchmarks.measuring.asking import ask, connections, found
 from benchmarks.measuring.model import mock_model
 from benchmarks.measuring.opening import PEERS, Opened, add_sides, given_sides, opened
@@ -69,7 +71,7 @@ def main() -> None:
             mock_model() as model,
             opened(name, model, peer_python=given.peer_python, **settings(name, task, given.set)) as side,
         ):
-            side.index(documents(task.documents))
+            print(f"{name}: {report(indexed(side, documents(task.documents), model))}\n", flush=True)
             with profiled(side, given.profile):
                 results[name] = rows(name, side, task)
     print(f"{task.documents} documents, {task.asked} questions a row, {task.workers} query process(es)\n")

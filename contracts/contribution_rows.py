@@ -1,59 +1,77 @@
 """Rows of the document store that the merger writes and the query service reads: the contributions of chunks.
 
-A contribution is what one chunk says of one entity or relation. Its row has the fields of `Provenance`, those that the
-merger folds, and the keys below.
+A contribution is what one chunk says of one entity or relation. All contributions of a chunk stand in one row. Which
+chunks contributed to a key stands in the table of mentions: a counter of the key's changes, and behind it in the order
+of keys an empty row for each chunk.
 """
 
-from collections.abc import Sequence
+from binascii import b2a_base64
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from typing import Any
 
 from contracts.graph import Provenance
-from contracts.ids import sha256
 
 Row = dict[str, Any]
 
-CONTRIBUTIONS_TABLE = "contributions"
+CONTRIBUTIONS_TABLE = "chunk_contributions"
+MENTIONS_TABLE = "mentions"
 FOLDED_TABLE = "folded"
 """The original keys that are folded under a key that an edit has touched."""
 
 Names = Sequence[str]
 """An entity's name alone, or the two sorted names of a relation."""
 
+DIGEST_BYTES = 12
+"""Bytes of a hash in a row key: of ten million names or chunks two are the same once in 10^15 times."""
+
 
 def key_hash(names: Names) -> str:
-    """Return the field `key` of every row about this entity or relation."""
-    return ("e-" if len(names) == 1 else "r-") + sha256("\x1f".join(names))[:40]
+    """Return the row key of the counter of this entity or relation, and the beginning of those of its mentions."""
+    return ("e" if len(names) == 1 else "r") + _digest("\x1f".join(names))
 
 
-def row_key(names: Names, chunk: str) -> str:
-    """Return the key of the row of this chunk and these names: rows of one entity or relation follow each other."""
-    return f"{key_hash(names)}:{sha256(chunk)[:24]}"
+def chunk_hash(chunk: str) -> str:
+    """Return the row key of a chunk's contributions."""
+    return _digest(chunk)
 
 
-def contribution_row(fields: Row) -> Row:
-    """Return the row of a contribution: `fields` has those of `Provenance`, and any more, `version` among them."""
-    left, *right = (key_hash((name,)) for name in fields["names"])
-    return {
-        **fields,
-        "key": key_hash(fields["names"]),
-        "left": left,
-        "right": right[0] if right else "-",
-        "retracted": False,
-        "guard": 2 * fields["version"] + 1,
-    }
+def mention_prefix(names: Names) -> str:
+    """Return the beginning of the row keys of the chunks that contributed to these names."""
+    return f"{key_hash(names)}:"
 
 
-def marker_row(chunk: str, version: int) -> tuple[str, Row]:
-    """Return key and row that record that a version of the chunk was merged, even one without contributions."""
-    nothing: Row = {"key": "-", "document_id": "-", "left": "-", "right": "-", "names": [], "order": -1}
-    return f"-:{sha256(chunk)[:24]}", {**nothing, "chunk_id": chunk, "version": version, "guard": 2 * version + 1}
+def mentioning_chunk(place: str) -> str:
+    """Return the row key of the contributions of the chunk that a mention is about."""
+    return place.partition(":")[2]
+
+
+def chunk_row(fields: Row, contributions: Iterable[Row]) -> Row:
+    """Return the row of a chunk: `fields` has those of its document, and any more, `version` among them."""
+    said = [[c["names"], c["description"], c["kind"], c["type"], c["keywords"], c["weight"]] for c in contributions]
+    return {**fields, "said": sorted(said, key=lambda one: one[0]), "former": []}
+
+
+def newer_row(stored: Row | None, new: Row) -> Row:
+    """Return the row that stands of two: of the newer version, with all names that either ever said."""
+    if stored is None or (stored["said"] == new["said"] and stored["version"] == new["version"]):
+        return stored or new
+    if new["document_id"] == "-":
+        new = {**stored, **new, "document_id": stored["document_id"], "order": stored["order"]}
+    # Of two of the same version it must not matter which came first.
+    winner = max(stored, new, key=lambda row: (row["version"], len(row["said"]), str(row["said"])))
+    return {**winner, "former": _former([*names_in(stored), *names_in(new)], winner)}
 
 
 def retracted_row(row: Row, version: int) -> Row:
-    """Return the row of a retracted contribution: names and keys stay, to find what has to be folded again."""
-    # One less than the guard of a contribution of that version: in whatever order the two come, the latter stands.
-    nothing: Row = {"description": "", "keywords": [], "file_path": "", "retracted": True}
-    return {**row, **nothing, "version": version, "guard": 2 * version}
+    """Return the row of a chunk that is gone since `version`: names stay, to find what has to be folded again."""
+    gone: Row = {**row, "said": [], "version": version}
+    return {**gone, "former": _former(names_in(row), gone)}
+
+
+def names_in(row: Row) -> list[Names]:
+    """Return the names of all that a chunk says, or has said in older versions."""
+    return [one[0] for one in row["said"]] + row["former"]
 
 
 def folded_row(raws: Sequence[tuple[Names, int]], revision: int) -> Row:
@@ -61,21 +79,29 @@ def folded_row(raws: Sequence[tuple[Names, int]], revision: int) -> Row:
     return {"raws": [[list(names), until] for names, until in raws], "guard": revision}
 
 
-def is_active(row: Row, until: int) -> bool:
-    """Return whether a contribution counts: it is not retracted, and newer than version `until`."""
-    return not row["retracted"] and row["version"] > until
+def provenance_of(place: str, row: Row, names: Names) -> Provenance | None:
+    """Return what the chunk in this row says of these names, at the row key `place`; None if nothing."""
+    for said in row["said"]:
+        if said[0] == list(names):
+            return Provenance(
+                cursor=place,
+                names=tuple(names),
+                chunk_id=row["chunk_id"],
+                document_id=row["document_id"],
+                order=row["order"],
+                version=row["version"],
+                added_at=row["added_at"],
+                file_path=row["file_path"],
+                description=said[1],
+            )
+    return None
 
 
-def provenance_of(place: str, row: Row) -> Provenance:
-    """Return the contribution in the row with the key `place`."""
-    return Provenance(
-        cursor=place,
-        names=tuple(row["names"]),
-        chunk_id=row["chunk_id"],
-        document_id=row["document_id"],
-        order=row["order"],
-        version=row["version"],
-        added_at=row["added_at"],
-        file_path=row["file_path"],
-        description=row["description"],
-    )
+def _former(names: Iterable[Names], row: Row) -> list[Names]:
+    """Return those names that the row does not say now, each once."""
+    now = {tuple(one[0]) for one in row["said"]}
+    return [list(one) for one in sorted({tuple(one) for one in names} - now)]
+
+
+def _digest(text: str) -> str:
+    return b2a_base64(sha256(text.encode("utf-8", "replace")).digest()[:DIGEST_BYTES], newline=False).decode()

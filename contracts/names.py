@@ -18,22 +18,31 @@ _CJK_BLANK = re.compile(
     rf"(?<=[{_CJK}])\s+(?=[{_CJK}A-Za-z0-9()\[\]@#$%!&*\-=+_])|(?<=[A-Za-z0-9()\[\]@#$%!&*\-=+_])\s+(?=[{_CJK}])"
 )
 _QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("《", "》"))
+_OPENING = {opening for opening, _ in _QUOTES}
 _ASCII_QUOTE_AT_CJK = re.compile(rf"['\"](?=[{_CJK}])|(?<=[{_CJK}])['\"]")
 
 
 def clean_text(text: str) -> str:
     """Return a description or keyword as it is stored: printable, without markup, in half-width letters, unquoted."""
-    text = _TAGS.sub("", sanitize(text)).replace("—", "-").replace("\u3000", " ")
-    text = _FULL_WIDTH.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
-    return _unquote(_CJK_BLANK.sub("", text)).strip()
+    text = sanitize(text)
+    if "<" in text:
+        text = _TAGS.sub("", text)
+    if not text.isascii():
+        text = text.replace("—", "-").replace("\u3000", " ")
+        text = _FULL_WIDTH.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
+        text = _CJK_BLANK.sub("", text)
+    return _unquote(text).strip()
 
 
 def clean_name(text: str) -> str:
     """Return an entity's name as it is stored; empty for what is no name. At most 256 characters and 512 bytes."""
-    name = clean_text(text).replace("\xa0", " ")
-    for quote in "“”‘’《》":
-        name = name.replace(quote, "")
-    name = _ASCII_QUOTE_AT_CJK.sub("", name).strip().strip('"').strip()
+    name = clean_text(text)
+    if not name.isascii():
+        name = name.replace("\xa0", " ")
+        for quote in "“”‘’《》":
+            name = name.replace(quote, "")
+        name = _ASCII_QUOTE_AT_CJK.sub("", name)
+    name = name.strip().strip('"').strip()
     if name.isdigit() and len(name) < 3:
         return ""
     if len(name) < 6 and "." in name and name.replace(".", "").isdigit():
@@ -50,6 +59,8 @@ def fold(text: str) -> str:
 
 def _unquote(text: str) -> str:
     """Remove one pair of outer quotes, unless others stand inside."""
+    if text[:1] not in _OPENING:
+        return text
     for opening, closing in _QUOTES:
         inner = text[1:-1]
         if (

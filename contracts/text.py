@@ -29,7 +29,10 @@ INLINE_LIMIT = 200 * 1024
 
 def sanitize(text: str) -> str:
     """Strip, unescape HTML entities, drop what no store or model can take, strip again."""
-    return _FORBIDDEN.sub("", _REFERENCE.sub(_unescaped, text.strip())).strip()
+    text = text.strip()
+    if "&" in text:
+        text = _REFERENCE.sub(_unescaped, text)
+    return text.strip() if text.isprintable() else _FORBIDDEN.sub("", text).strip()
 
 
 def sanitized(texts: Iterable[str], marks: Sequence[int] = ()) -> Iterator[tuple[str, list[int]]]:

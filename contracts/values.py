@@ -182,6 +182,13 @@ class TokenUsage(Value):
     completion: int = 0
     cached: int = Field(default=0, description="part of `prompt` the provider had cached")
 
+    def __add__(self, other: "TokenUsage") -> "TokenUsage":
+        return TokenUsage(
+            prompt=self.prompt + other.prompt,
+            completion=self.completion + other.completion,
+            cached=self.cached + other.cached,
+        )
+
 
 class EntityRevision(Value):
     """An entity whose merged state changed. The text itself is in the graph, never in the log."""

@@ -140,7 +140,7 @@ class Settings(BaseSettings):
         return texts
 
 
-OFFLINE_EMBEDDERS = ("minilm", "lexical")
+OFFLINE_EMBEDDERS = ("minilm", "minilm-floats", "lexical")
 """Values of EMBEDDING_MODEL that name an embedder of our own."""
 
 

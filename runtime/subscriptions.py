@@ -1,7 +1,7 @@
-"""Subscriptions of a service: what each durable delivers goes through its edge, and what it parks comes back to it."""
+"""Subscriptions of a service: deliveries go through its event processor, and what it parks comes back to it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
 from contracts.events import Stage
-from contracts.topology import declared_consumer
+from contracts.topology import Consumer, declared_consumer
 from runtime.bus.fairness.scheduler import FairScheduler
 from runtime.bus.nats.lookahead import Lookahead
 from runtime.bus.nats.messages import NatsMessage
@@ -22,8 +22,11 @@ from runtime.bus.port import ActiveGenerations, Handler, Log, SharedValues
 from runtime.bus.processor import EventProcessor
 from runtime.bus.retry_reasons import RetryReasons
 
-BATCH_WINDOW = 0.2
-"""Seconds a consumer that may take several messages at once waits for more of them."""
+FETCH_SECONDS = 5.0
+"""Seconds that a fetch waits for a first message; it ends with all that are there as soon as there is one."""
+
+
+Process = Callable[[Sequence[NatsMessage]], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class Subscribed:
-    """One subscription's edge, and what runs beside ordinary delivery: fair turns, and parked events."""
+    """One subscription's event processor, and what runs beside ordinary delivery: fair turns, and parked events."""
 
     processor: EventProcessor
     scheduler: FairScheduler
@@ -63,25 +66,30 @@ def subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus:
     )
     look = Lookahead(bus.jetstream, declared.stream, declared.filters)
     scheduler = FairScheduler(processor, look, bus.turns, subscription.workers)
+    pull(broker, declared, scheduler.process, workers=subscription.workers)
+    return Subscribed(processor, scheduler, ParkedReader(processor, parked, slots=subscription.workers))
+
+
+def pull(broker: NatsBroker, declared: Consumer, process: Process, *, workers: int = 1) -> None:
+    """Let `process` take what the consumer delivers: `workers` batches at a time, each of at most one fetch."""
 
     async def raw(message: Any) -> Any:
-        # Decoding is the edge's work: one undecodable body must never keep its neighbours from being handled.
+        # Decoding is the processor's work: one undecodable body must never keep its neighbours from being handled.
         return message.raw_message
 
-    for _ in range(subscription.workers):
+    for _ in range(workers):
         # One fetch in flight per subscriber: `max_workers` would prefetch, and prefetched messages time out.
         broker.subscriber(
             declared.filters[0],
             stream=JStream(declared.stream, declare=False),
             durable=declared.name,
-            pull_sub=PullSub(declared.batch, BATCH_WINDOW if declared.batch > 1 else 5.0),
+            pull_sub=PullSub(declared.batch, FETCH_SECONDS),
             ack_policy=AckPolicy.MANUAL,
             decoder=raw,
-        )(_gather_fetch(scheduler))
-    return Subscribed(processor, scheduler, ParkedReader(processor, parked, slots=subscription.workers))
+        )(_gather_fetch(process))
 
 
-def _gather_fetch(lane: FairScheduler) -> Callable[[Msg], Awaitable[None]]:
+def _gather_fetch(process: Process) -> Callable[[Msg], Awaitable[None]]:
     """Messages of one fetch, which FastStream hands over side by side, as one batch again.
 
     Each subscriber has one of its own: messages of two fetches in one batch would be handled by one worker.
@@ -96,6 +104,6 @@ def _gather_fetch(lane: FairScheduler) -> Callable[[Msg], Awaitable[None]]:
         if pending:
             batch = [NatsMessage(one) for one in pending]
             pending.clear()
-            await lane.process(batch)
+            await process(batch)
 
     return consume

@@ -71,6 +71,7 @@ def opened(
     """A side of that name with this model, in `keep`, which stays, or in a folder that is removed in the end."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = (keep or Path(scratch)).resolve() / "data"
+        folder.parent.mkdir(parents=True, exist_ok=True)
         if side in PEERS:
             assert peer_python, "a peer needs the Python of an environment with lightrag-hku==1.5.7"
             with lightrag(peer_python, model, folder, one_client=side == ONE_CLIENT, **env) as peer:

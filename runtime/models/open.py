@@ -1,6 +1,7 @@
 """Opens models by the settings: at an OpenAI-compatible endpoint where one is configured, else offline ones."""
 
 import math
+from importlib import import_module
 from urllib.parse import urlsplit
 
 from contracts.graph import EmbeddingModel
@@ -16,7 +17,11 @@ from runtime.settings import OFFLINE_EMBEDDERS, Settings
 KNOWN_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 DEFAULT_EMBEDDING_MODEL = "text-embedding-3-small"
 
-_OWN = {"all-MiniLM-L6-v2-int8@": "minilm", "lexical-hash-": "lexical"}
+_OWN = {
+    "all-MiniLM-L6-v2-int8-dynamic@": "minilm",
+    "all-MiniLM-L6-v2-int8@": "minilm-floats",
+    "lexical-hash-": "lexical",
+}
 """Values of EMBEDDING_MODEL for the built-in embedders, by the prefix of their model name."""
 
 UNSHARED_LIMITERS = RateLimiters()
@@ -59,7 +64,7 @@ def open_embedder(
         return LexicalEmbedder()
     from runtime.models.minilm import MiniLmEmbedder
 
-    return MiniLmEmbedder()
+    return MiniLmEmbedder(floats=settings.embedding_model == "minilm-floats")
 
 
 def can_embed(settings: Settings, model: str) -> bool:
@@ -126,3 +131,19 @@ def open_tokenizer() -> Tokenizer:
     from runtime.models.tokens import TiktokenTokenizer
 
     return TiktokenTokenizer()
+
+
+def preload_models(settings: Settings) -> None:
+    """Load what models of these settings need once in a process, so that processes that it forks share it.
+
+    Nothing of it starts a thread or opens a connection.
+    """
+    open_tokenizer()
+    if settings.has_llm:
+        import_module("runtime.models.openai")
+    if settings.has_embedding_endpoint:
+        import_module("runtime.models.openai_embedder")
+    elif settings.embedding_model != "lexical":
+        from runtime.models.minilm import load_session
+
+        load_session(settings.embedding_model == "minilm-floats")

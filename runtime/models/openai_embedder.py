@@ -5,18 +5,21 @@ vector of a sentence of ours: a provider that has none for that either is paused
 """
 
 import asyncio
-import json
+import base64
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Literal, cast
 
+import numpy as np
+import numpy.typing as npt
 import openai
 import structlog
 
 from runtime.batching import batched
 from runtime.errors import Poison, Unavailable
 from runtime.models.openai import encodable
-from runtime.models.openai_endpoint import Endpoint, estimated
+from runtime.models.openai_endpoint import Endpoint, as_dict, estimated, parsed
 from runtime.models.port import Vector
 from runtime.models.rate_limiter import Call
 
@@ -28,6 +31,10 @@ BATCH = 10
 CONTROL = "The quick brown fox jumps over the lazy dog."
 """A text that every model can embed: its result shows whether the provider works."""
 
+
+BASE64: Literal["base64"] = "base64"
+BASE64_NAMED = re.compile("base64|encoding_format", re.IGNORECASE)
+"""The form in which vectors are asked for, a quarter of the bytes of numbers as text, and how a provider refuses it."""
 
 NOT_JSON = "json: unsupported value"
 """What servers written in Go, such as Ollama, say when a vector holds NaN or infinity."""
@@ -58,6 +65,7 @@ class OpenAiEmbedder:
         self.model = model
         self.dimension = dimension
         self._endpoint, self._batch, self._cut = endpoint, batch, cut
+        self._format: Literal["base64", "float"] = BASE64
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector per text, in order. When one call fails, the others are cancelled."""
@@ -108,13 +116,16 @@ class OpenAiEmbedder:
         # Read by us, for the client looks at each number by itself: 7 ms for three texts of 1,536 numbers.
         try:
             answer = await self._endpoint.client.embeddings.with_raw_response.create(
-                model=self.model, input=texts, encoding_format="float", **options
+                model=self.model, input=texts, encoding_format=self._format, **options
             )  # fmt: skip
-        except openai.InternalServerError as error:
-            if NOT_JSON in str(error):
+        except openai.APIStatusError as error:
+            if error.status_code >= 500 and NOT_JSON in str(error):
                 raise UnusableVectors(f"{self.model} computed a vector that is not finite (HTTP 500)") from None
+            if self._format == BASE64 and error.status_code in (400, 422) and BASE64_NAMED.search(str(error)):
+                self._format = "float"  # a provider that knows no other form, which OpenAI's clients ask for
+                return await self._request(texts, call)
             raise
-        body = _body(answer.http_response.content)
+        body = parsed(answer.http_response.content)
         items = body.get("data")
         if not isinstance(items, list):
             raise Unavailable(f"{self.model} did not answer in the OpenAI format; check EMBEDDING_BASE_URL")
@@ -141,37 +152,34 @@ class OpenAiEmbedder:
         return [self._unit(item.get("embedding")) for item in entries]
 
     def _unit(self, values: Any) -> Vector:
-        numbers = cast(list[Any], values) if isinstance(values, list) else []
+        try:
+            numbers = _numbers(values)
+        except (TypeError, ValueError, OverflowError):
+            numbers = np.full(self.dimension, math.nan)
         if len(numbers) != self.dimension:
-            wrong = Unavailable if numbers else UnusableVectors
+            wrong = Unavailable if len(numbers) else UnusableVectors
             raise wrong(
                 f"{self.model} gave {len(numbers) or 'no'} numbers, not {self.dimension}: "
                 "set EMBEDDING_DIM to the dimension of this EMBEDDING_MODEL"
             )
-        try:
-            vector = [float(value) for value in numbers]
-        except (TypeError, ValueError, OverflowError):
-            vector = [math.nan]
-        length = math.hypot(*vector)
+        length = math.hypot(*numbers.tolist())
         if not math.isfinite(length) or length == 0.0:
             raise UnusableVectors(
                 f"{self.model} gave a vector that is {'zero' if length == 0.0 else 'not finite'}, which no search "
                 "can use: see what ails it, or choose another EMBEDDING_MODEL"
             )
-        return tuple(value / length for value in vector)
+        return tuple((numbers / length).tolist())
 
 
-def _body(content: bytes) -> dict[str, Any]:
-    """Return the answer, empty where it is no JSON object."""
-    try:
-        body = json.loads(content)  # which also reads the NaN that some servers send
-    except (ValueError, RecursionError):
-        return {}
-    return cast(dict[str, Any], body) if isinstance(body, dict) else {}
+def _numbers(values: Any) -> npt.NDArray[np.float64]:
+    """Return the numbers of one vector: base64 of little-endian 32-bit floats, or a list. Raises ValueError."""
+    if isinstance(values, str):
+        return np.frombuffer(base64.b64decode(values, validate=True), "<f4").astype(np.float64)
+    return np.array([float(value) for value in cast(list[Any], values)] if isinstance(values, list) else [], np.float64)
 
 
 def _tokens(body: Mapping[str, Any]) -> int | None:
     """Return the tokens of the call, where the provider reports them."""
     usage = body.get("usage")
-    total = cast(dict[str, Any], usage).get("total_tokens") if isinstance(usage, dict) else None
+    total = as_dict(usage).get("total_tokens")
     return total if isinstance(total, int) else None

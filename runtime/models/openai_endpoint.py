@@ -5,6 +5,7 @@ lost by it; a request that it will never accept is not. Neither the key nor a pa
 """
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar, cast
@@ -12,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 import httpx2
 import openai
+import orjson
 
 from runtime.activity import waiting
 from runtime.errors import ConfigurationError, ModelRefused, RateLimited, Retryable, ServiceError, Unavailable
@@ -80,6 +82,8 @@ class Endpoint:
 
     async def tried(self, once: Callable[[], Awaitable[T]]) -> T:
         """Return the result of a call that is repeated a few times, unless the provider asks for a longer wait."""
+        if not self._retries:
+            return await once()
 
         def again(error: Exception) -> bool:
             return isinstance(error, Retryable) and (error.retry_after or 0.0) <= REPETITIONS.longest
@@ -152,11 +156,27 @@ def estimated(texts: list[str]) -> int:
     return sum(len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN + 4 for text in texts)
 
 
+def parsed(content: bytes) -> dict[str, Any]:
+    """Return the JSON object of an answer, empty where it is none."""
+    try:
+        body = orjson.loads(content)
+    except ValueError:
+        try:
+            body = json.loads(content)  # which also reads the NaN that some servers send
+        except (ValueError, RecursionError):
+            return {}
+    return as_dict(body)
+
+
+def as_dict(value: object) -> dict[str, Any]:
+    """Return the value if it is a JSON object, else an empty one."""
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
 def _codes(error: openai.APIStatusError) -> set[str]:
     """What the provider calls the error: its code and its type, and those of the cause inside, where it gives one."""
-    body = cast(dict[str, Any], error.body) if isinstance(error.body, dict) else {}
-    inner = cast(Any, body.get("innererror"))
-    inside = cast(dict[str, Any], inner).get("code") if isinstance(inner, dict) else None
+    body = as_dict(error.body)
+    inside = as_dict(body.get("innererror")).get("code")
     return {code for code in (error.code, error.type, inside, body.get("status")) if isinstance(code, str)}
 
 

@@ -31,6 +31,9 @@ T = TypeVar("T")
 HEARTBEAT = 0.5
 """Seconds between two reads of the shared state while calls run or wait: a pause reaches every replica within that."""
 
+IDLE_SECONDS = 2.0
+"""Seconds for which a replica holds its lease while no call runs: calls one after another then ask the bus seldom."""
+
 BUS_TIMEOUT, LOCAL_LIMITS_DURATION = 2.0, 5.0
 """Seconds the bus has to answer, and for which a replica then uses its own part of the limits."""
 
@@ -64,8 +67,8 @@ class RateLimiter:
         self._replica = uuid4().hex[:12]
         self._admission, self._lock, self._call_ended = FairSemaphore(1), asyncio.Lock(), asyncio.Event()
         self._heartbeat_task: asyncio.Task[None] | None = None
-        self._running = self._waiting = self._allowed = 0
-        self._last_call = self._read_at = self._no_turn_until = self._local_until = 0.0
+        self._running = self._waiting = self._allowed = self._peak = 0
+        self._ended_at = self._last_call = self._read_at = self._no_turn_until = self._local_until = 0.0
         self._reservation: Reservation | None = None
         self._corrections: dict[int, int] = {}
         self._state = ProviderState(name=name)
@@ -108,7 +111,8 @@ class RateLimiter:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         if self._values is not None and self._replica in self._state.shares:
-            self._running = self._waiting = 0
+            self._running = self._waiting = self._peak = 0
+            self._ended_at = 0.0
             # Without the bus the lease expires by itself.
             with suppress(Unavailable, TimeoutError):
                 async with self._lock, asyncio.timeout(BUS_TIMEOUT):
@@ -149,6 +153,7 @@ class RateLimiter:
                 if not self._has_turn(tokens):
                     return None
             self._running, self._last_call = self._running + 1, now
+            self._peak = max(self._peak, self._running)
             return self._take_from_reservation(tokens, probing)
 
     def _take_from_reservation(self, tokens: int, probing: bool) -> Call:
@@ -191,11 +196,13 @@ class RateLimiter:
     def _renew(self, state: ProviderState, limits: Limits, now: float) -> Callable[[], None]:
         """Renew the lease and release an expired reservation. Return a callback that commits both."""
         reservation = self._reservation if self._reservation and self._reservation.until <= now else None
-        demand = Demand(self._running, self._waiting, 0, self._last_call)
+        # As many as ran at once since the last beat may run again: asking anew for each costs a trip to the bus.
+        most = max(self._peak, self._running + self._waiting, 0 if self._is_idle() else 1)
+        demand = Demand(self._running, most - self._running, 0, self._last_call)
         allowed = self._reconcile(state, limits.calls, demand, now, reservation)
 
         def commit() -> None:
-            self._allowed, self._corrections = allowed, {}
+            self._allowed, self._corrections, self._peak = allowed, {}, self._running
             self._reservation = None if reservation else self._reservation
 
         return commit
@@ -238,14 +245,18 @@ class RateLimiter:
 
     def _end_call(self) -> None:
         self._running -= 1
+        self._ended_at = time.time()
         self._call_ended.set()
+
+    def _is_idle(self) -> bool:
+        return not (self._running or self._waiting) and time.time() - self._ended_at >= IDLE_SECONDS
 
     async def _heartbeat(self) -> None:
         """Renew the lease and read the shared state until this replica holds no lease."""
         while True:
             for _ in range(10):
                 await asyncio.sleep(HEARTBEAT / 10)
-                if not (self._running or self._waiting):
+                if self._is_idle():
                     break
             async with self._lock:
                 await self._update(self._renew)

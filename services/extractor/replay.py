@@ -1,7 +1,7 @@
-"""The extractor's replay handler: it fills the cache of extractions from the log; a lost cache costs nothing."""
+"""The extractor's replay: it fills the cache of extractions from the log; a lost cache costs nothing."""
 
+from collections import defaultdict
 from collections.abc import Sequence
-from functools import partial
 
 from contracts.events import EntitiesExtracted, Event
 from contracts.graph import Generations
@@ -9,24 +9,38 @@ from runtime.bus.port import Delivery
 from runtime.replay import ReplayHandler
 from runtime.stores.documents.port import Rows
 from services.extractor.adapters.extraction_cache import ExtractionCache
+from services.extractor.domain.extraction import Extraction
 from services.extractor.handler import CUSTOM_KNOWLEDGE
-from services.extractor.port import Extraction, Extractions
 
 
-def replay_handlers(rows: Rows) -> list[ReplayHandler]:
-    """Return the handlers that a rebuild of the status runs for the extractor."""
-    return [ReplayHandler((EntitiesExtracted,), partial(on_entities_extracted, extractions=ExtractionCache(rows)))]
+class ExtractionReplay:
+    """Puts what a language model extracted into the cache; publishes nothing."""
 
+    events = (EntitiesExtracted,)
 
-async def on_entities_extracted(
-    batch: Sequence[Delivery[EntitiesExtracted]], _: Generations, *, extractions: Extractions
-) -> list[list[Event]]:
-    """Put what a language model extracted into the cache; publish nothing."""
-    for delivery in batch:
-        event = delivery.event
-        if event.model == CUSTOM_KNOWLEDGE:
-            continue
-        await extractions.put(
-            delivery.workspace, event.cache_key, Extraction(event.entities, event.relations, event.usage)
-        )
-    return [[] for _ in batch]
+    def __init__(self, rows: Rows) -> None:
+        self._extractions = ExtractionCache(rows)
+
+    def handlers(self) -> list[ReplayHandler]:
+        """Return the handlers that a rebuild of the status runs for the extractor."""
+        return [ReplayHandler(self.events, self._on_entities_extracted)]
+
+    async def take(self, batch: Sequence[Delivery[EntitiesExtracted]], generations: Generations) -> None:
+        """See `BulkReplay.take`."""
+        extractions: dict[str, dict[str, Extraction]] = defaultdict(dict)
+        for delivery in batch:
+            event = delivery.event
+            if event.model != CUSTOM_KNOWLEDGE:
+                found = Extraction(event.entities, event.relations, event.usage)
+                extractions[delivery.workspace][event.cache_key] = found
+        for workspace, by_key in extractions.items():
+            await self._extractions.put_all(workspace, by_key)
+
+    async def finish(self, generations: Generations) -> None:
+        """See `BulkReplay.finish`: every batch is written when it is taken."""
+
+    async def _on_entities_extracted(
+        self, batch: Sequence[Delivery[EntitiesExtracted]], generations: Generations
+    ) -> list[list[Event]]:
+        await self.take(batch, generations)
+        return [[] for _ in batch]

@@ -4,8 +4,8 @@ from pydantic import Field
 
 from runtime.settings import Settings
 
-LEAST_WORKERS, MOST_WORKERS = 2, 16
-"""Events handled at once: without a language model, and with one whose calls have no limit."""
+OFFLINE_WORKERS, MOST_CALLS, MOST_WAITING = 2, 64, 64
+"""Events handled at once without a model; calls at once where they have no limit; events that wait for a call's end."""
 
 
 class ExtractorSettings(Settings):
@@ -18,11 +18,15 @@ class ExtractorSettings(Settings):
     max_extraction_entities: int = Field(default=40, ge=1, description="entities among them")
     entity_extraction_use_json: bool = Field(default=False, description="ask for a JSON object instead of rows")
     entity_type_prompt_file: str = Field(default="", description="YAML with types of entities and examples")
-    extractor_workers: int = Field(default=0, ge=0, description="events handled at once; 0: as many as LLM_MAX_ASYNC")
+    extractor_workers: int = Field(default=0, ge=0, description="events handled at once; 0: by LLM_MAX_ASYNC")
 
     @property
     def workers(self) -> int:
-        """Return how many events are handled at once: as many as calls to the model are allowed at once."""
+        """Return how many events are handled at once: enough that another chunk waits wherever a call ends.
+
+        An event is at most 256 KB, so those that wait take at most 16 MB.
+        """
         if self.extractor_workers:
             return self.extractor_workers
-        return max(LEAST_WORKERS, self.llm_max_async or MOST_WORKERS) if self.has_llm else LEAST_WORKERS
+        calls = self.llm_max_async or MOST_CALLS
+        return calls + min(calls, MOST_WAITING) if self.has_llm else OFFLINE_WORKERS

@@ -1,6 +1,7 @@
 """Caches embeddings in the document store, so that none is paid for twice. A rebuild does not replace them."""
 
 import asyncio
+from array import array
 from collections.abc import Mapping, Sequence
 
 from contracts.graph import Partition
@@ -45,10 +46,20 @@ class CachedEmbeddings:
                 if isinstance(result, BaseException):
                     raise result
                 vectors |= result
-        return [vectors[text] if text in vectors else tuple(cached_rows[keys[text]]["vector"]) for text in texts]
+        return [vectors[text] if text in vectors else _vector_of(cached_rows[keys[text]]) for text in texts]
 
     async def _embed_group(self, table: Table, keys: Mapping[str, str], texts: Sequence[str]) -> dict[str, Vector]:
         vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True))
         note_progress()
-        await self._rows.put(table, {keys[text]: {"vector": list(vector)} for text, vector in vectors.items()})
+        await self._rows.put(table, {keys[text]: _row_of(vector) for text, vector in vectors.items()})
         return vectors
+
+
+def _row_of(vector: Vector) -> Row:
+    """Return the row of a vector: its numbers in single precision, as the vector store has them."""
+    return {"f32": array("f", vector).tobytes()}
+
+
+def _vector_of(row: Row) -> Vector:
+    """Return the vector of a row, also of one that an older version wrote, as a list of numbers."""
+    return tuple(array("f", row["f32"]) if "f32" in row else row["vector"])

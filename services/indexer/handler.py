@@ -1,27 +1,22 @@
 """Handles ChunksCreated, DocumentDeleted and GraphMerged: updates the vectors, returns VectorsIndexed."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import TypeVar
 
 from contracts.events import ChunksCreated, DocumentDeleted, Event, GraphMerged, VectorsIndexed
-from contracts.graph import Generations, Partition, VectorKind, VectorRow
+from contracts.graph import Generations, Partition, VectorRow
 from contracts.ids import chunk_vector_id, chunk_vector_prefix, entity_vector_id, relation_vector_id
 from contracts.values import ChunkRef, DocumentVersion
 from runtime.bus.port import ALL_WANTED, Delivery, DocumentVersions, document_bounds, version_deleted
-from runtime.errors import Retryable
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
-from services.indexer.domain.vector_rows import chunk_row, entity_row, relation_row
+from services.indexer.domain.vector_rows import chunk_row
+from services.indexer.graph_index import GraphKeys, index_graph
 from services.indexer.port import Embeddings, Extents
+from services.indexer.vector_updates import embed_and_put, find_outdated
 
 E = TypeVar("E", bound=Event)
-Pair = tuple[str, str]
-
-MAX_ROUNDS = 10
-"""Times that a batch is indexed again because the graph has changed meanwhile, before it is tried again later."""
-
 PAGE = 50
 """Rows read at once when looking for rows behind the end of a document."""
 
@@ -52,14 +47,17 @@ async def on_chunks(
         rows: dict[str, VectorRow] = {}
         for event in sorted(current_events.values(), key=lambda e: e.document.version):
             rows |= {row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)}
-        changed = await _put_changed(partition, "chunks", rows, vectors, embeddings)
+        outdated = await find_outdated(partition, "chunks", rows, vectors)
+        await embed_and_put(partition, [outdated], vectors, embeddings)
         await _remove_obsolete_chunks(partition, deliveries, vectors, extents)
         for delivery in deliveries:
             event = delivery.event
             if isinstance(event, DocumentDeleted):
                 events = [_vectors_indexed(version_deleted(delivery, event), "chunks", (), 0, embeddings)]
             elif delivery.sequence in current_events:
-                changed_ids = changed & {chunk_vector_id(event.document.id, chunk.order) for chunk in event.chunks}
+                changed_ids = outdated.changed & {
+                    chunk_vector_id(event.document.id, chunk.order) for chunk in event.chunks
+                }
                 events = [_vectors_indexed(event.document, "chunks", event.chunks, len(changed_ids), embeddings)]
             else:
                 events = []
@@ -128,65 +126,6 @@ async def on_graph_merged(
         ]
         for d in batch
     ]
-
-
-class GraphKeys(NamedTuple):
-    """Names of entities, and sorted pairs of names of relations."""
-
-    names: set[str]
-    pairs: set[Pair]
-
-
-async def index_graph(
-    workspace: str,
-    keys: GraphKeys,
-    generations: Generations,
-    graph: Graph,
-    vectors: Vectors,
-    embeddings: Embeddings,
-) -> set[str]:
-    """Update the vectors of these entities and relations from the graph. Returns the ids that were embedded.
-
-    Another replica may read the graph before us and write after us. So each reads the graph again after writing, until
-    nothing has changed: in the end the newest text is stored. Raises `Retryable` after `MAX_ROUNDS` rounds.
-    """
-    names, pairs = keys
-    source, partition = Partition(workspace, generations.graph), Partition(workspace, generations.vectors)
-    embedded_ids: set[str] = set()
-    for _ in range(MAX_ROUNDS):
-        entities = {e.name: entity_row(e) for e in (await graph.entities(source, names)).values()}
-        relations = {r.key: relation_row(r) for r in (await graph.relations(source, pairs)).values()}
-        await vectors.delete(partition, "entities", [entity_vector_id(name) for name in names - entities.keys()])
-        await vectors.delete(partition, "relations", [relation_vector_id(*pair) for pair in pairs - relations.keys()])
-        new_ids = await _put_changed(partition, "entities", {r.id: r for r in entities.values()}, vectors, embeddings)
-        new_ids |= await _put_changed(
-            partition, "relations", {r.id: r for r in relations.values()}, vectors, embeddings
-        )
-        embedded_ids |= new_ids
-        if not new_ids:
-            return embedded_ids
-    raise Retryable("the graph changes faster than it can be indexed")
-
-
-async def _put_changed(
-    partition: Partition, kind: VectorKind, rows: Mapping[str, VectorRow], vectors: Vectors, embeddings: Embeddings
-) -> set[str]:
-    """Embed and write the rows whose text differs from the stored one. Returns their ids."""
-    stored = await vectors.get(partition, kind, list(rows))
-    changed = [row for row in rows.values() if row.id not in stored or _outdated(kind, stored[row.id], row)]
-    new_vectors = await embeddings.embed(partition.workspace, [row.text for row in changed])
-    await vectors.put(
-        partition, kind, [replace(row, vector=vector) for row, vector in zip(changed, new_vectors, strict=True)]
-    )
-    return {row.id for row in changed if row.id not in stored or stored[row.id].text_hash != row.text_hash}
-
-
-def _outdated(kind: VectorKind, stored: VectorRow, row: VectorRow) -> bool:
-    # A chunk never replaces one of a newer version, so a newer one is written even with the same text (its vector is
-    # cached). Revisions of the graph are not compared: a rebuilt graph counts them from the beginning.
-    if kind == "chunks" and stored.version != row.version:
-        return stored.version < row.version
-    return stored.text_hash != row.text_hash
 
 
 def by_workspace(batch: Sequence[Delivery[E]]) -> dict[str, list[Delivery[E]]]:

@@ -1,12 +1,15 @@
-"""The indexer's replay handlers: what a rebuild runs to fill a new generation of vectors."""
+"""The indexer's replay: what a rebuild runs to fill a new generation of vectors."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from contracts.events import ChunksCreated, DocumentDeleted, Event, GraphMerged
-from contracts.graph import Generations
+from contracts.graph import Entity, Generations, Partition, Relation
+from contracts.ids import entity_vector_id, relation_vector_id
 from runtime.batching import batched
+from runtime.bus.port import Delivery
 from runtime.models.port import Embedder
 from runtime.replay import ReplayHandler
 from runtime.stores.documents.document_bounds import RowDocumentBounds
@@ -14,18 +17,23 @@ from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.indexer.adapters import CachedEmbeddings
-from services.indexer.handler import GraphKeys, index_graph, on_chunks
+from services.indexer.domain.vector_rows import entity_row, relation_row
+from services.indexer.graph_index import GraphKeys, index_graph
+from services.indexer.handler import on_chunks
+from services.indexer.vector_updates import Outdated, embed_and_put
 
-BATCH_SIZE = 500
+BATCH_SIZE = 1000
 """Entities and relations that are indexed at a time."""
 
 
 @dataclass
 class VectorReplay:
-    """Indexes chunks as the rebuild reads them, and entities and relations once, at its end.
+    """Indexes chunks as the rebuild reads them, and entities and relations once, from the graph.
 
     So an entity with many contributions is embedded once and not after each of them.
     """
+
+    events = (ChunksCreated, DocumentDeleted)
 
     rows: Rows
     graph: Graph
@@ -37,15 +45,51 @@ class VectorReplay:
     def __post_init__(self) -> None:
         self._embeddings = CachedEmbeddings(self.rows, self.embedder)
 
-    def handlers(self) -> list[ReplayHandler]:
-        """Return the handlers for events about chunks."""
-        handle = partial(
+        self._on_chunks = partial(
             on_chunks,
             vectors=self.vectors,
             embeddings=self._embeddings,
             extents=RowDocumentBounds(self.rows, "vector_extents"),
         )
-        return [ReplayHandler((ChunksCreated, DocumentDeleted), handle)]
+
+    def handlers(self) -> list[ReplayHandler]:
+        """Return the handlers for events about chunks."""
+        return [ReplayHandler(self.events, self._on_chunks)]
+
+    async def take(self, batch: Sequence[Delivery[Any]], generations: Generations) -> None:
+        """See `BulkReplay.take`."""
+        await self._on_chunks(batch, generations)
+
+    async def finish(self, generations: Generations) -> None:
+        """See `BulkReplay.finish`: every batch is written when it is taken. The rest comes by `put`."""
+
+    async def put(
+        self, workspace: str, entities: Sequence[Entity], relations: Sequence[Relation], generations: Generations
+    ) -> None:
+        """Make the vectors of these entities and relations, and remove those of tombstones. Repeats change nothing."""
+        partition = Partition(workspace, generations.vectors)
+        gone_entities = [entity_vector_id(entity.name) for entity in entities if entity.gone]
+        gone_relations = [relation_vector_id(*relation.key) for relation in relations if relation.gone]
+        await self.vectors.delete(partition, "entities", gone_entities)
+        await self.vectors.delete(partition, "relations", gone_relations)
+        rows = [
+            Outdated("entities", [entity_row(entity) for entity in entities if not entity.gone], set()),
+            Outdated("relations", [relation_row(relation) for relation in relations if not relation.gone], set()),
+        ]
+        await embed_and_put(partition, rows, self.vectors, self._embeddings)
+
+    async def pages(self, generations: Generations) -> AsyncGenerator[tuple[str, list[Entity], list[Relation]]]:
+        """Yield workspaces with the entities and the relations of the graph that is live, a page at a time."""
+        for source in sorted(await self.graph.partitions(), key=lambda partition: partition.workspace):
+            if source.generation != generations.graph:
+                continue
+            name, key = "", ("", "")
+            while entities := await self.graph.scan_entities(source, name, BATCH_SIZE):
+                yield source.workspace, entities, []
+                name = entities[-1].name
+            while relations := await self.graph.scan_relations(source, key, BATCH_SIZE):
+                yield source.workspace, [], relations
+                key = relations[-1].key
 
     def collect(self, workspace: str, events: Sequence[Event]) -> None:
         """Note the entities and relations that the GraphMerged events among these changed."""

@@ -1,19 +1,19 @@
 """Caches, in this process, the aggregates of keys that many chunks name: a further chunk does not read all again.
 
-An aggregate that is right at revision r is right at r + 1 if our own increment returned exactly r + 1: no other replica
-incremented in between, and what others have written so far they fold under a higher revision. At any other revision
-everything is read, so this cache may be empty, old or lost: it changes the cost, never the graph.
+An aggregate that is right at revision r is brought to a later one by the changes that the key's history notes in
+between, whichever replica made them (`describing.py`). Where the history does not reach back to r everything is read,
+so this cache may be empty, old or lost: it changes the cost, never the graph.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from contracts.graph import Partition
 from services.merger.domain.contributions import Key
 from services.merger.domain.incremental_aggregate import IncrementalAggregate
 
-MAX_BYTES = 128 * 1024 * 1024
-"""Bytes that all cached aggregates together may take, about 80,000 contributions."""
+MAX_BYTES = 256 * 1024 * 1024
+"""Bytes that all cached aggregates together may take, about 200,000 contributions."""
 
 MIN_CONTRIBUTIONS = 8
 """Contributions from which on an aggregate is worth caching; fewer are read about as fast as one."""
@@ -27,12 +27,10 @@ class AggregateCache:
         self._aggregates: OrderedDict[tuple[Partition, Key], tuple[IncrementalAggregate, int]] = OrderedDict()
         self._size = 0
 
-    def get(self, partition: Partition, revisions: Mapping[Key, int]) -> dict[Key, IncrementalAggregate]:
-        """Return the aggregates that are at exactly these revisions, by key."""
-        entries = {
-            key: self._aggregates[partition, key][0] for key in revisions if (partition, key) in self._aggregates
-        }
-        return {key: aggregate for key, aggregate in entries.items() if aggregate.revision == revisions[key]}
+    def get(self, partition: Partition, keys: Iterable[Key]) -> dict[Key, IncrementalAggregate]:
+        """Return the aggregates that are cached, by key, each at a revision of its own."""
+        entries = {key: self._aggregates.get((partition, key)) for key in keys}
+        return {key: entry[0] for key, entry in entries.items() if entry}
 
     def put(self, partition: Partition, aggregates: Iterable[IncrementalAggregate]) -> None:
         """Cache the aggregates as they are now, unless a newer one of their key is cached."""

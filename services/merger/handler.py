@@ -18,8 +18,8 @@ from contracts.graph import Generations, Partition
 from contracts.moments import microseconds
 from contracts.values import DocumentVersion, EntityRevision, RelationRevision
 from runtime.bus.port import Delivery, document_bounds, version_deleted
-from services.merger.domain.contributions import Key, contributions
-from services.merger.domain.edits import Edit, Edits, apply_edits
+from services.merger.domain.contributions import Contribution, Key, contributions
+from services.merger.domain.edits import Edit, Edits
 from services.merger.port import ContributionKey, Contributions, MergeDependencies
 from services.merger.refold import refold
 
@@ -38,14 +38,9 @@ async def on_entities_extracted(
 ) -> list[list[GraphMerged]]:
     """Merge a batch of extractions. A key that several of its chunks name is folded once."""
     events: dict[int, GraphMerged] = {}
-    for workspace, deliveries in _by_workspace(batch).items():
+    for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
-        newest: dict[str, EntitiesExtracted] = {}
-        for event in sorted((delivery.event for delivery in deliveries), key=lambda e: e.document.version):
-            newest[event.chunk.id] = event
-        keys_by_chunk = await merging.contributions.replace(
-            partition, {chunk: (event.document.version, contributions(event)) for chunk, event in newest.items()}
-        )
+        keys_by_chunk = await merging.contributions.replace(partition, newest_contributions(deliveries))
         edits, revisions = await refold(
             partition,
             _chunks_by_key((k, chunk) for chunk, keys in keys_by_chunk.items() for k in keys),
@@ -66,7 +61,7 @@ async def on_extents(
 ) -> list[list[GraphMerged]]:
     """Retract the contributions of deleted documents, and of chunks that a shorter version no longer has."""
     events: dict[int, list[GraphMerged]] = {delivery.sequence: [] for delivery in batch}
-    for workspace, deliveries in _by_workspace(batch).items():
+    for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
         changed: dict[str, set[ContributionKey]] = defaultdict(set)
         for bounds in document_bounds(deliveries):
@@ -88,13 +83,13 @@ async def on_description_summarized(
 ) -> list[list[GraphMerged]]:
     """Store the summaries, and fold the keys they describe."""
     events: dict[int, list[GraphMerged]] = {}
-    for workspace, deliveries in _by_workspace(batch).items():
+    for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
-        # Of two summaries of one group the earlier in the log counts, so it is put in last.
-        latest_first = sorted(deliveries, key=lambda delivery: -delivery.sequence)
-        await merging.summaries.put(partition, {d.event.inputs_hash: (d.sequence, d.event.text) for d in latest_first})
-        hashes = {delivery.event.inputs_hash for delivery in deliveries}
-        edits, revisions = await refold(partition, {delivery.event.key: () for delivery in deliveries}, merging, hashes)
+        await merging.summaries.put(partition, summaries_by_hash(deliveries))
+        hashes: dict[Key, set[str]] = defaultdict(set)
+        for delivery in deliveries:
+            hashes[delivery.event.key].add(delivery.event.inputs_hash)
+        edits, revisions = await refold(partition, dict.fromkeys(hashes, ()), merging, hashes)
         for delivery in deliveries:
             keys = edits.all_canonical_keys([delivery.event.key])
             events[delivery.sequence] = _graph_merged_events(None, keys, revisions)
@@ -106,12 +101,12 @@ async def on_graph_edited(
 ) -> list[list[GraphMerged]]:
     """Store the edits, and fold every key that has, or ever had, one of their names."""
     events: dict[int, list[GraphMerged]] = {}
-    for workspace, deliveries in _by_workspace(batch).items():
+    for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.graph)
-        new = [_edit(delivery) for delivery in deliveries]
+        new = [edit_of(delivery) for delivery in deliveries]
         await merging.contributions.put_edits(partition, new)
-        edits = apply_edits(await merging.contributions.edits(partition))
-        affected = {edit.sequence: await _affected_keys(partition, edit, edits, merging.contributions) for edit in new}
+        edits = await merging.edits.current(partition, merging.contributions)
+        affected = await affected_keys(partition, new, edits, merging.contributions)
         edits, revisions = await refold(partition, {key: () for keys in affected.values() for key in keys}, merging)
         for delivery in deliveries:
             events[delivery.sequence] = _graph_merged_events(
@@ -120,14 +115,21 @@ async def on_graph_edited(
     return [events[delivery.sequence] for delivery in batch]
 
 
-async def _affected_keys(partition: Partition, edit: Edit, edits: Edits, contributions: Contributions) -> set[Key]:
-    """Return the original keys whose fold the edit may change: its entities, and their relations."""
-    names = edits.all_original_names(edit.all_names)
-    return (
-        {(name,) for name in names}
-        | await contributions.keys_with_names(partition, names)
-        | edits.edited_keys_with(names)
-    )
+async def affected_keys(
+    partition: Partition, new: Sequence[Edit], edits: Edits, contributions: Contributions
+) -> dict[int, set[Key]]:
+    """Return by sequence of edit the original keys whose fold it may change: its entities, and their relations."""
+    names = {edit.sequence: edits.all_original_names(edit.all_names) for edit in new}
+    relations: dict[str, set[Key]] = defaultdict(set)
+    for key in await contributions.keys_with_names(partition, set[str]().union(*names.values())):
+        for name in key:
+            relations[name].add(key)
+    return {
+        sequence: {(name,) for name in of_edit}.union(
+            edits.edited_keys_with(of_edit), *(relations.get(name, ()) for name in of_edit)
+        )
+        for sequence, of_edit in names.items()
+    }
 
 
 def _chunks_by_key(contribution_keys: Iterable[ContributionKey]) -> dict[Key, set[str]]:
@@ -136,6 +138,22 @@ def _chunks_by_key(contribution_keys: Iterable[ContributionKey]) -> dict[Key, se
     for key, chunk in contribution_keys:
         chunks[key].add(chunk)
     return chunks
+
+
+def newest_contributions(
+    deliveries: Sequence[Delivery[EntitiesExtracted]],
+) -> dict[str, tuple[int, list[Contribution]]]:
+    """Return by chunk the newest version among these, and what it contributes."""
+    newest: dict[str, EntitiesExtracted] = {}
+    for event in sorted((delivery.event for delivery in deliveries), key=lambda e: e.document.version):
+        newest[event.chunk.id] = event
+    return {chunk: (event.document.version, contributions(event)) for chunk, event in newest.items()}
+
+
+def summaries_by_hash(deliveries: Sequence[Delivery[DescriptionSummarized]]) -> dict[str, tuple[int, str]]:
+    """Return sequence and text by the hash of the group: of two summaries of one group the earlier in the log."""
+    latest_first = sorted(deliveries, key=lambda delivery: -delivery.sequence)
+    return {d.event.inputs_hash: (d.sequence, d.event.text) for d in latest_first}
 
 
 def _graph_merged_events(
@@ -161,13 +179,15 @@ def _graph_merged_events(
     ]
 
 
-def _edit(delivery: Delivery[GraphEdited]) -> Edit:
+def edit_of(delivery: Delivery[GraphEdited]) -> Edit:
+    """Return the edit that the event brings."""
     event = delivery.event
     at = microseconds(delivery.happened_at)
     return Edit(delivery.sequence, event.operation, event.names, event.target, event.values, at)
 
 
-def _by_workspace(batch: Sequence[Delivery[E]]) -> dict[str, list[Delivery[E]]]:
+def by_workspace(batch: Sequence[Delivery[E]]) -> dict[str, list[Delivery[E]]]:
+    """Return the deliveries of a batch by workspace, each list in the order of the batch."""
     deliveries: dict[str, list[Delivery[E]]] = defaultdict(list)
     for delivery in batch:
         deliveries[delivery.workspace].append(delivery)

@@ -5,7 +5,7 @@ those that edits have given them. A revision counts the changes of one canonical
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from contracts.graph import DocumentBounds, Partition
@@ -15,6 +15,8 @@ from services.merger.aggregate_cache import AggregateCache
 from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.descriptions import Group, SummaryLimits
 from services.merger.domain.edits import Edit
+from services.merger.domain.history import History
+from services.merger.edits_cache import EditsCache
 
 ContributionKey = tuple[Key, str]
 """The original key and the chunk's id that identify a contribution."""
@@ -23,8 +25,8 @@ ContributionKey = tuple[Key, str]
 class Contributions(Protocol):
     """The repository of contributions and edits. `tests/contract/test_contributions.py` is its contract.
 
-    A newer version of a chunk, or of the bounds of its document, retracts what an older one contributed: such
-    contributions stay, marked as retracted, so that a late delivery cannot bring them back.
+    A newer version of a chunk, or of the bounds of its document, retracts what an older one contributed: the names in
+    it stay, so that a late delivery cannot bring it back, and a repeated one finds again what has to be folded.
     """
 
     async def replace(
@@ -33,7 +35,7 @@ class Contributions(Protocol):
         """Replace what each chunk has contributed by this version's contributions, unless a newer version is stored.
 
         Returns for each chunk every key whose fold this may change. Repeats do nothing and return the same keys, so a
-        caller that was killed half way can repeat all of it.
+        caller that was killed half way can repeat all of it. Count the changes of these keys afterwards.
         """
         ...
 
@@ -46,25 +48,33 @@ class Contributions(Protocol):
         """
         ...
 
-    async def increment_revisions(self, partition: Partition, keys: Sequence[Key]) -> dict[Key, int]:
-        """Increment the revision of each key and return it.
+    async def count_changes(
+        self,
+        partition: Partition,
+        changed: Mapping[Key, Collection[str]],
+        mentions: Mapping[Key, Collection[str]],
+        summarized: Mapping[Key, Collection[str]],
+    ) -> dict[Key, History]:
+        """Increment the revision of each key of `changed`, note why, and return their histories.
 
-        Calls of `by_key` and `edits` made afterwards see every contribution and edit that the revision counts.
+        By key: `changed`, the chunks whose contributions may have changed; `mentions`, chunks that are to be found by
+        original key from then on; `summarized`, the hashes of groups that have a summary now. Whoever reads a revision
+        afterwards sees every contribution, mention and edit that was stored before it was counted.
         """
         ...
 
-    async def revisions(self, partition: Partition, keys: Collection[Key]) -> dict[Key, int]:
-        """Return the current revisions of those keys that have one."""
+    async def histories(self, partition: Partition, keys: Collection[Key]) -> dict[Key, History]:
+        """Return the histories of those keys that have one."""
         ...
 
-    async def by_key(self, partition: Partition, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
-        """Return all contributions to each original key, with retracted ones, in no particular order."""
+    async def mentioning_chunks(self, partition: Partition, keys: Collection[Key]) -> dict[Key, set[str]]:
+        """Return the hashes of all chunks that ever contributed to each original key."""
         ...
 
     async def of_chunks(
         self, partition: Partition, chunks: Mapping[Key, Collection[str]]
     ) -> dict[Key, list[Contribution]]:
-        """Return what these chunks contributed to each key, with retracted contributions."""
+        """Return what the chunks with these hashes contribute to each original key; retracted where it is nothing."""
         ...
 
     async def keys_with_names(self, partition: Partition, names: Collection[str]) -> set[Key]:
@@ -81,11 +91,15 @@ class Contributions(Protocol):
         ...
 
     async def put_edits(self, partition: Partition, edits: Sequence[Edit]) -> None:
-        """Store edits. Repeats do nothing."""
+        """Store edits and note it in their history. Repeats change no edit."""
         ...
 
-    async def edits(self, partition: Partition) -> list[Edit]:
-        """Return all edits of this workspace."""
+    async def edit_history(self, partition: Partition) -> History:
+        """Return how often edits were stored in this workspace, with the sequences of the last of them as notes."""
+        ...
+
+    async def edits(self, partition: Partition, sequences: Collection[int] | None = None) -> list[Edit]:
+        """Return all edits of this workspace, or those with these sequences in the log."""
         ...
 
 
@@ -122,10 +136,11 @@ class Summarizer(Protocol):
 
 @dataclass(frozen=True)
 class MergeDependencies:
-    """What merging needs: repositories, graph, limits, and a cache that belongs to one process and these limits."""
+    """What merging needs: repositories, graph, limits, and caches that belong to one process and these limits."""
 
     contributions: Contributions
     summaries: Summaries
     graph: Graph
     limits: SummaryLimits
     cache: AggregateCache
+    edits: EditsCache = field(default_factory=EditsCache)

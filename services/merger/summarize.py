@@ -14,11 +14,11 @@ from contracts.graph import Generations, Partition
 from runtime.bus.port import Delivery
 from runtime.errors import NotWanted, Poison, Retryable, longest_wait
 from runtime.models.call_scope import calls_for
+from services.merger.describing import describe_keys
 from services.merger.domain.contributions import Key
 from services.merger.domain.descriptions import Group
-from services.merger.domain.edits import apply_edits
+from services.merger.domain.history import History
 from services.merger.port import MergeDependencies, Summarizer, Summary
-from services.merger.refold import describe_keys
 
 
 async def on_graph_merged(
@@ -55,29 +55,36 @@ def _revisions(event: GraphMerged) -> dict[Key, int]:
     return revisions | {(relation.source, relation.target): relation.revision for relation in event.relations}
 
 
-async def _current_revisions(
+async def _current_histories(
     partition: Partition, revisions: Mapping[Key, int], merging: MergeDependencies
-) -> dict[Key, int]:
-    """Return the revisions of those keys that have not changed since."""
-    stored = await merging.contributions.revisions(partition, revisions)
-    return {key: current for key, revision in revisions.items() if (current := stored.get(key, 0)) <= revision}
+) -> dict[Key, History]:
+    """Return the histories of those keys that have not changed since."""
+    stored = await merging.contributions.histories(partition, revisions)
+    current = {key: stored.get(key, History(0)) for key in revisions}
+    return {key: history for key, history in current.items() if history.revision <= revisions[key]}
 
 
 async def _is_current(
     partition: Partition, expected: Mapping[Key, int], key: Key, *, merging: MergeDependencies
 ) -> bool:
     """Return whether a key is still at this revision; if not, its next GraphMerged will be summarised."""
-    return bool(await _current_revisions(partition, {key: expected[key]}, merging))
+    return bool(await _current_histories(partition, {key: expected[key]}, merging))
 
 
 async def _missing_summaries(partition: Partition, event: GraphMerged, merging: MergeDependencies) -> list[Group]:
     """Return the groups without a summary, of those keys that have not changed since."""
-    revisions = await _current_revisions(partition, _revisions(event), merging)
-    if not revisions:
+    histories = await _current_histories(partition, _revisions(event), merging)
+    if not histories:
         return []
-    edits = apply_edits(await merging.contributions.edits(partition))
-    aggregates = await describe_keys(partition, revisions, edits, merging)
-    return [group for key in revisions for group in aggregates[key].description.missing_summaries]
+    edits = await merging.edits.current(partition, merging.contributions)
+    # What a single chunk says is never summarised, and most keys are named by one.
+    several = {
+        key: history
+        for key, history in histories.items()
+        if not edits.is_unedited(key) or (changes := history.since(0)) is None or len(changes.chunks) > 1
+    }
+    aggregates = await describe_keys(partition, several, edits, merging, missing=True)
+    return [group for key in several for group in aggregates[key].description.missing_summaries]
 
 
 async def _summarize(

@@ -1,13 +1,17 @@
-"""The query service's replay handlers: what a rebuild runs to fill a new generation of the status projection."""
+"""The query service's replay: what a rebuild runs to fill a new generation of the status projection."""
 
+from collections import defaultdict
+from collections.abc import Sequence
 from functools import partial
 
-from contracts.events import Event
+from contracts.events import ChunksCreated, Event
+from contracts.graph import Generations, Partition
+from runtime.bus.port import Delivery
 from runtime.replay import ReplayHandler
 from runtime.stores.documents.port import Rows
 from services.query.adapters.documents import RowDocuments, RowPassages
-from services.query.status.document_status import DELETED, SETTLED, STATUSES
-from services.query.status.projection import on_events
+from services.query.status.document_status import DELETED, SETTLED, STATUSES, DocumentStatus, RecordedEvent, apply
+from services.query.status.projection import obsolete_passages, on_events, passages_of, recorded
 
 UNFINISHED = tuple(status for status in STATUSES if status not in SETTLED)
 """Statuses of documents that are still under way."""
@@ -15,7 +19,50 @@ UNFINISHED = tuple(status for status in STATUSES if status not in SETTLED)
 REMOVED = DELETED
 """The status of a row that is kept for late events only; it belongs to no list and no digest."""
 
+MAX_DOCUMENTS = 20_000
+"""Documents whose state is kept in memory, a few KB each."""
 
-def replay_handlers(rows: Rows) -> list[ReplayHandler]:
-    """Return the handlers of the status projection, which take every event."""
-    return [ReplayHandler((Event,), partial(on_events, documents=RowDocuments(rows), passages=RowPassages(rows)))]
+
+class StatusReplay:
+    """Folds the events of each document in memory, and writes its state once."""
+
+    events = (Event,)
+
+    def __init__(self, rows: Rows) -> None:
+        self._documents, self._passages = RowDocuments(rows), RowPassages(rows)
+        self._states: dict[Partition, dict[str, DocumentStatus]] = defaultdict(dict)
+
+    def handlers(self) -> list[ReplayHandler]:
+        """Return the handlers of the status projection, which take every event."""
+        return [ReplayHandler(self.events, partial(on_events, documents=self._documents, passages=self._passages))]
+
+    async def take(self, batch: Sequence[Delivery[Event]], generations: Generations) -> None:
+        """See `BulkReplay.take`. Of a document whose state was written already it is read again."""
+        records: dict[Partition, dict[str, list[RecordedEvent]]] = defaultdict(lambda: defaultdict(list))
+        passages = {Partition(delivery.workspace, generations.status): list[ChunksCreated]() for delivery in batch}
+        for delivery in batch:
+            partition = Partition(delivery.workspace, generations.status)
+            records[partition][delivery.event.aggregate_id].append(recorded(delivery))
+            if isinstance(delivery.event, ChunksCreated):
+                passages[partition].append(delivery.event)
+        for partition, by_document in records.items():
+            await self._passages.put(partition, [one for event in passages[partition] for one in passages_of(event)])
+            states = self._states[partition]
+            stored = await self._documents.get(partition, by_document.keys() - states.keys())
+            for id, some in by_document.items():
+                state = states[id] if id in states else stored[id][0] if id in stored else None
+                for record in some:
+                    state = apply(state, record)
+                if state:
+                    states[id] = state
+        if sum(map(len, self._states.values())) > MAX_DOCUMENTS:
+            await self.finish(generations)
+
+    async def finish(self, generations: Generations) -> None:
+        """See `BulkReplay.finish`. Passages that a newer version no longer has are removed."""
+        for partition, states in self._states.items():
+            await self._documents.put(partition, list(states.values()))
+            for state in states.values():
+                if extent := obsolete_passages(state):
+                    await self._passages.remove_obsolete(partition, state.id, extent)
+        self._states.clear()

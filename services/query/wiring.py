@@ -80,7 +80,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             keyword_extractor=open_keyword_extractor(chat, rows, settings),
             answer_generator=_answer_generator(chat, embeddings.configured.embedder),
             embed=configured.embed,
-            embed_words=configured.embed_words,
+            words=configured.words,
             entity_names=names,
             count_tokens=cached_token_counter(open_tokenizer().count),
             reranker=passage_reranker(reranker, settings),
@@ -92,7 +92,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             vector_searches=searches,
         )
     finally:
-        for part in (names, embeddings, graph, rows, *(model for model in (chat, reranker) if model)):
+        for part in (names, searches, embeddings, graph, rows, *(model for model in (chat, reranker) if model)):
             await part.close()
 
 

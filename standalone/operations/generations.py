@@ -10,7 +10,7 @@ from standalone.operations.digest import Stores
 
 TABLES: dict[Projection, tuple[str, ...]] = {
     "status": ("documents", "chunks"),
-    "graph": ("contributions", "folded", "revisions", "edits", "summaries", "graph_extents"),
+    "graph": ("chunk_contributions", "folded", "mentions", "edits", "summaries", "graph_extents"),
     "vectors": ("vector_extents",),
 }
 """Tables of the document store that belong to a projection."""

@@ -1,13 +1,14 @@
 """Rebuilds projections from the log: into a new generation, beside the live one, switched to with one write.
 
-Nothing is published and no language model is asked: what it said is in the log. The live services go on meanwhile.
-They read the live generations anew for every batch, so whatever enters the log after the switch goes to the new ones;
-what was in the log at the switch, the rebuild itself has handled. A rebuild that was killed is simply started again:
-its half-built generation is never used, and dropped. A server that is started again meanwhile delays it, no more.
+Nothing is published and no language model is asked: what it said is in the log. The log is loaded in bulk, and what
+has entered it meanwhile is handled event by event. The live services go on. They read the live generations anew for
+every batch, so whatever enters the log after the switch goes to the new ones; what was in the log at the switch, the
+rebuild itself has handled. A rebuild that was killed is simply started again: its half-built generation is never used,
+and dropped. A server that is started again meanwhile delays it, no more.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -20,12 +21,13 @@ from runtime.bus.parking.port import ParkedEvents
 from runtime.bus.port import ActiveGenerations, Delivery, GenerationState, Log, Message, ProjectionGenerations
 from runtime.errors import ConfigurationError, InvalidInput, NewerVersion, Poison
 from runtime.models.port import Embedder
-from runtime.replay import Replay, ReplayHandler
-from services.extractor import replay as extractor
+from runtime.replay import Replay
+from services.extractor.replay import ExtractionReplay
 from services.indexer.replay import VectorReplay
-from services.merger import replay as merger
+from services.merger.replay import GraphReplay
 from services.merger.settings import MergerSettings
-from services.query import replay as query
+from services.query.replay import StatusReplay
+from standalone.operations.bulk_load import BulkLoad, Replays, Report
 from standalone.operations.checkpoints import Checkpoints
 from standalone.operations.comparison import compare
 from standalone.operations.digest import Stores
@@ -34,7 +36,6 @@ from standalone.operations.newer_events import NewerEvent, newer_event, park
 from standalone.operations.retries import retry_outages
 
 PAGE = 200
-Report = Callable[[dict[str, Any]], None]
 
 
 @dataclass
@@ -69,16 +70,15 @@ class Rebuild:
     def __post_init__(self) -> None:
         rows, graph = self.stores.rows, self.stores.graph
         self.vectors = VectorReplay(rows, graph, self.stores.vectors, self.embedder)
-        handlers: dict[Projection, list[ReplayHandler]] = {
-            "status": [*query.replay_handlers(rows), *extractor.replay_handlers(rows)],
-            "graph": merger.replay_handlers(rows, graph, self.merger_settings),
-            "vectors": self.vectors.handlers(),
-        }
-        self.handlers = [handler for name, some in handlers.items() if name in self.targets for handler in some]
+        self.replays = Replays(
+            StatusReplay(rows), ExtractionReplay(rows), GraphReplay(rows, graph, self.merger_settings), self.vectors
+        )
+        self.handlers = [handler for replay in self.replays.of(self.targets) for handler in replay.handlers()]
 
     async def run(self, workspace: str) -> dict[str, Any]:
         """Rebuild, compare the workspace's digests, switch. Returns what was done, with rates."""
         before = await self._begin()
+        await self._load()
         await self._catch_up()
         seconds = time.monotonic() - self.started
         sides = (self.generations, self.stores), (before, self.live_stores or self.stores)
@@ -144,6 +144,13 @@ class Rebuild:
 
     async def _drop_unused(self) -> None:
         await retry_outages(lambda: drop_unused(self.pointers, self.stores, self.targets))
+
+    async def _load(self) -> None:
+        """Fill the new generations with what the log holds now."""
+        load = BulkLoad(self.log, self.stores, self.replays, self.targets, self.generations, self._decode, self.report)
+        await load.run()
+        self.position, self.events = load.position, self.events + load.events
+        self.skipped += load.skipped
 
     async def _catch_up(self) -> None:
         """Handle the log to its end, and make the vectors that asks for."""

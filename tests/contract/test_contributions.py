@@ -1,7 +1,8 @@
 """The contract of `Contributions`, over a store in memory and over SQLite."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections import defaultdict
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,12 +50,31 @@ def chunk_says(version: int, *names: str, order: int = 0, of: str = "d") -> tupl
 
 
 async def replaced(said: Contributions, partition: Partition, *chunks: Any) -> dict[str, set[Key]]:
-    return await said.replace(partition, {chunk: (version, things) for chunk, version, things in chunks})
+    """Replace what chunks contribute and count it, as the handler does."""
+    touched = await said.replace(partition, {chunk: (version, things) for chunk, version, things in chunks})
+    changed: dict[Key, set[str]] = defaultdict(set)
+    for chunk, of_chunk in touched.items():
+        for key in of_chunk:
+            changed[key].add(chunk)
+    await said.count_changes(partition, changed, changed, {})
+    return touched
+
+
+async def by_key(said: Contributions, partition: Partition, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
+    """All that chunks contribute to these keys."""
+    found = await said.of_chunks(partition, await said.mentioning_chunks(partition, keys))
+    return {key: [one for one in of_key if not one.retracted] for key, of_key in found.items()}
+
+
+async def counted(said: Contributions, partition: Partition, *keys: Key) -> dict[Key, int]:
+    """Count a change of each key, and return the revisions."""
+    found = await said.count_changes(partition, dict.fromkeys(keys, ()), {}, {})
+    return {key: history.revision for key, history in found.items()}
 
 
 async def standing(said: Contributions, partition: Partition, *keys: Key) -> dict[Key, list[tuple[str, int]]]:
     """By key, the chunks and versions that stand."""
-    found = await said.by_key(partition, keys)
+    found = await by_key(said, partition, keys)
     return {key: sorted((c.chunk_id, c.version) for c in of_key if not c.retracted) for key, of_key in found.items()}
 
 
@@ -63,15 +83,15 @@ A, B, AB = ("A",), ("B",), ("A", "B")
 
 async def test_what_a_chunk_says_is_found_by_key_as_it_was_given(said: Contributions, partition: Partition) -> None:
     chunk, version, things = chunk_says(7, "A", "A B")
-    touched = await said.replace(partition, {chunk: (version, things)})
+    touched = await replaced(said, partition, (chunk, version, things))
     assert touched == {chunk: {A, B, AB}}
-    found = await said.by_key(partition, [A, B, AB])
+    found = await by_key(said, partition, [A, B, AB])
     assert {c for of_key in found.values() for c in of_key} == set(things)
 
 
 async def test_a_key_that_nobody_named_has_no_contributions(said: Contributions, partition: Partition) -> None:
-    assert await said.by_key(partition, [A, AB]) == {A: [], AB: []}
-    assert await said.by_key(partition, []) == {}
+    assert await by_key(said, partition, [A, AB]) == {A: [], AB: []}
+    assert await by_key(said, partition, []) == {}
 
 
 async def test_saying_it_twice_is_saying_it_once_and_touches_the_same_keys(
@@ -87,7 +107,8 @@ async def test_a_newer_version_takes_back_what_it_does_not_say(said: Contributio
     touched = await replaced(said, partition, chunk_says(2, "A"))
     assert touched == {"d-chunk-000": {A, B, AB}}
     assert await standing(said, partition, A, B, AB) == {A: [("d-chunk-000", 2)], B: [], AB: []}
-    assert all(c.retracted for c in (await said.by_key(partition, [B]))[B])
+    (gone,) = (await said.of_chunks(partition, await said.mentioning_chunks(partition, [B])))[B]
+    assert (gone.retracted, gone.chunk_id) == (True, "d-chunk-000")
 
 
 async def test_what_was_taken_back_is_touched_again_so_that_a_crash_loses_nothing(
@@ -125,22 +146,22 @@ async def test_chunks_do_not_speak_for_each_other(said: Contributions, partition
 async def test_partitions_never_mix(said: Contributions, partition: Partition) -> None:
     await replaced(said, partition, chunk_says(1, "A"))
     for other in (Partition(partition.workspace, 2), Partition(partition.workspace + "x", 1)):
-        assert await said.by_key(other, [A]) == {A: []}
-        assert await said.increment_revisions(other, [A]) == {A: 1}
+        assert await by_key(said, other, [A]) == {A: []}
+        assert await counted(said, other, A) == {A: 1}
 
 
 async def test_numbers_count_up_by_key(said: Contributions, partition: Partition) -> None:
-    assert await said.increment_revisions(partition, [A, AB]) == {A: 1, AB: 1}
-    assert await said.increment_revisions(partition, [A]) == {A: 2}
-    assert await said.increment_revisions(partition, [A, B]) == {A: 3, B: 1}
-    assert await said.increment_revisions(partition, []) == {}
+    assert await counted(said, partition, A, AB) == {A: 1, AB: 1}
+    assert await counted(said, partition, A) == {A: 2}
+    assert await counted(said, partition, A, B) == {A: 3, B: 1}
+    assert await counted(said, partition) == {}
 
 
 async def test_names_that_look_alike_are_different_keys(said: Contributions, partition: Partition) -> None:
     names = ["a", "A", "a ", "ä", "a\x1fb", "", "名"]
     (sample,) = contributions(extracted(document(), 0, [entity("X")]))
     chunks = {f"chunk {n}": replace(sample, names=(name,), chunk_id=f"chunk {n}") for n, name in enumerate(names)}
-    await said.replace(partition, {chunk: (1, [thing]) for chunk, thing in chunks.items()})
+    await replaced(said, partition, *((chunk, 1, [thing]) for chunk, thing in chunks.items()))
     for n, name in enumerate(names):
         assert await standing(said, partition, (name,)) == {(name,): [(f"chunk {n}", 1)]}
 
@@ -154,8 +175,8 @@ async def test_whoever_counts_sees_everything_that_the_number_counts(opener: Ope
         said = RowContributions(rows[number])
         for order in range(5):
             await replaced(said, partition, chunk_says(1, "A", order=number * 5 + order))
-            revision = (await said.increment_revisions(partition, [A]))[A]
-            seen[revision] = max(seen.get(revision, 0), len((await said.by_key(partition, [A]))[A]))
+            revision = (await said.histories(partition, [A]))[A].revision
+            seen[revision] = max(seen.get(revision, 0), len((await by_key(said, partition, [A]))[A]))
 
     await asyncio.gather(*map(replica, range(4)))
     for one in {id(one): one for one in rows}.values():

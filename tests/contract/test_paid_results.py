@@ -1,7 +1,8 @@
 """What was paid for is neither lost nor paid twice when its cache takes nothing: on a SQLite file that is locked."""
 
+import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from runtime.errors import Unavailable
 from runtime.models.port import Completion, Message, Vector
 from runtime.models.scripted import ScriptedChat
 from runtime.stores.documents import write_behind
-from runtime.stores.documents.port import Table
+from runtime.stores.documents.port import Row, Table
 from runtime.stores.documents.sqlite.store import SqliteRows
 from runtime.stores.documents.write_behind import WriteBehind
 from services.extractor.adapters.extraction_cache import ExtractionCache
@@ -155,3 +156,20 @@ async def test_keywords_of_a_question_are_used_although_they_cannot_be_remembere
     assert (await keywords.extract("w", "Who sold salt?")).low == ("salt",)
     assert (await keywords.extract("w", "Who sold salt?")).low == ("salt",)
     assert len(chat.calls) == 2
+
+
+async def test_rows_that_come_during_a_write_are_written_once_and_together(
+    rows: SqliteRows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writes: list[set[str]] = []
+    put = rows.put
+
+    async def noted(table: Table, values: Mapping[str, Row]) -> None:
+        writes.append(set(values))
+        await put(table, values)
+
+    monkeypatch.setattr(rows, "put", noted)
+    kept = WriteBehind(rows)
+    await asyncio.gather(*(kept.put(TABLE, {f"k{number}": {"text": "t"}}) for number in range(20)))
+    assert len(writes) <= 2
+    assert sorted(key for keys in writes for key in keys) == sorted(f"k{number}" for number in range(20))

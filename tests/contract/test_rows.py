@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from functools import partial
 from random import Random
 
 import pytest
 import pytest_asyncio
 
 from runtime.errors import InvalidInput
-from runtime.stores.documents.port import Row, Rows, Table
-from tests.support.rows import Opener, everything, new_table
+from runtime.stores.documents.port import MOST_NOTES, Row, Rows, Table
+from tests.support.rows import Opener, counted, everything, new_table
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -53,7 +54,8 @@ async def test_empty_input_does_nothing(rows: Rows, documents: Table) -> None:
     await rows.put_newer(documents, {}, "rev")
     await rows.delete(documents, [])
     assert await rows.get(documents, []) == {}
-    assert await rows.increment(documents, []) == {}
+    assert await rows.append(documents, {}, {}) == {}
+    assert await rows.update(documents, [], lambda stored: stored) == {}
     assert await everything(rows, documents) == {"a": {"rev": 1}}
 
 
@@ -134,25 +136,80 @@ async def test_a_swap_that_two_callers_could_win_is_refused(rows: Rows, plain: T
     assert await everything(rows, plain) == {"a": {"rev": 1}, "b": {"text": "without rev"}}
 
 
-async def test_fifty_concurrent_increments_count_fifty(rows: Rows, other: Rows) -> None:
-    table = new_table("revisions")
-    seen = await asyncio.gather(*((other if n % 2 else rows).increment(table, [f"k{n % 3}", "all"]) for n in range(50)))
-    assert await rows.increment(table, ["all"]) == {"all": 51}
-    assert max(counts["all"] for counts in seen) == 50
+async def test_fifty_concurrent_counts_make_fifty_and_lose_no_note(rows: Rows, other: Rows) -> None:
+    table = new_table("mentions")
+    read = await asyncio.gather(
+        *((other if n % 2 else rows).append(table, {f"k{n % 3}": f"{n}", "all": f"{n}"}, {}) for n in range(50))
+    )
+    assert await counted(rows, table, "all") == {"all": 51}
+    assert max(counters["all"]["n"] for counters in read) == 50
     # Never lower than one's own: of n callers at least n - i have read more than i.
-    ordered = sorted(counts["all"] for counts in seen)
+    ordered = sorted(counters["all"]["n"] for counters in read)
     assert all(value >= place for place, value in enumerate(ordered, start=1))
-    assert await other.get(table, ["k0", "k1", "k2"]) == {"k0": {"n": 17}, "k1": {"n": 17}, "k2": {"n": 16}}
+    stored = await other.get(table, ["k0", "k1", "k2", "all"])
+    assert [stored[key]["n"] for key in ("k0", "k1", "k2")] == [17, 17, 16]
+    for number in range(3):
+        assert {int(note) for note in stored[f"k{number}"]["notes"]} == set(range(number, 50, 3))
+    # Every caller finds its own note, unless many came after it, and all callers the same order.
+    for number, counters in enumerate(read):
+        assert f"{number}" in counters["all"]["notes"] or counters["all"]["n"] > MOST_NOTES
+    assert len(stored["all"]["notes"]) == MOST_NOTES
+    last = max(read, key=lambda counters: counters["all"]["n"])["all"]["notes"]
+    assert stored["all"]["notes"] == [*last[1:], "note"]
 
 
 async def test_a_counter_is_a_row_that_begins_at_nought(rows: Rows) -> None:
-    table = new_table("revisions")
-    await rows.put(table, {"set": {"n": 41, "note": "kept"}, "bare": {"note": "kept"}})
-    assert await rows.increment(table, ["set", "bare", "new", "new"]) == {"set": 42, "bare": 1, "new": 1}
-    expected = {"bare": {"n": 1, "note": "kept"}, "new": {"n": 1}, "set": {"n": 42, "note": "kept"}}
-    assert dict(await rows.scan(table)) == expected
-    await rows.put(table, {"set": {"n": 7}})
-    assert await rows.increment(table, ["set"]) == {"set": 8}
+    table = new_table("mentions")
+    await rows.put(table, {"set": {"n": 41, "by": "kept"}, "bare": {"by": "kept"}})
+    assert await counted(rows, table, "set", "bare", "new", "new") == {"set": 42, "bare": 1, "new": 1}
+    expected = {"bare": {"n": 1, "by": "kept"}, "new": {"n": 1}, "set": {"n": 42, "by": "kept"}}
+    assert dict(await rows.scan(table)) == {key: {**row, "notes": ["note"]} for key, row in expected.items()}
+
+
+async def test_of_many_notes_the_last_are_kept_in_their_order(rows: Rows) -> None:
+    table = new_table("mentions")
+    for number in range(MOST_NOTES + 5):
+        counters = await rows.append(table, {"a": f"{number}"}, {})
+        notes = [f"{it}" for it in range(max(0, number + 1 - MOST_NOTES), number + 1)]
+        assert counters == {"a": {"n": number + 1, "notes": notes}}
+
+
+async def test_rows_are_stored_with_the_counts_they_belong_to(rows: Rows, other: Rows) -> None:
+    table = new_table("mentions")
+    assert await rows.append(table, {}, {"a:1": {}}) == {}
+    assert await rows.append(table, {"a": "2", "b": "2"}, {"a:2": {"x": 1}, "a:1": {"x": 2}}) == {
+        "a": {"n": 1, "notes": ["2"]},
+        "b": {"n": 1, "notes": ["2"]},
+    }
+    stored = await other.get(table, ["a:1", "a:2", "a"])
+    assert stored == {"a:1": {"x": 2}, "a:2": {"x": 1}, "a": {"n": 1, "notes": ["2"]}}
+
+
+async def test_changes_of_one_row_by_many_at_once_are_all_made(rows: Rows, other: Rows, documents: Table) -> None:
+    def change(number: int, stored: dict[str, Row]) -> dict[str, Row]:
+        return {
+            key: {"all": sorted([*stored.get(key, {"all": []})["all"], number]), "status": f"{number}"}
+            for key in ("a", f"b{number % 2}")
+        }
+
+    written = await asyncio.gather(
+        *((other if n % 2 else rows).update(documents, ["a", f"b{n % 2}"], partial(change, n)) for n in range(8))
+    )
+    assert (await rows.get(documents, ["a"]))["a"]["all"] == list(range(8))
+    assert {key: row["all"] for key, row in (await other.get(documents, ["b0", "b1"])).items()} == {
+        "b0": [0, 2, 4, 6],
+        "b1": [1, 3, 5, 7],
+    }
+    assert all(n in rows_["a"]["all"] for n, rows_ in enumerate(written))
+    assert sum((await rows.count(documents, "status", {})).values()) == 3
+
+
+async def test_a_change_may_leave_rows_as_they_are(rows: Rows, documents: Table) -> None:
+    await rows.put(documents, {"a": {"id": "a"}, "b": {"id": "b"}})
+    assert await rows.update(documents, ["a", "c"], lambda stored: {}) == {}
+    changed = await rows.update(documents, ["a", "c"], lambda stored: {"c": {"id": f"{sorted(stored)}"}})
+    assert changed == {"c": {"id": "['a']"}}
+    assert await everything(rows, documents) == {"a": {"id": "a"}, "b": {"id": "b"}, "c": {"id": "['a']"}}
 
 
 async def test_deleting_twice_is_once(rows: Rows, documents: Table) -> None:

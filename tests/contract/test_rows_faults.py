@@ -26,7 +26,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 LIMIT = 2.0
 """Seconds that a command may take in these tests."""
 TABLE = new_table("documents")
-COUNTERS = new_table("revisions")
+COUNTERS = new_table("mentions")
 SPACE = Partition("w", 1)
 ROOT = Path(__file__).parents[2]
 
@@ -41,9 +41,9 @@ from runtime.stores.documents.sqlite.store import SqliteRows
 async def work(path, name, count):
     rows = SqliteRows(path)
     await rows.prepare()
-    shared, own = Table("revisions", Partition("w", 1)), Table("chunks", Partition("w", 1))
+    shared, own = Table("mentions", Partition("w", 1)), Table("chunks", Partition("w", 1))
     for number in range(count):
-        await rows.increment(shared, ["all"])
+        await rows.append(shared, {"all": name}, {})
         await rows.put_newer(shared, {"greatest": {"rev": number, "by": name}}, "rev")
         await rows.put(own, {f"{name}-{number}": {"document_id": name}})
         print(f"{name}-{number}", flush=True)
@@ -61,7 +61,7 @@ def calls(rows: Rows) -> list[Callable[[], Awaitable[Any]]]:
         lambda: rows.put(TABLE, {"a": {"status": "s"}}),
         lambda: rows.put_newer(TABLE, {"b": {"rev": 1}}, "rev"),
         lambda: rows.swap(TABLE, "a", 1, {"rev": 2}),
-        lambda: rows.increment(COUNTERS, ["a"]),
+        lambda: rows.append(COUNTERS, {"a": "note"}, {}),
         lambda: rows.find(TABLE, {"status": "s"}),
         lambda: rows.count(TABLE, "status", {}),
         lambda: rows.delete(TABLE, ["z"]),
@@ -189,7 +189,8 @@ async def test_a_file_locked_by_another_is_unavailable_to_writers_only_and_recov
     try:
         writes = [lambda n=n: sqlite.put(TABLE, {f"k{n}": {}}) for n in range(20)]
         await all_unavailable(
-            [*writes, lambda: sqlite.increment(COUNTERS, ["a"]), lambda: sqlite.swap(TABLE, "b", None, {})], within=2.0
+            [*writes, lambda: sqlite.append(COUNTERS, {"a": "note"}, {}), lambda: sqlite.swap(TABLE, "b", None, {})],
+            within=2.0,
         )
         async with asyncio.timeout(0.4):
             assert await sqlite.find(TABLE, {}) == [("a", {"status": "s"})]
@@ -272,8 +273,8 @@ async def test_several_processes_make_and_write_one_file_at_once_and_lose_nothin
         await process.communicate()
         assert process.returncode == 0
     rows = SqliteRows(path)
-    shared = await rows.get(Table("revisions", SPACE), ["all", "greatest"])
-    assert shared["all"] == {"n": 240}
+    shared = await rows.get(Table("mentions", SPACE), ["all", "greatest"])
+    assert shared["all"]["n"] == 240
     assert shared["greatest"]["rev"] == 59
     assert await rows.count(Table("chunks", SPACE), "document_id", {}) == dict.fromkeys("abcd", 60)
     await rows.close()
@@ -288,6 +289,6 @@ async def test_what_a_killed_process_was_told_is_stored_is_there(path: Path) -> 
     await process.wait()
     rows = SqliteRows(path)
     assert set(await rows.get(Table("chunks", SPACE), told)) == set(told)
-    counted = (await rows.get(Table("revisions", SPACE), ["all"]))["all"]["n"]
+    counted = (await rows.get(Table("mentions", SPACE), ["all"]))["all"]["n"]
     assert len(told) <= counted <= len(told) + 1
     await rows.close()

@@ -129,11 +129,24 @@ async def test_other_fields_and_other_tables_are_refused(rows: Rows, five: Table
     assert len(await everything(rows, five)) == 5
 
 
-async def test_contributions_are_found_by_key_and_by_chunk(rows: Rows) -> None:
-    table = new_table("contributions")
-    await rows.put(table, {f"{k}/{c}": {"key": f"键{k}", "chunk_id": f"c{c}"} for k in range(4) for c in range(3)})
-    assert keys(await rows.find(table, {"key": "键2"})) == ["2/0", "2/1", "2/2"]
-    assert keys(await rows.find(table, {"key": ["键3", "键0"], "chunk_id": "c1"})) == ["0/1", "3/1"]
+async def test_rows_are_found_by_any_of_several_values_of_several_fields(rows: Rows) -> None:
+    table = new_table("documents")
+    await rows.put(table, {f"{k}/{c}": {"file_path": f"键{k}", "status": f"c{c}"} for k in range(4) for c in range(3)})
+    assert keys(await rows.find(table, {"file_path": "键2"})) == ["2/0", "2/1", "2/2"]
+    assert keys(await rows.find(table, {"file_path": ["键3", "键0"], "status": "c1"})) == ["0/1", "3/1"]
+
+
+async def test_rows_under_a_prefix_are_those_whose_longer_keys_begin_with_it(rows: Rows) -> None:
+    table, other = new_table("mentions"), new_table("mentions")
+    names = ["a", "a:", "a:1", "a:~~", "a;", "aa:1", "b:1", "b:2", "~", "~:x"]
+    for one in (table, other):
+        await rows.put(one, {name: {"name": name} for name in names})
+    found = await rows.under(table, ["a:", "b:", "~:", "none:"])
+    assert sorted(found) == [(name, {"name": name}) for name in ("a:1", "a:~~", "b:1", "b:2", "~:x")]
+    assert await rows.under(table, []) == []
+    many = [f"k{number}:" for number in range(300)]
+    await rows.put(other, {f"{prefix}{number}": {} for prefix in many for number in "xy"})
+    assert len({key for key, _ in await rows.under(other, many)}) == 600
 
 
 async def test_a_scan_pages_through_all_keys_in_ascii_order(rows: Rows, plain: Table) -> None:

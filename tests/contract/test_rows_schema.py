@@ -7,8 +7,10 @@ import pytest_asyncio
 
 from runtime.errors import ConfigurationError
 from runtime.stores.documents import schema
+from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Rows
+from runtime.stores.port import Checkpoint
 from tests.support.rows import Opener
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -33,6 +35,18 @@ async def test_preparing_again_keeps_the_version(rows: Rows) -> None:
     await rows.prepare()
     await rows.prepare()
     assert await schema.recorded(rows) == schema.VERSION
+
+
+async def test_a_store_whose_contributions_are_of_an_older_schema_counts_as_lost_for_the_graph(rows: Rows) -> None:
+    await rows.prepare()
+    for version, kept in ((schema.VERSION, {"graph.1", "status.1"}), (3, {"status.1"})):
+        for projection in ("graph", "status"):
+            await RowCheckpoints(rows, projection).put_checkpoint(1, Checkpoint(5, "log"))
+        await rows.put(schema.TABLE, {schema.KEY: {"version": version}})
+        await rows.prepare()
+        assert {key for key, _ in await rows.scan(schema.CHECKPOINTS)} == kept
+        assert await schema.recorded(rows) == schema.VERSION
+    await rows.drop(schema.CHECKPOINTS)
 
 
 async def test_a_store_of_newer_code_is_refused_and_left_as_it_is(rows: Rows) -> None:

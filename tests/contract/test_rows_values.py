@@ -1,5 +1,6 @@
 """The contract of `Rows` on what may be stored: keys, odd values, sizes, and many rows at once."""
 
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -8,7 +9,8 @@ import pytest
 from runtime.errors import InvalidInput
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.row_json import LARGEST_BODY
-from tests.support.rows import ODD, everything, keys, new_table
+from runtime.stores.documents.sqlite.store import SqliteRows
+from tests.support.rows import ODD, counted, everything, keys, new_table
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -36,7 +38,7 @@ async def test_every_printable_ascii_character_may_stand_in_a_key(rows: Rows, pl
     await rows.put(plain, {name: {"name": name} for name in names})
     assert await rows.get(plain, names) == {name: {"name": name} for name in names}
     assert keys(await rows.scan(plain)) == sorted(set(names))
-    assert await rows.increment(Table("revisions", plain.partition), names) == dict.fromkeys(names, 1)
+    assert await counted(rows, Table("mentions", plain.partition), *names) == dict.fromkeys(names, 1)
     await rows.delete(plain, names)
     assert await rows.scan(plain) == []
 
@@ -47,7 +49,7 @@ async def test_any_other_key_is_refused(rows: Rows, plain: Table, key: str) -> N
         rows.put(plain, {key: {}}),
         rows.put_newer(plain, {key: {"rev": 1}}, "rev"),
         rows.swap(plain, key, None, {}),
-        rows.increment(plain, [key]),
+        rows.append(plain, {key: ""}, {}),
     ):
         with pytest.raises(InvalidInput):
             await write
@@ -74,7 +76,7 @@ async def test_ten_thousand_rows_go_in_one_call(rows: Rows, documents: Table) ->
         await rows.put(documents, many)
     assert await rows.get(documents, many.keys()) == many
     assert dict(await rows.find(documents, {"status": ["s0", "s1", "s2", "s3"]})) == many
-    assert await rows.increment(new_table("revisions"), list(many)) == dict.fromkeys(many, 1)
+    assert await counted(rows, new_table("mentions"), *many) == dict.fromkeys(many, 1)
     await rows.delete(documents, list(many)[:9_999])
     assert keys(await rows.scan(documents)) == ["09999"]
 
@@ -108,7 +110,7 @@ async def test_the_largest_row_is_kept_and_a_larger_one_refused(rows: Rows, plai
     await rows.delete(plain, ["a"])
 
 
-@pytest.mark.parametrize("value", [{1, 2}, {1: "a"}, "\ud800", b"bytes", 2**70, object()])
+@pytest.mark.parametrize("value", [{1, 2}, {1: "a"}, "\ud800", [b"bytes"], 2**70, object()])
 async def test_what_is_not_json_is_refused(rows: Rows, plain: Table, value: Any) -> None:
     with pytest.raises(InvalidInput):
         await rows.put(plain, {"a": {"value": value}})
@@ -120,3 +122,27 @@ async def test_an_indexed_field_is_text_or_an_integer(rows: Rows, documents: Tab
     with pytest.raises(InvalidInput):
         await rows.put(documents, {"a": {"status": value}})
     assert await everything(rows, documents) == {}
+
+
+async def test_fields_of_bytes_come_back_beside_others(rows: Rows, documents: Table) -> None:
+    odd: dict[str, Row] = {
+        "both": {"status": "s", "vector": bytes(range(256)) * 6, "empty": b"", "text": "ß" * 2000},
+        "only": {"vector": b"\x00z\xff"},
+    }
+    await rows.put(documents, odd)
+    assert await everything(rows, documents) == odd
+    assert await rows.count(documents, "status", {}) == {"s": 1}
+    with pytest.raises(InvalidInput):
+        await rows.put(documents, {"deep": {"list": [b"bytes"]}})
+
+
+async def test_a_long_row_is_stored_in_less_than_its_text(tmp_path: Path) -> None:
+    rows = SqliteRows(tmp_path / "rows.sqlite")
+    await rows.prepare()
+    table = new_table("chunks")
+    texts = {f"{n}": {"text": f"A text {n} of some words that come again. " * 200} for n in range(100)}
+    await rows.put(table, texts)
+    assert await everything(rows, table) == texts
+    await rows.close()
+    stored = sum(path.stat().st_size for path in tmp_path.iterdir())  # noqa: ASYNC240 - a test
+    assert stored < sum(len(row["text"]) for row in texts.values()) / 2

@@ -11,7 +11,7 @@ import pytest_asyncio
 from contracts.graph import VECTOR_KINDS, Hit, Partition
 from contracts.ids import chunk_vector_id
 from runtime.errors import Poison
-from runtime.stores.vectors.port import Vectors
+from runtime.stores.vectors.port import RowVersion, Vectors
 from tests.support.shared_servers import SharedServers
 from tests.support.vector_stores import DIMENSION, VectorStore, fresh_partition, ids, row, vector_store
 
@@ -311,3 +311,11 @@ async def test_clients_that_write_the_same_rows_at_the_same_time_write_them_once
         await asyncio.gather(*(client.put(partition, "chunks", rows) for client in clients for _ in range(2)))
     assert await clients[0].count(partition, "chunks") == 700
     assert await clients[1].get(partition, "chunks", ["row-699"], vectors=True) == {"row-699": rows[699]}
+
+
+async def test_versions_are_those_of_the_stored_rows(vectors: Vectors, partition: Partition) -> None:
+    assert await vectors.versions(partition, "chunks", ["a"]) == {}
+    await vectors.put(partition, "chunks", [row("a", version=3), row("b", version=4), row("b", version=5, text="new")])
+    found = await vectors.versions(partition, "chunks", ["a", "b", "missing", "no id"])
+    assert found == {"a": RowVersion(3, row("a").text_hash), "b": RowVersion(5, row("b", text="new").text_hash)}
+    assert await vectors.versions(partition, "chunks", []) == {}

@@ -24,7 +24,7 @@ from runtime.stores.vectors.milvus import collections
 from runtime.stores.vectors.milvus.collections import NotServed, translated
 from runtime.stores.vectors.port import Vectors
 from services.indexer.adapters import CachedEmbeddings
-from services.indexer.handler import GraphKeys, index_graph
+from services.indexer.graph_index import GraphKeys, index_graph
 from tests.support.freezing import freeze
 from tests.support.vector_stores import DIMENSION, MODEL, VectorStore, fresh_partition, ids, own_vector_store, row
 from tests.support.waiting import eventually

@@ -1,69 +1,162 @@
 """Every message that is fetched is handled, at once: alone when it comes alone, in full batches when many wait."""
 
 import asyncio
-import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
-from faststream import AckPolicy
-from faststream.nats import JStream, NatsBroker, PullSub
+import pytest
+from faststream.nats import NatsBroker
+from nats.js import JetStreamContext
 
-from contracts.topology import declared_consumer
-from runtime.bus import topology
+from contracts.topology import Consumer, declared_consumer
 from runtime.bus.port import Message
-from runtime.subscriptions import BATCH_WINDOW, _gather_fetch
-from tests.support.nats_server import Reachable
+from runtime.subscriptions import FETCH_SECONDS, pull
+from tests.support.nats_server import Reachable, RunningNats, connected, until
 
 SUBJECT = "kb.v1.a.b.EntitiesExtracted"
+NEXT = "$JS.API.CONSUMER.MSG.NEXT.KB_EVENTS.merger"
 LATE = 3.0
 """Seconds; a message that was fetched and lost comes again only after `ack_wait`, which is longer."""
 
 
 class Recorder:
-    """Stands where the event processor stands: acknowledges, and remembers when and with how many others."""
+    """Stands where the event processor stands: acknowledges, and remembers the batches."""
 
     def __init__(self) -> None:
-        self.seen: dict[int, float] = {}
-        self.sizes: list[int] = []
+        self.batches: list[list[int]] = []
+        self.running = self.most_running = 0
+        self.open = asyncio.Event()
+        self.open.set()
 
     async def process(self, messages: Sequence[Message]) -> None:
-        self.sizes.append(len(messages))
+        self.batches.append([message.sequence for message in messages])
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        await self.open.wait()
         for message in messages:
-            self.seen[message.sequence] = time.monotonic()
             await message.ack()
+        self.running -= 1
+
+    @property
+    def seen(self) -> list[int]:
+        return [sequence for batch in self.batches for sequence in batch]
 
 
-async def test_no_fetched_message_waits_for_its_redelivery(server: Reachable) -> None:
-    declared = declared_consumer("merger")
-    assert declared.ack_wait > LATE
-    recorder = Recorder()
-    broker = NatsBroker(server.url, apply_types=False, logger=None)
-    jetstream = (await broker.connect()).jetstream()
-    await topology.apply(jetstream)
-
-    async def raw(message: object) -> object:
-        return message.raw_message  # type: ignore[attr-defined]
-
-    broker.subscriber(
-        declared.filters[0], stream=JStream("KB_EVENTS", declare=False), durable=declared.name,
-        pull_sub=PullSub(declared.batch, BATCH_WINDOW), ack_policy=AckPolicy.MANUAL, decoder=raw,
-    )(_gather_fetch(recorder))  # type: ignore[arg-type]  # fmt: skip
+@asynccontextmanager
+async def consuming(server: Reachable, recorder: Recorder, durable: str, workers: int = 1) -> AsyncIterator[Consumer]:
+    declared = declared_consumer(durable)
+    broker = NatsBroker(server.url, apply_types=False, logger=None, graceful_timeout=LATE, max_reconnect_attempts=-1)
+    pull(broker, declared, recorder.process, workers=workers)
     await broker.start()
     try:
-        sent: dict[int, float] = {}
-        for _ in range(80):
-            sent[(await jetstream.publish(SUBJECT, b"x")).seq] = time.monotonic()
-            # Close to the window, so that some arrive just as a fetch comes to its end.
-            await asyncio.sleep(BATCH_WINDOW * 0.26)
-        async with asyncio.timeout(LATE):
-            while len(recorder.seen) < len(sent):
-                await asyncio.sleep(0.01)
-        assert max(recorder.seen[sequence] - sent[sequence] for sequence in sent) < LATE
-
-        recorder.sizes.clear()
-        await asyncio.gather(*(jetstream.publish(SUBJECT, b"x") for _ in range(5 * declared.batch)))
-        async with asyncio.timeout(30):
-            while len(recorder.seen) < len(sent) + 5 * declared.batch:
-                await asyncio.sleep(0.01)
-        assert max(recorder.sizes) > declared.batch // 2
+        yield declared
     finally:
         await broker.stop()
+
+
+async def fill(jetstream: JetStreamContext, count: int, subject: str = SUBJECT) -> None:
+    await asyncio.gather(*(jetstream.publish(subject, b"x") for _ in range(count)))
+
+
+async def test_a_lone_message_is_handled_alone_and_an_idle_consumer_asks_once(
+    server: Reachable, jetstream: JetStreamContext
+) -> None:
+    recorder, asked = Recorder(), list[str]()
+
+    async def note(message: object) -> None:
+        asked.append("fetch")
+
+    async with connected(server) as watcher:
+        await watcher.subscribe(NEXT, cb=note)
+        await watcher.flush()
+        async with consuming(server, recorder, "merger"):
+            for number in range(20):
+                await jetstream.publish(SUBJECT, b"x")
+
+                async def handled(count: int = number + 1) -> bool:
+                    return len(recorder.seen) == count
+
+                await until(handled, "a message that came alone", seconds=LATE)
+        assert [len(batch) for batch in recorder.batches] == [1] * 20
+        # One request for each message, and the one that waits for the next.
+        assert len(asked) == 21
+
+
+async def test_what_waits_comes_in_full_batches_and_nothing_waits_for_its_redelivery(
+    server: Reachable, jetstream: JetStreamContext
+) -> None:
+    recorder = Recorder()
+    count = 5 * declared_consumer("merger").batch + 3
+    await fill(jetstream, count)
+    async with consuming(server, recorder, "merger") as declared:
+        assert declared.ack_wait > LATE
+
+        async def handled() -> bool:
+            return len(recorder.seen) == count
+
+        await until(handled, "everything", seconds=LATE)
+        assert [len(batch) for batch in recorder.batches] == [declared.batch] * 5 + [3]
+
+
+async def test_as_many_messages_are_taken_as_there_are_workers_and_no_more(
+    server: Reachable, jetstream: JetStreamContext
+) -> None:
+    recorder = Recorder()
+    recorder.open.clear()
+    await fill(jetstream, 20, "kb.v1.a.b.ChunksCreated")
+    async with consuming(server, recorder, "extractor", workers=8):
+
+        async def busy() -> bool:
+            return recorder.running == 8
+
+        await until(busy, "eight messages side by side", seconds=LATE)
+        info = await jetstream.consumer_info("KB_EVENTS", "extractor")
+        assert info.num_ack_pending == 8, "nothing is fetched ahead"
+        recorder.open.set()
+
+        async def handled() -> bool:
+            return len(recorder.seen) == 20
+
+        await until(handled, "the others", seconds=LATE)
+    assert recorder.most_running == 8
+    assert sorted(recorder.seen) == sorted(set(recorder.seen))
+
+
+@pytest.mark.own_nats
+async def test_after_a_restart_of_the_server_deliveries_go_on_with_the_next_fetch(
+    server: RunningNats, jetstream: JetStreamContext
+) -> None:
+    recorder = Recorder()
+    async with consuming(server, recorder, "merger"):
+        await jetstream.publish(SUBJECT, b"x")
+
+        async def first() -> bool:
+            return len(recorder.seen) == 1
+
+        await until(first, "the first message")
+        await server.kill()
+        await server.restart()
+        async with connected(server) as other:
+            await other.jetstream().publish(SUBJECT, b"x")
+
+        async def second() -> bool:
+            return len(set(recorder.seen)) == 2
+
+        await until(second, "the message after the restart", seconds=FETCH_SECONDS + LATE)
+
+
+async def test_a_consumer_that_ends_finishes_what_it_works_on(server: Reachable, jetstream: JetStreamContext) -> None:
+    recorder = Recorder()
+    recorder.open.clear()
+    await fill(jetstream, 3)
+    async with connected(server) as client:
+        async with consuming(server, recorder, "merger"):
+
+            async def busy() -> bool:
+                return recorder.running == 1
+
+            await until(busy, "a batch at work")
+            asyncio.get_running_loop().call_soon(recorder.open.set)
+        await client.flush()
+        info = await jetstream.consumer_info("KB_EVENTS", "merger")
+        assert (info.num_pending, info.num_ack_pending, recorder.running) == (0, 0, 0)

@@ -7,7 +7,7 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 
 Reader = Generator[None, bytes, None]
@@ -47,13 +47,10 @@ class Relay:
         """One connection, until either end closes it."""
         counted = self.read(self.counts)
         next(counted)
-        try:
+        with suppress(OSError), closing(writer):
             upstream, downstream = await asyncio.open_connection("127.0.0.1", self.target)
-        except OSError:
-            writer.close()
-            return
-        with suppress(OSError):
-            await asyncio.gather(_pass(reader, downstream, counted.send), _pass(upstream, writer, lambda _: None))
+            with closing(downstream):
+                await asyncio.gather(_pass(reader, downstream, counted.send), _pass(upstream, writer, lambda _: None))
 
 
 @asynccontextmanager
@@ -78,13 +75,11 @@ async def relaying(relay: Relay) -> AsyncGenerator[Relay]:
 
 
 async def _pass(source: asyncio.StreamReader, sink: asyncio.StreamWriter, look: Callable[[bytes], None]) -> None:
-    try:
-        while data := await source.read(65536):
-            look(data)
-            sink.write(data)
-            await sink.drain()
-    finally:
-        sink.close()
+    while data := await source.read(65536):
+        look(data)
+        sink.write(data)
+        await sink.drain()
+    sink.close()
 
 
 def bolt(counts: Counter[str]) -> Reader:

@@ -1,13 +1,13 @@
 """Stores in memory whose calls are torn apart: those of several callers mix in ways that differ with the dice."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from random import Random
 from typing import Any
 
 from contracts.graph import Entity, Partition, Relation
 from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.port import Row, Table
+from runtime.stores.documents.port import Change, Row, Table
 from runtime.stores.graph.memory import MemoryGraph
 
 
@@ -40,9 +40,36 @@ class Interleaved(MemoryRows):
         await super().put(table, rows)
         await self.pause()
 
-    async def increment(self, *arguments: Any) -> dict[str, int]:
+    async def append(self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]) -> dict[str, Row]:
         await self.pause()
-        found = await super().increment(*arguments)
+        await super().append(table, {}, rows)
+        counters: dict[str, Row] = {}
+        for key in self.dice.sample(sorted(notes), len(notes)):
+            await self.pause()
+            counters |= await super().append(table, {key: notes[key]}, {})
+        await self.pause()
+        return await super().get(table, notes)
+
+    async def update(self, table: Table, keys: Collection[str], change: Change) -> dict[str, Row]:
+        written: dict[str, Row] = {}
+        for key in self.dice.sample(sorted(keys), len(keys)):
+            await self.pause()
+
+            def only(stored: dict[str, Row], key: str = key) -> dict[str, Row]:
+                return {it: row for it, row in change(stored).items() if it == key}
+
+            written |= await super().update(table, [key], only)
+        return written
+
+    async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
+        await self.pause()
+        found = await super().get(table, keys)
+        await self.pause()
+        return found
+
+    async def under(self, table: Table, prefixes: Collection[str]) -> list[tuple[str, Row]]:
+        await self.pause()
+        found = await super().under(table, prefixes)
         await self.pause()
         return found
 

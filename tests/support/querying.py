@@ -20,7 +20,7 @@ from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
 from services.query.adapters.documents import RowDocuments, RowModelResultCaches, RowPassages
 from services.query.adapters.provenance import RowProvenance
-from services.query.adapters.word_embeddings import CachedWordEmbedder
+from services.query.adapters.word_embeddings import CachedWordVectors
 from services.query.answering.dependencies import QueryDependencies
 from services.query.api.app import create_app
 from services.query.api.auth.config import AuthConfig
@@ -123,7 +123,7 @@ class World:
             keyword_extractor=OfflineKeywordExtractor(),
             answer_generator=ExtractiveAnswerGenerator(self.embedder),
             embed=self.embedder.embed,
-            embed_words=CachedWordEmbedder(self.embedder).embed,
+            words=CachedWordVectors(self.embedder),
             count_tokens=open_tokenizer().count,
             min_score=0.05,
         )

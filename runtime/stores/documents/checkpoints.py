@@ -3,11 +3,10 @@
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 
-from contracts.graph import Partition
 from runtime.stores.documents.port import Row, Rows, Table
+from runtime.stores.documents.schema import CHECKPOINTS
 from runtime.stores.port import Checkpoint, LogMark
 
-TABLE = Table("checkpoints", Partition("lightstream", 0))
 LOG_KEY = "log"
 
 
@@ -21,23 +20,23 @@ class RowCheckpoints:
     async def checkpoint(self, generation: int) -> Checkpoint | None:
         """See `CheckpointStore`."""
         key = self._key(generation)
-        row = (await self.rows.get(TABLE, [key])).get(key)
+        row = (await self.rows.get(CHECKPOINTS, [key])).get(key)
         return Checkpoint(row["sequence"], row["log"]) if row else None
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
         """See `CheckpointStore`."""
-        await self.rows.put_newer(TABLE, {self._key(generation): asdict(checkpoint)}, "sequence")
+        await self.rows.put_newer(CHECKPOINTS, {self._key(generation): asdict(checkpoint)}, "sequence")
 
     async def drop_checkpoint(self, generation: int) -> None:
         """Forget the checkpoint of that generation. Repeats change nothing."""
-        await self.rows.delete(TABLE, [self._key(generation)])
+        await self.rows.delete(CHECKPOINTS, [self._key(generation)])
 
     async def drop_others(self, kept: Collection[int | None]) -> None:
         """Forget the checkpoints of all generations but these."""
         prefix = f"{self.projection}."
         keys = {self._key(generation) for generation in kept if generation is not None}
-        rows = await self.rows.scan(TABLE)
-        await self.rows.delete(TABLE, [key for key, _ in rows if key.startswith(prefix) and key not in keys])
+        rows = await self.rows.scan(CHECKPOINTS)
+        await self.rows.delete(CHECKPOINTS, [key for key, _ in rows if key.startswith(prefix) and key not in keys])
 
     def _key(self, generation: int) -> str:
         return f"{self.projection}.{generation}"
@@ -45,13 +44,13 @@ class RowCheckpoints:
 
 async def read_mark(rows: Rows) -> LogMark | None:
     """The mark of the log that the document store keeps."""
-    row: Row | None = (await rows.get(TABLE, [LOG_KEY])).get(LOG_KEY)
+    row: Row | None = (await rows.get(CHECKPOINTS, [LOG_KEY])).get(LOG_KEY)
     return LogMark(**row) if row else None
 
 
 async def write_mark(rows: Rows, mark: LogMark) -> None:
     """Keep a mark of the log outside of the bus, where damage to the bus leaves it alone."""
-    await rows.put(TABLE, {LOG_KEY: asdict(mark)})
+    await rows.put(CHECKPOINTS, {LOG_KEY: asdict(mark)})
 
 
 async def newest_version(rows: Rows, generation: int) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from contracts.graph import DocumentBounds, Partition
 from contracts.ids import sha256
-from runtime.stores.documents.port import Rows, Table
+from runtime.stores.documents.port import Row, Rows, Table
 
 
 class RowDocumentBounds:
@@ -15,10 +15,16 @@ class RowDocumentBounds:
 
     async def put(self, partition: Partition, extents: Mapping[str, DocumentBounds]) -> dict[str, DocumentBounds]:
         """Write each unless a newer version is stored. Returns the previous bounds of the documents that had any."""
-        before = await self.get(partition, list(extents))
         rows = {_key(id): {"document_id": id, "version": e.version, "count": e.count} for id, e in extents.items()}
-        await self._rows.put_newer(Table(self._table, partition), rows, "version")
-        return before
+        before: dict[str, Row] = {}
+
+        def newest(stored: Mapping[str, Row]) -> dict[str, Row]:
+            # Exactly what is replaced: of two who put bounds at once one must find those of the other.
+            before.update(stored)
+            return {key: max(stored.get(key, row), row, key=lambda it: it["version"]) for key, row in rows.items()}
+
+        await self._rows.update(Table(self._table, partition), rows, newest)
+        return {row["document_id"]: DocumentBounds(row["version"], row["count"]) for row in before.values()}
 
     async def get(self, partition: Partition, documents: Collection[str]) -> dict[str, DocumentBounds]:
         """Return the bounds of those of `documents` that have any."""

@@ -1,12 +1,13 @@
-"""Rows in memory, for unit tests. It keeps JSON text, so no caller shares a list with the store or with another."""
+"""Rows in memory, for unit tests. It keeps encoded rows, so no caller shares a list with the store or with another."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 
 from contracts.graph import Partition
 from runtime.stores.documents import schema
-from runtime.stores.documents.port import Row, Table
+from runtime.stores.documents.port import Change, Row, Table
 from runtime.stores.documents.row_json import (
+    Body,
     Where,
     checked_key,
     checked_swap,
@@ -15,6 +16,7 @@ from runtime.stores.documents.row_json import (
     indexed_fields,
     indexed_values,
     version_field,
+    with_note,
 )
 
 
@@ -22,7 +24,7 @@ class MemoryRows:
     """`Rows` of one process, gone with it."""
 
     def __init__(self) -> None:
-        self._bodies: defaultdict[Table, dict[str, str]] = defaultdict(dict)
+        self._bodies: defaultdict[Table, dict[str, Body]] = defaultdict(dict)
 
     async def prepare(self) -> None:
         """Record the schema's version; nothing else has to be made."""
@@ -63,15 +65,23 @@ class MemoryRows:
             bodies.update(encoded)
         return won
 
-    async def increment(self, table: Table, keys: Collection[str]) -> dict[str, int]:
-        """Count up; no other task runs in between."""
+    async def update(self, table: Table, keys: Collection[str], change: Change) -> dict[str, Row]:
+        """Read, change and write; no other task runs in between."""
         bodies = self._of(table)
-        counts: dict[str, int] = {}
-        for key in dict.fromkeys(map(checked_key, keys)):
-            row = decode(bodies[key]) if key in bodies else {}
-            counts[key] = row["n"] = row.get("n", 0) + 1
-            bodies[key] = encode(key, row)
-        return counts
+        rows = dict(change({key: decode(bodies[key]) for key in dict.fromkeys(keys) if key in bodies}))
+        bodies.update(_encoded(table, rows))
+        return rows
+
+    async def append(self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]) -> dict[str, Row]:
+        """Store, then count; no other task runs in between."""
+        bodies = self._of(table)
+        bodies.update(_encoded(table, rows))
+        counters = {
+            key: with_note(decode(bodies[checked_key(key)]) if key in bodies else {}, note)
+            for key, note in notes.items()
+        }
+        bodies.update(_encoded(table, counters))
+        return counters
 
     async def find(
         self,
@@ -107,6 +117,12 @@ class MemoryRows:
         """One page, by key."""
         return [(key, row) for key, row in self._rows(table) if key > after][: max(limit, 0)]
 
+    async def under(self, table: Table, prefixes: Collection[str]) -> list[tuple[str, Row]]:
+        """Look at all keys."""
+        starts = tuple(prefixes)
+        bodies = self._of(table)
+        return [(key, decode(bodies[key])) for key in bodies if key.startswith(starts) and key not in starts]
+
     async def partitions(self, name: str) -> set[Partition]:
         """Return every partition with a row in that table."""
         indexed_fields(name)
@@ -119,8 +135,8 @@ class MemoryRows:
     async def close(self) -> None:
         """Do nothing: no connection is open."""
 
-    def _of(self, table: Table) -> dict[str, str]:
-        """Return the texts by key of one table in one partition."""
+    def _of(self, table: Table) -> dict[str, Body]:
+        """Return the bodies by key of one table in one partition."""
         indexed_fields(table.name)
         return self._bodies[table]
 
@@ -129,8 +145,8 @@ class MemoryRows:
         return [(key, decode(body)) for key, body in sorted(self._of(table).items())]
 
 
-def _encoded(table: Table, rows: Mapping[str, Row]) -> dict[str, str]:
-    """Return the rows as JSON text, checked before the first of them is stored."""
+def _encoded(table: Table, rows: Mapping[str, Row]) -> dict[str, Body]:
+    """Return the rows encoded, checked before the first of them is stored."""
     for key, row in rows.items():
         indexed_values(table, key, row)
     return {key: encode(key, row) for key, row in rows.items()}

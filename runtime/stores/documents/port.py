@@ -4,21 +4,29 @@ Everything kept in MongoDB or SQLite goes through these few verbs; `document_bou
 file and the adapters of the services give them the words of the domain.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from contracts.graph import Partition
 
 Row = dict[str, Any]
-"""JSON: str, int, float, bool, None, list and dict with string keys. No NaN, no lone surrogates."""
+"""JSON: str, int, float, bool, None, list and dict with string keys. No NaN, no lone surrogates.
+
+A field of the row itself may also be bytes."""
+
+Change = Callable[[dict[str, Row]], Mapping[str, Row]]
+"""A function that returns, from the rows as they are, those to be written. It may be called again, in any thread."""
+
+MOST_NOTES = 32
+"""Notes of a counter that are kept: of a key with few changes all, of one with many the last."""
 
 INDEXES: Mapping[str, tuple[str, ...]] = {
     "documents": ("status", "track_id", "updated_at", "created_at", "file_path", "id", "version"),
     "chunks": ("document_id",),
-    "contributions": ("key", "chunk_id", "document_id", "left", "right"),
+    "chunk_contributions": ("document_id",),
+    "mentions": (),
     "folded": (),
-    "revisions": (),
     "edits": (),
     "summaries": (),
     "condensed": (),
@@ -42,11 +50,18 @@ class Table:
     partition: Partition
 
 
+SMALL = {"mentions"}
+"""Tables of many rows of some tens of bytes, which are read by key only."""
+
+OBSOLETE = ("contributions", "revisions")
+"""Tables of older schemas, which `prepare` removes."""
+
+
 class Rows(Protocol):
     """Rows by key. All adapters keep the same contract, tested by `tests/contract/test_rows.py`.
 
     Keys are 1 to 400 printable ASCII characters without blanks. Every write is durable when it returns, and
-    doing it twice is the same as once (`increment` and `swap` excepted). Empty input is allowed and does nothing.
+    doing it twice is the same as once (`append` and `swap` excepted). Empty input is allowed and does nothing.
     A store that does not answer raises `Unavailable`; whether a write happened is then unknown.
     """
 
@@ -87,10 +102,19 @@ class Rows(Protocol):
         """
         ...
 
-    async def increment(self, table: Table, keys: Collection[str]) -> dict[str, int]:
-        """Add one to the counter (`{"n": …}`, from 0) of each key and read them.
+    async def update(self, table: Table, keys: Collection[str], change: Change) -> dict[str, Row]:
+        """Read the rows that exist among `keys`, write those that `change` returns for them, and return these.
 
-        A value read is never lower than the caller's own increment made it; two concurrent callers may read the same.
+        Atomic per row: no row is written that changed since it was read; `change` is called again for it instead.
+        """
+        ...
+
+    async def append(self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]) -> dict[str, Row]:
+        """Store `rows`, then count: add one to `n` (from 0) of each key of `notes`, and append its note to `notes`.
+
+        Returns the counters. Atomic per counter: the note of count i stands i-th, and the last MOST_NOTES are kept.
+        A value read is never lower than the caller's own count made it; two concurrent callers may read the same.
+        Whoever reads a counter can read the rows stored before each of its counts.
         """
         ...
 
@@ -120,6 +144,10 @@ class Rows(Protocol):
 
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
         """Return up to `limit` rows with keys greater than `after`, by key in ASCII order."""
+        ...
+
+    async def under(self, table: Table, prefixes: Collection[str]) -> list[tuple[str, Row]]:
+        """Return the rows whose keys begin with one of `prefixes` and are longer, in no particular order."""
         ...
 
     async def partitions(self, name: str) -> set[Partition]:

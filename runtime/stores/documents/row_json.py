@@ -1,13 +1,25 @@
-"""Rows as JSON, and their keys and names checked against the contract of `Rows`; used by every adapter."""
+"""Rows as stored bodies, and their keys and names checked against the contract of `Rows`; used by every adapter.
+
+A small row is JSON text. A long one is compressed, and bytes stand uncompressed behind the JSON of the other fields.
+"""
 
 import re
+import zlib
 from collections.abc import Mapping
 from typing import TypeVar
 
 import orjson
 
 from runtime.errors import InvalidInput
-from runtime.stores.documents.port import INDEXES, Row, Table
+from runtime.stores.documents.port import INDEXES, MOST_NOTES, Row, Table
+
+Body = str | bytes
+"""What is stored of a row: JSON text, or bytes that begin with one of the marks below."""
+
+COMPRESSED_FROM = 600
+"""Bytes of JSON from which on a body is compressed: below, it would save too little."""
+
+_ZLIB, _BLOBS = b"z", b"b"
 
 LARGEST_BODY = 15 * 1024 * 1024
 """Bytes of JSON in one row: below the 16 MiB that MongoDB allows a document."""
@@ -31,21 +43,36 @@ def indexed_fields(table: str, *names: str) -> tuple[str, ...]:
     return INDEXES[table]
 
 
-def encode(key: str, row: Row) -> str:
-    """Return the row as JSON text. Raises InvalidInput for a key, a value or a size that the contract forbids."""
+def encode(key: str, row: Row) -> Body:
+    """Return the body of the row. Raises InvalidInput for a key, a value or a size that the contract forbids."""
     checked_key(key)
+    blobs = {name: value for name, value in row.items() if type(value) is bytes}
     try:
-        body = orjson.dumps(row)
+        body = orjson.dumps({name: value for name, value in row.items() if name not in blobs} if blobs else row)
     except TypeError as error:
         raise InvalidInput(f"the row {key} is not JSON: {error}") from error
-    if len(body) > LARGEST_BODY:
-        raise InvalidInput(f"the row {key} has {len(body)} bytes; at most {LARGEST_BODY} can be stored")
-    return body.decode()
+    if (size := len(body) + sum(map(len, blobs.values()))) > LARGEST_BODY:
+        raise InvalidInput(f"the row {key} has {size} bytes; at most {LARGEST_BODY} can be stored")
+    if blobs:
+        head = orjson.dumps([{name: len(value) for name, value in blobs.items()}, orjson.Fragment(body)])
+        return b"".join((_BLOBS, len(head).to_bytes(4, "big"), head, *blobs.values()))
+    if len(body) < COMPRESSED_FROM or len(compressed := zlib.compress(body, 1)) >= len(body):
+        return body.decode()
+    return _ZLIB + compressed
 
 
-def decode(body: str) -> Row:
-    """Return the row that `encode` made this text from."""
-    return orjson.loads(body)
+def decode(body: Body) -> Row:
+    """Return the row that `encode` made this body from."""
+    if isinstance(body, str):
+        return orjson.loads(body)
+    if body[:1] == _ZLIB:
+        return orjson.loads(zlib.decompress(memoryview(body)[1:]))
+    start = 5 + int.from_bytes(body[1:5], "big")
+    lengths, row = orjson.loads(body[5:start])
+    for name, length in lengths.items():
+        row[name] = body[start : start + length]
+        start += length
+    return row
 
 
 def checked_key(key: str) -> str:
@@ -80,6 +107,11 @@ def version_field(key: str, row: Row, field: str) -> int:
     if not is_plain_name(field) or not is_int64(value):
         raise InvalidInput(f"the row {key} has no 64-bit integer in the field {field!r:.80}")
     return int(value)  # type: ignore[arg-type]
+
+
+def with_note(row: Row, note: str) -> Row:
+    """Return the counter, one higher, with one more note, of which the last are kept."""
+    return {**row, "n": row.get("n", 0) + 1, "notes": [*row.get("notes", ()), note][-MOST_NOTES:]}
 
 
 def checked_swap(key: str, expected: int | None, row: Row) -> Row:

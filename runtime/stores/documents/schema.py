@@ -8,12 +8,16 @@ from contracts.graph import Partition
 from runtime.errors import ConfigurationError
 from runtime.stores.documents.port import Rows, Table
 
-VERSION = 3
+VERSION = 4
 """2: the lists of the graph are strings of JSON. A graph of version 1 is made anew with `lightstream rebuild graph`.
-3: vectors of entities and relations have other ids. Older ones can be searched until `lightstream rebuild vectors`."""
+3: vectors of entities and relations have other ids. Older ones can be searched until `lightstream rebuild vectors`.
+4: contributions of chunks stand in other tables, which are filled by `lightstream rebuild graph`."""
 
 TABLE = Table("schema", Partition("lightstream", 0))
+CHECKPOINTS = Table("checkpoints", Partition("lightstream", 0))
 KEY = "stores"
+
+_OTHER_CONTRIBUTIONS = 4
 
 
 async def recorded(rows: Rows) -> int:
@@ -29,5 +33,8 @@ async def enter(rows: Rows) -> None:
         raise ConfigurationError(
             f"the stores have schema {value}, this program knows {VERSION}: run the newer program, or stores of its own"
         )
+    if 0 < value < _OTHER_CONTRIBUTIONS:
+        # The graph then counts as lost until it is rebuilt, and nothing is answered from one that cannot be updated.
+        await rows.delete(CHECKPOINTS, [key for key, _ in await rows.scan(CHECKPOINTS) if key.startswith("graph.")])
     if value < VERSION:
         await rows.put_newer(TABLE, {KEY: {"version": VERSION}}, "version")

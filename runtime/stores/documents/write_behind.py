@@ -5,6 +5,7 @@ process, and it is written with the next row that the store takes. What is lost 
 or is paid for again.
 """
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 
@@ -29,11 +30,13 @@ class WriteBehind:
         self._rows, self._most = rows, most
         self._kept: dict[Table, dict[str, Row]] = {}
         self._not_before = 0.0
+        self._writing = asyncio.Lock()
 
     async def ready(self) -> None:
         """Check before paid work that a row can be kept. Raises `Unavailable` while no further row can be kept."""
         if self._count() >= self._most:
-            await self._write()
+            async with self._writing:
+                await self._write()
 
     async def get(self, table: Table, keys: Sequence[str]) -> dict[str, Row]:
         """Return the rows that are stored or kept. Raises `Unavailable` when a row must be read and cannot be."""
@@ -42,15 +45,20 @@ class WriteBehind:
         return {**await self._rows.get(table, missing), **pending} if missing else pending
 
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
-        """Write the rows, or keep them for later while the store takes none."""
+        """Write the rows, or keep them for later while the store takes none.
+
+        One write is under way at a time, and the next one takes all rows that came meanwhile.
+        """
         self._kept.setdefault(table, {}).update(rows)
-        if time.monotonic() < self._not_before:
-            return
-        try:
-            await self._write()
-        except Unavailable as error:
-            self._not_before = time.monotonic() + RETRY
-            logger.warning("what was paid for is kept in memory", rows=self._count(), error=str(error))
+        async with self._writing:
+            pending = self._kept.get(table, {})
+            if time.monotonic() < self._not_before or not any(key in pending for key in rows):
+                return
+            try:
+                await self._write()
+            except Unavailable as error:
+                self._not_before = time.monotonic() + RETRY
+                logger.warning("what was paid for is kept in memory", rows=self._count(), error=str(error))
 
     async def _write(self) -> None:
         """Write all rows that are kept. Raises `Unavailable`."""

@@ -68,6 +68,22 @@ class MemoryGraph:
         relations = self._content(partition).relations
         return {key: relations[key] for key in pairs if key in relations and not relations[key].gone}
 
+    async def excerpts(
+        self, partition: Partition, names: Collection[str], pairs: Collection[Pair], *, longest: int
+    ) -> tuple[dict[str, Entity], dict[Pair, Relation]]:
+        """See `Graph`."""
+        entities, relations = await self.entities(partition, names), await self.relations(partition, pairs)
+        return (
+            {
+                name: Entity(name, one.revision, support=one.support, description=one.description[:longest])
+                for name, one in entities.items()
+            },
+            {
+                key: Relation(*key, one.revision, keywords=one.keywords, description=one.description[:longest])
+                for key, one in relations.items()
+            },
+        )
+
     async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
         content = self._content(partition)
         return {name: len(content.of(name)) for name in await self.entities(partition, names)}

@@ -90,6 +90,16 @@ class Graph(Protocol):
         """Return the relations that exist among the sorted `pairs`."""
         ...
 
+    async def excerpts(
+        self, partition: Partition, names: Collection[str], pairs: Collection[tuple[str, str]], *, longest: int
+    ) -> tuple[dict[str, Entity], dict[tuple[str, str], Relation]]:
+        """Return what exists among `names` and the sorted `pairs`, with revision, keywords and support alone.
+
+        Of each description the first `longest` characters. All of it is as one transaction reads it: 0 is the cheapest
+        way to ask for revisions.
+        """
+        ...
+
     async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
         """Return the number of relations at each existing entity among `names`."""
         ...

@@ -7,7 +7,7 @@ greater sequence always stands in the end, on a server that compares nothing bef
 from collections.abc import Iterable
 
 from runtime.stores.port import Checkpoint
-from runtime.stores.vectors.fields import NUMBERS, STRINGS, Fields, equals_filter
+from runtime.stores.vectors.fields import NUMBERS, STRINGS, Columns, Fields, equals_filter
 
 CHECKPOINT = "checkpoint"
 """The tenant of these rows. That of a workspace is 32 hexadecimal digits."""
@@ -15,9 +15,9 @@ CHECKPOINT_FIELDS = ("version", "text")
 CHECKPOINT_FILTER = equals_filter("tenant", CHECKPOINT)
 
 
-def to_fields(checkpoint: Checkpoint, dimension: int) -> Fields:
+def to_columns(checkpoint: Checkpoint, dimension: int) -> Columns:
     """Return the row as the server takes it. Its vector is not zero, because cosine similarity needs a length."""
-    return {
+    fields: Fields = {
         **dict.fromkeys(STRINGS, ""),
         **dict.fromkeys(NUMBERS, 0),
         "key": f"{CHECKPOINT}-{checkpoint.sequence}",
@@ -27,6 +27,7 @@ def to_fields(checkpoint: Checkpoint, dimension: int) -> Fields:
         "version": checkpoint.sequence,
         "vector": [1.0] * dimension,
     }
+    return {name: [value] for name, value in fields.items()}
 
 
 def older_filter(checkpoint: Checkpoint) -> str:

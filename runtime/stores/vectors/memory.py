@@ -8,6 +8,7 @@ from runtime.stores.port import Checkpoint
 from runtime.stores.vectors import collection_names
 from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.checkpoint_rows import CHECKPOINT
+from runtime.stores.vectors.port import RowVersion
 
 Tables = dict[int, dict[str, dict[tuple[str, VectorKind], dict[str, VectorRow]]]]
 """Generation → the model that filled it → (workspace, kind) → the rows by id."""
@@ -53,6 +54,11 @@ class MemoryVectors:
         table = self._table(partition, kind) if ids else {}
         result = {id: table[id] for id in dict.fromkeys(ids) if id in table}
         return result if vectors else {id: stored.without_vector(row) for id, row in result.items()}
+
+    async def versions(self, partition: Partition, kind: VectorKind, ids: Collection[str]) -> dict[str, RowVersion]:
+        """See `Vectors`."""
+        rows = await self.get(partition, kind, ids)
+        return {id: RowVersion(row.version, row.text_hash) for id, row in rows.items()}
 
     async def search(
         self,

@@ -1,10 +1,17 @@
 """The port of the vector store: three kinds of rows, each with one vector."""
 
 from collections.abc import Collection, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from contracts.graph import EmbeddingModel, Hit, Partition, VectorKind, VectorRow
 from runtime.stores.port import Checkpoint
+
+
+class RowVersion(NamedTuple):
+    """What tells whether a stored row is up to date."""
+
+    version: int
+    text_hash: str
 
 
 class Vectors(Protocol):
@@ -46,6 +53,10 @@ class Vectors(Protocol):
         self, partition: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
     ) -> dict[str, VectorRow]:
         """Return the rows that exist among `ids`, with their vectors only if `vectors` is set."""
+        ...
+
+    async def versions(self, partition: Partition, kind: VectorKind, ids: Collection[str]) -> dict[str, RowVersion]:
+        """Return version and text hash of the rows that exist among `ids`."""
         ...
 
     async def search(

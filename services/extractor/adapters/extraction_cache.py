@@ -1,6 +1,6 @@
 """Caches extractions in the document store, so that none is paid for twice. A rebuild does not replace them."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from contracts.graph import Partition
 from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
@@ -36,16 +36,23 @@ class ExtractionCache:
 
     async def put(self, workspace: str, key: str, extraction: Extraction) -> None:
         """See `Extractions.put`. While the store refuses writes, this process keeps the extraction in memory."""
-        row: Row = {
-            "entities": [entity.model_dump() for entity in extraction.entities],
-            "relations": [relation.model_dump(mode="json") for relation in extraction.relations],
-            "usage": extraction.usage.model_dump(),
-        }
-        await self._rows.put(_table(workspace), {key: row})
+        await self.put_all(workspace, {key: extraction})
+
+    async def put_all(self, workspace: str, extractions: Mapping[str, Extraction]) -> None:
+        """Cache many extractions at once."""
+        await self._rows.put(_table(workspace), {key: _row(extraction) for key, extraction in extractions.items()})
 
 
 def _table(workspace: str) -> Table:
     return Table("extractions", Partition(workspace, 0))
+
+
+def _row(extraction: Extraction) -> Row:
+    return {
+        "entities": [entity.model_dump() for entity in extraction.entities],
+        "relations": [relation.model_dump(mode="json") for relation in extraction.relations],
+        "usage": extraction.usage.model_dump(),
+    }
 
 
 def _extraction(row: Row) -> Extraction:

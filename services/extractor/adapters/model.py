@@ -47,7 +47,7 @@ class ModelExtractor:
             Message("assistant", render_answer(self._config, first)),
             Message("user", self._continue),
         ]
-        if sum(self._count(message.content) for message in messages) > self._config.max_input_tokens:
+        if self._is_too_long(messages):
             return first
         round_key = sha256("\x1f".join((*headings, content)))
         try:
@@ -62,6 +62,13 @@ class ModelExtractor:
             raise
         self._failures.record_answer(round_key)
         return merge_rounds(first, self._parse(completion, content))
+
+    def _is_too_long(self, messages: Sequence[Message]) -> bool:
+        """Return whether the conversation exceeds the limit; counted only if it may, for a token has a byte or more."""
+        limit = self._config.max_input_tokens
+        if sum(len(message.content.encode()) for message in messages) <= limit:
+            return False
+        return sum(self._count(message.content) for message in messages) > limit
 
     def _messages(self, content: str, headings: Sequence[str]) -> list[Message]:
         return [Message("system", self._system), Message("user", user_prompt(self._config, content, headings))]

@@ -15,12 +15,13 @@ _TICKS = re.compile("`{3,}")
 
 def escape(text: str) -> str:
     """Return the text with a word joiner between any two characters that delimiters are made of."""
-    return _PAIR.sub(lambda match: _JOINER + match[0], text)
+    # Most texts have neither mark; each pair has one of them.
+    return _PAIR.sub(lambda match: _JOINER + match[0], text) if "|" in text or "#" in text else text
 
 
 def unescape(text: str) -> str:
     """Return the text that `escape` was given."""
-    return _JOINED.sub(lambda match: match[0][1:], text)
+    return _JOINED.sub(lambda match: match[0][1:], text) if _JOINER in text else text
 
 
 def fence(text: str) -> str:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import TypeVar
 
-from contracts.values import ExtractedEntity, ExtractedRelation, TokenUsage
+from contracts.values import ExtractedEntity, ExtractedRelation
 from services.extractor.domain.extraction import Extraction
 from services.extractor.domain.fence import escape
 from services.extractor.domain.guidance import COMPLETION_MARK, DELIMITER, ExtractionConfig
@@ -46,16 +46,7 @@ def merge_rounds(first: Extraction, second: Extraction) -> Extraction:
             {(relation.source, relation.target): relation for relation in first.relations},
             {(relation.source, relation.target): relation for relation in second.relations},
         ),
-        usage=added(first.usage, second.usage),
-    )
-
-
-def added(first: TokenUsage, second: TokenUsage) -> TokenUsage:
-    """Return the token usage of two calls together."""
-    return TokenUsage(
-        prompt=first.prompt + second.prompt,
-        completion=first.completion + second.completion,
-        cached=first.cached + second.cached,
+        usage=first.usage + second.usage,
     )
 
 

@@ -1,9 +1,13 @@
 """Marks the rows whose names occur in the passage, regardless of spelling variants such as case."""
 
 import unicodedata
+from typing import TypeVar
 
 from contracts.names import fold
+from contracts.values import ExtractedEntity, ExtractedRelation
 from services.extractor.domain.extraction import Extraction
+
+_Row = TypeVar("_Row", ExtractedEntity, ExtractedRelation)
 
 
 def mark_grounded(extraction: Extraction, passage: str) -> Extraction:
@@ -13,10 +17,14 @@ def mark_grounded(extraction: Extraction, passage: str) -> Extraction:
     names |= {name for relation in extraction.relations for name in (relation.source, relation.target)}
     absent = {name for name in names if not contains_name(fold(name), text)}
     return Extraction(
-        tuple(e.model_copy(update={"grounded": e.name not in absent}) for e in extraction.entities),
-        tuple(r.model_copy(update={"grounded": absent.isdisjoint((r.source, r.target))}) for r in extraction.relations),
+        tuple(_marked(e, e.name not in absent) for e in extraction.entities),
+        tuple(_marked(r, absent.isdisjoint((r.source, r.target))) for r in extraction.relations),
         extraction.usage,
     )
+
+
+def _marked(row: _Row, grounded: bool) -> _Row:
+    return row if row.grounded == grounded else row.model_copy(update={"grounded": grounded})
 
 
 def contains_name(name: str, text: str) -> bool:

@@ -2,33 +2,43 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 from contracts.contribution_rows import (
     CONTRIBUTIONS_TABLE,
     FOLDED_TABLE,
-    contribution_row,
+    MENTIONS_TABLE,
+    chunk_hash,
     folded_row,
     key_hash,
-    marker_row,
+    mention_prefix,
+    mentioning_chunk,
+    names_in,
+    newer_row,
     retracted_row,
-    row_key,
 )
 from contracts.graph import DocumentBounds, Partition
 from contracts.values import EditedValues
+from runtime.batching import batched
 from runtime.stores.documents.document_bounds import RowDocumentBounds
 from runtime.stores.documents.port import Row, Rows, Table
+from services.merger.adapters.contribution_rows import contributions_in, row_of
 from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.edits import Edit
+from services.merger.domain.history import History
 from services.merger.port import ContributionKey
 
-_FIELDS = {field.name for field in fields(Contribution)}
 _PAGE = 1000
+_CHUNKS = 500
+"""Chunks whose contributions are read at once: a hub has many, and most of what they say is of other keys."""
+
+_EDITS = "edits"
+"""The row key of the counter of edits; those of keys are longer."""
 
 
 class RowContributions:
-    """`Contributions` over `Rows`: one row per chunk and key, one per chunk for its version, one counter per key."""
+    """`Contributions` over `Rows`: one row per chunk, one counter per key, one empty row for each of its chunks."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows, self._extents = rows, RowDocumentBounds(rows, "graph_extents")
@@ -37,95 +47,107 @@ class RowContributions:
         self, partition: Partition, contributions: Mapping[str, tuple[int, Sequence[Contribution]]]
     ) -> dict[str, set[Key]]:
         """See `Contributions.replace`."""
-        new = {
-            row_key(c.names, c.chunk_id): contribution_row(asdict(c))
-            for _, chunk_contributions in contributions.values()
-            for c in chunk_contributions
-        }
-        new |= dict(marker_row(chunk, version) for chunk, (version, _) in contributions.items())
-        await self._rows.put_newer(_contributions(partition), new, "guard")
-        rows = await self._retract_stale(partition, {"chunk_id": list(contributions)})
-        # Read back rather than computed: after a crash the retractions of the first attempt must be found again.
-        changed_keys: dict[str, set[Key]] = {chunk: set() for chunk in contributions}
-        for row in rows:
-            if row["names"]:
-                changed_keys[row["chunk_id"]].add(tuple(row["names"]))
-        return changed_keys
+        new = {chunk_hash(chunk): row_of(chunk, *content) for chunk, content in contributions.items()}
+        rows = await self._rows.update(
+            _chunks(partition), new, lambda stored: {key: newer_row(stored.get(key), row) for key, row in new.items()}
+        )
+        rows |= await self._retract_obsolete(partition, rows)
+        return {row["chunk_id"]: _keys_in(row) for row in rows.values()}
 
     async def apply_bounds(
         self, partition: Partition, extents: Mapping[str, DocumentBounds]
     ) -> dict[str, set[ContributionKey]]:
         """See `Contributions.apply_bounds`."""
         before = await self._extents.put(partition, extents)
-        changed_contributions: dict[str, set[ContributionKey]] = {document: set() for document in extents}
+        changed: dict[str, set[ContributionKey]] = {document: set() for document in extents}
         # The first bounds of a document retract nothing: its contributions are of the same version.
         documents = [document for document, extent in extents.items() if document in before or not extent.count]
         if documents:
-            await self._retract_stale(partition, {"document_id": documents})
             bounds = await self._extents.get(partition, documents)
-            for _, row in await self._rows.find(_contributions(partition), {"document_id": documents}):
-                if row["names"] and row["order"] >= bounds[row["document_id"]].count:
-                    changed_contributions[row["document_id"]].add((tuple(row["names"]), row["chunk_id"]))
-        return changed_contributions
+            rows = dict(await self._rows.find(_chunks(partition), {"document_id": documents}))
+            rows |= await self._retract_obsolete(partition, rows)
+            for row in rows.values():
+                if row["order"] >= bounds[row["document_id"]].count:
+                    changed[row["document_id"]] |= {(key, row["chunk_id"]) for key in _keys_in(row)}
+        return changed
 
-    async def _retract_stale(self, partition: Partition, where: Mapping[str, list[str]]) -> list[Row]:
-        """Retract the rows that a newer version of their chunk or document has replaced, and return all of them.
+    async def _retract_obsolete(self, partition: Partition, rows: Mapping[str, Row]) -> dict[str, Row]:
+        """Retract the rows that the bounds of their document have made obsolete, and return these.
 
-        Another replica may write another version at this moment: whoever reads last sees both, and retracts.
+        Bounds are read after rows, and rows after bounds: whoever comes last sees both, and retracts.
         """
-        while True:
-            rows = await self._rows.find(_contributions(partition), dict(where))
-            extents = await self._extents.get(partition, {row["document_id"] for _, row in rows if row["names"]})
-            newest: dict[str, int] = {}
-            for _, row in rows:
-                newest[row["chunk_id"]] = max(newest.get(row["chunk_id"], 0), row["version"])
-            stale: dict[str, Row] = {}
-            for key, row in rows:
-                extent = extents.get(row["document_id"])
-                end_version = extent.version if extent and extent.is_obsolete_chunk(row["order"], row["version"]) else 0
-                if (version := max(newest[row["chunk_id"]], end_version)) > row["version"]:
-                    stale[key] = retracted_row(row, version)
-            if not stale:
-                return [row for _, row in rows]
-            await self._rows.put_newer(_contributions(partition), stale, "guard")
+        extents = await self._extents.get(partition, {row["document_id"] for row in rows.values() if row["said"]})
 
-    async def increment_revisions(self, partition: Partition, keys: Sequence[Key]) -> dict[Key, int]:
-        """See `Contributions.increment_revisions`."""
+        def obsolete(row: Row) -> bool:
+            extent = extents.get(row["document_id"])
+            return bool(row["said"] and extent and extent.is_obsolete_chunk(row["order"], row["version"]))
+
+        def retracted(stored: Mapping[str, Row]) -> dict[str, Row]:
+            return {
+                key: retracted_row(row, extents[row["document_id"]].version) if obsolete(row) else row
+                for key, row in stored.items()
+            }
+
+        gone = [key for key, row in rows.items() if obsolete(row)]
+        return await self._rows.update(_chunks(partition), gone, retracted) if gone else {}
+
+    async def count_changes(
+        self,
+        partition: Partition,
+        changed: Mapping[Key, Collection[str]],
+        mentions: Mapping[Key, Collection[str]],
+        summarized: Mapping[Key, Collection[str]],
+    ) -> dict[Key, History]:
+        """See `Contributions.count_changes`."""
+        rows: dict[str, Row] = {
+            mention_prefix(key) + chunk_hash(chunk): {} for key, chunks in mentions.items() for chunk in chunks
+        }
+        notes = {
+            key_hash(key): History.note(sorted(map(chunk_hash, chunks)), summarized.get(key, ()))
+            for key, chunks in changed.items()
+        }
+        counters = await self._rows.append(_mentions(partition), notes, rows) if notes or rows else {}
+        return {key: _history(counters[key_hash(key)]) for key in changed}
+
+    async def histories(self, partition: Partition, keys: Collection[Key]) -> dict[Key, History]:
+        """See `Contributions.histories`."""
         hashes = {key_hash(key): key for key in keys}
-        revisions = await self._rows.increment(Table("revisions", partition), list(hashes))
-        return {hashes[hash]: number for hash, number in revisions.items()}
+        counters = await self._rows.get(_mentions(partition), list(hashes)) if hashes else {}
+        return {hashes[hash]: _history(row) for hash, row in counters.items()}
 
-    async def revisions(self, partition: Partition, keys: Collection[Key]) -> dict[Key, int]:
-        """See `Contributions.revisions`."""
-        hashes = {key_hash(key): key for key in keys}
-        rows = await self._rows.get(Table("revisions", partition), list(hashes))
-        return {hashes[hash]: row["n"] for hash, row in rows.items()}
-
-    async def by_key(self, partition: Partition, keys: Collection[Key]) -> dict[Key, list[Contribution]]:
-        """See `Contributions.by_key`."""
-        contributions: dict[Key, list[Contribution]] = defaultdict(list)
-        if keys:
-            for _, row in await self._rows.find(_contributions(partition), {"key": [key_hash(key) for key in keys]}):
-                contribution = _contribution(row)
-                contributions[contribution.names].append(contribution)
-        return {key: contributions[key] for key in keys}
+    async def mentioning_chunks(self, partition: Partition, keys: Collection[Key]) -> dict[Key, set[str]]:
+        """See `Contributions.mentioning_chunks`."""
+        prefixes = {mention_prefix(key): key for key in keys}
+        chunks: dict[Key, set[str]] = {key: set() for key in keys}
+        for place, _ in await self._rows.under(_mentions(partition), list(prefixes)) if prefixes else ():
+            chunks[prefixes[place[: place.index(":") + 1]]].add(mentioning_chunk(place))
+        return chunks
 
     async def of_chunks(
         self, partition: Partition, chunks: Mapping[Key, Collection[str]]
     ) -> dict[Key, list[Contribution]]:
         """See `Contributions.of_chunks`."""
-        keys_by_row = {row_key(key, chunk): key for key, chunk_ids in chunks.items() for chunk in chunk_ids}
-        rows = await self._rows.get(_contributions(partition), list(keys_by_row)) if keys_by_row else {}
+        keys: dict[str, list[Key]] = defaultdict(list)
+        for key, hashes in chunks.items():
+            for hash in hashes:
+                keys[hash].append(key)
         contributions: dict[Key, list[Contribution]] = {key: [] for key in chunks}
-        for row_id, row in rows.items():
-            contributions[keys_by_row[row_id]].append(_contribution(row))
+        for batch in batched(sorted(keys), _CHUNKS):
+            for hash, row in (await self._rows.get(_chunks(partition), batch)).items():
+                for contribution in contributions_in(row, keys[hash]):
+                    contributions[contribution.names].append(contribution)
         return contributions
 
     async def keys_with_names(self, partition: Partition, names: Collection[str]) -> set[Key]:
         """See `Contributions.keys_with_names`."""
-        hashes = [key_hash((name,)) for name in names]
-        sides = [await self._rows.find(_contributions(partition), {side: hashes}) for side in ("left", "right")]
-        return {tuple(row["names"]) for side in sides for _, row in side}
+        searched = set(names)
+        chunks = await self.mentioning_chunks(partition, [(name,) for name in searched])
+        keys: set[Key] = set()
+        # A chunk that names a relation contributes to both of its entities, too.
+        for batch in batched(sorted(set[str]().union(*chunks.values())), _CHUNKS):
+            for row in (await self._rows.get(_chunks(partition), batch)).values():
+                keys |= {key for key in _keys_in(row) if len(key) > 1 and searched.intersection(key)}
+        return keys
 
     async def put_original_keys(
         self, partition: Partition, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]
@@ -136,14 +158,25 @@ class RowContributions:
 
     async def put_edits(self, partition: Partition, edits: Sequence[Edit]) -> None:
         """See `Contributions.put_edits`."""
-        rows = {f"{edit.sequence:020d}": {**asdict(edit), "values": edit.values.model_dump()} for edit in edits}
+        rows = {_edit_key(edit.sequence): {**asdict(edit), "values": edit.values.model_dump()} for edit in edits}
         await self._rows.put(Table("edits", partition), rows)
+        # Counted after they are stored, and again when they come again: whoever reads the count reads the edits.
+        note = " ".join(str(edit.sequence) for edit in edits)
+        await self._rows.append(_mentions(partition), {_EDITS: note}, {})
 
-    async def edits(self, partition: Partition) -> list[Edit]:
+    async def edit_history(self, partition: Partition) -> History:
+        """See `Contributions.edit_history`."""
+        row = (await self._rows.get(_mentions(partition), [_EDITS])).get(_EDITS)
+        return _history(row) if row else History(0)
+
+    async def edits(self, partition: Partition, sequences: Collection[int] | None = None) -> list[Edit]:
         """See `Contributions.edits`."""
+        table = Table("edits", partition)
+        if sequences is not None:
+            return [_edit(row) for row in (await self._rows.get(table, list(map(_edit_key, sequences)))).values()]
         edits: list[Edit] = []
         after = ""
-        while page := await self._rows.scan(Table("edits", partition), after, _PAGE):
+        while page := await self._rows.scan(table, after, _PAGE):
             edits += [_edit(row) for _, row in page]
             after = page[-1][0]
             if len(page) < _PAGE:
@@ -169,14 +202,24 @@ class RowSummaries:
         return {hash: row["text"] for hash, row in rows.items()}
 
 
-def _contributions(partition: Partition) -> Table:
+def _chunks(partition: Partition) -> Table:
     return Table(CONTRIBUTIONS_TABLE, partition)
 
 
-def _contribution(row: Row) -> Contribution:
-    values: dict[str, Any] = {name: value for name, value in row.items() if name in _FIELDS}
-    values["names"], values["keywords"] = tuple(row["names"]), tuple(row["keywords"])
-    return Contribution(**values)
+def _mentions(partition: Partition) -> Table:
+    return Table(MENTIONS_TABLE, partition)
+
+
+def _keys_in(row: Row) -> set[Key]:
+    return {tuple(names) for names in names_in(row)}
+
+
+def _history(row: Row) -> History:
+    return History(row["n"], tuple(row.get("notes", ())))
+
+
+def _edit_key(sequence: int) -> str:
+    return f"{sequence:020d}"
 
 
 def _edit(row: Row) -> Edit:

@@ -38,7 +38,7 @@ class ModelSummarizer:
         else:
             summaries = [await self.summarize(workspace, Group(group.key, part)) for part in parts]
             combined = await self.summarize(workspace, Group(group.key, tuple(one.text for one in summaries)))
-            summary = Summary(combined.text, _total([*(one.usage for one in summaries), combined.usage]))
+            summary = Summary(combined.text, sum((one.usage for one in summaries), combined.usage))
         await self._rows.put(table, {key: {"text": summary.text}})
         return summary
 
@@ -60,11 +60,3 @@ class ModelSummarizer:
         if not (text := completion.text.strip()):
             raise Unavailable(f"{self.model} wrote an empty summary")
         return Summary(text, completion.usage)
-
-
-def _total(usages: Sequence[TokenUsage]) -> TokenUsage:
-    return TokenUsage(
-        prompt=sum(usage.prompt for usage in usages),
-        completion=sum(usage.completion for usage in usages),
-        cached=sum(usage.cached for usage in usages),
-    )

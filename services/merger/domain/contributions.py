@@ -1,7 +1,7 @@
 """Contributions: what one chunk says about one entity or relation."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from contracts.events import EntitiesExtracted
 from contracts.graph import UNKNOWN_TYPE
@@ -40,32 +40,27 @@ class Contribution:
 
 def contributions(event: EntitiesExtracted) -> list[Contribution]:
     """Return what this chunk contributes, each entity and relation once: of two descriptions the longer counts."""
-    blank = Contribution(
-        kind="entity",
-        names=(),
-        description="",
-        chunk_id=event.chunk.id,
-        document_id=event.document.id,
-        order=event.chunk.order,
-        version=event.document.version,
-        added_at=round(event.document.added_at.timestamp() * 1_000_000),
-        file_path=event.document.file_path,
-    )
-    relations: dict[tuple[str, ...], Contribution] = {}
+    document, chunk = event.document, event.chunk
+    added_at = round(document.added_at.timestamp() * 1_000_000)
+
+    def said(kind: Kind, names: Key, description: str, *more: Any) -> Contribution:
+        place = (chunk.id, document.id, chunk.order, document.version, added_at, document.file_path)
+        return Contribution(kind, names, description, *place, *more)
+
+    relations: dict[Key, Contribution] = {}
     for row in event.relations:
         key = pair(row.source, row.target)
-        new = replace(blank, kind="relation", names=key, description=row.description, keywords=row.keywords,
-                      weight=row.weight)  # fmt: skip
+        new = said("relation", key, row.description, UNKNOWN_TYPE, row.keywords, row.weight)
         relations[key] = _one(relations[key], new) if key in relations else new
-    entities: dict[tuple[str, ...], Contribution] = {}
-    for relation in sorted(relations.values(), key=lambda r: (r.names, r.description)):
-        for name in relation.names:
-            entities.setdefault((name,), replace(blank, kind="end", names=(name,), description=relation.description))
+    entities: dict[Key, Contribution] = {}
     for row in event.entities:
         key = (row.name,)
-        new = replace(blank, names=key, description=row.description, type=row.type)
-        known = entities.get(key)
-        entities[key] = _one(known, new) if known and known.kind == "entity" else new
+        new = said("entity", key, row.description, row.type)
+        entities[key] = _one(entities[key], new) if key in entities else new
+    for relation in sorted(relations.values(), key=lambda r: (r.names, r.description)):
+        for name in relation.names:
+            if (name,) not in entities:
+                entities[name,] = said("end", (name,), relation.description)
     return [*entities.values(), *relations.values()]
 
 

@@ -12,7 +12,7 @@ from itertools import product
 from contracts.events import GraphOperation
 from contracts.ids import pair
 from contracts.values import EditedValues
-from services.merger.domain.contributions import Contribution, Key
+from services.merger.domain.contributions import Key
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Edits:
 
     current_names: dict[str, str] = field(default_factory=dict[str, str])
     """Canonical names by original name, where they differ."""
+    names_now: dict[str, dict[str, None]] = field(default_factory=lambda: defaultdict[str, dict[str, None]](dict))
+    """The original names by canonical name, of `current_names`, in the order in which they came to have it."""
     former_names: dict[str, set[str]] = field(default_factory=lambda: defaultdict[str, set[str]](set))
     """All other names an original name has ever had."""
     renamed_names: set[str] = field(default_factory=set[str])
@@ -47,8 +49,8 @@ class Edits:
     """Edited values by canonical key. A key with an entry stays in the graph without contributions, too."""
     edited_at: dict[Key, int] = field(default_factory=dict[Key, int])
     """By canonical key, when its `values` were first edited, as `Edit.at`."""
-    edited_keys: set[Key] = field(default_factory=set[Key])
-    """Every key whose values were ever edited, also if the edit is gone."""
+    edited_keys: dict[str, set[Key]] = field(default_factory=lambda: defaultdict[str, set[Key]](set))
+    """Every key whose values were ever edited, also if the edit is gone, by each of its names."""
     hidden_keys: dict[Key, int] = field(default_factory=dict[Key, int])
     """By original key, the sequence in the log up to which contributions are hidden."""
 
@@ -81,12 +83,17 @@ class Edits:
         """Return whether all contributions to the key of these names, and no others, belong to it."""
         if not self.current_names and not self.hidden_keys:
             return True
+        if not any(name in self.current_names or self.names_now.get(name) for name in key):
+            return not self.cutoff(key)
         return self.original_keys(key) == [key] and not self.cutoff(key)
 
     def all_canonical_keys(self, raws: Iterable[Key]) -> set[Key]:
         """Return every canonical key that these original keys have or may once have had."""
         keys: set[Key] = set()
         for raw in raws:
+            if not any(name in self.current_names or name in self.former_names for name in raw):
+                keys.add(raw)
+                continue
             for names in product(
                 *({name, self.current_names.get(name, name)} | self.former_names.get(name, set()) for name in raw)
             ):
@@ -103,25 +110,28 @@ class Edits:
 
     def edited_keys_with(self, names: Iterable[str]) -> set[Key]:
         """Return the keys with one of these names whose values were ever edited."""
-        searched = set(names)
-        return {key for key in self.edited_keys if searched.intersection(key)}
+        return set[Key]().union(*(self.edited_keys.get(name, ()) for name in names))
 
     def set_values(self, key: Key, values: EditedValues, at: int) -> None:
         """Set the edited values of a key, the first of them edited `at` this time."""
         self.values[key] = values
         self.edited_at[key] = earliest(self.edited_at.get(key, 0), at)
-        self.edited_keys.add(key)
+        for name in key:
+            self.edited_keys[name].add(key)
 
     def remove_values(self, key: Key) -> tuple[EditedValues | None, int]:
         """Remove and return the edited values of a key and the time of their first edit."""
         return self.values.pop(key, None), self.edited_at.pop(key, 0)
 
-    def is_visible(self, contribution: Contribution) -> bool:
-        """Return True unless a later edit hides this contribution."""
-        return contribution.version > self.cutoff(contribution.names)
+    def rename(self, raw: str, new: str) -> None:
+        """Give an original name another canonical one."""
+        if raw in self.current_names:
+            del self.names_now[self.current_names[raw]][raw]
+        self.current_names[raw] = new
+        self.names_now[new][raw] = None
 
     def _original_names(self, name: str) -> list[str]:
-        raws = [raw for raw, now in self.current_names.items() if now == name]
+        raws = list(self.names_now.get(name, ()))
         return raws if name in self.current_names else [name, *raws]
 
 
@@ -164,7 +174,7 @@ def _rename(state: Edits, old: str, new: str) -> None:
     state.renamed_names |= {old, new}
     for (raw,) in state.original_keys((old,)):
         state.renamed_names.add(raw)
-        state.current_names[raw] = new
+        state.rename(raw, new)
         state.former_names[raw] |= {old, new} - {raw}
     for key in state.edited_keys_with([old]) & state.values.keys():
         values, since = state.remove_values(key)

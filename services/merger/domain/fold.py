@@ -51,9 +51,9 @@ def position_of(contribution: Contribution) -> Position:
     return (c.added_at, c.document_id, c.order, c.kind, c.names, c.chunk_id)
 
 
-def active_contributions(contributions: Iterable[Contribution], edits: Edits) -> list[Contribution]:
-    """Return the contributions that are neither retracted nor hidden by an edit, in canonical order."""
-    return sorted((c for c in contributions if not c.retracted and edits.is_visible(c)), key=position_of)
+def active_contributions(contributions: Iterable[Contribution]) -> list[Contribution]:
+    """Return the contributions that are not retracted, in canonical order."""
+    return sorted((c for c in contributions if not c.retracted), key=position_of)
 
 
 def fragments(ordered: Sequence[Contribution]) -> list[str]:
@@ -66,6 +66,8 @@ def aggregate(ordered: Sequence[Contribution]) -> Aggregate:
     """Aggregate active contributions in canonical order. `IncrementalAggregate` keeps the same result up to date."""
     if not ordered:
         return Aggregate()
+    if len(ordered) == 1:
+        return _aggregate_of_one(ordered[0])
     votes = Counter(c.type for c in ordered if c.kind == "entity")
     chunks = tuple(dict.fromkeys(c.chunk_id for c in ordered))
     paths = dict.fromkeys(c.file_path for c in ordered if c.file_path != UNKNOWN_SOURCE)
@@ -78,6 +80,19 @@ def aggregate(ordered: Sequence[Contribution]) -> Aggregate:
         source_ids=chunks[:MAX_SOURCES],
         file_paths=tuple(paths)[:MAX_FILE_PATHS],
         created_at=ordered[0].added_at // 1_000_000,
+    )
+
+
+def _aggregate_of_one(only: Contribution) -> Aggregate:
+    """Return what `aggregate` returns for the only contribution, which most keys have, without counting."""
+    return Aggregate(
+        support=1,
+        type=only.type if only.kind == "entity" else UNKNOWN_TYPE,
+        weight=only.weight,
+        keywords=tuple(sorted(set(only.keywords))[:MAX_KEYWORDS]),
+        source_ids=(only.chunk_id,),
+        file_paths=() if only.file_path == UNKNOWN_SOURCE else (only.file_path,),
+        created_at=only.added_at // 1_000_000,
     )
 
 

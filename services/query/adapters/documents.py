@@ -1,7 +1,7 @@
 """Documents, passages and caches in the document store."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
@@ -38,6 +38,11 @@ class RowDocuments:
         """See `Documents.swap`."""
         row = _row(status, (revision or 0) + 1)
         return await self._rows.swap(_documents(partition), token(status.id), revision, row)
+
+    async def put(self, partition: Partition, statuses: Sequence[DocumentStatus]) -> None:
+        """Write these states, whatever is stored: for a rebuild, into a generation that nobody else writes."""
+        rows = {token(status.id): _row(status, revision=1) for status in statuses}
+        await self._rows.put(_documents(partition), rows)
 
     async def page(
         self, partition: Partition, *, statuses: Sequence[str], order: str, descending: bool, skip: int, limit: int
@@ -89,7 +94,10 @@ class RowPassages:
     async def put(self, partition: Partition, passages: Sequence[Passage]) -> None:
         """See `Passages.put`."""
         # Of two versions in one batch the newer is written, whatever their order.
-        rows = {token(passage.id): asdict(passage) for passage in sorted(passages, key=lambda passage: passage.version)}
+        rows = {
+            token(passage.id): {**vars(passage), "headings": list(passage.headings)}
+            for passage in sorted(passages, key=lambda passage: passage.version)
+        }
         await self._rows.put_newer(Table("chunks", partition), rows, "version")
 
     async def get(self, partition: Partition, ids: Collection[str]) -> dict[str, Passage]:
@@ -137,7 +145,8 @@ def _documents(partition: Partition) -> Table:
 
 def _row(status: DocumentStatus, revision: int) -> Row:
     return {
-        **asdict(status),
+        **vars(status),
+        "failures": [vars(failure) for failure in status.failures],
         "status": status.status,
         "bits": {step: f"{bits:x}" for step, bits in status.bits.items()},
         "rev": revision,

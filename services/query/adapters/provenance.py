@@ -3,9 +3,18 @@
 An entity's node lists at most 200 of its chunks; here are all of them.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
-from contracts.contribution_rows import CONTRIBUTIONS_TABLE, FOLDED_TABLE, Names, is_active, key_hash, provenance_of
+from contracts.contribution_rows import (
+    CONTRIBUTIONS_TABLE,
+    FOLDED_TABLE,
+    MENTIONS_TABLE,
+    Names,
+    key_hash,
+    mention_prefix,
+    mentioning_chunk,
+    provenance_of,
+)
 from contracts.graph import Partition, Provenance
 from runtime.stores.documents.port import Rows, Table
 
@@ -38,39 +47,40 @@ class RowProvenance:
         reads only its own rows and the retracted ones between them; with it, each page reads all contributions of
         these documents to the names. Raises what `Rows` raises.
         """
-        original_keys = await self._original_keys(partition, names)
         result: list[Provenance] = []
-        for start in sorted(original_keys):
-            if after < f"{start};" and len(result) < limit:  # ";" is the character after ":"
-                place, remaining = max(after, f"{start}:"), limit - len(result)
-                if among is None:
-                    result += await self._page(partition, start, original_keys[start], place, remaining)
-                else:
-                    result += await self._of_documents(partition, start, original_keys[start], place, remaining, among)
-        return result
-
-    async def _original_keys(self, partition: Partition, names: Names) -> dict[str, int]:
-        """Return the hash of each original key of these names, with the version up to which its rows are inactive."""
-        key = key_hash(names)
-        row = (await self._rows.get(Table(FOLDED_TABLE, partition), [key])).get(key)
-        return {key_hash(raw): until for raw, until in row["raws"]} if row else {key: 0}
-
-    async def _page(self, partition: Partition, start: str, until: int, after: str, limit: int) -> list[Provenance]:
-        result: list[Provenance] = []
-        size = max(limit, LEAST_READ)
-        while len(result) < limit:
-            page = await self._rows.scan(Table(CONTRIBUTIONS_TABLE, partition), after, size)
-            own_rows = [(place, row) for place, row in page if row["key"] == start]
-            result += [provenance_of(place, row) for place, row in own_rows if is_active(row, until)]
-            if len(own_rows) < size:
-                break
-            after = page[-1][0]
+        for prefix, (original_names, until) in sorted((await self._original_keys(partition, names)).items()):
+            start = max(after, prefix)
+            while len(result) < limit and start.startswith(prefix):
+                places, start = await self._mentions(partition, prefix, start, among, limit - len(result))
+                result += await self._contributions(partition, places, original_names, until, among)
         return result[:limit]
 
-    async def _of_documents(
-        self, partition: Partition, start: str, until: int, after: str, limit: int, among: Collection[str]
+    async def _original_keys(self, partition: Partition, names: Names) -> dict[str, tuple[Names, int]]:
+        """Return the original names by the prefix of their mentions, with the version up to which they are inactive."""
+        key = key_hash(names)
+        row = (await self._rows.get(Table(FOLDED_TABLE, partition), [key])).get(key)
+        original_keys: list[tuple[Names, int]] = row["raws"] if row else [(names, 0)]
+        return {mention_prefix(raw): (raw, until) for raw, until in original_keys}
+
+    async def _mentions(
+        self, partition: Partition, prefix: str, after: str, among: Collection[str] | None, limit: int
+    ) -> tuple[list[str], str]:
+        """Return row keys of mentions after `after`, and the key to read on from; empty after the last."""
+        if among is not None:
+            table = Table(CONTRIBUTIONS_TABLE, partition)
+            chunks = [key for key, _ in await self._rows.find(table, {"document_id": sorted(among)})]
+            return sorted(place for place in (prefix + chunk for chunk in chunks) if place > after), ""
+        size = max(limit, LEAST_READ)
+        page = [key for key, _ in await self._rows.scan(Table(MENTIONS_TABLE, partition), after, size)]
+        own = [key for key in page if key.startswith(prefix)]
+        return own, own[-1] if len(own) == size else ""
+
+    async def _contributions(
+        self, partition: Partition, places: Sequence[str], names: Names, until: int, among: Collection[str] | None
     ) -> list[Provenance]:
-        rows = await self._rows.find(
-            Table(CONTRIBUTIONS_TABLE, partition), {"key": start, "document_id": sorted(among)}
-        )
-        return [provenance_of(place, row) for place, row in rows if place > after and is_active(row, until)][:limit]
+        """Return what the chunks of these mentions say of the names."""
+        table = Table(CONTRIBUTIONS_TABLE, partition)
+        rows = await self._rows.get(table, [mentioning_chunk(place) for place in places])
+        found = [(place, row) for place in places if (row := rows.get(mentioning_chunk(place)))]
+        result = [provenance_of(place, row, names) for place, row in found if row["version"] > until]
+        return [one for one in result if one and (among is None or one.document_id in among)]

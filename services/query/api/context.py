@@ -13,6 +13,7 @@ from services.query.answering.dependencies import QueryDependencies
 from services.query.ingestion.scanning import Scans
 from services.query.ingestion.uploading import ReadLimits
 from services.query.settings import QuerySettings
+from services.query.status.current_partitions import CurrentPartitions
 from services.query.status.port import Documents, Positions
 
 VERSION = "0.1.0"
@@ -29,6 +30,11 @@ class Context:
     positions: Positions
     deps: QueryDependencies
     settings: QuerySettings
+
+    @cached_property
+    def current(self) -> CurrentPartitions:
+        """Return where questions are answered from."""
+        return CurrentPartitions(self.pointers, self.positions)
 
     @cached_property
     def read_limits(self) -> ReadLimits:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+
 from runtime.models.port import Vector
 from services.query.context.prompt import Prompt
 from services.query.offline.answers import Candidate, candidates, quotation
@@ -124,6 +126,6 @@ class ExtractiveAnswerGenerator:
     async def _similarities(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return the cosine of each text to the question, scaled so that unrelated texts have 0 with every model."""
         vector, *vectors = await self._embedder.embed([question, *UNRELATED, *texts])
-        cosines = [sum(a * b for a, b in zip(vector, other, strict=True)) for other in vectors]
+        cosines: list[float] = (np.array(vectors) @ np.array(vector)).tolist()
         unrelated = max(0.0, sum(cosines[: len(UNRELATED)]) / len(UNRELATED))
         return [(cosine - unrelated) / (1 - unrelated or 1.0) for cosine in cosines[len(UNRELATED) :]]

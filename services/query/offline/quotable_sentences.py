@@ -7,7 +7,10 @@ cells is unknown. Paragraphs that are only indented look like code and are read 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
+from threading import Lock
+
+from cachetools import LRUCache, cached
 
 from runtime.text.sentences import Sentence, sentences
 
@@ -21,6 +24,9 @@ _QUESTION = re.compile(r"[?？][\"”'’»)\]*_]*$")
 _PROSE_WORD = re.compile(r"[(\"“']?[^\W\d_]+(?:['’-][^\W\d_]+)*[.,;:!?)\"”']*")
 _BEGINNING = re.compile(r"[\W_]*(?:[^\W\d_a-z]|[A-Z])")
 _HEADING_MARKS = " \t#=-~*_"
+MAX_CACHED = 4_000_000
+"""Characters of the passages altogether whose parts are cached."""
+
 _LONGEST_TITLE = 12
 _PROSE = 0.8
 """Share of plain words from which indented lines are prose and not code."""
@@ -48,12 +54,20 @@ class Quotable:
         return _ADDRESS.sub("]", self.text)
 
 
-@lru_cache(maxsize=512)
+def _key(text: str, headings: tuple[str, ...] = (), *, begins_inside: bool = False) -> int:
+    return hash((text, headings, begins_inside))
+
+
+def _characters(parts: tuple[Quotable, ...]) -> int:
+    return 1 + sum(len(part.text) for part in parts)
+
+
+@cached(LRUCache[int, "tuple[Quotable, ...]"](MAX_CACHED, getsizeof=_characters), key=_key, lock=Lock())
 def quotable(text: str, headings: tuple[str, ...] = (), *, begins_inside: bool = False) -> tuple[Quotable, ...]:
     """Return the quotable parts in order; `headings` are those above the passage.
 
     A table row reads `Ship: Grey Gull; Sailor: Ruth Thorn`. With `begins_inside` the passage is not the first of its
-    document, and a beginning that is no beginning of a sentence is left out. The last 512 results are cached.
+    document, and a beginning that is no beginning of a sentence is left out. Results are cached.
     """
     reader = _Reader(heading=headings[-1] if headings else "", title=" ".join(headings))
     reader.read(text)

@@ -68,7 +68,7 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") else word
 
 
-@lru_cache(maxsize=1 << 15)
+@lru_cache(maxsize=1 << 14)
 def terms(text: str) -> frozenset[str]:
     """Return the stems of the words except stopwords; Han characters one by one."""
     result: set[str] = set()
@@ -88,11 +88,12 @@ def lexical_scores(question: str, sentences: Sequence[tuple[frozenset[str], froz
     wanted = terms(question)
     inside = [own & wanted for own, _ in sentences]
     around = [(context & wanted) - own for (_, context), own in zip(sentences, inside, strict=True)]
+    # In a fixed order below: sums of floating-point numbers depend on it.
     frequency = Counter(term for found in (*inside, *around) for term in found)
-    weight = {term: math.log(1 + max(FEW, len(sentences)) / (1 + frequency[term])) for term in wanted}
+    weight = {term: math.log(1 + max(FEW, len(sentences)) / (1 + frequency[term])) for term in sorted(wanted)}
     total = sum(weight.values()) or 1.0
     return [
-        sum(weight[term] for term in own) / total + sum(weight[term] for term in context) / total / 2
+        sum(weight[term] * ((term in own) + (term in context) / 2) for term in weight) / total
         for own, context in zip(inside, around, strict=True)
     ]
 

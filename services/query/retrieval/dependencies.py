@@ -19,6 +19,7 @@ from services.query.retrieval.port import (
     KeywordExtractor,
     PassageReranker,
     ProvenanceReader,
+    WordVectors,
 )
 from services.query.status.port import Documents, Passages
 
@@ -45,7 +46,7 @@ class VectorSearch(Protocol):
     @property
     def embed(self) -> EmbedTexts: ...
     @property
-    def embed_words(self) -> EmbedTexts: ...
+    def words(self) -> WordVectors: ...
 
 
 class VectorSearches(Protocol):
@@ -81,8 +82,7 @@ class RetrievalDependencies:
     provenance: ProvenanceReader
     keyword_extractor: KeywordExtractor
     embed: EmbedTexts
-    embed_words: EmbedTexts
-    """Embeds single words of passages; it may cache them, because the same words are frequent."""
+    words: WordVectors
     count_tokens: TokenCounter
     entity_names: EntityNames
     reranker: PassageReranker | None = None
@@ -93,7 +93,7 @@ class RetrievalDependencies:
     on_progress: ProgressCallback = ignore_progress
     concurrency: ConcurrencyLimit = field(default_factory=ConcurrencyLimit)
     vector_searches: VectorSearches | None = None
-    """None: every generation is searched by `vectors`, `similarities`, `embed` and `embed_words`."""
+    """None: every generation is searched by `vectors`, `similarities`, `embed` and `words`."""
 
     @asynccontextmanager
     async def for_generation(self, generation: int) -> AsyncGenerator[Self]:
@@ -102,6 +102,4 @@ class RetrievalDependencies:
             yield self
             return
         async with self.vector_searches.of(generation) as by:
-            yield replace(
-                self, vectors=by.vectors, similarities=by.similarities, embed=by.embed, embed_words=by.embed_words
-            )
+            yield replace(self, vectors=by.vectors, similarities=by.similarities, embed=by.embed, words=by.words)

@@ -5,13 +5,18 @@ Hangul syllable counts as one word, so that names are found in scripts that put 
 """
 
 import re
+import sys
 import unicodedata
 from array import array
-from collections import Counter, defaultdict
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from itertools import count
+from typing import Literal, NamedTuple
 
+import numpy as np
 from rapidfuzz.distance import OSA
 
 from runtime.text.scripts import HAN_AND_KANA, HANGUL
@@ -28,11 +33,16 @@ MIN_MISSPELT_LETTERS = 5
 """Shortest form that is corrected, in characters; also the characters per allowed typing error."""
 MAX_MISSPELT_WORDS = 5
 """Longest span of a question, in words, that is corrected."""
+MAX_CORRECTED = 64
+"""Words of a question, the first that are part of no name, whose spelling is corrected."""
+MAX_FORMS = 128
+"""Spans of a question that are looked up beyond the index at most, the first ones."""
 LIKE_ENOUGH = 0.3
 """Lowest Dice coefficient of letter trigrams, 0 to 1, at which two spellings are compared letter by letter."""
 COMPARED = 20
 """Largest number of names that one form is compared with letter by letter."""
 
+_SEVERAL_WORDS = range(MAX_MISSPELT_WORDS, 1, -1)
 _BY_CHARACTER = HAN_AND_KANA + HANGUL
 """Scripts of which each character is compared as a word."""
 _WORD = re.compile(rf"[^\W_{_BY_CHARACTER}]+|[{_BY_CHARACTER}]")
@@ -55,8 +65,7 @@ STOPWORDS = frozenset(
 """Words that are never a name by themselves and that tell nothing about the topic of a question."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word in its normal form; `start` and `end` are its character offsets in the text."""
 
     form: str
@@ -64,11 +73,8 @@ class Word:
     end: int
     is_capitalised: bool
     """True if it starts with a capital letter or belongs to a script without letter case."""
-
-    @property
-    def is_stopword(self) -> bool:
-        """True for a stopword and for a single ASCII letter or digit."""
-        return self.form in STOPWORDS or (len(self.form) == 1 and self.form.isascii())
+    is_stopword: bool
+    """True for a stopword and for a single ASCII letter or digit."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +92,20 @@ def words(text: str) -> list[Word]:
     """Return the words in the first `MAX_TEXT` characters of a text, without the s of a possessive."""
     result: list[Word] = []
     for match in _WORD.finditer(text[:MAX_TEXT]):
-        match_text, start = match[0], match.start()
-        if match_text in "sS" and start and text[start - 1] in "'’" and result and result[-1].end == start - 1:
+        start, end = match.span()
+        raw = match[0]
+        if raw in "sS" and start and text[start - 1] in "'’" and result and result[-1].end == start - 1:
             continue
-        capital = not match_text[0].islower()
-        result.append(Word(normalised(match_text), start, match.end(), capital))
+        form, capital, stopword = _properties(raw)
+        result.append(Word(form, start, end, capital, stopword))
     return result
+
+
+@lru_cache(maxsize=1 << 16)
+def _properties(word: str) -> tuple[str, bool, bool]:
+    """Return the normal form of a word, whether it is capitalised, and whether it is a stopword."""
+    form = sys.intern(normalised(word))
+    return form, not word[0].islower(), form in STOPWORDS or (len(form) == 1 and form.isascii())
 
 
 def normalised(word: str) -> str:
@@ -107,10 +121,15 @@ def normal_form(some: Sequence[Word]) -> str:
     return " ".join(word.form for word in some)
 
 
+_numbers = count()
+
+
 class NameIndex:
     """Index of one workspace's entity names by normal form, surname and spelling; `add` fills it."""
 
     def __init__(self) -> None:
+        self.number = next(_numbers)
+        """No other index of this process has it."""
         self._names: list[str] = []
         self._by_form: dict[str, list[int]] = {}
         self._by_last: dict[str, list[int]] = {}
@@ -163,19 +182,29 @@ class NameIndex:
         """Return the names nearest in spelling, with at most one typing error per `MIN_MISSPELT_LETTERS` characters."""
         if len(form) < MIN_MISSPELT_LETTERS:
             return ()
-        own = set(trigrams(form))
-        shared = Counter(number for trigram in own for number in self._trigrams.get(trigram, ()))
-        near = [(n, 2 * count / (len(own) + len(self._forms[n]))) for n, count in shared.most_common(200)]
-        likely = sorted((pair for pair in near if pair[1] >= LIKE_ENOUGH), key=lambda pair: -pair[1])[:COMPARED]
+        likely = self._similar_forms(form)
         most = len(form) // MIN_MISSPELT_LETTERS
         # Optimal string alignment also counts two swapped neighbours as one error.
-        slips = {n: OSA.distance(form, self._forms[n], score_cutoff=most) for n, _ in likely}
+        slips = {n: OSA.distance(form, self._forms[n], score_cutoff=most) for n in likely}
         allowed = {n: s for n, s in slips.items() if s <= min(len(form), len(self._forms[n])) // MIN_MISSPELT_LETTERS}
         if not allowed:
             return ()
         best = min(allowed.values())
         names = [name for n, s in allowed.items() if s == best for name in self.by_name(self._forms[n])]
         return tuple(names) if len(names) <= MAX_ENTITIES_PER_NAME else ()
+
+    def _similar_forms(self, form: str) -> list[int]:
+        """Return the numbers of the `COMPARED` forms that share most trigrams with this one, the most similar first."""
+        own = set(trigrams(form))
+        postings = [np.frombuffer(found, np.uint32) for each in own if (found := self._trigrams.get(each))]
+        if not postings:
+            return []
+        shared = np.bincount(np.concatenate(postings))
+        # Below this many shared trigrams no form of any length is similar enough.
+        likely = np.flatnonzero(shared >= LIKE_ENOUGH * len(own) / (2 - LIKE_ENOUGH))
+        dice = np.array([2 * shared[n] / (len(own) + len(self._forms[n])) for n in likely.tolist()])
+        order = np.argsort(-dice, kind="stable")[:COMPARED]
+        return [int(likely[n]) for n in order if dice[n] >= LIKE_ENOUGH]
 
 
 def trigrams(form: str) -> Iterator[str]:
@@ -192,11 +221,11 @@ def link_entities(question: str, index: NameIndex) -> list[Link]:
     question_words = words(question)
     cased = any(word.is_capitalised and not word.is_stopword for word in question_words[1:])
     links = list(_exact_links(question, question_words, index, cased))
-    links += _spelling_links(question, _runs(question_words, links), index, cased, shortest=2)
+    links += _spelling_links(question, _runs(question_words, links), index, cased, _SEVERAL_WORDS)
     for word in _unlinked(question_words, links):
         if _may_name([word], cased) and (names := index.by_surname(word.form)):
             links.append(_link(question, [word], names, "surname"))
-    links += _spelling_links(question, _runs(question_words, links), index, cased, shortest=1)
+    links += _spelling_links(question, _runs(question_words, links), index, cased, (1,))
     return sorted(links, key=lambda link: link.start)
 
 
@@ -214,14 +243,20 @@ def _exact_links(question: str, question_words: Sequence[Word], index: NameIndex
             position += 1
 
 
-def _unlinked(question_words: Sequence[Word], links: Sequence[Link]) -> list[Word]:
-    return [word for word in question_words if not any(link.start <= word.start < link.end for link in links)]
+def _unlinked(question_words: Sequence[Word], links: Iterable[Link]) -> list[Word]:
+    covered = sorted((link.start, link.end) for link in links)
+    starts = [start for start, _ in covered]
+    return [
+        word
+        for word in question_words
+        if not (place := bisect_right(starts, word.start)) or word.start >= covered[place - 1][1]
+    ]
 
 
 def _runs(question_words: Sequence[Word], links: Sequence[Link]) -> list[list[Word]]:
-    """Return the unlinked words of the question, grouped into runs of adjacent words."""
+    """Return the first `MAX_CORRECTED` unlinked words of the question, grouped into runs of adjacent words."""
     runs: list[list[Word]] = [[]]
-    unlinked_starts = {word.start for word in _unlinked(question_words, links)}
+    unlinked_starts = {word.start for word in _unlinked(question_words, links)[:MAX_CORRECTED]}
     for word in question_words:
         if word.start in unlinked_starts:
             runs[-1].append(word)
@@ -231,11 +266,11 @@ def _runs(question_words: Sequence[Word], links: Sequence[Link]) -> list[list[Wo
 
 
 def _spelling_links(
-    question: str, runs: Sequence[Sequence[Word]], index: NameIndex, cased: bool, *, shortest: int
+    question: str, runs: Sequence[Sequence[Word]], index: NameIndex, cased: bool, lengths: Iterable[int]
 ) -> Iterator[Link]:
-    """Yield links for spans that are spelt like a name, the longest spans first."""
+    """Yield links for spans of so many words that are spelt like a name, in the order of the lengths."""
     linked_starts: set[int] = set()
-    for length in range(MAX_MISSPELT_WORDS, shortest - 1, -1):
+    for length in lengths:
         for part in [run[start : start + length] for run in runs for start in range(len(run) - length + 1)]:
             if part[0].is_stopword or part[-1].is_stopword or not _may_name(part, cased):
                 continue
@@ -265,4 +300,6 @@ def unlinked_forms(question: str, found: Sequence[Link], longest: int = 5) -> li
             text = question[word.start : last.end]
             if not word.is_stopword and not last.is_stopword and (word.is_capitalised or last.is_capitalised):
                 forms.setdefault(text)
-    return list(forms)
+        if len(forms) >= MAX_FORMS:
+            break
+    return list(forms)[:MAX_FORMS]

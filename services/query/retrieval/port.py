@@ -3,6 +3,9 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from contracts.graph import Entity, Partition, Provenance, Relation
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, RelationSummary
@@ -25,6 +28,26 @@ class ChunkSimilarities(Protocol):
 
     async def similarities(self, partition: Partition, chunks: Collection[str], asked: Vector) -> dict[str, float]:
         """Return the cosine similarity, -1 to 1, of each of these chunks that has a vector."""
+        ...
+
+
+class WordVectors(Protocol):
+    """Vectors of single words, of length 1. They are cached, because the same words are frequent."""
+
+    def known(self, words: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Return the vectors of those words that are cached."""
+        ...
+
+    def store(self, words: Sequence[str], vectors: Sequence[Vector]) -> None:
+        """Cache vectors that the caller has embedded."""
+        ...
+
+    async def embed(self, words: Sequence[str]) -> None:
+        """Embed words and cache their vectors. Raises what `Embedder.embed` raises."""
+        ...
+
+    def request(self, words: Sequence[str]) -> None:
+        """Embed words in the background, for later questions."""
         ...
 
 

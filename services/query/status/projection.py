@@ -24,11 +24,11 @@ async def on_events(
     for workspace, deliveries in by_workspace.items():
         partition = Partition(workspace, generations.status)
         await passages.put(
-            partition, [p for d in deliveries if isinstance(d.event, ChunksCreated) for p in _passages(d.event)]
+            partition, [p for d in deliveries if isinstance(d.event, ChunksCreated) for p in passages_of(d.event)]
         )
         records: dict[str, list[RecordedEvent]] = defaultdict(list)
         for delivery in deliveries:
-            records[delivery.event.aggregate_id].append(_recorded(delivery))
+            records[delivery.event.aggregate_id].append(recorded(delivery))
         states = await _fold(partition, records, documents)
         # After the write, so that of two replicas with two versions the one that writes last removes.
         for state in states:
@@ -41,6 +41,11 @@ def _new_bounds(state: DocumentStatus, records: Sequence[RecordedEvent]) -> Docu
     """Return the document's bounds if one of these events may have made passages obsolete; else None."""
     if not any(isinstance(record.event, ChunksCreated | DocumentDeleted) for record in records):
         return None
+    return obsolete_passages(state)
+
+
+def obsolete_passages(state: DocumentStatus) -> DocumentBounds | None:
+    """Return the document's bounds if it may have passages behind them; else None."""
     if state.deleted > state.version:
         return DocumentBounds(state.deleted, 0)
     replaced = 0 < state.first_cut < state.version
@@ -68,7 +73,8 @@ async def _fold(
     raise Retryable(f"the status of {len(left)} documents changes faster than it can be written")
 
 
-def _recorded(delivery: Delivery[Event]) -> RecordedEvent:
+def recorded(delivery: Delivery[Event]) -> RecordedEvent:
+    """Return the event as `apply` takes it."""
     envelope = delivery.envelope
     return RecordedEvent(
         event=delivery.event,
@@ -79,7 +85,8 @@ def _recorded(delivery: Delivery[Event]) -> RecordedEvent:
     )
 
 
-def _passages(event: ChunksCreated) -> list[Passage]:
+def passages_of(event: ChunksCreated) -> list[Passage]:
+    """Return the passages that the event brings."""
     return [
         Passage(
             id=chunk.id,

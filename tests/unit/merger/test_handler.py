@@ -15,7 +15,7 @@ from contracts.graph import UNKNOWN_TYPE, Generations, Partition
 from contracts.values import EntityRevision
 from runtime.errors import Unavailable
 from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.port import Row, Table
+from runtime.stores.documents.port import Change, Row, Table
 from runtime.stores.graph.memory import MemoryGraph
 from tests.support.events import delivered, document, entity, extracted, reference, relation
 from tests.support.merging import Merger
@@ -82,9 +82,21 @@ class Shuffling(MemoryRows):
             await super().put_newer(table, {key: rows[key]}, field)
         await self.pause()
 
-    async def increment(self, table: Table, keys: Collection[str]) -> dict[str, int]:
+    async def append(self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]) -> dict[str, Row]:
         await self.pause()
-        return await super().increment(table, keys)
+        return await super().append(table, notes, rows)
+
+    async def update(self, table: Table, keys: Collection[str], change: Change) -> dict[str, Row]:
+        await self.pause()
+        written = await super().update(table, keys, change)
+        await self.pause()
+        return written
+
+    async def get(self, table: Table, keys: Collection[str]) -> dict[str, Row]:
+        await self.pause()
+        found = await super().get(table, keys)
+        await self.pause()
+        return found
 
     async def find(self, table: Table, where: Any, **options: Any) -> list[tuple[str, Row]]:
         await self.pause()

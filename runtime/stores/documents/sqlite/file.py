@@ -1,41 +1,38 @@
 """One SQLite file (WAL) that several processes read and write at once: its connections, transactions and errors.
 
-One connection writes, another reads, so that no reader waits for a writer. Every write is one step of the writing
-connection's thread: it begins and ends its transaction there, so a caller that is cancelled leaves none open and a
-busy event loop never holds up the other processes.
+One connection writes, another reads, each in a thread of its own, so that no reader waits for a writer. Every
+transaction is one step of the writing thread: it begins and ends there, so a caller that is cancelled leaves none open
+and a busy event loop never holds up the other processes.
 """
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
+import time
+from collections.abc import AsyncGenerator, Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any
-
-import aiosqlite
+from typing import Any, TypeVar
 
 from runtime.errors import ConfigurationError, Unavailable
 
 Parameters = tuple[Any, ...]
+T = TypeVar("T")
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-_WAL_BYTES_KEPT = 64 * 1024 * 1024
 
+PAGE_BYTES = 1024
+"""Bytes of a page, of files that are new. A row that is changed costs one page in the log of the file (WAL)."""
 
-class _Connection(sqlite3.Connection):
-    """A connection whose `executemany` is one whole transaction."""
-
-    def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
-        """Run the statement once for each of `parameters`, or leave everything as it was."""
-        # IMMEDIATE waits for its turn at the beginning; a reader that turns writer later would be refused at once.
-        self.execute("BEGIN IMMEDIATE")
-        try:
-            cursor = super().executemany(sql, parameters)
-            self.execute("COMMIT")
-        finally:
-            if self.in_transaction:
-                self.execute("ROLLBACK")
-        return cursor
+_SETTINGS = (
+    "synchronous=FULL",
+    # A page that changes often is copied from the WAL into the file once per checkpoint: seldom.
+    f"wal_autocheckpoint={32 * 1024 * 1024 // PAGE_BYTES}",
+    f"journal_size_limit={64 * 1024 * 1024}",
+    # Kibibytes: a transaction that changes more pages than fit would write some of them twice.
+    "cache_size=-8192",
+    f"mmap_size={256 * 1024 * 1024}",
+)
 
 
 class SqliteFile:
@@ -51,27 +48,20 @@ class SqliteFile:
         self._timeout = timeout
         self._opening = asyncio.Lock()
         self._writing = asyncio.Lock()
-        self._open: tuple[aiosqlite.Connection, aiosqlite.Connection] | None = None
+        self._open: tuple[_Connection, _Connection] | None = None
 
     async def read(self, sql: str, parameters: Parameters = ()) -> list[Parameters]:
         """Return the rows of a query."""
         with _translated(self._path):
             reader, _ = await self._connections()
-            return await _fetched(reader, sql, parameters)
+            return await reader.run(lambda connection: connection.execute(sql, parameters).fetchall())
 
-    async def write(self, sql: str, parameters: Parameters = ()) -> list[Parameters]:
-        """Run one statement, a transaction of its own, and return its rows."""
+    async def transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` in one whole transaction, in the writing thread, and return what it returns."""
         with _translated(self._path):
             _, writer = await self._connections()
             async with self._turn():
-                return await _fetched(writer, sql, parameters)
-
-    async def write_all(self, sql: str, parameters: Sequence[Parameters]) -> None:
-        """Run one statement for each of `parameters`, all in one transaction."""
-        with _translated(self._path):
-            _, writer = await self._connections()
-            async with self._turn():
-                await writer.executemany(sql, parameters)
+                return await writer.run(lambda connection: _transaction(connection, work))
 
     async def close(self) -> None:
         """Close both connections."""
@@ -80,45 +70,20 @@ class SqliteFile:
             for connection in connections:
                 await connection.close()
 
-    async def _connections(self) -> tuple[aiosqlite.Connection, aiosqlite.Connection]:
+    async def _connections(self) -> tuple["_Connection", "_Connection"]:
         """Return the reading and the writing connection."""
+        if self._open is not None:
+            return self._open
         async with self._opening:
             if self._open is None:
                 await asyncio.to_thread(self._path.parent.mkdir, parents=True, exist_ok=True)
-                writer = await self._connected()
+                writer = await _Connection.opened(self._path, self._timeout)
                 try:
-                    self._open = (await self._connected(), writer)
+                    self._open = (await _Connection.opened(self._path, self._timeout), writer)
                 except BaseException:
                     await writer.close()
                     raise
             return self._open
-
-    async def _connected(self) -> aiosqlite.Connection:
-        """Return a new connection, set up."""
-        connection = await aiosqlite.connect(
-            self._path, timeout=self._timeout, isolation_level=None, factory=_Connection
-        )
-        try:
-            await self._enter_wal(connection)
-            await _fetched(connection, "PRAGMA synchronous=FULL")
-            await _fetched(connection, f"PRAGMA journal_size_limit={_WAL_BYTES_KEPT}")
-        except BaseException:
-            await connection.close()
-            raise
-        return connection
-
-    async def _enter_wal(self, connection: aiosqlite.Connection) -> None:
-        """Set WAL mode. Of several processes that do so to a new file SQLite refuses all but one without waiting."""
-        loop = asyncio.get_running_loop()
-        end = loop.time() + self._timeout
-        while True:
-            try:
-                await _fetched(connection, "PRAGMA journal_mode=WAL")
-                return
-            except sqlite3.OperationalError:
-                if loop.time() > end:
-                    raise
-            await asyncio.sleep(0.02)
 
     @asynccontextmanager
     async def _turn(self) -> AsyncGenerator[None, None]:
@@ -134,9 +99,68 @@ class SqliteFile:
             self._writing.release()
 
 
-async def _fetched(connection: aiosqlite.Connection, sql: str, parameters: Parameters = ()) -> list[Parameters]:
-    """Return all rows of a statement, in one step of the connection's thread."""
-    return [tuple(row) for row in await connection.execute_fetchall(sql, parameters)]
+class _Connection:
+    """A connection and the one thread that uses it."""
+
+    def __init__(self, connection: sqlite3.Connection, thread: ThreadPoolExecutor) -> None:
+        self._connection, self._thread = connection, thread
+
+    @classmethod
+    async def opened(cls, path: Path, timeout: float) -> "_Connection":
+        """Return a new connection, set up."""
+        thread = ThreadPoolExecutor(1, thread_name_prefix="sqlite")
+        loop = asyncio.get_running_loop()
+        try:
+            return cls(await loop.run_in_executor(thread, _connect, path, timeout), thread)
+        except BaseException:
+            thread.shutdown(wait=False)
+            raise
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what `work` returns, in one step of the thread."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._connection)
+
+    async def close(self) -> None:
+        """Close the connection and end the thread, after what it has begun."""
+        await self.run(sqlite3.Connection.close)
+        self._thread.shutdown(wait=False)
+
+
+def _connect(path: Path, timeout: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
+        _enter_wal(connection, time.monotonic() + timeout)
+        for setting in _SETTINGS:
+            connection.execute(f"PRAGMA {setting}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _enter_wal(connection: sqlite3.Connection, end: float) -> None:
+    """Set WAL mode. Of several processes that do so to a new file SQLite refuses all but one without waiting."""
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > end:
+                raise
+        time.sleep(0.02)
+
+
+def _transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+    # IMMEDIATE waits for its turn at the beginning; a reader that turns writer later would be refused at once.
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        result = work(connection)
+        connection.execute("COMMIT")
+        return result
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
 
 
 @contextmanager

@@ -1,27 +1,19 @@
 """The graph store over Bolt, with the neo4j driver: Neo4j 5.26 and newer, or ArcadeDB, by the same statements."""
 
-import contextlib
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Any, TypeVar
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
 
-from neo4j import AsyncGraphDatabase, AsyncTransaction
-from neo4j.exceptions import (
-    AuthError,
-    ConstraintError,
-    DriverError,
-    Neo4jError,
-    ServiceUnavailable,
-    SessionExpired,
-)
-from neo4j.exceptions import ConfigurationError as DriverConfigurationError
+from neo4j import AsyncManagedTransaction
 
 from contracts.graph import Entity, Partition, Relation
-from runtime.concurrency.isolated import run_with_timeout
-from runtime.errors import ConfigurationError, Unavailable
-from runtime.retries import Backoff
-from runtime.stores.graph.neo4j import cypher, cypher_checkpoints
+from runtime.batching import batched
+from runtime.stores.graph.neo4j import cypher, cypher_checkpoints, cypher_excerpts
+from runtime.stores.graph.neo4j.transactions import Records, Transactions, records
 from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from runtime.stores.graph.write_batches import (
+    MAX_ROWS,
     SCANNED_TIES,
     batches,
     by_smaller_end,
@@ -34,22 +26,7 @@ from runtime.stores.graph.write_batches import (
 )
 from runtime.stores.port import Checkpoint
 
-T = TypeVar("T")
-Records = list[dict[str, Any]]
 Pair = tuple[str, str]
-
-SCHEMES = frozenset(name + suffix for name in ("bolt", "neo4j") for suffix in ("", "+s", "+ssc"))
-URI_FORM = "the graph's URI must look like bolt://host:7687 or neo4j://host:7687"
-
-CONFLICTS = Backoff(first=0.005, longest=0.25, spread=1.0)
-"""Between two tries of a transaction."""
-
-CONFLICT_TRIES = 60
-CONNECTION_TRIES = 2
-"""The first may have been given a pooled connection of a server that has restarted since."""
-
-UNKNOWN = "Neo.DatabaseError.General.UnknownError"
-UNKNOWN_TRIES = 10
 
 DROPPED_AT_ONCE = 2000
 
@@ -63,22 +40,8 @@ class BoltGraph:
     """
 
     def __init__(self, uri: str, user: str, password: str, database: str = "neo4j", *, timeout: float = 30.0) -> None:
-        self._database = database
-        self._timeout = timeout
-        if uri.partition("://")[0] not in SCHEMES:  # the driver would also take http, which has other rules
-            raise ConfigurationError(URI_FORM)
-        try:
-            self._driver = AsyncGraphDatabase.driver(
-                uri,
-                auth=(user, password),
-                connection_timeout=timeout,
-                connection_acquisition_timeout=timeout,
-                max_transaction_retry_time=0,
-                notifications_min_severity="OFF",
-                telemetry_disabled=True,
-            )
-        except (DriverConfigurationError, ValueError) as error:
-            raise ConfigurationError(URI_FORM) from error
+        self._transactions = Transactions(uri, user, password, database, timeout)
+        self._query = self._transactions.query
 
     async def prepare(self) -> None:
         for statement in cypher.SCHEMA.values():
@@ -94,28 +57,40 @@ class BoltGraph:
 
     async def put(self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
         new_entities, new_relations = newest_entities(entities), newest_relations(relations)
-        for some in batches(new_entities, size_of_entity):
-            rows = [cypher.entity_row(entity) for entity in some]
-            await self._query(cypher.PUT_ENTITIES, **_key(partition), rows=rows)
-        for some in batches(new_relations, size_of_relation):
-            await self._put_relations(partition, some)
+        # An entity has about as many relations as chunks name it: good enough to tell a hub from its neighbours.
+        sizes = Counter({entity.name: entity.support for entity in new_entities if not entity.gone})
+        sizes.update(name for relation in new_relations for name in relation.key if name in sizes)
+        of_entities, of_relations = batches(new_entities, size_of_entity), batches(new_relations, size_of_relation)
+        waiting: list[Entity] = []
+        for some in of_entities:
+            if waiting:
+                await self._put(partition, waiting, [], sizes)
+            waiting = some
+        # The last entities and the first relations share a transaction: for most calls the only one.
+        for last, some in zip_longest([waiting], of_relations, fillvalue=()):
+            if last or some:
+                await self._put(partition, last, some, sizes)
 
-    async def _put_relations(self, partition: Partition, relations: list[Relation]) -> None:
+    async def _put(
+        self, partition: Partition, entities: Sequence[Entity], relations: Sequence[Relation], sizes: Mapping[str, int]
+    ) -> None:
+        entity_rows = [cypher.entity_row(entity) for entity in entities]
         rows = [cypher.relation_row(relation) for relation in relations]
+        others = sorted({name for relation in relations for name in relation.key} - sizes.keys())
 
-        async def work(transaction: AsyncTransaction) -> None:
-            sizes = await _sizes_of_ends(transaction, partition, rows)
-            missing = sorted({name for relation in relations for name in relation.key if name not in sizes})
-            if missing:
-                ends = [cypher.end_row(name) for name in missing]
-                await _run(transaction, cypher.PUT_MISSING_ENDS, **_key(partition), rows=ends)
-            from_source, from_target = by_smaller_end(rows, sizes)
-            if from_source:
-                await _run(transaction, cypher.PUT_RELATIONS_FROM_SOURCE, **_key(partition), rows=from_source)
-            if from_target:
-                await _run(transaction, cypher.PUT_RELATIONS_FROM_TARGET, **_key(partition), rows=from_target)
+        async def work(transaction: AsyncManagedTransaction) -> None:
+            async def run(statement: str, rows: Sequence[Mapping[str, Any]]) -> None:
+                if rows:
+                    await records(transaction, statement, **_key(partition), rows=rows)
 
-        await self._transact(work)
+            await run(cypher.PUT_ENTITIES, entity_rows)
+            counted = await _sizes_of_ends(transaction, partition, others)
+            await run(cypher.PUT_MISSING_ENDS, [cypher.end_row(name) for name in others if name not in counted])
+            from_source, from_target = by_smaller_end(rows, {**sizes, **counted})
+            await run(cypher.PUT_RELATIONS_FROM_SOURCE, from_source)
+            await run(cypher.PUT_RELATIONS_FROM_TARGET, from_target)
+
+        await self._transactions.run(work)
 
     async def entities(self, partition: Partition, names: Collection[str]) -> dict[str, Entity]:
         records = await self._by_name(cypher.ENTITIES, partition, names)
@@ -133,15 +108,41 @@ class BoltGraph:
     async def _relations_between(self, partition: Partition, pairs: list[Pair]) -> Records:
         rows = [{"source": source, "target": target} for source, target in pairs]
 
-        async def work(transaction: AsyncTransaction) -> Records:
-            sizes = await _sizes_of_ends(transaction, partition, rows)
+        async def work(transaction: AsyncManagedTransaction) -> Records:
+            ends = sorted({name for pair in pairs for name in pair})
+            sizes = await _sizes_of_ends(transaction, partition, ends)
             statements = (cypher.RELATIONS_FROM_SOURCE, cypher.RELATIONS_FROM_TARGET)
-            records: Records = []
+            found: Records = []
             for statement, some in zip(statements, by_smaller_end(rows, sizes), strict=True):
-                records += await _run(transaction, statement, **_key(partition), rows=some) if some else []
-            return records
+                found += await records(transaction, statement, **_key(partition), rows=some) if some else []
+            return found
 
-        return await self._transact(work)
+        return await self._transactions.run(work)
+
+    async def excerpts(
+        self, partition: Partition, names: Collection[str], pairs: Collection[Pair], *, longest: int
+    ) -> tuple[dict[str, Entity], dict[Pair, Relation]]:
+        ends = {name for pair in pairs for name in pair}
+        storable = sorted(filter(can_be_stored, ends.union(names)))
+        rows = [pair for pair in sorted(set(pairs)) if all(map(can_be_stored, pair))]
+        sizes = Counter(name for pair in rows for name in pair)
+        entities: dict[str, Entity] = {}
+        relations: dict[Pair, Relation] = {}
+        if not storable:
+            return entities, relations
+
+        async def work(transaction: AsyncManagedTransaction) -> None:
+            read = cypher_excerpts.Reader(transaction, _key(partition), longest)
+            for some in batched(storable, MAX_ROWS):
+                for entity in await read.entities(some):
+                    sizes[entity.name] += entity.support
+                    entities[entity.name] = entity
+            for some in batched(rows, MAX_ROWS):
+                nearest = [(min(pair, key=sizes.__getitem__), *pair) for pair in some]
+                relations.update({relation.key: relation for relation in await read.relations(nearest)})
+
+        await self._transactions.run(work)
+        return {name: entities[name] for name in names if name in entities}, relations
 
     async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
         records = await self._by_name(cypher.DEGREES, partition, names)
@@ -210,8 +211,7 @@ class BoltGraph:
         await self._query(cypher_checkpoints.DROP_CHECKPOINT, generation=generation)
 
     async def close(self) -> None:
-        with contextlib.suppress(TimeoutError, DriverError, Neo4jError):
-            await run_with_timeout(self._timeout, self._driver.close())
+        await self._transactions.close()
 
     async def _by_name(
         self, statement: str, partition: Partition, names: Collection[str], **parameters: Any
@@ -223,78 +223,14 @@ class BoltGraph:
             records += await self._query(statement, **_key(partition), names=some, **parameters)
         return records
 
-    async def _query(self, statement: str, **parameters: Any) -> Records:
-        """Run one statement in a transaction of its own and return its records."""
-
-        async def work(transaction: AsyncTransaction) -> Records:
-            return await _run(transaction, statement, **parameters)
-
-        return await self._transact(work)
-
-    async def _transact(self, work: Callable[[AsyncTransaction], Awaitable[T]]) -> T:
-        """Run `work`, which must be idempotent, in one transaction, within our own time limit.
-
-        ArcadeDB ignores the transaction timeout that the protocol knows, and never answers some messages.
-        """
-        try:
-            return await run_with_timeout(self._timeout, self._attempts(work))
-        except TimeoutError as error:
-            raise Unavailable(f"the graph store did not answer within {self._timeout:g} s") from error
-        except AuthError as error:
-            raise Unavailable("the graph store refuses the user or the password") from error
-        except (DriverError, Neo4jError, OSError) as error:
-            # Messages of the server may quote names out of documents, which must not reach a log.
-            code = getattr(error, "code", None) or ""
-            raise Unavailable(f"the graph store fails: {type(error).__name__} {code}".rstrip()) from error
-
-    async def _attempts(self, work: Callable[[AsyncTransaction], Awaitable[T]]) -> T:
-        """Try again after conflicts with other writers, and after a lost connection."""
-        tries = 0
-
-        def again(error: Exception) -> bool:
-            nonlocal tries
-            tries += 1
-            return isinstance(error, DriverError | Neo4jError) and tries < _tries(error)
-
-        return await CONFLICTS.retry(lambda: self._attempt(work), again)
-
-    async def _attempt(self, work: Callable[[AsyncTransaction], Awaitable[T]]) -> T:
-        # Write access also for reads: in a cluster they then go to the leader, and see what was written.
-        async with self._driver.session(database=self._database) as session:
-            transaction = await session.begin_transaction()
-            async with transaction:
-                result = await work(transaction)
-                await transaction.commit()
-                return result
-
-
-def _tries(error: DriverError | Neo4jError) -> int:
-    """Return how often a transaction may be tried that ends in this error.
-
-    ArcadeDB answers a lost race to create a key with ConstraintError, and some other conflicts with an unknown error,
-    neither of which the driver calls retryable.
-    """
-    if isinstance(error, ServiceUnavailable | SessionExpired):
-        return CONNECTION_TRIES
-    if isinstance(error, ConstraintError) or error.is_retryable():
-        return CONFLICT_TRIES
-    return UNKNOWN_TRIES if isinstance(error, Neo4jError) and error.code == UNKNOWN else 1
-
 
 def _key(partition: Partition) -> dict[str, Any]:
     return {"workspace": partition.workspace, "generation": partition.generation}
 
 
-async def _run(transaction: AsyncTransaction, statement: str, **parameters: Any) -> Records:
-    # The statements are the constants of cypher.py, which the driver's type asks to be literals.
-    result = await transaction.run(statement, parameters)  # type: ignore[arg-type]
-    return await result.data()
-
-
 async def _sizes_of_ends(
-    transaction: AsyncTransaction, partition: Partition, rows: Sequence[Mapping[str, Any]]
+    transaction: AsyncManagedTransaction, partition: Partition, names: Sequence[str]
 ) -> dict[str, int]:
-    """Return the number of relations, tombstones too, of each end that exists."""
-    names = sorted({name for row in rows for name in (row["source"], row["target"])})
-    records = await _run(transaction, cypher.ENDS, **_key(partition), names=names)
-    return {record["name"]: record["relations"] for record in records}
+    """Return the number of relations, tombstones too, of each of these entities that exists."""
+    found = await records(transaction, cypher.ENDS, **_key(partition), names=names) if names else []
+    return {record["name"]: record["relations"] for record in found}

@@ -17,9 +17,14 @@ from runtime.stores.vectors import checkpoint_rows
 from runtime.stores.vectors import fields as stored
 from runtime.stores.vectors.collection_names import collection_name, outdated, parse_collection_name
 from runtime.stores.vectors.milvus.collections import Collections
+from runtime.stores.vectors.milvus.driver import DataType
+from runtime.stores.vectors.port import RowVersion
 
 MOST_HITS = 16_384
 """The server's limit of one search."""
+
+TYPES = {**dict.fromkeys(stored.NUMBERS, DataType.INT64), "vector": DataType.FLOAT_VECTOR}
+"""The types of the fields that are no texts."""
 
 PUTS = 8
 """How often rows are written that another client writes at the same time."""
@@ -63,14 +68,12 @@ class MilvusVectors:
 
     async def put(self, partition: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
         """See `Vectors`. At most 500 rows and 16 MiB go in one call, so a put that fails may have written a part."""
-        batches = await asyncio.to_thread(self._batches, partition, rows)  # 30 microseconds a row
+        left = list(stored.batches(stored.normalized_rows(rows, self.dimension)))
         for _ in range(PUTS):
-            for batch in batches:
-                await self._upsert(partition, kind, batch)
-            if batches:
-                await self._settle(partition, kind)
-            batches = [batch for batch in batches if await self._doubled(partition, kind, batch)]
-            if not batches:
+            for batch in left:
+                await self._upsert(partition, kind, stored.to_columns(partition.workspace, batch))
+            left = await self._doubled(partition, kind, left)
+            if not left:
                 return
         raise Unavailable(f"several clients kept writing the same {kind} of {partition.workspace}")
 
@@ -85,6 +88,14 @@ class MilvusVectors:
                 row = stored.from_fields(fields)
                 rows[row.id] = row
         return rows
+
+    async def versions(self, partition: Partition, kind: VectorKind, ids: Collection[str]) -> dict[str, RowVersion]:
+        """See `Vectors`."""
+        found: dict[str, RowVersion] = {}
+        for condition in stored.id_filters(partition.workspace, ids):
+            for fields in await self._query(partition, kind, condition, [*stored.VERSION_FIELDS]):
+                found[stored.id_of(fields["key"])] = RowVersion(int(fields["version"]), fields["text_hash"])
+        return found
 
     async def search(
         self,
@@ -184,9 +195,9 @@ class MilvusVectors:
 
     async def put_checkpoint(self, generation: int, checkpoint: Checkpoint) -> None:
         """See `Vectors`."""
-        partition, row = Partition("", generation), checkpoint_rows.to_fields(checkpoint, self.dimension)
+        partition, row = Partition("", generation), checkpoint_rows.to_columns(checkpoint, self.dimension)
         for kind in VECTOR_KINDS:
-            await self._upsert(partition, kind, [row])
+            await self._upsert(partition, kind, row)
             await self._delete(partition, kind, checkpoint_rows.older_filter(checkpoint))
             await self._settle(partition, kind)
 
@@ -194,22 +205,35 @@ class MilvusVectors:
         """See `Vectors`."""
         await self._collections.close()
 
-    def _batches(self, partition: Partition, rows: Sequence[VectorRow]) -> list[list[stored.Fields]]:
-        normalized = stored.normalized_rows(rows, self.dimension)
-        return list(stored.batches(stored.to_fields(partition.workspace, row) for row in normalized))
-
-    async def _doubled(self, partition: Partition, kind: VectorKind, batch: list[stored.Fields]) -> bool:
-        """Return whether an id of the batch has two rows.
+    async def _doubled(
+        self, partition: Partition, kind: VectorKind, batches: list[list[VectorRow]]
+    ) -> list[list[VectorRow]]:
+        """Return the batches of which an id has two rows, once every reader finds what was written.
 
         Milvus Lite deletes and inserts in two steps, so that of two upserts of one key at once both may insert. Each
-        of them looks, so the last sees it, and writing again leaves one.
+        of them looks, so the last sees it, and writing again leaves one. The first look is strongly consistent, which
+        makes it the read that a write ends with: all batches were written before it.
         """
-        answer = await self._query(partition, kind, stored.keys_filter(fields["key"] for fields in batch), ["count(*)"])
-        return bool(answer) and int(answer[0]["count(*)"]) > len(batch)
+        doubled: list[list[VectorRow]] = []
+        for number, batch in enumerate(batches):
+            keys = stored.keys_filter(stored.key(partition.workspace, row.id) for row in batch)
+            consistency = "Bounded" if number else "Strong"
+            answer = await self._query(partition, kind, keys, ["count(*)"], consistency_level=consistency)
+            if answer and int(answer[0]["count(*)"]) > len(batch):
+                doubled.append(batch)
+        return doubled
 
-    async def _upsert(self, partition: Partition, kind: VectorKind, batch: list[stored.Fields]) -> None:
+    async def _upsert(self, partition: Partition, kind: VectorKind, columns: stored.Columns) -> None:
+        entities = [
+            {"name": name, "type": TYPES.get(name, DataType.VARCHAR), "values": values}
+            for name, values in columns.items()
+        ]
+
         async def upsert(client: Any, name: str) -> None:
-            await client.upsert(name, batch, timeout=self._timeout)
+            # The connection takes columns, the client rows only, and looks at each value three times: 53 against
+            # 15 microseconds a row.
+            connection = await client._get_connection()
+            await connection.upsert(name, entities, timeout=self._timeout)
 
         await self._collections.use(partition.generation, kind, upsert, create=True, write=True)
 

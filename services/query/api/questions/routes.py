@@ -35,10 +35,10 @@ async def partitions_at_position(body: QueryRequest, ctx: Context, workspace: st
     Raises a 503 when the position is not reached in time.
     """
     set_call_scope(workspace)
-    partitions = Partitions.of(workspace, await ctx.pointers.live())
     if body.min_position is None:
-        position = await ctx.positions.of(partitions.status)
+        partitions, position = await ctx.current.of(workspace)
     else:
+        partitions = Partitions.of(workspace, await ctx.pointers.live())
         position = await ctx.positions.wait_for(partitions.status, body.min_position, ctx.settings.min_position_timeout)
         if position < body.min_position:
             message = f"position {position} is reached, {body.min_position} was asked for; try again"

@@ -5,8 +5,8 @@ from typing import Any
 
 from contracts.events import GraphMerged
 from contracts.graph import Entity, Partition, Relation
-from runtime.stores.graph.port import Graph, Neighbourhood, RelationSummary
-from services.query.retrieval.caches.invalidation import ProjectionCache
+from runtime.stores.graph.port import Graph, Neighbourhood, Node, RelationSummary
+from services.query.retrieval.caches.invalidation import ProjectionCache, Star
 
 
 class CachedGraph:
@@ -41,13 +41,58 @@ class CachedGraph:
         )
 
     async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
-        """See `Graph.neighbourhood`. Nothing of it is kept."""
-        return await self._graph.neighbourhood(partition, names, limit=limit)
+        """See `Graph.neighbourhood`.
+
+        What is cached of an entity are its own relations, apart from the nodes at their ends: a change of a relation
+        is in the GraphMerged that names both of its ends, and a change of a node concerns no relation.
+        """
+        self._limits.add(limit)
+        read_nodes: dict[str, Node] = {}
+
+        async def read_stars(new: Collection[str]) -> dict[str, Star]:
+            around = await self._graph.neighbourhood(partition, new, limit=limit)
+            read_nodes.update(around.nodes)
+            return _stars(around, limit)
+
+        async def read_rest(new: Collection[str]) -> dict[str, Node]:
+            rest = [name for name in new if name not in read_nodes]
+            # Without relations a read returns the nodes themselves.
+            more = (await self._graph.neighbourhood(partition, rest, limit=0)).nodes if rest else {}
+            return read_nodes | more
+
+        before = self._cache.invalidations(partition)
+        stars = await self._cache.get_or_read(partition, ("star", limit), names, read_stars)
+        if self._cache.invalidations(partition) != before:
+            read_nodes.clear()  # they may be older than the change that was seen meanwhile
+        ends = dict.fromkeys([*stars, *(end for star in stars.values() for tie in star.relations for end in tie.key)])
+        nodes = await self._cache.get_or_read(partition, ("node",), list(ends), read_rest)
+        # A node that is gone now takes its relations with it.
+        once = {
+            tie.key: tie
+            for star in stars.values()
+            for tie in star.relations
+            if tie.source in nodes and tie.target in nodes
+        }
+        ties = sorted(once.values(), key=lambda tie: (-tie.weight, tie.source, tie.target))
+        return Neighbourhood(nodes, ties, {name: star.degree for name, star in stars.items() if name in nodes})
 
     def _changed_keys(self, event: GraphMerged) -> Iterator[tuple[Any, ...]]:
         for entity in event.entities:
             yield "entity", entity.name
+            yield "node", entity.name
+            # One that was not there has a degree of its own from now on, and one that is gone has none.
+            yield from (("star", limit, entity.name) for limit in self._limits)
         for relation in event.relations:
             ends = (relation.source, relation.target)
             yield "relation", ends
-            yield from (("ties", limit, name) for name in ends for limit in self._limits)
+            yield from ((kind, limit, name) for kind in ("ties", "star") for name in ends for limit in self._limits)
+
+
+def _stars(around: Neighbourhood, limit: int) -> dict[str, Star]:
+    """Return the star of each entity that was asked for: of several that share relations, each with all of its own."""
+    ties: dict[str, list[RelationSummary]] = {name: [] for name in around.degrees}
+    for tie in around.relation_summaries:
+        for name in {*tie.key} & ties.keys():
+            ties[name].append(tie)
+    # The heaviest stand first. Further ones were read for their other end, which has fewer.
+    return {name: Star(degree, tuple(ties[name][:limit])) for name, degree in around.degrees.items()}

@@ -5,7 +5,7 @@ since the last question are read, and the entries they name are removed; all oth
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ from contracts.graph import Entity, Partition, Relation
 from runtime.bus.codec import decode
 from runtime.bus.port import Log
 from runtime.errors import Poison, Retryable
-from runtime.stores.graph.port import RelationSummary
+from runtime.stores.graph.port import Node, RelationSummary
 
 logger = structlog.get_logger(__name__)
 
@@ -44,6 +44,14 @@ RELATION_SUMMARY_SIZE = 250
 _epochs = count()
 
 
+@dataclass(frozen=True, slots=True)
+class Star:
+    """The relations at one entity, the heaviest first and perhaps not all, and how many it has."""
+
+    degree: int
+    relations: tuple[RelationSummary, ...]
+
+
 @dataclass
 class _PartitionState:
     """What is cached of one partition is current up to `position` of the log; -1: nothing is cached."""
@@ -53,6 +61,12 @@ class _PartitionState:
     """Part of every key: a new epoch drops all entries of the partition at once."""
     invalidations: int = 0
     """Counts the looks that found something: what was being read meanwhile may be older."""
+
+
+@dataclass
+class _Look:
+    """The questions that wait for a look at the log about the same partitions; those that wait together share one."""
+
     tickets: int = 0
     served: int = 0
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -64,6 +78,7 @@ class ProjectionCache:
     def __init__(self, log: Log, most: int) -> None:
         self._log = log
         self._states: LRUCache[Partition, _PartitionState] = LRUCache(MAX_PARTITIONS)
+        self._looks: LRUCache[tuple[Partition, ...], _Look] = LRUCache(MAX_PARTITIONS)
         self._entries: LRUCache[Hashable, Any] = LRUCache(most, getsizeof=_size)
         self._changed_by: dict[str, ChangedKeys] = {}
 
@@ -76,15 +91,24 @@ class ProjectionCache:
         mark = self._states.get(partition)
         return bool(self._entries.maxsize and mark and mark.position >= 0)
 
+    def invalidations(self, partition: Partition) -> int:
+        """Return how many changes of this partition were seen; it never returns to a former value."""
+        mark = self._states.get(partition)
+        return mark.invalidations if mark else -1
+
     def cached_keys(self, partition: Partition, kind: Kind, keys: Iterable[K]) -> set[K]:
         """Return the keys that are cached."""
         mark = self._states.get(partition)
         return {key for key in keys if (mark.epoch, *kind, key) in self._entries} if mark else set()
 
     async def refresh(self, *partitions: Partition) -> None:
-        """See `Freshness.refresh`. Questions that wait at the same time share one look at the log."""
+        """See `Freshness.refresh`. One look at the log serves all partitions of a workspace."""
         if self._entries.maxsize:
-            await asyncio.gather(*(self._refresh(partition) for partition in dict.fromkeys(partitions)))
+            workspaces = dict.fromkeys(partition.workspace for partition in partitions)
+            each = dict.fromkeys(partitions)
+            await asyncio.gather(
+                *(self._refresh(tuple(one for one in each if one.workspace == name)) for name in workspaces)
+            )
 
     async def get_or_read(
         self,
@@ -112,45 +136,55 @@ class ProjectionCache:
                 self._store({(*prefix, key): known[key] for key in new})
         return {key: thing for key in keys if (thing := known[key]) is not None}
 
-    async def _refresh(self, partition: Partition) -> None:
-        mark = self._states.setdefault(partition, _PartitionState())
-        mark.tickets += 1
-        ticket = mark.tickets
-        async with mark.lock:
-            if mark.served >= ticket:
+    async def _refresh(self, partitions: tuple[Partition, ...]) -> None:
+        look = self._looks.setdefault(partitions, _Look())
+        look.tickets += 1
+        ticket = look.tickets
+        async with look.lock:
+            if look.served >= ticket:
                 return
-            newest = mark.tickets
+            newest = look.tickets
             try:
-                await self._catch_up(partition, mark)
+                await self._catch_up({one: self._states.setdefault(one, _PartitionState()) for one in partitions})
             except (Retryable, Poison) as error:  # a newer version of an event is Retryable
-                logger.warning("changes cannot be seen", workspace=partition.workspace, error=str(error))
-                self._states.pop(partition, None)
-            mark.served = newest
+                logger.warning("changes cannot be seen", workspace=partitions[0].workspace, error=str(error))
+                for partition in partitions:
+                    self._states.pop(partition, None)
+            look.served = newest
 
-    async def _catch_up(self, partition: Partition, mark: _PartitionState) -> None:
+    async def _catch_up(self, marks: Mapping[Partition, _PartitionState]) -> None:
+        """Forget what the events of one workspace name since its partitions were looked at."""
+        workspace = next(iter(marks)).workspace
         # Most often nothing has happened at all, which is one question that a server answers from its index.
-        quiet = mark.position >= 0 and not await self._log.following(
-            mark.position, subjects.of_workspace(partition.workspace)
-        )
-        if quiet:
+        after = min(mark.position for mark in marks.values())
+        if after >= 0 and not await self._log.following(after, subjects.of_workspace(workspace)):
             return
-        upto = await self._log.last(partition.workspace)
-        mark.invalidations += 1
-        if mark.position < 0 or not all([await self._invalidate(partition, mark, name) for name in self._changed_by]):
-            mark.epoch = next(_epochs)
-        mark.position = upto
+        upto = await self._log.last(workspace)
+        for mark in marks.values():
+            mark.invalidations += 1
+        current = [mark for mark in marks.values() if mark.position >= 0]
+        if current:
+            after = min(mark.position for mark in current)
+            whole = [await self._invalidate(current, after, workspace, name) for name in self._changed_by]
+        else:
+            whole = [False]
+        for mark in marks.values():
+            if mark.position < 0 or not all(whole):
+                mark.epoch = next(_epochs)
+            mark.position = upto
 
-    async def _invalidate(self, partition: Partition, mark: _PartitionState, type_name: str) -> bool:
+    async def _invalidate(self, marks: Sequence[_PartitionState], after: int, workspace: str, type_name: str) -> bool:
         """Forget what these events name; False when there are too many."""
-        after, subject = mark.position, subjects.of_type_in(partition.workspace, type_name)
+        subject = subjects.of_type_in(workspace, type_name)
         for _ in range(MAX_EVENTS):
             found = await self._log.following(after, subject)
             if found is None:
                 return True
             event: Event = decode(found.data, found.subject, found.headers).data
-            mark.invalidations += 1
-            for key in self._changed_by[type_name](event):
-                self._entries.pop((mark.epoch, *key), None)
+            for mark in marks:
+                mark.invalidations += 1
+                for key in self._changed_by[type_name](event):
+                    self._entries.pop((mark.epoch, *key), None)
             after = found.sequence
         return False
 
@@ -160,7 +194,9 @@ class ProjectionCache:
                 self._entries[key] = thing
 
 
-def _size(thing: Entity | Relation | list[RelationSummary] | NDArray[np.float32] | None) -> int:
+def _size(
+    thing: Entity | Relation | Node | Star | list[RelationSummary] | NDArray[np.float32] | None,
+) -> int:
     """Bytes it takes, about."""
     if thing is None:
         return ENTRY_OVERHEAD
@@ -168,5 +204,11 @@ def _size(thing: Entity | Relation | list[RelationSummary] | NDArray[np.float32]
         return ENTRY_OVERHEAD + thing.nbytes
     if isinstance(thing, list):
         return ENTRY_OVERHEAD + RELATION_SUMMARY_SIZE * len(thing)
-    lists = sum(50 + len(text) for text in (*thing.source_ids, *thing.file_paths))
-    return ENTRY_OVERHEAD + 2 * len(thing.description) + lists
+    if isinstance(thing, Star):
+        return ENTRY_OVERHEAD + sum(RELATION_SUMMARY_SIZE + _length(tie.source_ids) for tie in thing.relations)
+    lists = _length((*thing.source_ids, *thing.file_paths))
+    return ENTRY_OVERHEAD + lists + (0 if isinstance(thing, Node) else 2 * len(thing.description))
+
+
+def _length(texts: Collection[str]) -> int:
+    return sum(50 + len(text) for text in texts)

@@ -8,12 +8,12 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
-from services.query.retrieval.multihop.query_terms import QueryTerms
-from services.query.retrieval.multihop.sentences import MENTIONED, Sentence
+from services.query.retrieval.multihop.sentences import MENTIONED
 from services.query.retrieval.multihop.subgraph import Subgraph
 from services.query.retrieval.ranking import interleave
 
@@ -38,9 +38,6 @@ ENTITY_CHUNK_COST = 2.0
 """Logarithm. The cost of a chunk that only defines an entity on a path, against a chunk of the path's own steps."""
 OPEN_TERM_FACTOR = 0.5
 """The part of the difference between optimistic score and score that counts against a path when chunks are ranked."""
-MAX_SYNONYM_WEIGHT, MIN_SIMILARITY, FULL_SIMILARITY = 0.9, 0.1, 0.7
-"""How much a similar word of a sentence covers a term: nothing below the cosine similarity `MIN_SIMILARITY`, at most
-`MAX_SYNONYM_WEIGHT` from `FULL_SIMILARITY` on, and the square of the linear share between them."""
 BEAM_WIDTH = 60
 """Paths that are kept after each step."""
 MAX_CONTINUATIONS = 24
@@ -78,12 +75,14 @@ class Path:
 
 @dataclass(frozen=True)
 class _Steps:
-    """The possible steps from one entity, sorted by the entity they lead to.
+    """The possible steps from one entity, sorted by the number of the entity they lead to.
 
-    `coverage`: steps × stems. `costs`: one per step. `group_starts`: indexes of the first step to each entity.
+    `sentences` and `ends`: numbers, one per step. `coverage`: steps × stems. `costs`: one per step. `group_starts`:
+    indexes of the first step to each entity.
     """
 
-    transitions: Sequence[tuple[Sentence, str]]
+    sentences: Array
+    ends: Array
     coverage: Array
     costs: Array
     group_starts: Array
@@ -100,20 +99,20 @@ class _OrderedTerms:
         return len(self.before) + len(self.after)
 
 
-def search_paths(subgraph: Subgraph, terms: QueryTerms, starts: Sequence[str]) -> list[Path]:
+def search_paths(subgraph: Subgraph, starts: Sequence[str]) -> list[Path]:
     """Return the paths found by beam search from these entities, of every length, the best score first.
 
     A question nests what it asks around a name: in "the founder of the firm that X worked for" the words next to X, on
     either side, describe the first step. So each step takes up the next few terms before and after the link, and is
     scored by how much more of them it covers than the other steps that are possible there.
     """
-    stems = sorted(terms.stems)
+    stems = subgraph.stems
     if not stems:
         return []
-    lookup = _StepTable(subgraph, stems)
+    lookup = _StepTable(subgraph)
     found: list[Path] = []
     for start in starts:
-        goal = _ordered_terms(subgraph, terms, stems, start)
+        goal = _ordered_terms(subgraph, stems, start)
         beam = [Path((start,), (), np.zeros(len(stems)), -MISSING_TERM_COST * len(goal))]
         for _ in range(min(MAX_DEPTH, len(goal))):
             beam = _extend_beam(beam, lookup, goal)
@@ -152,7 +151,8 @@ def rank_chunks(candidates: Sequence[Path], subgraph: Subgraph, groups: Sequence
     return interleave(*lists, key=lambda chunk: chunk)
 
 
-def _ordered_terms(subgraph: Subgraph, terms: QueryTerms, stems: Sequence[str], start: str) -> _OrderedTerms:
+def _ordered_terms(subgraph: Subgraph, stems: Sequence[str], start: str) -> _OrderedTerms:
+    terms = subgraph.terms
     linked = (
         start
         if start in terms.context_terms
@@ -182,18 +182,32 @@ class _Continuations:
         few: Array = np.argsort(-flat)[:MAX_CONTINUATIONS]
         return ((promise, self, place) for promise, place in zip(flat[few].tolist(), few.tolist(), strict=True))
 
+    def coordinates(self, place: int) -> tuple[int, int, int]:
+        """Return the step of a flat index, and the numbers of terms taken up before and after the link by then."""
+        rest, behind = divmod(place, self.scores.shape[2])
+        number, before = divmod(rest, self.scores.shape[1])
+        return number, self.path.terms_before + before, self.path.terms_after + behind
+
 
 def _extend_beam(beam: Sequence[Path], lookup: "_StepTable", goal: _OrderedTerms) -> list[Path]:
     """Return the best paths by optimistic score that are one step longer."""
-    every = [_continuations(path, steps, goal) for path in beam if (steps := lookup.of(path.entities[-1])).transitions]
+    every = [_continuations(path, steps, goal) for path in beam if len((steps := lookup.of(path.entities[-1])).ends)]
     kept: dict[tuple[object, ...], Path] = {}
-    for _, options, place in sorted((one for some in every for one in some.best()), key=lambda one: -one[0]):
-        path = _extend(options, goal, place)
-        if path is not None:
-            kept.setdefault((path.entities[-1], path.terms_before, path.terms_after, *path.chunk_ids), path)
-        if len(kept) == BEAM_WIDTH:
-            break
+    for _, options, place in sorted((one for some in every for one in some.best()), key=_first, reverse=True):
+        number, before, behind = options.coordinates(place)
+        path, name, chunk = options.path, lookup.end(options.steps, number), lookup.chunk_id(options.steps, number)
+        if name in path.entities:
+            continue
+        chunks = path.chunk_ids if path.chunk_ids[-1:] == (chunk,) else (*path.chunk_ids, chunk)
+        key = (name, before, behind, *chunks)
+        if key not in kept:
+            kept[key] = _extend(options, goal, place, name, chunks)
+            if len(kept) == BEAM_WIDTH:
+                break
     return list(kept.values())
+
+
+_first = itemgetter(0)
 
 
 def _continuations(path: Path, steps: _Steps, goal: _OrderedTerms) -> _Continuations:
@@ -211,19 +225,16 @@ def _continuations(path: Path, steps: _Steps, goal: _OrderedTerms) -> _Continuat
     )
 
 
-def _extend(options: _Continuations, goal: _OrderedTerms, place: int) -> Path | None:
-    """Return the path with that continuation; None if it would visit an entity twice."""
-    number, before, behind = map(int, np.unravel_index(place, options.scores.shape))
-    path, (sentence, name) = options.path, options.steps.transitions[number]
-    if name in path.entities:
-        return None
-    before, behind = path.terms_before + before, path.terms_after + behind
+def _extend(options: _Continuations, goal: _OrderedTerms, place: int, name: str, chunk_ids: tuple[str, ...]) -> Path:
+    """Return the path with that continuation, which leads to this entity and lies in these chunks."""
+    number, before, behind = options.coordinates(place)
+    path = options.path
     come = [*goal.before[:before], *goal.after[:behind]]
     said = path.coverage.copy()
     said[come] = np.maximum(said[come], options.steps.coverage[number][come])
     return Path(
         (*path.entities, name),
-        path.chunk_ids if path.chunk_ids[-1:] == (sentence.chunk_id,) else (*path.chunk_ids, sentence.chunk_id),
+        chunk_ids,
         said,
         score=float(options.scores.flat[place]),
         optimistic_score=float(options.optimistic_scores.flat[place]),
@@ -235,17 +246,18 @@ def _extend(options: _Continuations, goal: _OrderedTerms, place: int) -> Path | 
 
 def _prefix_sums(rows: Array) -> Array:
     """Return sums of the first 0, 1, 2 ... columns."""
-    return np.concatenate([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)], axis=1)
+    sums = np.zeros((len(rows), rows.shape[1] + 1))
+    np.cumsum(rows, axis=1, out=sums[:, 1:])
+    return sums
 
 
 class _StepTable:
     """The possible steps from each entity, computed on demand."""
 
-    def __init__(self, subgraph: Subgraph, stems: Sequence[str]) -> None:
-        self._stems = stems
+    def __init__(self, subgraph: Subgraph) -> None:
+        self._mentions, self._names = subgraph.mentions, list(subgraph.mentions.numbers)
+        self._coverage, self._chunk_ids = subgraph.coverage, subgraph.chunk_ids
         self._describing_terms = subgraph.describing_terms()
-        self._synonyms = _synonym_weights(subgraph, stems)
-        self._subgraph = subgraph
         self._steps: dict[str, _Steps] = {}
 
     def of(self, name: str) -> _Steps:
@@ -254,40 +266,26 @@ class _StepTable:
             self._steps[name] = self._make(name)
         return self._steps[name]
 
+    def end(self, steps: _Steps, number: int) -> str:
+        """Return the entity that a step leads to."""
+        return self._names[int(steps.ends[number])]
+
+    def chunk_id(self, steps: _Steps, number: int) -> str:
+        """Return the chunk of a step's sentence."""
+        return self._chunk_ids[int(steps.sentences[number])]
+
     def _make(self, name: str) -> _Steps:
-        candidates = [
-            (s, other) for s in self._subgraph.sentences_about(name) for other in s.entity_weights if other != name
-        ][:MAX_STEPS]
-        candidates.sort(key=lambda way: way[1])
-        begins = [n for n, (_, other) in enumerate(candidates) if not n or other != candidates[n - 1][1]]
-        says = np.zeros((len(candidates), len(self._stems)))
-        for number, (sentence, other) in enumerate(candidates):
-            heard = sentence.query_stems | self._describing_terms.get(other, frozenset())
-            says[number] = [float(word in heard) for word in self._stems]
-            rows = [self._synonyms[word] for word in sentence.words if word in self._synonyms]
-            says[number] = np.max([says[number], *rows], axis=0)
-        costs = np.array([_step_cost(sentence, name, other) for sentence, other in candidates])
-        return _Steps(candidates, says, costs, np.array(begins, np.int64))
-
-
-def _step_cost(sentence: Sentence, here: str, there: str) -> float:
-    if sentence.entity_weights[here] > MENTIONED:
-        return 0.0
-    return REVERSED_COST if sentence.entity_weights[there] > MENTIONED else SIDEWAYS_COST
-
-
-def _synonym_weights(subgraph: Subgraph, stems: Sequence[str]) -> dict[str, Array]:
-    """Return for each word of sentences how much it covers each stem, by the similarity of their vectors."""
-    if not subgraph.word_vectors:
-        return {}
-    likeness = (
-        np.array(list(subgraph.word_vectors.values())) @ np.array([subgraph.query_vectors[word] for word in stems]).T
-    )
-    return dict(
-        zip(
-            subgraph.word_vectors,
-            np.clip((likeness - MIN_SIMILARITY) / (FULL_SIMILARITY - MIN_SIMILARITY), 0.0, 1.0) ** 2
-            * MAX_SYNONYM_WEIGHT,
-            strict=True,
-        )
-    )
+        known, entity = self._mentions.arrays, self._mentions.numbers[name]
+        here = known.of(entity)
+        others, which = known.beside(here)
+        chosen = np.flatnonzero(known.entities[others] != entity)[:MAX_STEPS]
+        chosen = chosen[np.argsort(known.entities[others[chosen]], kind="stable")]
+        others, here = others[chosen], here[which[chosen]]
+        ends, sentences = known.entities[others], known.sentences[others]
+        says: Array = self._coverage[sentences]
+        for end in {*ends.tolist()} & self._describing_terms.keys():
+            says[np.ix_(ends == end, self._describing_terms[end])] = 1.0
+        sideways = np.where(known.weights[others] > MENTIONED, REVERSED_COST, SIDEWAYS_COST)
+        costs = np.where(known.weights[here] > MENTIONED, 0.0, sideways)
+        begins = np.flatnonzero(np.diff(ends, prepend=-1))
+        return _Steps(sentences, ends, says, costs, begins)

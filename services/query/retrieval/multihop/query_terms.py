@@ -1,12 +1,15 @@
 """The words of a question that are no entity names, and where they stand around the names."""
 
-import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
+
+import numpy as np
 
 from services.query.retrieval.linking import Link, Word, words
+
+Array = Any
 
 UNSEEN_TERM_WEIGHT = 0.7
 """The weight of a term in no sentence read so far, as a share of the mean: an unread sentence may contain it."""
@@ -57,16 +60,16 @@ class QueryTerms:
             forms, {name: _context_terms(link, links, content) for link in links for name in link.names}, phrases
         )
 
-    def idf(self, content: Iterable[frozenset[str]]) -> Mapping[str, float]:
-        """Return the inverse document frequency of each stem over these sentences' stems.
 
-        A stem in none of them counts `UNSEEN_TERM_WEIGHT` of the mean.
-        """
-        containing = [some for some in content if some]
-        counts = Counter(word for some in containing for word in some)
-        raw = {word: math.log(1 + (1 + len(containing)) / (1 + count)) for word, count in counts.items()}
-        middle = sum(raw.values()) / len(raw) if raw else 1.0
-        return {word: raw.get(word, UNSEEN_TERM_WEIGHT * middle) for word in self.words}
+def term_weights(counts: Array, sentences: int) -> Array:
+    """Return the inverse document frequency of each term, of which so many of these sentences contain it.
+
+    A term in none of them counts `UNSEEN_TERM_WEIGHT` of the mean.
+    """
+    raw = np.log(1 + (1 + sentences) / (1 + counts))
+    seen = counts > 0
+    middle = raw[seen].mean() if seen.any() else 1.0
+    return np.where(seen, raw, UNSEEN_TERM_WEIGHT * middle)
 
 
 def _context_terms(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from runtime.text.sentences import FULL_STOPS
 from services.query.passage import Passage
 from services.query.retrieval.linking import NameIndex, Word, normal_form, words
-from services.query.retrieval.multihop.query_terms import QueryTerms, stem
+from services.query.retrieval.multihop.query_terms import stem
 
 MENTIONED, LEADING, IN_TITLE = 1.0, 3.0, 4.0
 """How much a sentence is about an entity that it mentions, that leads its paragraph, that is its heading or file."""
@@ -19,17 +19,17 @@ _PARAGRAPH = re.compile(r"\n\s*\n")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a passage."""
+    """A sentence of a passage that is about entities."""
 
     chunk_id: str
     number: int
     """Its position in the passage, from 0."""
     entity_weights: Mapping[str, float]
     """By name of an entity, how much the sentence is about it: `MENTIONED`, `LEADING` or `IN_TITLE`."""
-    query_stems: frozenset[str]
-    """Stems of the question's terms that it contains."""
-    words: frozenset[str] = frozenset()
+    words: frozenset[str]
     """Its words that are neither stopwords nor names."""
+    stems: frozenset[str]
+    """The stems of these words."""
 
 
 @dataclass
@@ -42,28 +42,27 @@ class _SentenceParts:
     words: set[str] = field(default_factory=set[str])
 
 
-def sentences_about_entities(passage: Passage, index: NameIndex, terms: QueryTerms) -> list[Sentence]:
-    """Return the sentences of a passage that are about entities.
+def sentences_about_entities(passage: Passage, tokens: Sequence[Word], index: NameIndex) -> list[Sentence]:
+    """Return the sentences of a passage, of which `tokens` are the words, that are about entities.
 
     A sentence is about those it mentions, the one that leads its paragraph, and those that its heading or file names.
     """
     in_title = dict.fromkeys(_entities_in_title(passage, index), IN_TITLE)
     leading: dict[int, tuple[str, ...]] = {}
     found: list[Sentence] = []
-    for position, parts in _split(passage.content, index).items():
+    for position, parts in _split(passage.content, tokens, index).items():
         if parts.names:
             leading.setdefault(parts.paragraph, parts.leading or parts.names[0])
         about = {name: MENTIONED for names in parts.names for name in names}
         about |= {**dict.fromkeys(leading.get(parts.paragraph, ()), LEADING), **in_title}
         if about:
-            heard = frozenset(map(stem, parts.words)) & terms.stems
-            found.append(Sentence(passage.id, position, about, heard, frozenset(parts.words)))
+            stems = frozenset(map(stem, parts.words))
+            found.append(Sentence(passage.id, position, about, frozenset(parts.words), stems))
     return found
 
 
-def _split(text: str, index: NameIndex) -> dict[int, _SentenceParts]:
+def _split(text: str, tokens: Sequence[Word], index: NameIndex) -> dict[int, _SentenceParts]:
     """Return the names and other words of each sentence, by its number."""
-    tokens = words(text)
     ends = [match.end() for match in _SENTENCE.finditer(text)]
     breaks = [match.end() for match in _PARAGRAPH.finditer(text)]
     places = [bisect_right(ends, word.start) for word in tokens]
@@ -71,7 +70,8 @@ def _split(text: str, index: NameIndex) -> dict[int, _SentenceParts]:
     inside: set[int] = set()
     first: dict[int, int] = {}
     for number, (word, position) in enumerate(zip(tokens, places, strict=True)):
-        parts.setdefault(position, _SentenceParts(bisect_right(breaks, word.start)))
+        if position not in parts:
+            parts[position] = _SentenceParts(bisect_right(breaks, word.start))
         if not word.is_stopword:
             first.setdefault(position, number)
     for number, part, names in mentions(tokens, index):

@@ -6,37 +6,42 @@
    (`pagerank.py`), as HippoRAG 2 does, but over sentences instead of whole passages.
 3. Fuse three rankings of chunks (paths, PageRank, and dense search with BM25) by weighted reciprocal rank.
 
-A hop makes one request each to the graph store, the passages, the vectors and the embedder. Decisions are pure
-functions; they take tens of milliseconds, so they run in a thread, one after another.
+A hop makes one request each to the graph store, the passages and the vectors. The question is embedded in one call; of
+words, the vectors are used that are known, and others are embedded for later questions. Decisions are pure functions;
+they take milliseconds, so they run in a thread, one after another.
 """
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from contracts.graph import Entity, Hit, Relation
-from contracts.ids import pair
+import numpy as np
+
+from contracts.graph import Hit
 from runtime.models.port import Vector
 from runtime.stores.graph.port import MOST_SOURCES, Neighbourhood
-from services.query.context.layout import count_context_tokens, entity_line, relation_line
+from services.query.context.layout import count_context_tokens
 from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Keywords, Question
 from services.query.retrieval.dependencies import RetrievalDependencies
 from services.query.retrieval.fusion import reciprocal_rank_fusion
-from services.query.retrieval.linking import Link, NameIndex
+from services.query.retrieval.multihop.analysis import PassageAnalysis, analysed
 from services.query.retrieval.multihop.bm25 import bm25_ranking
 from services.query.retrieval.multihop.link_question import link_question
 from services.query.retrieval.multihop.paths import Path, informative_paths, rank_chunks, search_paths
 from services.query.retrieval.multihop.query_terms import QueryTerms
-from services.query.retrieval.multihop.sentences import MENTIONED, Sentence, sentences_about_entities
+from services.query.retrieval.multihop.sentences import MENTIONED
+from services.query.retrieval.multihop.similar_words import most_frequent, similar_words, words_to_compare
 from services.query.retrieval.multihop.subgraph import Subgraph
+from services.query.retrieval.multihop.walk_context import graph_context, processing_info
+from services.query.retrieval.multihop.walk_state import MAX_RELATIONS, WalkState
 from services.query.retrieval.provenance import restrict_neighbourhood
 from services.query.retrieval.results import SearchResult
-from services.query.retrieval.scoping import MAX_PROVENANCE, DocumentIds, restrict_to_documents
-from services.query.retrieval.token_budget import fit_budget
+from services.query.retrieval.scoping import MAX_PROVENANCE, DocumentIds
+
+Array = Any
 
 MAX_HOPS = 6
 """Rounds of reading: paths longer than this are not found."""
@@ -44,12 +49,13 @@ MAX_FRONTIER, MAX_PATH_ENDS = 16, 8
 """Entities that one hop reads at most, and how many of them may be ends of paths; PageRank fills the rest."""
 STOP_MARGIN = 3.0
 """Logarithm. The walk ends when no unfinished path's optimistic score is above the best score less this margin."""
-MAX_RELATIONS = 40
-"""Relations read per entity, the heaviest first: it bounds the cost of a hub."""
 CHUNKS_OF_LINKED, CHUNKS_OF_OTHERS, SIMILAR_CHUNKS = 12, 6, 4
 """Chunks read about a linked entity and about any other; then the most similar ones among its remaining chunks."""
 MAX_NEW_WORDS = 64
-"""Words of sentences that one hop embeds at most, to compare them with the words of the question."""
+"""Words of sentences that one hop requests vectors for, to compare them with the words of the question."""
+MIN_KNOWN_WORDS = 0.5
+"""Share of the words of a hop's sentences that have a vector. Below it the walk waits for new vectors, because nothing
+was asked before; above it others are embedded meanwhile."""
 MIN_DENSE_HITS = 20
 """Chunks that dense search returns at least."""
 MAX_SEEDS = 3
@@ -60,21 +66,15 @@ PATHS_WEIGHT, PAGERANK_WEIGHT, HYBRID_WEIGHT = 24.0, 1.0, 0.5
 """Weights of the three rankings in the fusion: chunks on paths, chunks by PageRank, dense search with BM25."""
 FUSION_K = 5
 """The constant k of reciprocal rank fusion. It is small because each ranking is good at its top only."""
-MAX_SHOWN = 20
-"""Paths, and hubs that were read in part, that the processing info lists at most."""
 
 
 @dataclass(frozen=True)
-class _WalkState:
-    """What stays the same during one walk: the question, its links and terms, and where it may be answered from."""
+class _Reading:
+    """What one hop has read: passages, their analyses, and the vectors of words in them that are known."""
 
-    question: Question
-    partitions: Partitions
-    deps: RetrievalDependencies
-    index: NameIndex
-    links: Sequence[Link]
-    terms: QueryTerms
-    document_ids: DocumentIds = None
+    passages: Mapping[str, Passage]
+    analyses: Sequence[PassageAnalysis]
+    vectors: Mapping[str, Array]
 
 
 async def walk(
@@ -91,43 +91,38 @@ async def walk(
     fresh = deps.cache_invalidation.refresh(partitions.graph, partitions.vectors)
     index, _ = await asyncio.gather(deps.entity_names.of(partitions), fresh)
     links = await link_question(question, index, partitions, deps)
-    state = _WalkState(question, partitions, deps, index, links, QueryTerms.of(question.query, links), documents)
-    vector, *said = await deps.embed([question.query, *state.terms.words.values()])
+    state = WalkState(question, partitions, deps, index, links, QueryTerms.of(question.query, links), documents)
+    vector, stems = await _embed_question(state)
     hits = await _dense_hits(state, vector)
     dense_passages = await deps.passages.get(partitions.status, [hit.names[0] for hit in hits])
     starts = {name: 1.0 / len(link.names) for link in links for name in link.names} or _seed_entities(
         state, hits, dense_passages
     )
-    subgraph = Subgraph(query_vectors=dict(zip(state.terms.words, said, strict=True)))
-    starts |= await _explore(state, subgraph, starts, vector)
-    found = await asyncio.to_thread(search_paths, subgraph, state.terms, list(starts))
-    informative = informative_paths(found)
-    entities, relations = await _graph_context(state, starts, informative)
+    subgraph = Subgraph(state.terms)
+    aliases, found = await _explore(state, subgraph, starts, vector, stems)
+    starts, informative = {**starts, **aliases}, informative_paths(found)
     hybrid = await asyncio.to_thread(_hybrid_ranking, state, subgraph, hits, dense_passages)
     ranked = await asyncio.to_thread(_rank_chunks, state, subgraph, informative, starts, hybrid)
+    entities, relations = await graph_context(state, starts, informative)
     spent = count_context_tokens(entities, relations, deps.count_tokens)
     return SearchResult(
-        entities, relations, ranked, spent, _processing_info(state, subgraph, informative, entities, relations)
+        entities, relations, ranked, spent, processing_info(state, subgraph, informative, entities, relations)
     )
 
 
-async def _dense_hits(state: _WalkState, vector: Vector) -> list[Hit]:
+async def _dense_hits(state: WalkState, vector: Vector) -> list[Hit]:
     most, least = max(state.question.chunk_top_k, MIN_DENSE_HITS), state.deps.min_score
     return await state.deps.vectors.search(
         state.partitions.vectors, "chunks", vector, top_k=most, min_score=least, documents=state.document_ids
     )
 
 
-def _seed_entities(state: _WalkState, hits: Sequence[Hit], dense_passages: Mapping[str, Passage]) -> dict[str, float]:
+def _seed_entities(state: WalkState, hits: Sequence[Hit], dense_passages: Mapping[str, Passage]) -> dict[str, float]:
     """Return start entities with weights, taken from the most similar passages, for a question without links."""
     starts: dict[str, float] = {}
     first = [dense_passages[hit.names[0]] for hit in hits if hit.names[0] in dense_passages][:MAX_SEEDS]
     for rank, passage in enumerate(first, 1):
-        about = {
-            name: how
-            for s in sentences_about_entities(passage, state.index, state.terms)
-            for name, how in s.entity_weights.items()
-        }
+        about = {name: how for s in analysed(passage, state.index).sentences for name, how in s.entity_weights.items()}
         for name, how in about.items():
             if how > MENTIONED:
                 starts[name] = starts.get(name, 0.0) + how / rank
@@ -135,7 +130,7 @@ def _seed_entities(state: _WalkState, hits: Sequence[Hit], dense_passages: Mappi
 
 
 async def _chunks_to_read(
-    state: _WalkState, subgraph: Subgraph, frontier: Sequence[str], most: int, vector: Vector
+    state: WalkState, subgraph: Subgraph, frontier: Sequence[str], most: int, vector: Vector
 ) -> list[str]:
     """Return ids of the first `most` unread chunks about each entity, then of those most similar to the question.
 
@@ -150,7 +145,7 @@ async def _chunks_to_read(
     )
 
 
-async def _neighbourhood(state: _WalkState, frontier: Sequence[str]) -> Neighbourhood:
+async def _neighbourhood(state: WalkState, frontier: Sequence[str]) -> Neighbourhood:
     """Return the neighbours of these entities, restricted to the documents of the walk if there are any.
 
     A node lists its first chunks only, so the chunks of a hub are looked up per document.
@@ -166,41 +161,77 @@ async def _neighbourhood(state: _WalkState, frontier: Sequence[str]) -> Neighbou
     return restrict_neighbourhood(around, documents, more)
 
 
+async def _embed_question(state: WalkState) -> tuple[Vector, Array]:
+    """Return the vectors of the question and of its terms in the order of their stems, by one call of the embedder."""
+    deps, terms = state.deps, [state.terms.words[stem] for stem in sorted(state.terms.words)]
+    new = [term for term in terms if term not in deps.words.known([term])]
+    vector, *of_terms = await deps.embed([state.question.query, *new])
+    deps.words.store(new, of_terms)
+    known = deps.words.known(terms)
+    return vector, np.array([known[term] for term in terms])
+
+
 async def _explore(
-    state: _WalkState, subgraph: Subgraph, starts: Mapping[str, float], vector: Vector
-) -> dict[str, float]:
-    """Fill the subgraph hop by hop from the starts. Return aliases of the starts, with weight 1, from the first hop."""
+    state: WalkState, subgraph: Subgraph, starts: Mapping[str, float], vector: Vector, stems: Array
+) -> tuple[dict[str, float], list[Path]]:
+    """Fill the subgraph hop by hop from the starts.
+
+    Return aliases of the starts, with weight 1, from the first hop; and the paths found in the end.
+    """
     deps, partitions, frontier = state.deps, state.partitions, list(starts)
     aliases_of_starts: dict[str, float] = {}
+    found: list[Path] = []
     for hop in range(MAX_HOPS):
         if not frontier:
             break
         subgraph.add_neighbourhood(await _neighbourhood(state, frontier))
         wanted = await _chunks_to_read(state, subgraph, frontier, CHUNKS_OF_OTHERS if hop else CHUNKS_OF_LINKED, vector)
         passages = await deps.passages.get(partitions.status, wanted)
-        subgraph.add_passages(passages, await asyncio.to_thread(_read_sentences, state, passages))
-        new = subgraph.words_without_vector(MAX_NEW_WORDS)
-        subgraph.word_vectors |= zip(new, await deps.embed_words(new), strict=True)
+        read = await _read_sentences(state, passages)
         aliases_of_starts = aliases_of_starts or dict.fromkeys(subgraph.aliases(starts), 1.0)
         done = {*subgraph.degrees, *frontier}
-        frontier = await asyncio.to_thread(_next_frontier, state, subgraph, {**starts, **aliases_of_starts}, done)
-    return aliases_of_starts
+        ends = {**starts, **aliases_of_starts}
+        frontier, found = await asyncio.to_thread(_advance, subgraph, read, stems, ends, done)
+    return aliases_of_starts, found
 
 
-def _read_sentences(state: _WalkState, passages: Mapping[str, Passage]) -> list[Sentence]:
-    return [
-        said for passage in passages.values() for said in sentences_about_entities(passage, state.index, state.terms)
-    ]
+async def _read_sentences(state: WalkState, passages: Mapping[str, Passage]) -> _Reading:
+    analyses, wanted = await asyncio.to_thread(_analyse, state, passages)
+    words = state.deps.words
+    vectors = words.known(wanted)
+    if len(vectors) < len(wanted):
+        said = [sentence for analysis in analyses for sentence in analysis.sentences]
+        new = most_frequent([word for word in wanted if word not in vectors], said, MAX_NEW_WORDS)
+        if len(vectors) < MIN_KNOWN_WORDS * len(wanted):
+            await words.embed(new)
+            vectors = words.known(wanted)
+        else:
+            words.request(new)
+    return _Reading(passages, analyses, vectors)
+
+
+def _analyse(state: WalkState, passages: Mapping[str, Passage]) -> tuple[list[PassageAnalysis], list[str]]:
+    analyses = [analysed(passage, state.index) for passage in passages.values()]
+    wanted = words_to_compare([sentence for analysis in analyses for sentence in analysis.sentences])
+    return analyses, sorted(wanted)
+
+
+def _advance(
+    subgraph: Subgraph, read: _Reading, stems: Array, starts: Mapping[str, float], done: Collection[str]
+) -> tuple[list[str], list[Path]]:
+    """Add what was read. Return the entities to read next, and the paths found so far."""
+    subgraph.add_passages(read.passages, read.analyses, similar_words(read.vectors, stems))
+    found = search_paths(subgraph, list(starts))
+    return _next_frontier(subgraph, found, starts, done), found
 
 
 def _next_frontier(
-    state: _WalkState, subgraph: Subgraph, starts: Mapping[str, float], done: Collection[str]
+    subgraph: Subgraph, found: Sequence[Path], starts: Mapping[str, float], done: Collection[str]
 ) -> list[str]:
     """Return the entities to read next: the ends of the best paths, then the first by PageRank.
 
     Empty when no unfinished path can still score as high as the best one.
     """
-    found = search_paths(subgraph, state.terms, list(starts))
     ahead = sorted(
         (path for path in found if path.informative and path.entities[-1] not in done),
         key=lambda p: -p.optimistic_score,
@@ -208,21 +239,23 @@ def _next_frontier(
     if found and (not ahead or ahead[0].optimistic_score <= found[0].score - STOP_MARGIN):
         return []
     ends = list(dict.fromkeys(path.entities[-1] for path in ahead))
-    entities, _ = subgraph.rank_by_pagerank(state.terms, starts)
+    entities, _ = subgraph.rank_by_pagerank(starts)
     often = [name for name in entities if name not in done]
     return list(dict.fromkeys([*ends[:MAX_PATH_ENDS], *often]))[:MAX_FRONTIER]
 
 
 def _hybrid_ranking(
-    state: _WalkState, subgraph: Subgraph, hits: Sequence[Hit], dense_passages: Mapping[str, Passage]
+    state: WalkState, subgraph: Subgraph, hits: Sequence[Hit], dense_passages: Mapping[str, Passage]
 ) -> list[str]:
     """Return chunk ids by dense search and BM25, fused; the graph has no part in it."""
-    by_words = bm25_ranking(state.question.query, {**dense_passages, **subgraph.passages})
+    passages = {**dense_passages, **subgraph.passages}
+    counts = {id: analysed(passage, state.index).counts for id, passage in passages.items()}
+    by_words = bm25_ranking(state.question.query, counts)
     return reciprocal_rank_fusion(([hit.names[0] for hit in hits], 1.0), (by_words, 1.0))
 
 
 def _rank_chunks(
-    state: _WalkState,
+    state: WalkState,
     subgraph: Subgraph,
     informative: Sequence[Path],
     starts: Mapping[str, float],
@@ -230,7 +263,7 @@ def _rank_chunks(
 ) -> list[str]:
     """Return chunk ids, the best first: those defining the linked entities, then the fusion of the three rankings."""
     groups = [{*link.names, *subgraph.aliases(link.names)} for link in state.links] or [set(starts)]
-    _, walked = subgraph.rank_by_pagerank(state.terms, starts)
+    _, walked = subgraph.rank_by_pagerank(starts)
     first = (
         [chunk for name in starts for chunk in subgraph.defining_chunks(name)[:DEFINING_CHUNKS_FIRST]]
         if state.links
@@ -243,50 +276,3 @@ def _rank_chunks(
         k=FUSION_K,
     )
     return list(dict.fromkeys([*first, *rest]))
-
-
-async def _graph_context(
-    state: _WalkState, starts: Mapping[str, float], found: Sequence[Path]
-) -> tuple[list[Entity], list[Relation]]:
-    """Return the entities and relations on these paths, cut to the question's token budgets."""
-    question, count, partition = state.question, state.deps.count_tokens, state.partitions.graph
-    names = list(dict.fromkeys([*starts, *(name for path in found for name in path.entities)]))[: question.top_k]
-    steps = [pair(*step) for path in found for step in zip(path.entities, path.entities[1:], strict=False)]
-    pairs = list(dict.fromkeys(steps))[: question.top_k]
-    entities, relations = await asyncio.gather(
-        state.deps.graph_reader.entities(partition, names), state.deps.graph_reader.relations(partition, pairs)
-    )
-    held = partial(restrict_to_documents, documents=state.document_ids, partitions=state.partitions, deps=state.deps)
-    return (
-        fit_budget(
-            await held([entities[name] for name in names if name in entities]),
-            question.max_entity_tokens,
-            lambda entity: count(entity_line(entity)),
-        ),
-        fit_budget(
-            await held([relations[key] for key in pairs if key in relations]),
-            question.max_relation_tokens,
-            lambda relation: count(relation_line(relation)),
-        ),
-    )
-
-
-def _processing_info(
-    state: _WalkState,
-    subgraph: Subgraph,
-    found: Sequence[Path],
-    entities: Sequence[Entity],
-    relations: Sequence[Relation],
-) -> dict[str, Any]:
-    cut = {name: degree - MAX_RELATIONS for name, degree in subgraph.degrees.items() if degree > MAX_RELATIONS}
-    links = [link for link in state.links if state.document_ids is None or subgraph.nodes.keys() & {*link.names}]
-    return {
-        "total_entities_found": len(subgraph.nodes),
-        "total_relations_found": len(subgraph.relations),
-        "entities_after_truncation": len(entities),
-        "relations_after_truncation": len(relations),
-        "merged_chunks_count": len(subgraph.passages),
-        "linked": [{"said": link.text, "entities": list(link.names), "by": link.method} for link in links],
-        "paths": [{"entities": list(path.entities), "chunks": list(path.chunk_ids)} for path in found[:MAX_SHOWN]],
-        "relations_not_read": dict(sorted(cut.items(), key=lambda pair: -pair[1])[:MAX_SHOWN]),
-    }

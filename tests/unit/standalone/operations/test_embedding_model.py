@@ -8,7 +8,7 @@ import pytest
 
 from contracts.graph import EmbeddingModel
 from runtime.errors import ConfigurationError, InvalidInput, ModelChanged
-from runtime.models.open import open_embedder_of
+from runtime.models.open import as_setting, open_embedder, open_embedder_of
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.settings import Settings
 from services.merger.settings import MergerSettings
@@ -112,3 +112,23 @@ def test_a_name_of_a_model_may_be_any() -> None:
     for model in (LEXICAL, EmbeddingModel("a (b) (3 dimensions)", 7)):
         assert EmbeddingModel.named(str(model)) == model
     assert EmbeddingModel.named("bge-m3") is None
+
+
+@pytest.mark.parametrize("setting", ["minilm", "minilm-floats"])
+async def test_vectors_of_either_arithmetic_of_minilm_find_their_embedder_again(setting: str) -> None:
+    settings = Settings.model_validate({"embedding_model": setting})
+    embedder = open_embedder(settings)
+    made = EmbeddingModel(embedder.model, embedder.dimension)
+    assert as_setting(made.name) == setting
+    again = open_embedder_of(Settings.model_validate({"embedding_model": "lexical"}), made)
+    assert again.model == made.name
+    for one in (embedder, again):
+        await one.close()
+
+
+def test_the_ways_out_of_a_change_of_minilm_have_two_names() -> None:
+    old, new = (EmbeddingModel(name, 384) for name in ("all-MiniLM-L6-v2-int8@1", "all-MiniLM-L6-v2-int8-dynamic@1"))
+    with pytest.raises(
+        ConfigurationError, match=r"`--embedding-model minilm` to go.*`--embedding-model minilm-floats`"
+    ):
+        refuse_unrequested_change(old, new, said=False)

@@ -11,7 +11,7 @@ from contracts.values import EntityRevision, RelationRevision
 from runtime.bus.memory import MemoryLog
 from runtime.errors import Unavailable
 from runtime.stores.graph.memory import MemoryGraph
-from runtime.stores.graph.port import RelationSummary
+from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.invalidation import MAX_EVENTS, ProjectionCache
 from tests.support.events import sealed
@@ -26,7 +26,12 @@ class Watched(MemoryGraph):
     def __init__(self) -> None:
         super().__init__()
         self.read: list[str] = []
+        self.around: list[str] = []
         self.meanwhile: Any = None
+
+    async def neighbourhood(self, partition: Partition, names: Any, *, limit: int) -> Neighbourhood:
+        self.around += sorted(names)
+        return await super().neighbourhood(partition, names, limit=limit)
 
     async def entities(self, partition: Partition, names: Any) -> dict[str, Entity]:
         self.read += sorted(names)
@@ -95,6 +100,42 @@ async def test_relations_and_ties_follow_the_log(world: World) -> None:
     both = [RelationSummary("a", "b", 1.0), RelationSummary("a", "c", 1.0)]
     assert await world.kept.relation_summaries(SPACE, ["a", "c"], limit=9) == {"a": both, "c": both[1:]}
     assert set(await world.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b"), ("a", "c")}
+
+
+async def around(world: World, *names: str, limit: int = 2) -> Neighbourhood:
+    """What the cache returns, which is what the store returns."""
+    await world.freshness.refresh(SPACE)
+    found = await world.kept.neighbourhood(SPACE, names, limit=limit)
+    asked, stored = len(world.graph.around), await world.graph.neighbourhood(SPACE, names, limit=limit)
+    del world.graph.around[asked:]
+    assert (found.nodes, found.relation_summaries, found.degrees) == (
+        stored.nodes, stored.relation_summaries, stored.degrees
+    )  # fmt: skip
+    return found
+
+
+async def test_neighbours_are_read_once_and_follow_the_log(world: World) -> None:
+    hub = [("a", other) for other in "bcdefg"]
+    await world.put(*"abcdefg", pairs=(*hub, ("b", "g")))
+    for _ in range(2):
+        await around(world, "a", "b", "missing")
+    assert world.graph.around == ["a", "b", "missing"]
+    await around(world, "b", "g")
+    assert world.graph.around == ["a", "b", "missing", "g"]
+    await world.put("c", pairs=(("b", "f"),))
+    await around(world, "a", "b", "c", "g")
+    assert world.graph.around[4:] == ["b", "c"]
+
+
+async def test_an_entity_that_is_gone_is_no_neighbour(world: World) -> None:
+    await world.put("a", "b", "c", pairs=(("a", "b"), ("a", "c")))
+    await around(world, "a")
+    world.revision += 1
+    await world.graph.put(SPACE, [Entity("b", world.revision, gone=True)], [])
+    gone = GraphMerged(chunks=(), entities=(EntityRevision(name="b", revision=world.revision),), relations=())
+    await world.log.publish(sealed(gone, id="gone", workspace="w"))
+    found = await around(world, "a", "b")
+    assert set(found.nodes) == {"a", "c"} and found.degrees["a"] == 2
 
 
 async def test_after_very_many_changes_everything_is_read_again(world: World) -> None:

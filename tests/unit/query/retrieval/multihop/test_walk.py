@@ -8,7 +8,8 @@ from contracts.graph import Entity, Generations, Partition, Relation
 from services.query.answering.dependencies import QueryDependencies
 from services.query.partitions import Partitions
 from services.query.question import Keywords, Question
-from services.query.retrieval.multihop.walk import MAX_RELATIONS, walk
+from services.query.retrieval.multihop.walk import walk
+from services.query.retrieval.multihop.walk_state import MAX_RELATIONS
 from services.query.retrieval.retrieve import retrieve
 from tests.support.events import entity, relation
 from tests.support.querying import World

@@ -1,0 +1,68 @@
+"""Rows as documents of MongoDB, and conditions that find them."""
+
+from collections.abc import Collection, Sequence
+
+from pymongo import ASCENDING
+
+from runtime.errors import InvalidInput
+from runtime.stores.documents.mongo.writes import Document
+from runtime.stores.documents.port import Row, Table
+from runtime.stores.documents.row_json import (
+    Where,
+    decode,
+    encode,
+    indexed_fields,
+    indexed_values,
+    is_int64,
+    is_plain_name,
+)
+
+
+def index_of(field: str) -> list[tuple[str, int]]:
+    """Return the keys of the index that `find` uses for a field."""
+    return [("space", ASCENDING), (f"fields.{field}", ASCENDING), ("_id", ASCENDING)]
+
+
+def partition_text(table: Table) -> str:
+    """Return the beginning of every `_id` of a partition, without the last slash."""
+    workspace, generation = table.partition.workspace, table.partition.generation
+    if "/" in workspace:
+        raise InvalidInput(f"{workspace!r:.80} is no workspace: it has a slash")
+    return f"{workspace}/{generation}"
+
+
+def end_of(partition: str) -> str:
+    """Return the least text after every `_id` of a partition: "0" is the character after "/"."""
+    return f"{partition}0"
+
+
+def ids_of(table: Table, keys: Collection[str]) -> list[str]:
+    """Return the `_id` of each key."""
+    partition = partition_text(table)
+    return [f"{partition}/{key}" for key in keys]
+
+
+def range_of(table: Table, after: str = "") -> Document:
+    """Return the condition for all rows of a partition with keys greater than `after`."""
+    partition = partition_text(table)
+    return {"_id": {"$gt": f"{partition}/{after}", "$lt": end_of(partition)}}
+
+
+def condition_of(table: Table, where: Where) -> Document:
+    """Return the condition for the rows of a partition that match `where`."""
+    fields = {f"fields.{name}": {"$in": value} if isinstance(value, list) else value for name, value in where.items()}
+    return {"space": partition_text(table), **fields}
+
+
+def document_of(table: Table, key: str, row: Row) -> Document:
+    """Return the document that is stored for a row."""
+    values = zip(indexed_fields(table.name), indexed_values(table, key, row), strict=True)
+    fields = {name: value for name, value in values if value is not None}
+    fields |= {name: value for name, value in row.items() if is_int64(value) and is_plain_name(name)}
+    return {"_id": ids_of(table, [key])[0], "space": partition_text(table), "fields": fields, "body": encode(key, row)}
+
+
+def rows_of(table: Table, documents: Sequence[Document]) -> list[tuple[str, Row]]:
+    """Return the keys and rows of stored documents."""
+    skip = len(partition_text(table)) + 1
+    return [(document["_id"][skip:], decode(document["body"]) | document["fields"]) for document in documents]

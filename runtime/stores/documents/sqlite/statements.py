@@ -1,0 +1,125 @@
+"""The SQL of the document store: its schema, and what is read and written inside a transaction.
+
+The only names in SQL text are those of INDEXES, which `indexed_fields` has checked; every value is a parameter.
+"""
+
+import sqlite3
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+import orjson
+
+from runtime.stores.documents.port import INDEXES, SMALL, Row, Table
+from runtime.stores.documents.row_json import (
+    Where,
+    checked_key,
+    decode,
+    encode,
+    indexed_fields,
+    indexed_values,
+    with_note,
+)
+from runtime.stores.documents.sqlite.file import Parameters
+
+# ruff: noqa: S608
+
+HERE = "workspace = ? AND generation = ?"
+SMALLEST = -(2**63)
+
+
+def schema_statements() -> dict[str, str]:
+    """Return, by the name of a table or an index, the statement that makes it where it is missing.
+
+    Fields have columns of their own and no declared type, so that SQLite converts nothing. An index ends with the
+    key: equal values come out of it in the order that `find` asks for. Tables keep their rowid: WITHOUT ROWID is
+    for rows far smaller than these, and made finding by an index four times slower. SMALL tables are of that kind.
+    """
+    statements: dict[str, str] = {}
+    for name, fields in INDEXES.items():
+        columns = "".join(f"{column_of(field)}, " for field in fields)
+        key = "workspace TEXT NOT NULL, generation INTEGER NOT NULL, key TEXT NOT NULL"
+        primary = "PRIMARY KEY (workspace, generation, key)"
+        kind = " WITHOUT ROWID" if name in SMALL else ""
+        statements[name] = f"CREATE TABLE IF NOT EXISTS {name} ({key}, {columns}body TEXT NOT NULL, {primary}){kind}"
+        for field in fields:
+            covered = f"workspace, generation, {column_of(field)}, key"
+            statements[f"{name}_{field}"] = f"CREATE INDEX IF NOT EXISTS {name}_{field} ON {name} ({covered})"
+    return statements
+
+
+def column_of(field: str) -> str:
+    """Return the column of an indexed field; the prefix keeps it apart from `key` and `body`."""
+    return f"field_{field}"
+
+
+def upsert(name: str) -> str:
+    """Return an INSERT statement that replaces an existing row, unless it is the same."""
+    contents = (*map(column_of, indexed_fields(name)), "body")
+    columns = ("workspace", "generation", "key", *contents)
+    marks, changes = ", ".join("?" for _ in columns), ", ".join(f"{column} = excluded.{column}" for column in contents)
+    return (
+        f"INSERT INTO {name} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT (workspace, generation, key)"
+        f" DO UPDATE SET {changes} WHERE body != excluded.body"
+    )
+
+
+def select(table: Table) -> str:
+    """Return the query of rows by their keys."""
+    indexed_fields(table.name)
+    return f"SELECT key, body FROM {table.name} WHERE {HERE} AND {among('key')}"
+
+
+def select_rows(connection: sqlite3.Connection, table: Table, keys: Collection[str]) -> dict[str, Row]:
+    """Return the rows that exist among `keys`, inside a transaction."""
+    parameters = (*partition_parameters(table), json_list(list(keys)))
+    return dict(decoded(connection.execute(select(table), parameters).fetchall()))
+
+
+def upsert_rows(connection: sqlite3.Connection, table: Table, records: Sequence[Parameters]) -> None:
+    """Replace or add rows, inside a transaction, in the order of their keys: neighbours stand on one page."""
+    connection.executemany(upsert(table.name), sorted(records, key=itemgetter(2)))
+
+
+def count_up(
+    connection: sqlite3.Connection, table: Table, notes: Mapping[str, str], records: Sequence[Parameters]
+) -> dict[str, Row]:
+    """Write the rows, then the counters; return these."""
+    stored = select_rows(connection, table, [checked_key(key) for key in notes])
+    counters = {key: with_note(stored.get(key, {}), note) for key, note in notes.items()}
+    upsert_rows(connection, table, [*records, *(record_of(table, key, row) for key, row in counters.items())])
+    return counters
+
+
+def partition_parameters(table: Table) -> tuple[str, int]:
+    """Return the parameters of `HERE`."""
+    return table.partition.workspace, table.partition.generation
+
+
+def record_of(table: Table, key: str, row: Row) -> Parameters:
+    """Return the parameters of an INSERT."""
+    indexed_fields(table.name)
+    return (*partition_parameters(table), key, *indexed_values(table, key, row), encode(key, row))
+
+
+def among(column: str) -> str:
+    """Return the condition that a column has one of a JSON list's values, which may exceed the limit on parameters."""
+    return f"{column} IN (SELECT value FROM json_each(?))"
+
+
+def json_list(items: Sequence[str]) -> str:
+    """Return the values as a JSON list."""
+    return orjson.dumps(items).decode()
+
+
+def where_clause(table: Table, where: Where) -> tuple[str, Parameters]:
+    """Return the condition of a query and its parameters."""
+    lists = {name: isinstance(value, list) for name, value in where.items()}
+    parts = [among(column_of(name)) if lists[name] else f"{column_of(name)} = ?" for name in where]
+    values = [json_list(value) if isinstance(value, list) else value for value in where.values()]
+    return " AND ".join((HERE, *parts)), (*partition_parameters(table), *values)
+
+
+def decoded(records: Sequence[Sequence[Any]]) -> Iterator[tuple[str, Row]]:
+    """Return keys and decoded rows from pairs of key and body."""
+    return ((key, decode(body)) for key, body in records)

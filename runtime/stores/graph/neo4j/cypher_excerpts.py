@@ -1,0 +1,54 @@
+"""The statements that read excerpts of entities and relations: revision and the beginning of the description.
+
+Each answers in one record of lists: a record for each row takes the driver twice as long. `substring` counts UTF-16
+units, of which a character may have two, so twice as many are asked for.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from neo4j import AsyncManagedTransaction
+
+from contracts.graph import Entity, Relation
+from contracts.ids import pair
+from runtime.stores.graph.neo4j.transactions import records
+
+ENTITIES = """
+UNWIND $names AS name
+MATCH (n:Ent {workspace: $workspace, generation: $generation, name: name})
+WHERE NOT n.gone
+RETURN collect([name, n.revision, n.support, substring(n.description, 0, $longest)]) AS found
+"""
+
+# A relation names its own ends, so that only the end with fewer relations, `near`, is looked up.
+RELATIONS = """
+UNWIND $rows AS row
+MATCH (n:Ent {workspace: $workspace, generation: $generation, name: row[0]})-[r:REL]-()
+WHERE r.source = row[1] AND r.target = row[2] AND NOT r.gone
+RETURN collect([r.source, r.target, r.revision, r.keywords, substring(r.description, 0, $longest)]) AS found
+"""
+
+
+class Reader:
+    """Reads excerpts in one transaction; of the descriptions the first `longest` characters."""
+
+    def __init__(self, transaction: AsyncManagedTransaction, partition: dict[str, Any], longest: int) -> None:
+        self._transaction, self._longest = transaction, longest
+        self._parameters = {**partition, "longest": 2 * longest}
+
+    async def entities(self, names: Sequence[str]) -> list[Entity]:
+        """Return the entities that exist among `names`: name, revision, support and description."""
+        found = await records(self._transaction, ENTITIES, **self._parameters, names=names)
+        return [
+            Entity(name, revision, support=support, description=text[: self._longest])
+            for name, revision, support, text in found[0]["found"]
+        ]
+
+    async def relations(self, rows: Sequence[tuple[str, str, str]]) -> list[Relation]:
+        """Return the relations that exist among `rows`, each an end (that with fewer relations), source and target."""
+        parameters = {**self._parameters, "rows": [list(row) for row in rows]}
+        found = await records(self._transaction, RELATIONS, **parameters)
+        return [
+            Relation(*pair(source, target), revision, keywords=tuple(keywords), description=text[: self._longest])
+            for source, target, revision, keywords, text in found[0]["found"]
+        ]

@@ -1,0 +1,36 @@
+"""The history of a key: how often it has changed, and what changed it the last times."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+_SUMMARY = "#"
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What changed a key between two revisions: hashes of chunks, and of the groups that were summarised."""
+
+    chunks: set[str]
+    summaries: set[str]
+
+
+@dataclass(frozen=True)
+class History:
+    """The revision of a key, which counts its changes, and a note of each of the last changes, the newest last."""
+
+    revision: int
+    notes: tuple[str, ...] = ()
+
+    @staticmethod
+    def note(chunks: Iterable[str], summaries: Collection[str] = ()) -> str:
+        """Return the note of one change: which chunks contribute anew or no more, which groups have a summary."""
+        return " ".join((*chunks, *(_SUMMARY + hash for hash in summaries)))
+
+    def since(self, revision: int) -> Changes | None:
+        """Return all changes after that revision; None if there are no notes of some of them."""
+        count = self.revision - revision
+        if count > len(self.notes):
+            return None
+        entries = {entry for note in self.notes[len(self.notes) - max(count, 0) :] for entry in note.split()}
+        summaries = {entry for entry in entries if entry.startswith(_SUMMARY)}
+        return Changes(entries - summaries, {entry[1:] for entry in summaries})

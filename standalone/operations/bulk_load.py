@@ -1,0 +1,176 @@
+"""Fills new generations from the log, in bulk: read once in large groups, fold every document and key once.
+
+Nobody else writes these generations yet. What enters the log meanwhile is not in them: the rebuild handles it later.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from contracts import subjects
+from contracts.events import EVENTS, Event
+from contracts.graph import Entity, Generations, Partition, Projection, Relation
+from runtime.bus.port import Delivery, Log, Message
+from runtime.errors import Poison
+from runtime.replay import BulkReplay
+from services.extractor.replay import ExtractionReplay
+from services.indexer.replay import VectorReplay
+from services.merger.replay import GraphReplay
+from services.query.replay import StatusReplay
+from standalone.operations.digest import Stores
+from standalone.operations.retries import retry_outages
+
+PAGE = 500
+"""Messages that the bus is asked for at a time."""
+
+GROUP_EVENTS, GROUP_BYTES = 4000, 16 * 1024 * 1024
+"""Messages, or bytes of them, that are handled together."""
+
+Report = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Replays:
+    """What the services run in a rebuild."""
+
+    status: StatusReplay
+    extractions: ExtractionReplay
+    graph: GraphReplay
+    vectors: VectorReplay
+
+    def of(self, targets: Sequence[Projection]) -> list[BulkReplay]:
+        """Return those that fill these projections."""
+        replays: Mapping[Projection, list[BulkReplay]] = {
+            "status": [self.status, self.extractions],
+            "graph": [self.graph],
+            "vectors": [self.vectors],
+        }
+        return [replay for target in targets for replay in replays[target]]
+
+
+@dataclass
+class BulkLoad:
+    """One pass over the log, up to its end at that time. `decode` returns None for what no projection has."""
+
+    log: Log
+    stores: Stores
+    replays: Replays
+    targets: Sequence[Projection]
+    generations: Generations
+    decode: Callable[[Message], Delivery[Event] | None]
+    report: Report
+    position: int = 0
+    """Sequence up to which the log is read."""
+    events: int = 0
+    """Events of the log that were read or passed over, without those that nobody can read."""
+    skipped: int = 0
+    """Events, entities and relations that can never be handled."""
+
+    async def run(self) -> None:
+        """Fill the generations. What a killed run leaves is of no use."""
+        end = await retry_outages(self.log.last_sequence)
+        replays = self.replays.of(self.targets)
+        types = {event for replay in replays for event in replay.events}
+        names = [name for name, event in EVENTS.items() if issubclass(event, tuple(types))]
+        filters = [subjects.ALL] if Event in types else [subjects.of_type(name) for name in sorted(names)]
+        await retry_outages(partial(self._read, filters, replays, end), progress=lambda: self.position)
+        self._advance(max(self.position, end))
+        for replay in replays:
+            await retry_outages(partial(replay.finish, self.generations))
+        if "graph" in self.targets:
+            await self._write_all(self._folded())
+        elif "vectors" in self.targets:
+            await self._write_all(self.replays.vectors.pages(self.generations))
+
+    async def _read(self, filters: Sequence[str], replays: Sequence[BulkReplay], end: int) -> None:
+        group: list[Message] = []
+        size = 0
+        async for messages in self.log.read(self.position, filters, page=PAGE):
+            group += messages
+            size += sum(len(message.data) for message in messages)
+            if len(group) >= GROUP_EVENTS or size >= GROUP_BYTES:
+                await self._take(group, replays, end)
+                group, size = [], 0
+        if group:
+            await self._take(group, replays, end)
+
+    async def _take(self, messages: Sequence[Message], replays: Sequence[BulkReplay], end: int) -> None:
+        deliveries = [delivery for message in messages if (delivery := self.decode(message))]
+        for replay in replays:
+            await self._take_all(replay, [one for one in deliveries if isinstance(one.event, replay.events)])
+        if self.replays.graph.is_full:
+            await self._write_all(self._folded())
+        self._advance(messages[-1].sequence)
+        self.events -= len(messages) - len(deliveries)
+        self.report({"events": self.events, "position": self.position, "end": end})
+
+    def _advance(self, position: int) -> None:
+        self.events += position - self.position
+        self.position = position
+
+    async def _take_all(self, replay: BulkReplay, batch: Sequence[Delivery[Any]]) -> None:
+        """Have the replay take the batch, without events that can never succeed: the services skip them too."""
+        if not batch:
+            return
+        try:
+            await retry_outages(lambda: replay.take(batch, self.generations))
+        except Poison:
+            if len(batch) == 1:
+                self.skipped += 1
+                return
+            for half in _halves(batch):
+                await self._take_all(replay, half)
+
+    async def _folded(self) -> AsyncGenerator[tuple[str, list[Entity], list[Relation]]]:
+        graph = self.replays.graph
+        async for changed in graph.pages(self.generations):
+            entities, relations = await retry_outages(partial(graph.fold, changed, self.generations))
+            yield changed.workspace, entities, relations
+
+    async def _write_all(self, pages: AsyncGenerator[tuple[str, list[Entity], list[Relation]]]) -> None:
+        """Write each page while the next one is made."""
+        writing: asyncio.Task[None] | None = None
+        written = 0
+        try:
+            async for workspace, entities, relations in pages:
+                if writing:
+                    await writing
+                writing = asyncio.create_task(self._write(workspace, entities, relations))
+                written += len(entities) + len(relations)
+                self.report({"entities and relations": written})
+            if writing:
+                await writing
+        finally:
+            if writing and not writing.done():
+                writing.cancel()
+                with suppress(asyncio.CancelledError):
+                    await writing
+
+    async def _write(self, workspace: str, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
+        writes: list[Callable[[], Awaitable[None]]] = []
+        if "graph" in self.targets:
+            partition = Partition(workspace, self.generations.graph)
+            writes.append(partial(self.stores.graph.put, partition, entities, relations))
+        if "vectors" in self.targets:
+            writes.append(partial(self.replays.vectors.put, workspace, entities, relations, self.generations))
+        results = await asyncio.gather(*map(retry_outages, writes), return_exceptions=True)
+        errors = [result for result in results if result is not None]
+        if any(not isinstance(error, Poison) for error in errors):
+            raise next(error for error in errors if not isinstance(error, Poison))
+        if errors and len(entities) + len(relations) == 1:
+            self.skipped += 1
+        elif errors:
+            for half in _halves([*entities, *relations]):
+                await self._write(
+                    workspace,
+                    [one for one in half if isinstance(one, Entity)],
+                    [one for one in half if isinstance(one, Relation)],
+                )
+
+
+def _halves(items: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    middle = len(items) // 2
+    return items[:middle], items[middle:]

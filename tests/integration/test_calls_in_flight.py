@@ -1,0 +1,108 @@
+"""While passages wait, the extractor has as many calls of the model under way as LLM_MAX_ASYNC allows, and no fewer."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import uvicorn
+from nats.js import JetStreamContext
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from runtime.bus.nats.log import NatsLog
+from standalone.embedded.processes import free_port
+from tests.support.events import chunked, document, sealed
+from tests.support.nats_server import Reachable, until
+from tests.support.services import service
+
+CALLS, DOCUMENTS = 3, 15
+ANSWER = {"choices": [{"message": {"role": "assistant", "content": "<|COMPLETE|>"}, "finish_reason": "stop"}]}
+
+
+@dataclass
+class HeldModel:
+    """A model that answers one call for each one that is let go."""
+
+    url: str = ""
+    running: int = 0
+    begun: int = 0
+    most_running: int = 0
+    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
+
+    async def complete(self, _: Request) -> Response:
+        self.begun += 1
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        await self.gate.acquire()
+        self.running -= 1
+        return JSONResponse(ANSWER)
+
+
+@pytest.fixture
+async def model() -> AsyncIterator[HeldModel]:
+    async with held_model() as model:
+        yield model
+
+
+@asynccontextmanager
+async def held_model() -> AsyncIterator[HeldModel]:
+    model, port = HeldModel(), free_port()
+    app = Starlette(routes=[Route("/v1/chat/completions", model.complete, methods=["POST"])])
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=1))
+    running = asyncio.create_task(server.serve())
+    async with asyncio.timeout(20):
+        while not server.started:
+            await asyncio.sleep(0.01)
+    model.url = f"http://127.0.0.1:{port}/v1"
+    try:
+        yield model
+    finally:
+        server.should_exit = True
+        await running
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+async def test_a_slot_is_free_only_when_no_passage_waits(
+    server: Reachable, jetstream: JetStreamContext, tmp_path: Path, model: HeldModel, replicas: int
+) -> None:
+    log = NatsLog(jetstream)
+    for number in range(DOCUMENTS):
+        name = f"doc-{number}"
+        await log.publish(sealed(chunked(document(name), f"passage {number}"), id=name))
+    env = {
+        "NATS_URL": server.url, "LLM_BASE_URL": model.url, "LLM_MODEL": "m", "LLM_API_KEY": "k",
+        "LLM_MAX_ASYNC": str(CALLS), "MAX_GLEANING": "0",
+    }  # fmt: skip
+
+    async def full() -> bool:
+        return model.running == CALLS
+
+    async def at_hand() -> bool:
+        info = await jetstream.consumer_info("KB_EVENTS", "extractor")
+        return info.num_ack_pending == 2 * CALLS * replicas
+
+    async def all_done() -> bool:
+        info = await jetstream.consumer_info("KB_EVENTS", "extractor")
+        return (info.num_pending, info.num_ack_pending) == (0, 0)
+
+    async with AsyncExitStack() as stack:
+        for number in range(replicas):
+            await stack.enter_async_context(service("extractor", tmp_path / str(number), **env))
+        await until(full, "as many calls as are allowed")
+        await until(at_hand, "as many passages again that wait at the model")
+        for answered in range(1, DOCUMENTS - CALLS + 1):
+            model.gate.release()
+
+            async def refilled(begun: int = CALLS + answered) -> bool:
+                return model.begun >= begun and model.running == CALLS
+
+            await until(refilled, f"the next call after answer {answered}")
+        for _ in range(CALLS):
+            model.gate.release()
+        await until(all_done, "the rest")
+    assert (model.begun, model.most_running) == (DOCUMENTS, CALLS)

@@ -1,0 +1,90 @@
+"""What indexing asks of its stores: calls per batch and bytes per vector, which no machine's speed changes."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from contracts.graph import Entity, Generations, Partition, Relation
+from contracts.ids import sha256
+from runtime.models.lexical import LexicalEmbedder
+from runtime.models.scripted import CountingEmbedder
+from runtime.stores.documents.memory import MemoryRows
+from runtime.stores.documents.port import Table
+from runtime.stores.graph.memory import MemoryGraph
+from runtime.stores.vectors.memory import MemoryVectors
+from services.indexer.adapters import CachedEmbeddings
+from services.indexer.graph_index import GraphKeys, index_graph
+
+SPACE = Partition("w", 1)
+NAMES = {f"name {n}" for n in range(50)}
+PAIRS = {("name 0", f"name {n}") for n in range(1, 50)}
+
+
+@dataclass
+class Counted:
+    """A store whose calls are counted, with the number of things that they name."""
+
+    store: Any
+    calls: Counter[str] = field(default_factory=Counter[str])
+    named: Counter[str] = field(default_factory=Counter[str])
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self.store, name)
+
+        async def call(*arguments: Any, **options: Any) -> Any:
+            self.calls[name] += 1
+            self.named[name] += sum(len(some) for some in arguments[1:] if not isinstance(some, str))
+            return await method(*arguments, **options)
+
+        return call
+
+
+async def indexed(revision: int, *, again: bool = False) -> tuple[Counted, Counted, CountingEmbedder]:
+    """Index a graph of this revision for the first time, or after the first time."""
+    embedder = CountingEmbedder(LexicalEmbedder(16))
+    graph, vectors, embeddings = MemoryGraph(), MemoryVectors("m", 16), CachedEmbeddings(MemoryRows(), embedder)
+    counted = Counted(graph), Counted(vectors)
+    for number in (revision, revision + 1)[: 1 + again]:
+        for one in counted:
+            one.calls.clear(), one.named.clear()
+        embedder.calls = 0
+        entities = [Entity(name, number, description="text") for name in sorted(NAMES)]
+        await graph.put(SPACE, entities, [Relation(*pair, number, description="text") for pair in sorted(PAIRS)])
+        await index_graph("w", GraphKeys(NAMES, PAIRS), Generations(), counted[0], counted[1], embeddings)
+    return *counted, embedder
+
+
+async def test_new_keys_are_read_written_and_checked_once() -> None:
+    graph, vectors, embedder = await indexed(1)
+    assert graph.calls == {"excerpts": 2}
+    assert graph.named["excerpts"] == 2 * 99
+    assert vectors.calls["put"] == 2
+    assert vectors.named["versions"] == 0
+    assert embedder.calls == 2  # 99 texts in groups of 80
+
+
+async def test_keys_that_may_be_there_are_compared_first() -> None:
+    _, vectors, _ = await indexed(2)
+    assert vectors.named["versions"] == 99
+    assert vectors.calls["put"] == 2
+
+
+async def test_what_has_not_changed_is_neither_written_nor_checked() -> None:
+    graph, vectors, embedder = await indexed(1, again=True)
+    assert graph.calls == {"excerpts": 1}
+    assert vectors.calls["put"] == 0
+    assert embedder.calls == 0
+
+
+async def test_a_cached_embedding_takes_little_more_than_its_numbers_and_older_ones_are_read() -> None:
+    rows, embedder = MemoryRows(), CountingEmbedder(LexicalEmbedder(384))
+    embeddings, table = CachedEmbeddings(rows, embedder), Table("embeddings", Partition("w", 0))
+    (vector,) = await embeddings.embed("w", ["text"])
+    ((key, row),) = await rows.scan(table)
+    assert len(row["f32"]) == 4 * 384
+    (again,) = await embeddings.embed("w", ["text"])
+    assert max(abs(a - b) for a, b in zip(vector, again, strict=True)) < 1e-7
+    await rows.put(table, {sha256(f"{embedder.model}\x1f384\x1folder"): {"vector": [0.5] * 384}})
+    assert await embeddings.embed("w", ["older"]) == [(0.5,) * 384]
+    assert embedder.calls == 1
+    assert key == sha256(f"{embedder.model}\x1f384\x1ftext")
