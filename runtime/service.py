@@ -1,6 +1,7 @@
 """Runs a service: connects, waits for its stores, subscribes its handlers, answers health pages, ends in good order."""
 
 import asyncio
+import gc
 import os
 import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
@@ -10,7 +11,7 @@ from functools import partial
 
 import structlog
 import uvloop
-from nats.aio.client import Client
+from faststream.nats import NatsBroker
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 from nats.js import JetStreamContext
@@ -36,7 +37,7 @@ from runtime.processes.worker import ControlSocket
 from runtime.projections.integrity import Integrity
 from runtime.retries import Backoff
 from runtime.settings import Settings
-from runtime.subscriptions import Connection, Subscribed, Subscription, subscribe
+from runtime.subscriptions import Connection, Subscription, subscribe
 
 __all__ = ["Bus", "Subscription", "run", "starting", "until_it_answers"]
 
@@ -48,8 +49,12 @@ STARTING = Backoff(first=0.2, longest=5.0)
 BUS_AWAY = (Unavailable, NoRespondersError, *SILENT, ServerError, ServiceUnavailableError)
 """Errors of a bus that is silent or slow."""
 
-STOPPING, GRACE, GOODBYE = "stopping", 20.0, 2
-"""Seconds a handler may go on after SIGTERM, and for the last acknowledgements; the rest is delivered again."""
+STOPPING, GRACE = "stopping", 20.0
+"""Seconds a handler may go on after SIGTERM; what is not acknowledged by then is delivered again."""
+
+
+GARBAGE_OBJECTS = 20_000
+"""New objects after which cycles among them are looked for: some megabytes."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,11 @@ class Bus:
     limiters: RateLimiters
     integrity: Integrity
     turns: SharedValues
+
+    @property
+    def subscribing(self) -> Connection:
+        """What subscriptions need of it."""
+        return Connection(self.log, self.pointers, self.jetstream, self.turns)
 
 
 Build = Callable[[Bus, Health], AbstractAsyncContextManager[Sequence[Subscription]]]
@@ -168,9 +178,10 @@ async def _work(stage: Stage, settings: Settings, build: Build, health: Health, 
 
 
 async def _working(stage: Stage, settings: Settings, build: Build, health: Health, ready: Callable[[], None]) -> None:
-    writes, subscribed = WriteStatus(), list[Subscribed]()
-    async with _connection(stage, settings, health, writes, subscribed) as client:
-        jetstream = client.jetstream(prefix=settings.nats_api_prefix)
+    writes = WriteStatus()
+    async with _connection(stage, settings, health, writes) as broker:
+        health.stage = "waiting for the bus"
+        jetstream = (await broker.connect()).jetstream(prefix=settings.nats_api_prefix)
         health.stage = "starting"
         bus = await _bus(jetstream, health, writes)
         async with build(bus, health) as subscriptions, bus.integrity.watching(health):
@@ -181,25 +192,34 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
             gated = [
                 replace(each, handle=bus.integrity.hold_while_refused(each.handle, health)) for each in subscriptions
             ]
-            shared = Connection(bus.log, bus.pointers, client, jetstream, bus.turns, settings.nats_api_prefix)
-            subscribed += [subscribe(each, stage, shared) for each in gated]
+            subscribed = [subscribe(broker, each, stage, bus.subscribing) for each in gated]
             for one in subscribed:
                 health.probes[one.processor.durable.name] = _progress(bus, one.processor)
                 health.notes[f"{one.processor.durable.name}: parked"] = one.parked.note
                 health.notes[f"{one.processor.durable.name}: tried again"] = one.processor.reasons.note
+            await broker.start()
+            health.stage = None
+            _collect_garbage_seldom()
+            ready()
+            logger.info("ready", durables=[subscription.durable for subscription in subscriptions])
             try:
-                for one in subscribed:
-                    await one.consumer.start()
-                health.stage = None
-                ready()
-                logger.info("ready", durables=[subscription.durable for subscription in subscriptions])
                 async with asyncio.TaskGroup() as tasks:
                     for one in subscribed:
                         tasks.create_task(one.scheduler.run())
                         tasks.create_task(one.parked.run())
                     await asyncio.Event().wait()
             finally:
-                await _stop(subscribed, health)
+                await _stop(broker, health)
+
+
+def _collect_garbage_seldom() -> None:
+    """Look for cycles less often, and never again at what imports and wiring have made.
+
+    By default Python looks whenever 700 more objects exist, and now and then at all of them: a third of the CPU of a
+    service that handles lists of thousands of values.
+    """
+    gc.freeze()
+    gc.set_threshold(GARBAGE_OBJECTS, 20, 50)
 
 
 async def _bus(jetstream: JetStreamContext, health: Health, writes: WriteStatus) -> Bus:
@@ -213,44 +233,36 @@ async def _bus(jetstream: JetStreamContext, health: Health, writes: WriteStatus)
 
 @asynccontextmanager
 async def _connection(
-    stage: Stage, settings: Settings, health: Health, writes: WriteStatus, subscribed: Sequence[Subscribed]
-) -> AsyncGenerator[Client]:
-    """Open a connection that reconnects for ever; what is `subscribed` by then asks again after each reconnection."""
+    stage: Stage, settings: Settings, health: Health, writes: WriteStatus
+) -> AsyncGenerator[NatsBroker]:
+    ending = asyncio.Event()
 
     async def closed() -> None:
-        # Without a connection nothing is delivered any more: better to end, and be started again.
-        if health.stage != STOPPING:
+        # Without a connection FastStream's loops spin silently for ever: better to end, and be started again.
+        if not ending.is_set() and health.stage != STOPPING:
             logger.error("the connection to the bus is closed for good")
             os._exit(1)
 
     async def on_error(error: Exception) -> None:
         logger.warning("bus error", error=f"{type(error).__name__}: {error}")
 
-    async def reconnected() -> None:
-        await writes.reconnected()
-        for one in subscribed:
-            one.consumer.ask_again()
-
-    client = Client()
-    health.stage = "waiting for the bus"
-    await client.connect(
+    broker = NatsBroker(
         settings.nats_url, name=f"lightstream-{stage}", max_reconnect_attempts=-1, reconnect_time_wait=1,
-        closed_cb=closed, error_cb=on_error, disconnected_cb=writes.disconnected, reconnected_cb=reconnected,
+        closed_cb=closed, error_cb=on_error, disconnected_cb=writes.disconnected, reconnected_cb=writes.reconnected,
+        graceful_timeout=GRACE, js_options={"prefix": settings.nats_api_prefix}, apply_types=False, logger=None,
     )  # fmt: skip
     try:
-        yield client
+        yield broker
     finally:
-        health.stage = STOPPING
-        # A server that is down cannot be told goodbye; what is not acknowledged is delivered again.
-        with suppress(NatsError):
-            await client.flush(timeout=GOODBYE)
-        with suppress(NatsError):
-            await client.close()
+        ending.set()
+        await _stop(broker, health)
 
 
-async def _stop(subscribed: Sequence[Subscribed], health: Health) -> None:
+async def _stop(broker: NatsBroker, health: Health) -> None:
     health.stage = STOPPING
-    await asyncio.gather(*(one.consumer.stop(GRACE) for one in subscribed))
+    # A server that is down cannot be told goodbye; what is not acknowledged is delivered again.
+    with suppress(NatsError):
+        await broker.stop()
 
 
 def _progress(bus: Bus, processor: EventProcessor) -> Callable[[], Awaitable[str | None]]:

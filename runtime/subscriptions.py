@@ -1,21 +1,32 @@
 """Subscriptions of a service: deliveries go through its event processor, and what it parks comes back to it."""
 
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from nats.aio.client import Client
+from faststream import AckPolicy
+from faststream.nats import JStream, NatsBroker, PullSub
+from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 
 from contracts.events import Stage
-from contracts.topology import declared_consumer
+from contracts.topology import Consumer, declared_consumer
 from runtime.bus.fairness.scheduler import FairScheduler
 from runtime.bus.nats.lookahead import Lookahead
+from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.nats.parked import NatsParkedEvents
-from runtime.bus.nats.pull import PullConsumer
 from runtime.bus.parking.policy import ParkingPolicy
 from runtime.bus.parking.reader import ParkedReader
 from runtime.bus.port import ActiveGenerations, Handler, Log, SharedValues
 from runtime.bus.processor import EventProcessor
 from runtime.bus.retry_reasons import RetryReasons
+
+FETCH_SECONDS = 5.0
+"""Seconds that a fetch waits for a first message; it ends with all that are there as soon as there is one."""
+
+
+Process = Callable[[Sequence[NatsMessage]], Awaitable[None]]
 
 
 @dataclass(frozen=True)
@@ -33,24 +44,21 @@ class Connection:
 
     log: Log
     pointers: ActiveGenerations
-    client: Client
     jetstream: JetStreamContext
     turns: SharedValues
-    api_prefix: str
 
 
 @dataclass(frozen=True)
 class Subscribed:
-    """One subscription's event processor, its deliveries, and what runs beside them: fair turns, and parked events."""
+    """One subscription's event processor, and what runs beside ordinary delivery: fair turns, and parked events."""
 
     processor: EventProcessor
-    consumer: PullConsumer
     scheduler: FairScheduler
     parked: ParkedReader
 
 
-def subscribe(subscription: Subscription, stage: Stage, bus: Connection) -> Subscribed:
-    """Make the parts of one subscription; nothing is delivered before its consumer is started."""
+def subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus: Connection) -> Subscribed:
+    """Add the subscribers of one subscription to a broker that is not started yet."""
     declared, parked = declared_consumer(subscription.durable), NatsParkedEvents(bus.jetstream)
     parking, reasons = ParkingPolicy(declared, parked), RetryReasons(public=stage == "query")
     processor = EventProcessor(
@@ -58,7 +66,44 @@ def subscribe(subscription: Subscription, stage: Stage, bus: Connection) -> Subs
     )
     look = Lookahead(bus.jetstream, declared.stream, declared.filters)
     scheduler = FairScheduler(processor, look, bus.turns, subscription.workers)
-    consumer = PullConsumer(
-        bus.client, declared, scheduler.process, workers=subscription.workers, prefix=bus.api_prefix
-    )
-    return Subscribed(processor, consumer, scheduler, ParkedReader(processor, parked, slots=subscription.workers))
+    pull(broker, declared, scheduler.process, workers=subscription.workers)
+    return Subscribed(processor, scheduler, ParkedReader(processor, parked, slots=subscription.workers))
+
+
+def pull(broker: NatsBroker, declared: Consumer, process: Process, *, workers: int = 1) -> None:
+    """Let `process` take what the consumer delivers: `workers` batches at a time, each of at most one fetch."""
+
+    async def raw(message: Any) -> Any:
+        # Decoding is the processor's work: one undecodable body must never keep its neighbours from being handled.
+        return message.raw_message
+
+    for _ in range(workers):
+        # One fetch in flight per subscriber: `max_workers` would prefetch, and prefetched messages time out.
+        broker.subscriber(
+            declared.filters[0],
+            stream=JStream(declared.stream, declare=False),
+            durable=declared.name,
+            pull_sub=PullSub(declared.batch, FETCH_SECONDS),
+            ack_policy=AckPolicy.MANUAL,
+            decoder=raw,
+        )(_gather_fetch(process))
+
+
+def _gather_fetch(process: Process) -> Callable[[Msg], Awaitable[None]]:
+    """Messages of one fetch, which FastStream hands over side by side, as one batch again.
+
+    Each subscriber has one of its own: messages of two fetches in one batch would be handled by one worker.
+    Its own batch mode loses messages: nats-py ends a fetch whose time is up with an error that FastStream lets
+    through, and what it had collected until then waits for `ack_wait`. Here nothing is collected across fetches.
+    """
+    pending: list[Msg] = []
+
+    async def consume(message: Msg) -> None:
+        pending.append(message)
+        await asyncio.sleep(0)  # let the others of this fetch arrive; the first to go on takes them all
+        if pending:
+            batch = [NatsMessage(one) for one in pending]
+            pending.clear()
+            await process(batch)
+
+    return consume

@@ -1,17 +1,15 @@
-"""A language model behind any OpenAI-compatible endpoint."""
+"""A language model behind any OpenAI-compatible endpoint, through the `openai` client."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any, cast
 
 from contracts.values import TokenUsage
 from runtime.errors import EmptyAnswer, ModelRefused, Unavailable
 from runtime.models.limits import Limits
-from runtime.models.openai_endpoint import Endpoint, as_dict, estimated, parsed
+from runtime.models.openai_endpoint import Endpoint, estimated
 from runtime.models.port import Completion, Message
 from runtime.models.rate_limiter import Call, RateLimiter
-
-CHAT = "/chat/completions"
 
 FIRST_ANSWER = 500
 """Tokens an answer is taken to have before the first one came; then their running mean is."""
@@ -44,16 +42,17 @@ class OpenAiChat:
 
     async def _complete(self, messages: Sequence[Message], options: dict[str, Any]) -> Completion:
         async with self._endpoint.call(self._estimate(messages)) as call:
-            answer = parsed(await self._endpoint.post(CHAT, {**self._request(messages), **options}))
+            answer = cast(
+                Any, await self._endpoint.client.chat.completions.create(**self._request(messages), **options)
+            )
             choice = _first_choice(answer)
             if choice is None:
                 raise Unavailable(f"{self.model} did not answer in the OpenAI format; check LLM_BASE_URL")
-            usage = _usage(answer)
+            usage = _usage(getattr(answer, "usage", None))
             self._learn(call, usage)
-        reason, message = choice.get("finish_reason"), as_dict(choice.get("message"))
-        _check_refusal(self.model, message, reason)
-        is_truncated = reason == "length"
-        text = _text(message)
+        _check_refusal(self.model, choice.message, choice.finish_reason)
+        is_truncated = choice.finish_reason == "length"
+        text = choice.message.content or ""
         if text.strip():
             return Completion(text, usage, is_truncated)
         if is_truncated:
@@ -65,23 +64,23 @@ class OpenAiChat:
     async def stream(self, messages: Sequence[Message]) -> AsyncGenerator[str]:
         """Yield the answer in pieces. Closing the iterator closes the connection, so the provider stops writing."""
         empty = True
-        async with (
-            self._endpoint.call(self._estimate(messages), streaming=True),
-            aclosing(self._endpoint.events(CHAT, {**self._request(messages), "stream": True})) as events,
-        ):
-            async for event in events:
-                choice = _first_choice(event)
-                if choice is None:
-                    if error := event.get("error"):
-                        raise Unavailable(f"{self.model} broke off: {as_dict(error).get('message') or error!s:.300}")
-                    continue
-                piece = as_dict(choice.get("delta"))
-                _check_refusal(self.model, piece, choice.get("finish_reason"))
-                if text := _text(piece):
-                    empty = False
-                    yield text
+        async with self._endpoint.call(self._estimate(messages), streaming=True):
+            answer = cast(
+                Any, await self._endpoint.client.chat.completions.create(**self._request(messages), stream=True)
+            )
+            if not hasattr(answer, "response"):
+                raise Unavailable(f"{self.model} did not stream in the OpenAI format; check LLM_BASE_URL")
+            async with aclosing(answer):
+                async for chunk in answer:
+                    choice = _first_choice(chunk)
+                    if choice is None:
+                        continue
+                    _check_refusal(self.model, choice.delta, choice.finish_reason)
+                    if text := getattr(choice.delta, "content", None):
+                        empty = False
+                        yield text
         if empty:
-            raise Unavailable(f"{self.model} gave an empty answer, or did not stream in the OpenAI format")
+            raise Unavailable(f"{self.model} gave an empty answer")
 
     async def close(self) -> None:
         """Close the connections."""
@@ -100,29 +99,23 @@ class OpenAiChat:
             self._answer += (usage.completion - self._answer) / 8
 
 
-def _first_choice(answer: Mapping[str, Any]) -> dict[str, Any] | None:
-    choices = answer.get("choices")
-    return as_dict(cast(list[Any], choices)[0]) or None if isinstance(choices, list) and choices else None
+def _first_choice(answer: Any) -> Any | None:
+    choices = getattr(answer, "choices", None)
+    return choices[0] if choices else None
 
 
-def _text(message: Mapping[str, Any]) -> str:
-    text = message.get("content")
-    return text if isinstance(text, str) else ""
-
-
-def _check_refusal(model: str, message: Mapping[str, Any], finish_reason: str | None) -> None:
-    if finish_reason == "content_filter" or message.get("refusal"):
+def _check_refusal(model: str, said: Any, finish_reason: str | None) -> None:
+    if finish_reason == "content_filter" or getattr(said, "refusal", None):
         raise ModelRefused(f"{model} refuses this content ({finish_reason or 'refusal'})", "content")
 
 
-def _usage(answer: Mapping[str, Any]) -> TokenUsage:
+def _usage(usage: Any) -> TokenUsage:
     """Return the token counts of the provider; providers leave any part of them out."""
-    usage = as_dict(answer.get("usage"))
-    details = as_dict(usage.get("prompt_tokens_details"))
+    details = getattr(usage, "prompt_tokens_details", None)
     return TokenUsage(
-        prompt=usage.get("prompt_tokens") or 0,
-        completion=usage.get("completion_tokens") or 0,
-        cached=details.get("cached_tokens") or 0,
+        prompt=getattr(usage, "prompt_tokens", None) or 0,
+        completion=getattr(usage, "completion_tokens", None) or 0,
+        cached=getattr(details, "cached_tokens", None) or 0,
     )
 
 

@@ -9,16 +9,17 @@ import base64
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
+import openai
 import structlog
 
 from runtime.batching import batched
 from runtime.errors import Poison, Unavailable
 from runtime.models.openai import encodable
-from runtime.models.openai_endpoint import Endpoint, HttpFailure, as_dict, estimated, parsed
+from runtime.models.openai_endpoint import Endpoint, as_dict, estimated, parsed
 from runtime.models.port import Vector
 from runtime.models.rate_limiter import Call
 
@@ -31,7 +32,8 @@ CONTROL = "The quick brown fox jumps over the lazy dog."
 """A text that every model can embed: its result shows whether the provider works."""
 
 
-BASE64, BASE64_NAMED = "base64", re.compile("base64|encoding_format", re.IGNORECASE)
+BASE64: Literal["base64"] = "base64"
+BASE64_NAMED = re.compile("base64|encoding_format", re.IGNORECASE)
 """The form in which vectors are asked for, a quarter of the bytes of numbers as text, and how a provider refuses it."""
 
 NOT_JSON = "json: unsupported value"
@@ -63,7 +65,7 @@ class OpenAiEmbedder:
         self.model = model
         self.dimension = dimension
         self._endpoint, self._batch, self._cut = endpoint, batch, cut
-        self._format = BASE64
+        self._format: Literal["base64", "float"] = BASE64
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector per text, in order. When one call fails, the others are cancelled."""
@@ -111,16 +113,19 @@ class OpenAiEmbedder:
         """Return the vectors of one request. Raises `UnusableVectors` for vectors that no store should hold."""
         # Only these models can shorten their vectors, and others refuse the parameter.
         options: dict[str, Any] = {"dimensions": self.dimension} if "text-embedding-3" in self.model else {}
-        request = {"model": self.model, "input": texts, "encoding_format": self._format, **options}
+        # Read by us, for the client looks at each number by itself: 7 ms for three texts of 1,536 numbers.
         try:
-            body = parsed(await self._endpoint.post("/embeddings", request))
-        except HttpFailure as failure:
-            if failure.status >= 500 and NOT_JSON in str(failure):
+            answer = await self._endpoint.client.embeddings.with_raw_response.create(
+                model=self.model, input=texts, encoding_format=self._format, **options
+            )  # fmt: skip
+        except openai.APIStatusError as error:
+            if error.status_code >= 500 and NOT_JSON in str(error):
                 raise UnusableVectors(f"{self.model} computed a vector that is not finite (HTTP 500)") from None
-            if self._format == BASE64 and failure.status in (400, 422) and BASE64_NAMED.search(str(failure)):
+            if self._format == BASE64 and error.status_code in (400, 422) and BASE64_NAMED.search(str(error)):
                 self._format = "float"  # a provider that knows no other form, which OpenAI's clients ask for
                 return await self._request(texts, call)
             raise
+        body = parsed(answer.http_response.content)
         items = body.get("data")
         if not isinstance(items, list):
             raise Unavailable(f"{self.model} did not answer in the OpenAI format; check EMBEDDING_BASE_URL")

@@ -1,33 +1,26 @@
-"""The HTTP client of one provider: its turns among all replicas, its time limit, every failure as one of ours.
+"""The `openai` client of one provider: its turns among all replicas, its time limit, every failure as one of ours.
 
 A provider that is overloaded, silent, refuses the key or knows no such model is worth another try later, so nothing is
 lost by it; a request that it will never accept is not. Neither the key nor a password of the URL is in any message.
-
-The requests are few and plain, so they go through aiohttp alone: a call takes a tenth of the processor time that the
-`openai` package takes, which checks each part of a request and of an answer against its models (decision 52).
 """
 
 import asyncio
 import json
-import os
-import ssl
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar, cast
 from urllib.parse import unquote, urlsplit
 
-import certifi
+import httpx2
+import openai
 import orjson
 
 from runtime.activity import waiting
 from runtime.errors import ConfigurationError, ModelRefused, RateLimited, Retryable, ServiceError, Unavailable
-from runtime.models.http_client import aiohttp
 from runtime.models.rate_limiter import Call, RateLimiter
 from runtime.retries import Backoff, parse_retry_after
 
 T = TypeVar("T")
-
-OPENAI = "https://api.openai.com/v1"
 
 LARGEST_ANSWER = 32 * 1024 * 1024
 """Bytes of one answer; a provider that sends more is cut off."""
@@ -48,29 +41,11 @@ _FILTERED = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyV
 _TOO_LONG = {"context_length_exceeded", "string_above_max_length"}
 
 
-class HttpFailure(Exception):
-    """The provider answered with a status of 400 or more; `error` is what it says of it, as far as that can be read."""
-
-    def __init__(self, status: int, headers: Mapping[str, str], content: bytes) -> None:
-        self.status, self.retry_after = status, headers.get("retry-after")
-        body = parsed(content)
-        self.error: dict[str, Any] = as_dict(body.get("error")) or body
-        said = self.error.get("message")
-        super().__init__(said if isinstance(said, str) else content[:4000].decode("utf-8", "replace"))
-
-    @property
-    def codes(self) -> set[str]:
-        """What the provider calls the error: its code and its type, and those of the cause inside."""
-        inside = as_dict(self.error.get("innererror")).get("code")
-        values = (self.error.get("code"), self.error.get("type"), inside, self.error.get("status"))
-        return {value for value in values if isinstance(value, str)}
-
-
 class Endpoint:
-    """One provider: its connections, the turns it gives, and what its errors mean.
+    """One provider: its client, the turns it gives, and what its errors mean.
 
-    `settings` begins the names of the settings that messages point to: `LLM`, `EMBEDDING`. A request is never repeated
-    by itself, for each one counts; `retries` is how often `tried` does. Raises `ConfigurationError` for a key that
+    `settings` begins the names of the settings that messages point to: `LLM`, `EMBEDDING`. The client itself never
+    repeats a call, for each one counts; `retries` is how often `tried` does. Raises `ConfigurationError` for a key that
     cannot be sent.
     """
 
@@ -84,49 +59,13 @@ class Endpoint:
         self._name = address.hostname or "the model endpoint"
         self._secrets = [secret for secret in (key, address.password, unquote(address.password or "")) if secret]
         self._settings, self._limiter, self._timeout, self._retries = settings, limiter, timeout, retries
-        self._url = (base_url or OPENAI).rstrip("/")
-        # Compressed answers would have to be bounded twice; a name and password in the address stand for the key.
-        self._headers = {
-            "Accept": "application/json",
-            "Accept-Encoding": "identity",
-            "Content-Type": "application/json",
-        }
-        if address.username is None:
-            self._headers["Authorization"] = f"Bearer {key or 'none'}"
-        self._session: aiohttp.ClientSession | None = None
-
-    async def post(self, path: str, body: Mapping[str, Any]) -> bytes:
-        """Return the answer to a request to `path`, which is appended to the address. Only inside of `call`."""
-        async with self._request(path, body) as response:
-            return await _content(response)
-
-    async def events(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:
-        """Yield the server-sent events of a streamed answer, up to `[DONE]`. Only inside of `call`."""
-        async with self._request(path, body) as response, aclosing(_lines(response)) as lines:
-            async for line in lines:
-                if line.startswith(b"data:"):
-                    data = line[5:].strip()
-                    if data == b"[DONE]":
-                        return
-                    yield parsed(data)
-
-    @asynccontextmanager
-    async def _request(self, path: str, body: Mapping[str, Any]) -> AsyncGenerator[aiohttp.ClientResponse]:
-        if self._session is None or self._session.closed:
-            self._session = self._opened()
-        async with self._session.post(self._url + path, data=orjson.dumps(body)) as response:
-            if response.status >= 400:
-                raise HttpFailure(response.status, response.headers, await _content(response))
-            yield response
-
-    def _opened(self) -> aiohttp.ClientSession:
-        """Open the connections; how many calls run at once is the rate limiter's decision."""
-        secure = _certificates() if self._url.startswith("https:") else True
-        limits = aiohttp.ClientTimeout(
-            total=None, sock_connect=min(10.0, self._timeout), sock_read=self._timeout
-        )  # fmt: skip
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ssl=secure), headers=self._headers, timeout=limits, trust_env=True
+        self.client = openai.AsyncOpenAI(
+            base_url=base_url or None,
+            api_key=key or "none",
+            max_retries=0,
+            timeout=openai.Timeout(timeout, connect=min(10.0, timeout)),
+            default_headers={"Accept-Encoding": "identity"},
+            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_bounded]}),
         )
 
     @asynccontextmanager
@@ -154,8 +93,7 @@ class Endpoint:
     async def close(self) -> None:
         """Close the connections, and release the turns."""
         await self._limiter.close()
-        if self._session:
-            await self._session.close()
+        await self.client.close()
 
     @contextmanager
     def _translated(self) -> Generator[None]:
@@ -164,35 +102,36 @@ class Endpoint:
             yield
         except ServiceError:
             raise
-        except HttpFailure as failure:
-            raise self._of_status(failure) from None
-        except TimeoutError:  # the client's own are of this kind
+        except openai.APIStatusError as error:
+            raise self._of_status(error) from None
+        except (openai.APITimeoutError, TimeoutError):
             raise Unavailable(
                 f"{self._name} did not answer within {self._timeout:g} s; {self._settings}_TIMEOUT"
             ) from None
-        except (aiohttp.ClientError, OSError):
+        except openai.APIConnectionError:
             raise Unavailable(f"{self._name} cannot be reached, or broke off; {self._settings}_BASE_URL") from None
-        except (ValueError, TypeError, AttributeError) as error:
-            # JSON of another shape.
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
+            # The client trips over JSON of another shape with errors of every kind.
             raise Unavailable(f"{self._name} answered what cannot be read: {self._reason(error)}") from None
 
-    def _of_status(self, failure: HttpFailure) -> ServiceError:
-        status, codes, reason = failure.status, failure.codes, self._reason(failure)
-        wait = parse_retry_after(failure.retry_after, _LONGEST_WAIT)
+    def _of_status(self, error: openai.APIStatusError) -> ServiceError:
+        status, codes = error.status_code, _codes(error)
+        wait = parse_retry_after(error.response.headers.get("retry-after"), _LONGEST_WAIT)
         if codes & (_FILTERED | _TOO_LONG):
             filtered = bool(codes & _FILTERED)
             what = "refuses this content" if filtered else "takes no text of this length"
-            return ModelRefused(f"{self._name} {what} (HTTP {status}): {reason}", "content" if filtered else "length")
+            reason = "content" if filtered else "length"
+            return ModelRefused(f"{self._name} {what} (HTTP {status}): {self._reason(error)}", reason)
         if status == 402 or codes & _NO_QUOTA:
             return Unavailable(
                 f"{self._name} has no quota left for this key (HTTP {status}): add some, "
                 f"or change {self._settings}_API_KEY"
             )
         if status == 429:
-            return RateLimited(f"{self._name} asks to wait: {reason}", retry_after=wait)
+            return RateLimited(f"{self._name} asks to wait: {self._reason(error)}", retry_after=wait)
         if status in (401, 403) or codes & _NO_KEY:
             return Unavailable(f"{self._name} refused the key (HTTP {status}): change {self._settings}_API_KEY")
-        return self._of_request(status, codes, wait, reason)
+        return self._of_request(status, codes, wait, self._reason(error))
 
     def _of_request(self, status: int, codes: set[str], wait: float | None, reason: str) -> ServiceError:
         if status == 404 or codes & _NO_MODEL:
@@ -234,31 +173,30 @@ def as_dict(value: object) -> dict[str, Any]:
     return cast(dict[str, Any], value) if isinstance(value, dict) else {}
 
 
-async def _content(response: aiohttp.ClientResponse) -> bytes:
-    parts = [part async for part in _bounded(response)]
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+def _codes(error: openai.APIStatusError) -> set[str]:
+    """What the provider calls the error: its code and its type, and those of the cause inside, where it gives one."""
+    body = as_dict(error.body)
+    inside = as_dict(body.get("innererror")).get("code")
+    return {code for code in (error.code, error.type, inside, body.get("status")) if isinstance(code, str)}
 
 
-async def _lines(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
-    rest = b""
-    async for part in _bounded(response):
-        *lines, rest = (rest + part).split(b"\n")
-        for line in lines:
-            yield line.rstrip(b"\r")
-    yield rest
+async def _bounded(response: httpx2.Response) -> None:
+    response.stream = _Bounded(cast(httpx2.AsyncByteStream, response.stream))
 
 
-async def _bounded(response: aiohttp.ClientResponse) -> AsyncGenerator[bytes]:
-    """Yield the bytes of an answer up to the largest allowed one."""
-    read = 0
-    async for part in response.content.iter_any():
-        read += len(part)
-        if read > LARGEST_ANSWER:
-            raise Unavailable(f"the provider sent more than {LARGEST_ANSWER} bytes")
-        yield part
+class _Bounded(httpx2.AsyncByteStream):
+    """The bytes of an answer up to the largest allowed one."""
 
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
 
-def _certificates() -> ssl.SSLContext:
-    """Return the authorities that are trusted: those that the environment names, else the ones of a package."""
-    file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
-    return ssl.create_default_context(cafile=file if file or folder else certifi.where(), capath=folder)
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        read = 0
+        async for part in self._stream:
+            read += len(part)
+            if read > LARGEST_ANSWER:
+                raise Unavailable(f"the provider sent more than {LARGEST_ANSWER} bytes")
+            yield part
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

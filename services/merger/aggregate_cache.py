@@ -12,8 +12,8 @@ from contracts.graph import Partition
 from services.merger.domain.contributions import Key
 from services.merger.domain.incremental_aggregate import IncrementalAggregate
 
-MAX_BYTES = 128 * 1024 * 1024
-"""Bytes that all cached aggregates together may take, about 80,000 contributions."""
+MAX_BYTES = 256 * 1024 * 1024
+"""Bytes that all cached aggregates together may take, about 200,000 contributions."""
 
 MIN_CONTRIBUTIONS = 8
 """Contributions from which on an aggregate is worth caching; fewer are read about as fast as one."""

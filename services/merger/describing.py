@@ -4,18 +4,18 @@ What this process knows of a key at an older revision is brought up to date: the
 have changed since, whichever replica merged them. Where it does not reach back, all contributions are read.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 from contracts.graph import Partition
 from runtime.errors import Retryable
 from services.merger.domain.contributions import Contribution, Key
-from services.merger.domain.descriptions import Description, SummaryLimits, describe
+from services.merger.domain.descriptions import Description, describe
 from services.merger.domain.edits import Edits
 from services.merger.domain.fold import Aggregate, active_contributions, aggregate, fragments
 from services.merger.domain.history import Changes, History
-from services.merger.domain.incremental_aggregate import IncrementalAggregate
-from services.merger.port import MergeDependencies, Summaries
+from services.merger.domain.incremental_aggregate import IncrementalAggregate, Sources
+from services.merger.port import MergeDependencies
 
 MAX_READS = 100
 """Reads of summaries for one batch: one for each level of groups, and for each change by another replica meanwhile."""
@@ -30,41 +30,65 @@ class DescribedAggregate:
 
 
 async def describe_keys(
-    partition: Partition, histories: Mapping[Key, History], edits: Edits, merging: MergeDependencies
+    partition: Partition,
+    histories: Mapping[Key, History],
+    edits: Edits,
+    merging: MergeDependencies,
+    *,
+    missing: bool = False,
 ) -> dict[Key, DescribedAggregate]:
-    """Return aggregate and description of each canonical key. Read the histories just before, then the edits."""
-    unedited = {key: history for key, history in histories.items() if edits.is_unedited(key)}
+    """Return aggregate and description of each canonical key. Read the histories just before, then the edits.
+
+    Without `missing` the groups that lack a summary are left out: a large hub may have thousands.
+    """
+    sources = {key: tuple(edits.original_keys_with_cutoff(key)) for key in histories}
     cached = {
         key: (known, changes)
-        for key, known in merging.cache.get(partition, unedited).items()
-        if (changes := histories[key].since(known.revision)) is not None
+        for key, known in merging.cache.get(partition, histories).items()
+        if known.sources == sources[key] and (changes := histories[key].since(known.revision)) is not None
     }
-    sources = {key: edits.original_keys(key) for key in histories.keys() - cached.keys()}
-    chunks = await _all_chunks(partition, {raw for raws in sources.values() for raw in raws}, unedited, merging)
-    chunks |= {key: changes.chunks for key, (_, changes) in cached.items()}
+    chunks = await _all_chunks(partition, histories, sources, cached.keys(), merging)
+    for key, (_, changes) in cached.items():
+        for raw, _ in sources[key]:
+            chunks[raw] = changes.chunks
     read = await merging.contributions.of_chunks(partition, chunks)
-    await _advance(partition, cached, histories, read, merging)
+    by_key = {key: _contributions(of_key, read) for key, of_key in sources.items()}
+    await _advance(partition, cached, histories, by_key, merging)
     known = {key: one for key, (one, _) in cached.items()}
-    known |= _new_aggregates(partition, unedited.keys() & sources.keys(), histories, read, merging)
-    listed = {
-        key: active_contributions((c for raw in raws for c in read[raw]), edits)
-        for key, raws in sources.items()
-        if key not in known
-    }
-    described = await _descriptions(partition, known, listed, merging.summaries, merging.limits)
+    new = {key: by_key[key] for key in by_key if key not in cached}
+    known |= _new_aggregates(partition, sources, histories, new, merging)
+    listed = {key: active_contributions(of_key) for key, of_key in new.items() if key not in known}
+    texts = {key: fragments(contributions) for key, contributions in listed.items()}
+    described = await _descriptions(partition, known, texts, merging, missing=missing)
     return {key: DescribedAggregate(one.aggregate(), described[key]) for key, one in known.items()} | {
         key: DescribedAggregate(aggregate(contributions), described[key]) for key, contributions in listed.items()
     }
 
 
-async def _all_chunks(
-    partition: Partition, keys: set[Key], unedited: Mapping[Key, History], merging: MergeDependencies
-) -> dict[Key, set[str]]:
-    """Return the hashes of all chunks that contribute to each original key, from its history if that is whole.
+def _contributions(sources: Sources, read: Mapping[Key, list[Contribution]]) -> list[Contribution]:
+    """Return the contributions to these original keys; those that an edit hides are retracted."""
+    return [
+        one if one.version > until or one.retracted else replace(one, retracted=True)
+        for raw, until in sources
+        for one in read[raw]
+    ]
 
-    The history of an edited key does not count what is folded under it: its mentions stand before any count of theirs.
+
+async def _all_chunks(
+    partition: Partition,
+    histories: Mapping[Key, History],
+    sources: Mapping[Key, Sources],
+    cached: Collection[Key],
+    merging: MergeDependencies,
+) -> dict[Key, set[str]]:
+    """Return the hashes of all chunks that contribute to each original key of keys that are not cached.
+
+    They stand in the key's own history if that is whole and no edit has touched the key. A history does not count what
+    other keys have contributed: their mentions are read, which stand before any count of theirs.
     """
-    wholes = {key: unedited[key].since(0) for key in keys & unedited.keys()}
+    keys = {raw for key, of_key in sources.items() if key not in cached for raw, _ in of_key}
+    unedited = {key for key in keys & histories.keys() if sources[key] == ((key, 0),)}
+    wholes = {key: histories[key].since(0) for key in unedited}
     chunks = {key: changes.chunks for key, changes in wholes.items() if changes is not None}
     return chunks | await merging.contributions.mentioning_chunks(partition, keys - chunks.keys())
 
@@ -93,17 +117,17 @@ async def _advance(
 
 def _new_aggregates(
     partition: Partition,
-    keys: Iterable[Key],
+    sources: Mapping[Key, Sources],
     histories: Mapping[Key, History],
-    read: Mapping[Key, list[Contribution]],
+    contributions: Mapping[Key, list[Contribution]],
     merging: MergeDependencies,
 ) -> dict[Key, IncrementalAggregate]:
     """Make and cache aggregates of keys that many chunks name."""
     new: dict[Key, IncrementalAggregate] = {}
-    for key in keys:
-        if len(read[key]) >= merging.cache.min_contributions:
-            new[key] = IncrementalAggregate(key, merging.limits)
-            new[key].put(read[key])
+    for key, of_key in contributions.items():
+        if len(of_key) >= merging.cache.min_contributions:
+            new[key] = IncrementalAggregate(key, merging.limits, sources[key])
+            new[key].put(of_key)
             new[key].revision = histories[key].revision
     merging.cache.put(partition, new.values())
     return new
@@ -112,21 +136,21 @@ def _new_aggregates(
 async def _descriptions(
     partition: Partition,
     known: Mapping[Key, IncrementalAggregate],
-    listed: Mapping[Key, list[Contribution]],
-    summaries: Summaries,
-    limits: SummaryLimits,
+    texts: Mapping[Key, list[str]],
+    merging: MergeDependencies,
+    *,
+    missing: bool,
 ) -> dict[Key, Description]:
     """Return each key's description; the summaries in it are read for one level of groups at a time."""
-    texts = {key: fragments(contributions) for key, contributions in listed.items()}
     summaries_by_hash: dict[str, str] = {}
     requested: set[str] = set()
     for _ in range(MAX_READS):
-        described = {key: describe(key, some, summaries_by_hash, limits) for key, some in texts.items()}
+        described = {key: describe(key, some, summaries_by_hash, merging.limits) for key, some in texts.items()}
         missing_hashes = {group.hash for one in described.values() for group in one.missing_summaries} - requested
         pending = [(one, one.revision, one.fragments, one.fragments.pending_summaries()) for one in known.values()]
         if not (new_hashes := missing_hashes.union(*(hashes for *_, hashes in pending))):
-            return described | {key: one.fragments.description() for key, one in known.items()}
-        new = await summaries.get(partition, new_hashes)
+            return described | {key: one.fragments.description(missing=missing) for key, one in known.items()}
+        new = await merging.summaries.get(partition, new_hashes)
         summaries_by_hash |= new
         requested |= new_hashes
         for one, revision, tree, hashes in pending:

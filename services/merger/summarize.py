@@ -83,7 +83,7 @@ async def _missing_summaries(partition: Partition, event: GraphMerged, merging: 
         for key, history in histories.items()
         if not edits.is_unedited(key) or (changes := history.since(0)) is None or len(changes.chunks) > 1
     }
-    aggregates = await describe_keys(partition, several, edits, merging)
+    aggregates = await describe_keys(partition, several, edits, merging, missing=True)
     return [group for key in several for group in aggregates[key].description.missing_summaries]
 
 

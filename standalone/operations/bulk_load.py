@@ -65,6 +65,7 @@ class BulkLoad:
     position: int = 0
     """Sequence up to which the log is read."""
     events: int = 0
+    """Events of the log that were read or passed over, without those that nobody can read."""
     skipped: int = 0
     """Events, entities and relations that can never be handled."""
 
@@ -76,7 +77,7 @@ class BulkLoad:
         names = [name for name, event in EVENTS.items() if issubclass(event, tuple(types))]
         filters = [subjects.ALL] if Event in types else [subjects.of_type(name) for name in sorted(names)]
         await retry_outages(partial(self._read, filters, replays, end), progress=lambda: self.position)
-        self.position = max(self.position, end)
+        self._advance(max(self.position, end))
         for replay in replays:
             await retry_outages(partial(replay.finish, self.generations))
         if "graph" in self.targets:
@@ -102,9 +103,13 @@ class BulkLoad:
             await self._take_all(replay, [one for one in deliveries if isinstance(one.event, replay.events)])
         if self.replays.graph.is_full:
             await self._write_all(self._folded())
-        self.events += len(deliveries)
-        self.position = messages[-1].sequence
+        self._advance(messages[-1].sequence)
+        self.events -= len(messages) - len(deliveries)
         self.report({"events": self.events, "position": self.position, "end": end})
+
+    def _advance(self, position: int) -> None:
+        self.events += position - self.position
+        self.position = position
 
     async def _take_all(self, replay: BulkReplay, batch: Sequence[Delivery[Any]]) -> None:
         """Have the replay take the batch, without events that can never succeed: the services skip them too."""

@@ -7,8 +7,6 @@ import pytest
 
 DRIVERS = {
     "openai",
-    "aiohttp.client",
-    "faststream",
     "pandas",
     "pymilvus",
     "grpc",

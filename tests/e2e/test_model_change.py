@@ -19,7 +19,7 @@ from tests.support.corpus import documents
 from tests.support.stack import Stack, running, until
 
 QUESTION = {"query": "On which ship did Ada Marlow leave?", "mode": "naive"}
-LEXICAL, MINILM = "lexical-hash-v1 (384 dimensions)", "all-MiniLM-L6-v2-int8@"
+LEXICAL, MINILM = "lexical-hash-v1 (384 dimensions)", "all-MiniLM-L6-v2-int8-dynamic@"
 
 
 @pytest.fixture(scope="module")

@@ -141,7 +141,7 @@ async def test_only_places_that_there_are_count_and_each_once_the_best_first(pro
         ({"output": {"results": RESULTS}}, Unavailable, "RERANK_BINDING"),
         ([1], Unavailable, "RERANK_BINDING"),
         (PlainTextResponse("<html>"), Unavailable, "read|RERANK_BINDING"),
-        (Response(b'{"results": [', media_type="application/json"), Unavailable, "RERANK_BINDING"),
+        (Response(b'{"results": [', media_type="application/json"), Unavailable, "read"),
         (JSONResponse({"detail": f"bad, with {KEY}"}, 400), ModelRefused, "400"),
         (JSONResponse({}, 401), Unavailable, "RERANK_API_KEY"),
         (JSONResponse({}, 404), Unavailable, "RERANK_BASE_URL"),

@@ -58,15 +58,15 @@ class DescriptionTree:
             self._pending.discard(hash)
         self._pending -= set(asked)
 
-    def description(self) -> Description:
-        """Return what `describe` returns for the same fragments and summaries."""
+    def description(self, *, missing: bool = True) -> Description:
+        """Return what `describe` returns for the same fragments and summaries; the text alone unless `missing`."""
         first = self._first()
         if not self._limits.are_exceeded_by(first):
             return Description(join(first))
         level = self._update()
         if level is None:
             return Description(join(self._texts[0].get("", ())))
-        groups = self._unsummarized[level]
+        groups = self._unsummarized[level] if missing else {}
         return Description(join(first), tuple({groups[place].hash: groups[place] for place in sorted(groups)}.values()))
 
     def _first(self) -> list[str]:

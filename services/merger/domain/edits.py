@@ -12,7 +12,7 @@ from itertools import product
 from contracts.events import GraphOperation
 from contracts.ids import pair
 from contracts.values import EditedValues
-from services.merger.domain.contributions import Contribution, Key
+from services.merger.domain.contributions import Key
 
 
 @dataclass(frozen=True)
@@ -122,10 +122,6 @@ class Edits:
     def remove_values(self, key: Key) -> tuple[EditedValues | None, int]:
         """Remove and return the edited values of a key and the time of their first edit."""
         return self.values.pop(key, None), self.edited_at.pop(key, 0)
-
-    def is_visible(self, contribution: Contribution) -> bool:
-        """Return True unless a later edit hides this contribution."""
-        return contribution.version > self.cutoff(contribution.names)
 
     def rename(self, raw: str, new: str) -> None:
         """Give an original name another canonical one."""

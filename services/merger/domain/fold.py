@@ -51,9 +51,9 @@ def position_of(contribution: Contribution) -> Position:
     return (c.added_at, c.document_id, c.order, c.kind, c.names, c.chunk_id)
 
 
-def active_contributions(contributions: Iterable[Contribution], edits: Edits) -> list[Contribution]:
-    """Return the contributions that are neither retracted nor hidden by an edit, in canonical order."""
-    return sorted((c for c in contributions if not c.retracted and edits.is_visible(c)), key=position_of)
+def active_contributions(contributions: Iterable[Contribution]) -> list[Contribution]:
+    """Return the contributions that are not retracted, in canonical order."""
+    return sorted((c for c in contributions if not c.retracted), key=position_of)
 
 
 def fragments(ordered: Sequence[Contribution]) -> list[str]:

@@ -4,7 +4,9 @@ It equals what `aggregate` and `describe` return for the same set of contributio
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from sys import getsizeof
 
 from contracts.graph import UNKNOWN_TYPE
@@ -18,19 +20,25 @@ from services.merger.domain.ranked_values import DistinctValues, WordCounts
 STEPS = 1074
 """Every float is a whole number of steps of 2 to the power of minus this."""
 
-EMPTY, OVERHEAD = 5000, 1500
+EMPTY, OVERHEAD = 5000, 1100
 """Bytes of an empty aggregate, and of each contribution in it besides description and keywords; measured."""
+
+Sources = tuple[tuple[Key, int], ...]
+"""Original keys, each with the sequence up to which its contributions are hidden."""
 
 
 class IncrementalAggregate:
-    """The active contributions to one original key, and what they add up to.
+    """The active contributions to one canonical key, and what they add up to.
 
+    `sources`: the original keys whose contributions these are; another list of them needs another aggregate.
     `revision`: it contains all that was contributed up to this revision. `size`: about how many bytes it takes.
     """
 
-    def __init__(self, key: Key, limits: SummaryLimits) -> None:
-        self.key, self.revision, self.size = key, 0, EMPTY
-        self._by_chunk: dict[str, Contribution] = {}
+    def __init__(self, key: Key, limits: SummaryLimits, sources: Sources = ()) -> None:
+        self.key, self.sources, self.revision, self.size = key, sources, 0, EMPTY
+        # By chunk, or by key and chunk where the original key is another one: it may contribute to several.
+        self._contributions: dict[str | tuple[Key, str], Contribution] = {}
+        self._chunks = Counter[str]() if len(sources) > 1 else None
         self._order: list[Position] = []
         self._types, self._paths, self._keywords = DistinctValues(), DistinctValues(), WordCounts()
         # An exact sum: with floats, adding and removing a weight would leave a rounding error.
@@ -45,14 +53,15 @@ class IncrementalAggregate:
     def put(self, contributions: Iterable[Contribution]) -> None:
         """Replace what their chunks have contributed; a retracted contribution removes it."""
         for new in contributions:
-            old = self._by_chunk.get(new.chunk_id)
+            place = new.chunk_id if new.names == self.key else (new.names, new.chunk_id)
+            old = self._contributions.get(place)
             if new == old:
                 continue
             if old:
-                del self._by_chunk[old.chunk_id]
+                del self._contributions[place]
                 self._remove(old)
             if not new.retracted:
-                self._by_chunk[new.chunk_id] = new
+                self._contributions[place] = new
                 self._add(new)
 
     def apply_summaries(self, known: Mapping[str, str]) -> None:
@@ -66,14 +75,19 @@ class IncrementalAggregate:
         if not self._order:
             return Aggregate()
         return Aggregate(
-            support=len(self._order),
+            support=len(self._order if self._chunks is None else self._chunks),
             type=self._types.most_frequent() or UNKNOWN_TYPE,
             weight=self._steps / (1 << STEPS),
             keywords=self._keywords.most_frequent(),
-            source_ids=tuple(chunk for *_, chunk in self._order[:MAX_SOURCES]),
+            source_ids=tuple(islice(dict.fromkeys(self._first_chunks()), MAX_SOURCES)),
             file_paths=tuple(self._paths.first(MAX_FILE_PATHS)),
             created_at=self._order[0][0] // 1_000_000,
         )
+
+    def _first_chunks(self) -> Iterator[str]:
+        """Return the chunks of the first contributions, enough of them though a chunk may contribute to each source."""
+        enough = MAX_SOURCES * max(1, len(self.sources))
+        return (chunk for *_, chunk in self._order[:enough])
 
     def _add(self, new: Contribution) -> None:
         position = position_of(new)
@@ -96,6 +110,10 @@ class IncrementalAggregate:
         self._count(old, -1)
 
     def _count(self, contribution: Contribution, by: int) -> None:
+        if self._chunks is not None:
+            self._chunks[contribution.chunk_id] += by
+            if not self._chunks[contribution.chunk_id]:
+                del self._chunks[contribution.chunk_id]
         numerator, denominator = contribution.weight.as_integer_ratio()
         self._steps += by * (numerator << STEPS) // denominator
         for word in set(contribution.keywords):

@@ -16,7 +16,8 @@ class DistinctValues:
     """Distinct values in the order of the first position of each."""
 
     def __init__(self) -> None:
-        self._places: dict[str, list[Position]] = {}
+        # Most values have one position; a list for each would take half as much memory again.
+        self._places: dict[str, Position | list[Position]] = {}
         self._order: list[tuple[Position, str]] = []
 
     def __len__(self) -> int:
@@ -24,19 +25,25 @@ class DistinctValues:
 
     def add(self, value: str, place: Position) -> FirstPositionChange:
         """Add the value at one more position."""
-        places = self._places.setdefault(value, [])
-        before = places[0] if places else None
-        insort(places, place)
-        return self._moved(value, before, places[0])
+        before = self._first(value)
+        places = self._places.get(value)
+        if places is None:
+            self._places[value] = place
+        elif isinstance(places, list):
+            insort(places, place)
+        else:
+            self._places[value] = sorted((places, place))
+        return self._moved(value, before, self._first(value))
 
     def remove(self, value: str, place: Position) -> FirstPositionChange:
         """Remove the value from this position."""
+        before = self._first(value)
         places = self._places[value]
-        before = places[0]
-        del places[bisect_left(places, place)]
-        if not places:
+        if isinstance(places, list) and len(places) > 1:
+            del places[bisect_left(places, place)]
+        else:
             del self._places[value]
-        return self._moved(value, before, places[0] if places else None)
+        return self._moved(value, before, self._first(value))
 
     def first(self, most: int) -> list[str]:
         """Return at most `most` values, the first in order."""
@@ -48,7 +55,15 @@ class DistinctValues:
 
     def most_frequent(self) -> str | None:
         """Return the value with the most positions, in case of a tie the first; None without values."""
-        return min(self._places, key=lambda value: (-len(self._places[value]), self._places[value][0]), default=None)
+        return min(self._places, key=lambda value: (-self._count(value), self._first(value)), default=None)
+
+    def _first(self, value: str) -> Position | None:
+        places = self._places.get(value)
+        return places[0] if isinstance(places, list) else places
+
+    def _count(self, value: str) -> int:
+        places = self._places[value]
+        return len(places) if isinstance(places, list) else 1
 
     def _moved(self, value: str, before: Position | None, after: Position | None) -> FirstPositionChange:
         if before != after:

@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 from runtime.errors import Unavailable
 from runtime.models.limits import Limits
-from runtime.models.openai_endpoint import Endpoint, parsed
+from runtime.models.openai_endpoint import Endpoint
 from runtime.models.rate_limiter import RateLimiter
 
 Binding = Literal["cohere", "jina", "aliyun"]
@@ -84,7 +84,8 @@ class HttpReranker:
 
     async def _once(self, body: dict[str, Any], count: int) -> list[tuple[int, float]]:
         async with self._endpoint.call(0):
-            results = self._shape.results(parsed(await self._endpoint.post("", body)))
+            answer: Any = await self._endpoint.client.post(self._url, body=body, cast_to=object)
+            results = self._shape.results(cast("dict[str, Any]", answer)) if isinstance(answer, dict) else None
             scores = _scores(results, count)
             if not scores:
                 raise Unavailable(f"{self.model} gave no scores in the format that RERANK_BINDING names")

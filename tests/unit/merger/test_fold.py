@@ -32,7 +32,7 @@ def said(*events: EntitiesExtracted) -> list[Contribution]:
 
 def made(key: Key, contributions: list[Contribution], revision: int = 1) -> Entity | Relation:
     """The fold without any edit or summary."""
-    ordered = active_contributions(contributions, Edits())
+    ordered = active_contributions(contributions)
     return fold(key, aggregate(ordered), join(fragments(ordered)), revision, Edits())
 
 

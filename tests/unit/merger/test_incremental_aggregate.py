@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from services.merger.domain.contributions import Contribution, Key, Kind
 from services.merger.domain.descriptions import Description, SummaryLimits, describe
-from services.merger.domain.edits import Edits
 from services.merger.domain.fold import MAX_KEYWORDS, Aggregate, active_contributions, aggregate, fragments
 from services.merger.domain.incremental_aggregate import EMPTY, IncrementalAggregate
 
@@ -38,7 +37,7 @@ def contribution(dice: Random, key: Key, chunk: int, variety: int) -> Contributi
 
 def made(key: Key, said: dict[str, Contribution], summaries: dict[str, str]) -> tuple[Aggregate, Description]:
     """What the pure functions make of the whole set."""
-    ordered = active_contributions(said.values(), Edits())
+    ordered = active_contributions(said.values())
     return aggregate(ordered), describe(key, fragments(ordered), summaries, LIMITS)
 
 

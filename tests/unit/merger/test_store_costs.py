@@ -102,6 +102,23 @@ async def test_a_chunk_costs_the_same_at_a_small_hub_and_at_a_large_one(replicas
     assert max(costs[1]) <= 6 + replicas
 
 
+async def test_a_chunk_costs_the_same_at_a_renamed_hub_and_at_a_large_one() -> None:
+    costs: list[list[int]] = []
+    for count in (100, 1500):
+        merger = await hub_of(count)
+        mergers = [Replica(merger) for _ in range(2)]
+        edit: Any = GraphEdited(
+            operation="merge_entities", names=("Hub", "Other"), target="Core", values=EditedValues()
+        )
+        await on_graph_edited([delivered(edit, 10**7)], Generations(), merging=mergers[0].merging)
+        for number, one in enumerate(mergers):
+            await one.merge(count + number)
+        numbers = range(count + 2, count + 12)
+        costs.append([await mergers[number % 2].cost_of(number) for number in numbers])
+        assert (await merger.entities())["Core"].support == count + 12
+    assert costs[0] == costs[1]
+
+
 async def test_a_batch_reads_each_chunk_once() -> None:
     merger = await hub_of(300)
     one = Replica(merger)

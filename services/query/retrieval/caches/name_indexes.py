@@ -27,6 +27,8 @@ PATIENCE = 1.0
 """Seconds a question waits for a rebuild before it uses the old index."""
 LONGEST_LIFE = 60.0
 """Seconds after which an index is rebuilt even if no document has changed, because people rename entities."""
+LOOK_SECONDS = 0.2
+"""Seconds for which a change mark is taken as read. A name that the index lacks is looked up in the graph anyway."""
 PAGE = 5000
 """Names per read of the graph store."""
 
@@ -40,6 +42,10 @@ class _CachedIndex:
     built_at: float = float("-inf")
     build_seconds: float = 0.0
     building: asyncio.Task[None] | None = None
+    names_hash: int = 0
+    looked_at: float = float("-inf")
+    seen: tuple[str, int] = ("", -1)
+    """The change mark that was read at `looked_at`."""
 
 
 class NameIndexes:
@@ -59,7 +65,7 @@ class NameIndexes:
         key = (partitions.graph, partitions.status)
         entry = self._entries.setdefault(key, _CachedIndex())
         self._entries.move_to_end(key)
-        mark = await self._mark(partitions)
+        mark = await self._mark(entry, partitions)
         if entry.building is None and self._is_due(entry, mark):
             entry.building = asyncio.create_task(self._build(entry, partitions, mark))
         if entry.building is not None:
@@ -76,11 +82,14 @@ class NameIndexes:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _mark(self, partitions: Partitions) -> tuple[str, int]:
-        page = await self._documents.page(
-            partitions.status, statuses=(), order="updated_at", descending=True, skip=0, limit=1
-        )
-        return (page.documents[0].updated_at if page.documents else "", page.total)
+    async def _mark(self, entry: _CachedIndex, partitions: Partitions) -> tuple[str, int]:
+        now = self._clock()
+        if now - entry.looked_at >= LOOK_SECONDS:
+            page = await self._documents.page(
+                partitions.status, statuses=(), order="updated_at", descending=True, skip=0, limit=1
+            )
+            entry.seen, entry.looked_at = (page.documents[0].updated_at if page.documents else "", page.total), now
+        return entry.seen
 
     def _is_due(self, entry: _CachedIndex, mark: tuple[str, int]) -> bool:
         age = self._clock() - entry.built_at
@@ -89,7 +98,7 @@ class NameIndexes:
     async def _build(self, entry: _CachedIndex, partitions: Partitions, mark: tuple[str, int]) -> None:
         start = self._clock()
         try:
-            entry.index = await self._read(partitions.graph)
+            await self._read(entry, partitions.graph)
             entry.mark = mark
         except Unavailable as error:
             logger.warning("names cannot be read", workspace=partitions.graph.workspace, error=str(error))
@@ -98,15 +107,21 @@ class NameIndexes:
             entry.build_seconds = entry.built_at - start
             entry.building = None
 
-    async def _read(self, partition: Partition) -> NameIndex:
-        index, after, seen = NameIndex(), "", 0
-        while page := await self._graph.scan_names(partition, after, PAGE):
-            seen += len(page)
-            if seen > MOST_NAMES:
-                return NameIndex()
-            await asyncio.to_thread(index.add, page)
-            after = page[-1][0]
-        return index
+    async def _read(self, entry: _CachedIndex, partition: Partition) -> None:
+        """Read all names. While they are the same the index stays, and with it what was read out of passages by it."""
+        names: list[tuple[str, str]] = []
+        while page := await self._graph.scan_names(partition, names[-1][0] if names else "", PAGE):
+            names += page
+            if len(names) > MOST_NAMES:
+                names.clear()
+                break
+        names_hash = hash(tuple(names))
+        if entry.mark is not None and names_hash == entry.names_hash:
+            return
+        index = NameIndex()
+        for start in range(0, len(names), PAGE):
+            await asyncio.to_thread(index.add, names[start : start + PAGE])
+        entry.index, entry.names_hash = index, names_hash
 
     def _evict(self) -> None:
         """Evict the least recently used indexes, except those with a running build."""

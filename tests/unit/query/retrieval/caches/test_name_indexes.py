@@ -62,6 +62,14 @@ async def test_names_are_read_once_while_nothing_changes() -> None:
     assert await names.of(PARTITIONS) is first and graph.scans == 1
 
 
+async def test_an_index_stays_while_the_names_are_the_same() -> None:
+    made, graph, names, clock = await world()
+    first = await names.of(PARTITIONS)
+    await made.index("two", "Ada Marsh rows.", says=(([entity("Ada Marsh", "person")], []),), version=5000)
+    clock.now += kept.LONGEST_LIFE + 1
+    assert await names.of(PARTITIONS) is first and graph.scans == 2
+
+
 async def test_a_new_document_is_known_at_the_next_question() -> None:
     made, _, names, clock = await world()
     await names.of(PARTITIONS)
