@@ -50,9 +50,15 @@ def test_help_imports_what_prints_it() -> None:
 
 
 def test_the_supervisor_imports_no_driver() -> None:
-    modules = imported("import standalone.embedded.daemon")
+    modules = imported("import standalone.embedded.stack")
     assert modules & NOT_IN_SUPERVISOR == set()
     assert len(modules) <= 600
+
+
+def test_a_command_that_starts_or_stops_a_stack_in_the_background_imports_nothing_of_one() -> None:
+    modules = imported("import standalone.embedded.daemon")
+    assert modules & (NOT_IN_COMMANDS | {"standalone.embedded.stack"}) == set()
+    assert len(modules) <= 200
 
 
 @pytest.mark.parametrize(
