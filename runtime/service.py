@@ -43,7 +43,7 @@ __all__ = ["Bus", "Subscription", "run", "starting", "until_it_answers"]
 
 logger = structlog.get_logger(__name__)
 
-STARTING = Backoff(first=0.2, longest=5.0)
+STARTING = Backoff(first=0.2, longest=1.0)
 """While a service that starts waits for a store or the bus."""
 
 BUS_AWAY = (Unavailable, NoRespondersError, *SILENT, ServerError, ServiceUnavailableError)

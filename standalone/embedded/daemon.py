@@ -13,10 +13,11 @@ from pathlib import Path
 
 from runtime.errors import ConfigurationError, InvalidInput
 from standalone.embedded import orphans
-from standalone.embedded.data_folder import DataFolder, StackState
+from standalone.embedded.data_folder import DataFolder, StackState, end_orphans
 from standalone.embedded.permissions import UMASK, make_private, open_private
-from standalone.embedded.stack import end_orphans, run_stack
-from standalone.embedded.supervisor import Report, on_stop_signal
+
+Report = Callable[[str], None]
+"""Takes one line about what happened."""
 
 LOG = "supervisor.log"
 
@@ -29,6 +30,10 @@ STOP_GRACE = 90.0
 
 async def serve(folder: DataFolder, report: Report, *, api: int | None, ready: Callable[[StackState], None]) -> bool:
     """Run the stack until SIGTERM or SIGINT. Gives whether it was ready before. Raises as `stack.run_stack` does."""
+    # Commands that start or stop a daemon load nothing of a stack.
+    from standalone.embedded.stack import run_stack  # noqa: PLC0415
+    from standalone.embedded.supervisor import on_stop_signal  # noqa: PLC0415
+
     task, answered = asyncio.current_task(), False
     assert task is not None
     with on_stop_signal(task.cancel):

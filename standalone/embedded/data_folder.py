@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from runtime.errors import ConfigurationError
+from standalone.embedded import orphans
 from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.permissions import make_private, open_private
 
@@ -24,6 +25,9 @@ Phase = Literal["stopped", "starting", "ready", "stopping", "failed"]
 DEFAULT = Path(".lightstream")
 STATE_FILE = "stack.json"
 LOCK_FILE = "stack.lock"
+
+ORPHAN_GRACE = 15.0
+"""Seconds between SIGTERM and SIGKILL for what a killed supervisor left."""
 
 
 @dataclass
@@ -153,6 +157,14 @@ class DataFolder:
     def command_option(self) -> str:
         """Return the option by which a command finds this folder; empty for the default one."""
         return "" if self.path == DEFAULT.resolve() else f" --data {self.path}"
+
+
+def end_orphans(folder: DataFolder, state: StackState) -> int:
+    """Terminate what a killed supervisor left, and return the number of processes. The caller has the lock."""
+    left = [child.identity for child in state.children.values() if orphans.runs_in(child.identity, folder.path)]
+    orphans.terminate(left, grace=ORPHAN_GRACE)
+    state.children = {}
+    return len(left)
 
 
 def new_password() -> str:

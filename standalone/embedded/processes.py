@@ -7,12 +7,42 @@ import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from runtime.errors import ConfigurationError, Unavailable
 from standalone.embedded.permissions import UMASK, open_private
 
 Probe = Callable[[], Awaitable[None]]
 """Returns when the process answers; raises any error while it does not."""
+
+
+class Child(Protocol):
+    """A started process, as `asyncio.subprocess.Process` is one."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit code, negative for a signal; None while it runs."""
+        ...
+
+    async def wait(self) -> int:
+        """Return the exit code, when it has ended."""
+        ...
+
+    def send_signal(self, signal: int) -> None:
+        """Send a signal, if it lives."""
+        ...
+
+
+async def start_program(process: "Process") -> Child:
+    """Start the process as a program of its own, in a session of its own."""
+    with open_private(process.log) as log:
+        return await asyncio.create_subprocess_exec(
+            *process.argv, cwd=process.folder, env={**os.environ, **process.env}, stdin=asyncio.subprocess.DEVNULL,
+            stdout=log, stderr=log, start_new_session=True, umask=UMASK,
+        )  # fmt: skip
 
 
 def free_port() -> int:
@@ -43,7 +73,9 @@ class Process:
     """Seconds between SIGTERM and SIGKILL."""
     diagnosis: Callable[[], str] = str
     """Returns why the process ended by itself and what to do, as a sentence; empty when nothing is known."""
-    child: asyncio.subprocess.Process | None = None
+    launch: Callable[["Process"], Awaitable[Child]] = start_program
+    """Starts it, when its folder is there."""
+    child: Child | None = None
 
     @property
     def log(self) -> Path:
@@ -65,11 +97,7 @@ class Process:
     async def spawn(self) -> None:
         """Start the child without waiting for it to be ready."""
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with open_private(self.log) as log:
-            self.child = await asyncio.create_subprocess_exec(
-                *self.argv, cwd=self.folder, env={**os.environ, **self.env}, stdin=asyncio.subprocess.DEVNULL,
-                stdout=log, stderr=log, start_new_session=True, umask=UMASK,
-            )  # fmt: skip
+        self.child = await self.launch(self)
 
     async def ready(self) -> None:
         """Wait until the probe answers. Raises ConfigurationError with the end of the log when the child ends first."""

@@ -16,9 +16,11 @@ from runtime.bus.nats.log import connected
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
 from runtime.settings import Settings
-from standalone.embedded import damage, orphans, ports
+from standalone.embedded import damage, ports
 from standalone.embedded.bus_watch import BusWatch, watch_bus
-from standalone.embedded.data_folder import DataFolder, Phase, StackState, new_password
+from standalone.embedded.data_folder import DataFolder, Phase, StackState, end_orphans, new_password
+from standalone.embedded.forking import ForkServer, fork_server
+from standalone.embedded.local_http import local_client
 from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.permissions import private_files
 from standalone.embedded.processes import Process
@@ -36,7 +38,6 @@ STARTED_WITH = ("log", "stores", "publishes")
 SERVICE_GRACE = 25.0
 """Seconds between SIGTERM and SIGKILL: handlers may finish their events."""
 
-ORPHAN_GRACE = 15.0
 PORT_ATTEMPTS = 3
 """Starts that are tried when other programs take one of the claimed ports at the same moment."""
 
@@ -61,14 +62,6 @@ async def run_stack(folder: DataFolder, report: Report, *, api: int | None = Non
         finally:
             state.supervisor = None
             _enter_phase("failed" if state.failure else "stopped", folder, state)
-
-
-def end_orphans(folder: DataFolder, state: StackState) -> int:
-    """Terminate what a killed supervisor left, and return the number of processes. The caller has the lock."""
-    left = [child.identity for child in state.children.values() if orphans.runs_in(child.identity, folder.path)]
-    orphans.terminate(left, grace=ORPHAN_GRACE)
-    state.children = {}
-    return len(left)
 
 
 def service_addresses(folder: DataFolder, state: StackState) -> dict[str, str]:
@@ -101,8 +94,8 @@ def configured_models() -> dict[str, str]:
     }
 
 
-def processes(folder: DataFolder, state: StackState) -> dict[str, Process]:
-    """Every process of the stack by name, not started. Each has a folder of its own, with its log."""
+def _servers(folder: DataFolder, state: StackState) -> tuple[Process, Process, Process]:
+    """Bus, graph store and vector store, not started. Each has a folder of its own, with its log."""
     bus = nats.nats_server(folder.path / "bus", port=state.ports["bus"], password=state.bus_password)
     graph = arcadedb.arcadedb(
         folder.path / "graph",
@@ -113,8 +106,7 @@ def processes(folder: DataFolder, state: StackState) -> dict[str, Process]:
     vectors = milvus_lite.milvus_lite(folder.path / "vectors", port=state.ports["vectors"])
     for store, server in (("graph", graph), ("vectors", vectors)):
         server.diagnosis = partial(damage.describe_damage_after_exit, folder, store)
-    services = [_service(name, folder, state) for name in SERVICES]
-    return {process.name: process for process in (bus, graph, vectors, *services)}
+    return bus, graph, vectors
 
 
 @asynccontextmanager
@@ -146,18 +138,24 @@ async def _run_with_ports(
 
 @asynccontextmanager
 async def _run_processes(folder: DataFolder, state: StackState, report: Report) -> AsyncGenerator[None]:
-    (folder.path / "documents").mkdir(exist_ok=True)
+    for name in ("documents", "services"):
+        (folder.path / name).mkdir(exist_ok=True)
     if why := damage.find_damage(folder.path, "documents"):
         raise ConfigurationError(damage.describe_damage(folder, "documents", why))
     records = ChildRecords(on_change=lambda: _record(folder, state), report=report, children=state.children)
-    parts = processes(folder, state)
-    services = [parts.pop(name) for name in SERVICES]
-    bus = parts.pop(nats.EXECUTABLE)
-    async with supervise([bus], records) as bus_answers, supervise(list(parts.values()), records) as stores_answer:
+    bus, *stores = _servers(folder, state)
+    async with (
+        fork_server(
+            folder.path / "services", [_module(name) for name in SERVICES], _service_environment(folder, state)
+        ) as forks,
+        supervise([bus], records) as bus_answers,
+        supervise(stores, records) as stores_answer,
+    ):
         await bus_answers()
         async with connected(bus_url(state), name="lightstream-topology") as client:
             if changes := await topology.apply(client.jetstream()):
                 report(f"streams and consumers are as declared now ({len(changes)} changes)")
+        services = [_service(name, folder, state, forks) for name in SERVICES]
         async with supervise(services, records) as services_answer:
             await asyncio.gather(stores_answer(), services_answer())
             async with watch_bus(BusWatch(bus, bus_url(state), _health_ports(state), report)):
@@ -180,9 +178,18 @@ def _record(folder: DataFolder, state: StackState) -> None:
         folder.write(state)
 
 
-def _service(name: Stage, folder: DataFolder, state: StackState) -> Process:
-    port = state.ports["api" if name == "query" else name]
+def _module(name: Stage) -> str:
+    return f"services.{name}.main"
+
+
+def _service_environment(folder: DataFolder, state: StackState) -> dict[str, str]:
+    """Return the variables that all services of this stack get."""
     variables = {variable.upper(): value for variable, value in service_addresses(folder, state).items()}
+    return {**variables, "HOST": "127.0.0.1"}
+
+
+def _service(name: Stage, folder: DataFolder, state: StackState, forks: ForkServer) -> Process:
+    port = state.ports["api" if name == "query" else name]
 
     async def probe() -> None:
         # A stack that has lost data is started all the same: a rebuild needs the stack.
@@ -190,12 +197,13 @@ def _service(name: Stage, folder: DataFolder, state: StackState) -> Process:
 
     return Process(
         name,
-        [sys.executable, "-m", f"services.{name}.main"],
+        [sys.executable, "-m", _module(name)],
         folder.path / "services",
         probe,
-        env={**variables, "HOST": "127.0.0.1", "PORT": str(port)},
+        env={**_service_environment(folder, state), "PORT": str(port)},
         timeout=SERVICE_TIMEOUT,
         grace=SERVICE_GRACE,
+        launch=forks.launch,
     )
 
 
@@ -213,7 +221,7 @@ async def check_ready(name: Stage, port: int, *, started_with: Collection[str] =
 
 async def health(name: Stage, port: int) -> dict[str, Any]:
     """Return a service's health page. Raises Unavailable when it does not answer."""
-    async with httpx.AsyncClient(timeout=4.0, trust_env=False) as client:
+    async with local_client(4.0) as client:
         try:
             answer = await client.get(f"http://127.0.0.1:{port}/health/ready")
             found = answer.json()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from runtime.errors import ConfigurationError, InvalidInput
 from standalone.embedded import daemon, orphans
-from standalone.embedded.data_folder import Child, DataFolder, StackState
-from standalone.embedded.stack import SERVICES, end_orphans
+from standalone.embedded.data_folder import Child, DataFolder, StackState, end_orphans
+from standalone.embedded.stack import SERVICES
 
 STORES_OF_PROJECTION: Mapping[str, Sequence[str]] = {
     "graph": ("graph",),

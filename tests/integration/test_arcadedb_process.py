@@ -5,6 +5,7 @@ import signal
 import sys
 import textwrap
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -71,7 +72,10 @@ async def test_it_listens_on_loopback_only(server: tuple[Process, BoltGraph]) ->
 
 def _listening_addresses(pid: int) -> list[str]:
     """The addresses, as the kernel writes them, of the sockets on which a process accepts connections."""
-    own = {str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir()}
+    own: set[str] = set()
+    for link in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            own.add(str(link.readlink()))
     rows = [line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()]
     return [row[1].split(":")[0] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in own]
 

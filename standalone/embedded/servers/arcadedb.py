@@ -14,9 +14,9 @@ from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
-from runtime.errors import ConfigurationError
+from runtime.errors import ConfigurationError, Unavailable
 from standalone.embedded.damage import find_truncated_graph_file, remove_lengths, write_lengths
-from standalone.embedded.processes import Process
+from standalone.embedded.processes import Process, listening
 
 DATABASE = "neo4j"
 """Named like Neo4j's default, so that the same settings fit both."""
@@ -25,6 +25,9 @@ USER = "root"
 HOST = "127.0.0.1"
 PASSWORD_VARIABLE = "ARCADEDB_PASSWORD"  # noqa: S105 - the name of a variable, not a password
 SHORTEST_PASSWORD = 8
+
+START_TIMEOUT = 120.0
+"""Seconds until the Java machine must answer: 3 on an idle machine, over a minute on one with much else to do."""
 
 _JVM_ARGS = (
     "-Darcadedb.txWalFlush=2",  # a commit is on the disk before it is acknowledged; the server's default is not
@@ -48,14 +51,9 @@ def arcadedb(folder: Path, *, http_port: int, bolt_port: int, password: str) -> 
     _check(password)
 
     async def probe() -> None:
-        # The server process imports this module too, and needs no driver.
-        from runtime.stores.graph.neo4j.store import BoltGraph  # noqa: PLC0415
-
-        graph = BoltGraph(bolt_uri(bolt_port), USER, password, DATABASE, timeout=4.0)
-        try:
-            await graph.ping()
-        finally:
-            await graph.close()
+        if not listening(bolt_port):
+            raise Unavailable(f"nobody speaks Bolt on port {bolt_port} yet")
+        await _answer(http_port, password)
 
     argv = [
         sys.executable,
@@ -67,7 +65,22 @@ def arcadedb(folder: Path, *, http_port: int, bolt_port: int, password: str) -> 
     ]
     here = str(Path(__file__).resolve().parents[3])
     path = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH", "")]))
-    return Process("arcadedb", argv, folder, probe, env={PASSWORD_VARIABLE: password, "PYTHONPATH": path})
+    env = {PASSWORD_VARIABLE: password, "PYTHONPATH": path}
+    return Process("arcadedb", argv, folder, probe, env=env, timeout=START_TIMEOUT)
+
+
+async def _answer(http_port: int, password: str) -> None:
+    """Return when the server answers a query; raises any error while it does not.
+
+    It is asked over HTTP: the driver of Bolt would cost the supervisor 0.4 s and 20 MB.
+    """
+    # The server process imports this module too.
+    from standalone.embedded.local_http import local_client  # noqa: PLC0415
+
+    async with local_client(4.0) as client:
+        url = f"http://{HOST}:{http_port}/api/v1/query/{DATABASE}"
+        query = {"language": "opencypher", "command": "RETURN 1"}
+        (await client.post(url, json=query, auth=(USER, password))).raise_for_status()
 
 
 def run(root: Path, http_port: int, bolt_port: int, password: str) -> None:

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from standalone.embedded import orphans
-from standalone.embedded.data_folder import Child, DataFolder, StackState
+from standalone.embedded.data_folder import Child, DataFolder, StackState, end_orphans
 from standalone.embedded.orphans import ProcessIdentity, runs_in
-from standalone.embedded.stack import end_orphans
 
 Start = Callable[..., subprocess.Popen[bytes]]
 

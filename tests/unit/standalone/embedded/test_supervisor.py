@@ -12,10 +12,9 @@ import pytest
 
 from runtime.errors import ConfigurationError, Unavailable
 from standalone.embedded import orphans
-from standalone.embedded.data_folder import DataFolder
+from standalone.embedded.data_folder import DataFolder, end_orphans
 from standalone.embedded.orphans import ProcessIdentity
 from standalone.embedded.processes import Process, free_port, listening
-from standalone.embedded.stack import end_orphans
 from standalone.embedded.supervisor import ChildRecords, supervise
 
 ONCE = """
