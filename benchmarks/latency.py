@@ -22,7 +22,7 @@ import httpx
 from benchmarks.measuring.model import Model, mock_model
 from benchmarks.measuring.opening import PEERS, Opened, add_sides, given_sides, opened
 from benchmarks.measuring.processes import load
-from benchmarks.measuring.sides import Side, consumed
+from benchmarks.measuring.sides import SUMMARIES, Side, consumed
 from benchmarks.measuring.tables import number, table
 from benchmarks.yardstick.documents import Document, Passage, documents, passages
 from contracts.ids import document_id
@@ -90,7 +90,7 @@ async def one_by_one(side: Side, of: Sequence[Passage]) -> list[list[str]]:
     before = load()
     async with httpx.AsyncClient(base_url=side.api, timeout=PATIENCE, trust_env=False) as http:
         for number_, passage in enumerate(of):
-            await consumed(side.bus)
+            await consumed(side.bus, but=SUMMARIES)
             await asyncio.sleep(REST)
             name = f"alone-{number_}.txt"
             body = {"text": f"{passage.title}\n{passage.text}", "file_source": name}

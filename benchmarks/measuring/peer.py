@@ -92,11 +92,15 @@ def lightrag(python: Path, model: Model, folder: Path, *, one_client: bool = Fal
     }  # fmt: skip
     log = folder.parent / "lightrag.log"
     script = Path(__file__).with_name("peer_server.py").resolve()
-    command = [str(python), str(script), *(["--one-client"] if one_client else [])]
+    given |= {"PEER_ONE_CLIENT": 1} if one_client else {}
     with (
         log.open("w") as output,
         subprocess.Popen(
-            command, env={name: str(value) for name, value in given.items()}, cwd=folder, stdout=output, stderr=output
+            [str(python), str(script)],
+            env={name: str(value) for name, value in given.items()},
+            cwd=folder,
+            stdout=output,
+            stderr=output,
         ) as process,
     ):
         try:

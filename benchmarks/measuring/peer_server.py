@@ -1,18 +1,18 @@
 """LightRAG's own HTTP server, for `benchmarks.measuring.peer`, in an environment of its own with `lightrag-hku`.
 
-    PEER_PYTHON benchmarks/measuring/peer_server.py [--one-client]
+    [PEER_ONE_CLIENT=1] PEER_PYTHON benchmarks/measuring/peer_server.py
 
-Its settings are variables of the environment, as it ships. With `--one-client` its functions for OpenAI's routes share
-one client for all calls, where they would open one for each.
+Its settings are variables of the environment, as it ships. With PEER_ONE_CLIENT its functions for OpenAI's routes share
+one client for all calls, where they would open one for each. (It reads the command line itself, when it is imported.)
 """
 
-import sys
+import os
 from typing import Any
 
 from lightrag.api.lightrag_server import main
 from lightrag.llm import openai
 
-ONE_CLIENT = "--one-client"
+ONE_CLIENT = "PEER_ONE_CLIENT"
 
 
 class SharedClient:
@@ -48,7 +48,6 @@ def share_clients() -> None:
 
 
 if __name__ == "__main__":
-    if ONE_CLIENT in sys.argv:
-        sys.argv.remove(ONE_CLIENT)
+    if os.environ.get(ONE_CLIENT):
         share_clients()
     main()
