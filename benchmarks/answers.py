@@ -1,90 +1,130 @@
-"""How often does an answer without a language model quote the sentence that answers the question?
+"""How often is an answer right, and how often is a question answered that the documents do not answer?
 
-    python -m benchmarks.answers [--show]
+    python -m benchmarks.answers [--modes naive,mix] [--show]
+    python -m benchmarks.answers --url http://…/v1 --model NAME [--concurrency 4]     key: LLM_API_KEY
 
-Asks 60 questions about Python, in our own words, of its language reference and the descriptions of its modules (as they
-stand on the machine), over stores in memory with the embedder of the offline stack, in mode naive. Each question names
-words of the sentence that answers it. Prints Markdown; `--show` also prints what was not found.
+Asks the questions of `benchmarks/answers_data` over its documents, through the services with stores in memory. Without
+`--url` answers are quotations: right is one that quotes the sentence. With `--url` a model behind an OpenAI-compatible
+endpoint answers from the same passages: right is one that states the fact; no other model judges. Prints Markdown, the
+half for choosing and the held-out half apart; `--show` also prints what went wrong in the half for choosing.
 """
 
 import argparse
 import asyncio
-import tempfile
-import time
-from collections import Counter
-from pathlib import Path
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from pydantic import SecretStr
+
+from benchmarks.answers_set import Case, cases, declines, documents, quotes, states
+from benchmarks.multihop import LIVE, CachedEmbedder, filled
 from contracts.values import Chunking
 from runtime.models.minilm import MiniLmEmbedder
-from runtime.models.open import open_tokenizer
-from runtime.models.scripted import CountingEmbedder
-from services.chunker.domain import document
-from services.query.answering.ask import ask
-from services.query.offline.models import NO_MODEL
+from runtime.models.open import open_chat
+from runtime.settings import Settings
+from services.query.adapters.models import ModelAnswerGenerator
+from services.query.answering.ask import NO_CONTEXT, ask
+from services.query.offline.models import NOT_SAID, ExtractiveAnswerGenerator
 from services.query.partitions import Partitions
 from services.query.question import Question
-from tests.support import real_texts
-from tests.support.querying import LIVE, World
 
-PAIRS = [line.split(" | ") for line in Path(__file__).with_suffix(".txt").read_text("utf-8").splitlines()]
-"""Question, and words that the sentence with its answer has."""
+CHUNKING = Chunking(size=1200, overlap=100)
 
 
-def texts() -> dict[str, str]:
-    """Each text by its name."""
-    with tempfile.TemporaryDirectory() as folder:
-        real_texts.write(Path(folder))
-        return {path.stem: path.read_text("utf-8") for path in sorted(Path(folder).rglob("*.*"))}
+@dataclass(frozen=True)
+class Outcome:
+    """What one question got in one mode."""
+
+    case: Case
+    mode: str
+    found: bool
+    """Whether the passages have the words of the right sentence."""
+    answered: bool
+    right: bool
+    cited: int
+    """Sources that are listed."""
+    text: str
 
 
-async def index(world: World, read: dict[str, str]) -> None:
-    """Take in the texts, cut as the chunker cuts them."""
-    tokens = open_tokenizer()
-    for number, (name, text) in enumerate(read.items()):
-        chunks = document.chunks("d", lambda text=text: [text], tokens, Chunking(size=1200, overlap=100))
-        await world.index(name, *(chunk.content for chunk in chunks), version=1 + 10_000 * number)
+async def outcomes(modes: Sequence[str], arguments: argparse.Namespace) -> list[Outcome]:
+    """Ask every question in every mode."""
+    embedder = CachedEmbedder(MiniLmEmbedder())
+    stores = await filled(await documents(), embedder, CHUNKING)
+    chat = _chat(arguments)
+    generator = ModelAnswerGenerator(chat) if chat else ExtractiveAnswerGenerator(embedder)
+    deps = stores.deps(embed=embedder.embed, min_score=0.2, answer_generator=generator)
+    turns = asyncio.Semaphore(arguments.concurrency)
+
+    async def asked(case: Case, mode: Any) -> Outcome:
+        async with turns:
+            answer = await ask(Question(case.question, mode), Partitions.of("w", LIVE), deps)
+        contents = " ".join(passage.content for _, passage in answer.found.passages)
+        if chat:
+            answered, right = not declines(answer.text), states(case, answer.text)
+        else:
+            answered = not answer.text.startswith((NOT_SAID, NO_CONTEXT))
+            right = answered and quotes(case, answer.text)
+        right = right and bool(case.file)
+        return Outcome(case, mode, quotes(case, contents), answered, right, len(answer.found.references), answer.text)
+
+    return await asyncio.gather(*(asked(case, mode) for mode in modes for case in cases()))
 
 
-def plain(text: str) -> str:
-    """The text with single blanks."""
-    return " ".join(text.split())
+def _chat(arguments: argparse.Namespace) -> Any:
+    """Return the model behind the endpoint, None without one."""
+    if not arguments.url:
+        return None
+    key = SecretStr(os.environ.get("LLM_API_KEY", "none"))
+    return open_chat(Settings(llm_base_url=arguments.url, llm_model=arguments.model, llm_api_key=key))
 
 
-async def measured(show: bool) -> str:
-    """Ask every question; the table."""
-    world = World(embedder=CountingEmbedder(MiniLmEmbedder()))
-    read = texts()
-    assert [words for _, words in PAIRS if not any(words in plain(text) for text in read.values())] == []
-    await index(world, read)
-    counts: Counter[str] = Counter()
-    deps, seconds, lengths = world.deps(min_score=0.2), 0.0, 0
-    for query, words in PAIRS:
-        began = time.perf_counter()
-        answer = await ask(Question(query, "naive"), Partitions.of("w", LIVE), deps)
-        seconds += time.perf_counter() - began
-        text = plain(answer.text.removesuffix(NO_MODEL))
-        lengths += len(text)
-        contents = [plain(passage.content) for _, passage in answer.found.passages]
-        counts["passage"] += any(words in content for content in contents)
-        counts["answer"] += words in text
-        counts["beginning"] += words in text[: len(text) // 3]
-        if show and words not in text:
-            print(f"- {query}\n  wanted: {words}\n  got: {text}\n")
-    rows = [
-        ("a passage that was found holds the sentence", counts["passage"]),
-        ("the answer quotes it", counts["answer"]),
-        ("the first third of the answer quotes it", counts["beginning"]),
+def table(results: Sequence[Outcome], modes: Sequence[str]) -> str:
+    """Return shares by mode and half."""
+    lines = [
+        "| mode | half | passage found | right | false answers | of them far | near | sources listed | characters |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
-    table = [f"| {what} | {count} of {len(PAIRS)} | {count / len(PAIRS):.0%} |" for what, count in rows]
-    each = f"{1000 * seconds / len(PAIRS):.0f} ms for a question, {lengths // len(PAIRS)} characters for an answer."
-    return "\n".join(["| what | questions | part |", "|---|---|---|", *table, "", each])
+    for mode in modes:
+        for held_out in (False, True):
+            part = [row for row in results if row.mode == mode and row.case.held_out == held_out]
+            yes = [row for row in part if row.case.file]
+            no = [row for row in part if not row.case.file]
+            answered = [row for row in yes if row.answered]
+            kinds = [_share([row.answered for row in no if row.case.kind == kind]) for kind in ("far", "near")]
+            lines.append(
+                f"| {mode} | {'held out' if held_out else 'for choosing'} | {_share([row.found for row in yes])} "
+                f"| {_share([row.right for row in yes])} | {_share([row.answered for row in no])} | {kinds[0]} "
+                f"| {kinds[1]} | {_mean([row.cited for row in answered])} "
+                f"| {_mean([len(row.text) for row in answered], 0)} |"
+            )
+    return "\n".join(lines)
+
+
+def _share(values: Sequence[bool]) -> str:
+    return f"{sum(values)} of {len(values)} ({sum(values) / max(1, len(values)):.0%})"
+
+
+def _mean(values: Sequence[int], digits: int = 1) -> str:
+    return f"{sum(values) / max(1, len(values)):.{digits}f}"
 
 
 def main() -> None:
     """Run it and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--modes", default="naive,mix")
+    parser.add_argument("--url", default="", help="base URL of an OpenAI-compatible endpoint")
+    parser.add_argument("--model", default="gpt-4o-mini")
+    parser.add_argument("--concurrency", type=int, default=4)
     parser.add_argument("--show", action="store_true")
-    print(asyncio.run(measured(parser.parse_args().show)))
+    arguments = parser.parse_args()
+    modes = arguments.modes.split(",")
+    results = asyncio.run(outcomes(modes, arguments))
+    for row in results:
+        if arguments.show and not row.case.held_out and (not row.right if row.case.file else row.answered):
+            print(f"- {row.mode}: {row.case.question}\n  {row.text}\n")
+    print(table(results, modes))
 
 
 if __name__ == "__main__":

@@ -122,16 +122,16 @@ class Row:
     seconds: float
 
 
-async def filled(documents: Sequence[Document], embedder: Embedder) -> querying.World:
+async def filled(documents: Sequence[Document], embedder: Embedder, chunking: Chunking = CHUNKING) -> querying.World:
     """Stores that hold these documents, by the handlers of the services."""
     stores = querying.World(embedder=embedder)  # type: ignore[arg-type]
     stores.vectors = FastVectors(embedder.model, embedder.dimension)
     for start in range(0, len(documents), BATCH):
-        await _batch(stores, documents[start : start + BATCH], 1 + 100 * start)
+        await _batch(stores, documents[start : start + BATCH], 1 + 100 * start, chunking)
     return stores
 
 
-async def _batch(stores: querying.World, documents: Sequence[Document], sequence: int) -> None:
+async def _batch(stores: querying.World, documents: Sequence[Document], sequence: int, chunking: Chunking) -> None:
     embeddings = CachedEmbeddings(stores.rows, stores.embedder)
     extents, tokens = RowDocumentBounds(stores.rows, "vector_extents"), open_tokenizer()
     extractor, extractions = OfflineExtractor(), ExtractionCache(stores.rows)
@@ -140,7 +140,7 @@ async def _batch(stores: querying.World, documents: Sequence[Document], sequence
         id = document_id(document.text, document.name)
         fact = delivered(added(id, document.text, file_path=document.name), number, id=id)
         made = await on_document_added(
-            fact, LIVE, blobs=MemoryBlobs(), tokens=tokens, chunking=CHUNKING, limits=DocumentLimits(1 << 20)
+            fact, LIVE, blobs=MemoryBlobs(), tokens=tokens, chunking=chunking, limits=DocumentLimits(1 << 20)
         )
         cut += [delivered(event, number, correlation=id) async for event in made]
     await stores.project(*cut)

@@ -12,7 +12,7 @@ from runtime.errors import Retryable
 from services.merger.domain.contributions import Contribution, Key
 from services.merger.domain.descriptions import Description, describe
 from services.merger.domain.edits import Edits
-from services.merger.domain.fold import Aggregate, active_contributions, aggregate, fragments
+from services.merger.domain.fold import Aggregate, active_contributions, aggregate, fragments, position_of
 from services.merger.domain.history import Changes, History
 from services.merger.domain.incremental_aggregate import IncrementalAggregate, Sources
 from services.merger.port import MergeDependencies
@@ -127,7 +127,8 @@ def _new_aggregates(
     for key, of_key in contributions.items():
         if len(of_key) >= merging.cache.min_contributions:
             new[key] = IncrementalAggregate(key, merging.limits, sources[key])
-            new[key].put(of_key)
+            # In canonical order each is appended; in another order thousands behind it would be moved.
+            new[key].put(sorted(of_key, key=position_of))
             new[key].revision = histories[key].revision
     merging.cache.put(partition, new.values())
     return new

@@ -1,7 +1,7 @@
 """The laws of `Documents` and `Passages`, over a store in memory and over SQLite."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,8 @@ FAILED: dict[str, Any] = {"failures": (Failure("chunker", "extracted", None, "no
 
 
 async def filled(documents: Documents, partition: Partition, *statuses: DocumentStatus) -> None:
-    for status in statuses:
-        assert await documents.swap(partition, status, None)
+    written = await documents.update(partition, [status.id for status in statuses], lambda _: statuses)
+    assert {status.id for status in written} == {status.id for status in statuses}
 
 
 async def ids(documents: Documents, partition: Partition, **options: Any) -> list[str]:
@@ -92,27 +92,33 @@ async def test_only_those_that_exist_are_found(documents: Documents, partition: 
     assert await documents.get(Partition(partition.workspace, 2), ["a"]) == {}
 
 
-async def test_a_state_is_written_only_over_the_one_that_was_read(documents: Documents, partition: Partition) -> None:
-    await filled(documents, partition, DocumentStatus("a"))
-    assert not await documents.swap(partition, DocumentStatus("a", length=1), None)
-    ((_, revision),) = (await documents.get(partition, ["a"])).values()
-    assert await documents.swap(partition, DocumentStatus("a", length=2), revision)
-    assert not await documents.swap(partition, DocumentStatus("a", length=3), revision)
-    ((found, later),) = (await documents.get(partition, ["a"])).values()
-    assert (found.length, later != revision) == (2, True)
-    assert not await documents.swap(partition, DocumentStatus("b"), 1)
+async def test_existing_documents_are_changed_and_the_revision_tells(
+    documents: Documents, partition: Partition
+) -> None:
+    await filled(documents, partition, DocumentStatus("a"), DocumentStatus("b"))
+    before = await documents.get(partition, ["a", "b"])
+    given: list[set[str]] = []
+
+    def change(stored: Mapping[str, DocumentStatus]) -> list[DocumentStatus]:
+        given.append(set(stored))
+        return [replace(stored["a"], length=2), DocumentStatus("c")]
+
+    written = await documents.update(partition, ["a", "b", "c"], change)
+    assert {status.id: status.length for status in written} == {"a": 2, "c": 0}
+    after = await documents.get(partition, ["a", "b", "c"])
+    assert given == [{"a", "b"}]
+    assert {id: status.length for id, (status, _) in after.items()} == {"a": 2, "b": 0, "c": 0}
+    assert (after["a"][1] > before["a"][1], after["b"][1] == before["b"][1]) == (True, True)
+    assert await documents.update(partition, [], lambda _: []) == []
 
 
 async def test_of_many_writers_at_once_none_is_lost(documents: Documents, partition: Partition) -> None:
     await filled(documents, partition, DocumentStatus("a"))
 
-    async def add_one() -> None:
-        while True:
-            ((status, revision),) = (await documents.get(partition, ["a"])).values()
-            if await documents.swap(partition, replace(status, length=status.length + 1), revision):
-                return
+    def add_one(stored: Mapping[str, DocumentStatus]) -> list[DocumentStatus]:
+        return [replace(status, length=status.length + 1) for status in stored.values()]
 
-    await asyncio.gather(*(add_one() for _ in range(20)))
+    await asyncio.gather(*(documents.update(partition, ["a"], add_one) for _ in range(20)))
     ((status, _),) = (await documents.get(partition, ["a"])).values()
     assert status.length == 20
 
@@ -145,8 +151,7 @@ async def test_pages_and_counts_go_by_status(documents: Documents, partition: Pa
 
 async def test_a_changed_status_is_counted_where_it_is_now(documents: Documents, partition: Partition) -> None:
     await filled(documents, partition, DocumentStatus("a"))
-    ((status, revision),) = (await documents.get(partition, ["a"])).values()
-    await documents.swap(partition, replace(status, **PROCESSED), revision)
+    await documents.update(partition, ["a"], lambda stored: [replace(stored["a"], **PROCESSED)])
     assert await documents.counts(partition) == {"processed": 1}
     assert await documents.counts(Partition(partition.workspace, 2)) == {}
 

@@ -18,7 +18,7 @@ from runtime.stores.vectors.port import Vectors
 from tests.support.corpus import documents
 from tests.support.stack import Stack, running, until
 
-QUESTION = {"query": "On which ship did Ada Marlow leave?", "mode": "naive"}
+QUESTION = {"query": "Who left Graywick on the Kestrel?", "mode": "naive"}
 LEXICAL, MINILM = "lexical-hash-v1 (384 dimensions)", "all-MiniLM-L6-v2-int8-dynamic@"
 
 
@@ -83,7 +83,7 @@ def test_no_question_is_refused_while_a_rebuild_goes_over_to_another_model(stack
     assert all("late.txt" in text for _, text in answers)
     assert live_model(stack).startswith(MINILM)
     with stack.client() as client:
-        answer = client.post("/query", json={**QUESTION, "query": "On which ship did Celia Finch come?"})
+        answer = client.post("/query", json={**QUESTION, "query": "Who came to Graywick on the Gull?"})
     assert "later.txt" in {reference["file_path"] for reference in answer.json()["references"]}
 
 

@@ -126,7 +126,7 @@ async def test_every_mode_finds_the_same_on_both_stacks(
 
 
 async def test_a_question_is_answered_with_its_source(production: Deployment, digest: dict[str, Any]) -> None:
-    answer = await production.json("ask", "Heaps are arrays for which what holds?", "--mode", "naive")
+    answer = await production.json("ask", "Which element of a heap is always its smallest element?", "--mode", "naive")
     assert "modules/heapq.txt" in {reference["file_path"] for reference in answer["references"]}
     code, output, _ = await production.run("ask", "Who met whom at the Customs House?", "--mode", "local")
     assert (code, "log-000" in output) == (0, True)

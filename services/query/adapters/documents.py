@@ -1,6 +1,6 @@
 """Documents, passages and caches in the document store."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from contracts.text import one_line
 from runtime.stores.documents.port import Row, Rows, Table
 from services.query.passage import Passage
 from services.query.status.document_status import LEAVING, SETTLED, STATUSES, STEPS, DocumentStatus, Failure
-from services.query.status.port import Page
+from services.query.status.port import Change, Page
 from services.query.status.scope import Scope
 
 _PAGE = 1000
@@ -34,10 +34,16 @@ class RowDocuments:
         found = await self._rows.get(_documents(partition), [token(id) for id in ids])
         return {row["id"]: (_status(row), row["rev"]) for row in found.values()}
 
-    async def swap(self, partition: Partition, status: DocumentStatus, revision: int | None) -> bool:
-        """See `Documents.swap`."""
-        row = _row(status, (revision or 0) + 1)
-        return await self._rows.swap(_documents(partition), token(status.id), revision, row)
+    async def update(self, partition: Partition, ids: Collection[str], change: Change) -> list[DocumentStatus]:
+        """See `Documents.update`."""
+
+        def changed(stored: Mapping[str, Row]) -> dict[str, Row]:
+            revisions = {row["id"]: row["rev"] for row in stored.values()}
+            states = change({row["id"]: _status(row) for row in stored.values()})
+            return {token(state.id): _row(state, revisions.get(state.id, 0) + 1) for state in states}
+
+        written = await self._rows.update(_documents(partition), [token(id) for id in ids], changed)
+        return [_status(row) for row in written.values()]
 
     async def put(self, partition: Partition, statuses: Sequence[DocumentStatus]) -> None:
         """Write these states, whatever is stored: for a rebuild, into a generation that nobody else writes."""

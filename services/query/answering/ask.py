@@ -2,10 +2,11 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from services.query.answering.answer_text import StreamCleaner, clean
+from services.query.answering.citations import cited_ids
 from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.port import CachedAnswer
 from services.query.context.layout import build_context
@@ -86,8 +87,14 @@ async def _generate(
         text = _clean_stream(entry.store_stream(pieces) if entry else pieces, StreamCleaner(references))
         return Answer("", found, answers.uses_model, text)
     create = partial(answers.answer, prompt, found.passages)
-    text = await (entry.get_or_create(create) if entry else create())
-    return Answer(clean(text, references), found, answers.uses_model)
+    text = clean(await (entry.get_or_create(create) if entry else create()), references)
+    return Answer(text, found if answers.uses_model else _only_cited(text, found), answers.uses_model)
+
+
+def _only_cited(text: str, found: RetrievalResult) -> RetrievalResult:
+    """Return the result with those references that the quotations cite: the other passages do not answer."""
+    cited = cited_ids(text, found.references.values())
+    return replace(found, references={path: id for path, id in found.references.items() if id in cited})
 
 
 async def _clean_stream(pieces: AsyncGenerator[str], filters: StreamCleaner) -> AsyncGenerator[str]:

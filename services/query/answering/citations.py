@@ -12,6 +12,8 @@ _LONGEST = 80
 _INSIDE = rf"[\^\d,;–\- \t]{{0,{_LONGEST}}}"
 _CITATION = re.compile(rf"([ \t]?)\[({_INSIDE})\]")
 _PART_OF_CITATION = re.compile(rf"[ \t]?(?:\[{_INSIDE})?\Z")
+_CITED = re.compile(r"\[([\^\d,;–\- \t]{1,80})\]")
+_CITED_NUMBERS = re.compile(r"(?<!\d)(\d{1,3})(?!\d)(?:[ \t]*[–-][ \t]*(\d{1,3})(?!\d))?")
 _RUN = re.compile(r"`+|~+")
 _PLAIN = re.compile(r"[^\[\]\\`~\n \t]+|[\s\S]")
 _CLOSES_UP = frozenset(" \t\n.,;:!?)，。；：！？）、")
@@ -25,6 +27,12 @@ def remove_unknown_citations(text: str, ids: Collection[str]) -> str:
     """
     citations = CitationFilter(ids)
     return citations.feed(text) + citations.end()
+
+
+def cited_ids(text: str, ids: Collection[str]) -> frozenset[str]:
+    """Return the reference ids that the text cites in brackets, singly or in a range."""
+    spans = {span for inside in _CITED.findall(text) for span in _CITED_NUMBERS.findall(inside)}
+    return frozenset(id for id in ids for first, last in spans if int(first) <= int(id) <= int(last or first))
 
 
 class CitationFilter:

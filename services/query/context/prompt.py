@@ -8,14 +8,14 @@ from typing import Any, cast
 from runtime.text.thinking import without_thinking
 from services.query.question import Keywords, Question, Turn
 
-ANSWER_VERSION = "answer-3"
+ANSWER_VERSION = "answer-4"
 KEYWORDS_VERSION = "keywords-1"
 
 _ANSWER = """You answer questions from a knowledge base. At the end of this message stand excerpts of it: {excerpts}.
 
 - Use only what stands there. Where it does not hold the answer, or only a part of it, say so; never fill in from
   elsewhere.
-- {combine}
+- {combine} Where they contradict each other, say so and give each statement with its reference.
 - What was said before in this conversation tells you what the question means; it is no source.
 - After each statement put the reference of the passage it rests on: its reference_id in brackets, like [1], or [1][2]
   for two of them. Use only ids of the reference list, and none for what rests on no passage.

@@ -1,69 +1,128 @@
-"""An answer without a language model: the sentences of the passages that fit the question, the best first."""
+"""An answer without a language model: the sentences of the passages that answer the question, the best first."""
 
-import math
 import re
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from runtime.text.scripts import HAN
-from runtime.text.words import STOP
+from services.query.offline.quotable_sentences import Quotable
+from services.query.offline.relevance import terms
 
-_WORD = re.compile(r"[^\W_]+")
-_HAN = re.compile(f"[{HAN}]")
-SHORTEST, LONGEST = 20, 400
-"""Characters of a sentence that is quoted; a longer sentence is a table or code, and reads badly in an answer."""
+LONGEST = 1_200
+"""Characters of a sentence that may be quoted; a longer one has no end that was recognised."""
+
+LONGEST_LIST = 1_500
+"""Characters up to which a list is quoted whole."""
+
+LONGEST_FOLLOWING = 300
+"""Characters up to which the sentence after the best one is quoted too."""
+
+_SHORTEST = 20
+_DEPENDENT = re.compile(
+    r"(?:[\"“]?(?:It|This|That|These|Those|They|He|She|Such|Both|Then|There|Otherwise|However|Therefore)\b)"
+)
+_ASKS_LIST = re.compile(r"^how (?:do|can|could|should|to|must|does)\b|^(?:what|which) (?:are|were)\b|\bsteps?\b", re.I)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Candidate:
-    """A sentence with the rank of its passage, its place in the passage and the reference id to cite."""
+    """A part of a passage that may be quoted, with the rank of its passage, its place there and the id to cite."""
 
-    text: str
+    parts: Sequence[Quotable]
+    """All parts of the passage."""
     passage: int
     place: int
     reference: str
-    terms: frozenset[str] = field(default=frozenset(), repr=False)
-    """The terms of the text."""
+
+    @property
+    def part(self) -> Quotable:
+        """The part itself."""
+        return self.parts[self.place]
+
+    @property
+    def context(self) -> str:
+        """What stands around it: the headings, the sentence that announces its list, the sentence before it."""
+        before = self.parts[self.place - 1] if self.place else None
+        same = before is not None and before.block == self.part.block
+        return f"{self.part.title} {self.part.heading} {self.part.lead} {before.plain if before and same else ''}"
+
+    @property
+    def described(self) -> str:
+        """The text that is embedded: with its heading, which often names what it is about."""
+        return f"{self.part.heading}. {self.part.plain}" if self.part.heading else self.part.plain
 
 
-def terms(text: str) -> frozenset[str]:
-    """Return the words except stopwords, in lower case and without plural endings; Han characters one by one."""
-    result: set[str] = set()
-    for word in _WORD.findall(text.lower()):
-        if _HAN.search(word):
-            result.update(word)
-        elif word not in STOP:
-            result.add(word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word)
-    return frozenset(result)
-
-
-def lexical_scores(question: str, sentences: Sequence[Candidate]) -> list[float]:
-    """Return the share of the question's terms in each sentence, 0 to 1; rare terms have a greater weight."""
-    question_terms = terms(question)
-    shared = [sentence.terms & question_terms for sentence in sentences]
-    frequency = Counter(term for some in shared for term in some)
-    # In a fixed order: sums of floating-point numbers depend on it.
-    weight = {term: math.log(1 + len(sentences) / (1 + frequency[term])) for term in sorted(question_terms)}
-    total = sum(weight.values()) or 1.0
-    return [sum(weight[term] for term in weight if term in some) / total if some else 0.0 for some in shared]
-
-
-def best(sentences: Sequence[Candidate], scores: Sequence[float], count: int) -> list[Candidate]:
-    """Return the `count` best different sentences, the best first; ties go to the better passage."""
+def candidates(passages: Iterable[tuple[str, Sequence[Quotable]]]) -> list[Candidate]:
+    """Return the parts of these passages that may be quoted, each text once; a passage is given with its reference."""
     by_text: dict[str, Candidate] = {}
-    for _, sentence in sorted(zip(scores, sentences, strict=True), key=lambda p: (-p[0], p[1].passage, p[1].place)):
-        by_text.setdefault(" ".join(sentence.text.lower().split()), sentence)
-        if len(by_text) == count:
-            break
+    for rank, (reference, parts) in enumerate(passages):
+        for place, part in enumerate(parts):
+            if (part.item or len(part.text) >= _SHORTEST or not part.text.isascii()) and len(part.text) <= LONGEST:
+                by_text.setdefault(part.text.lower(), Candidate(parts, rank, place, reference))
     return list(by_text.values())
 
 
-def compose(sentences: Sequence[Candidate]) -> str:
-    """Return the sentences as text, with its reference after each run of sentences from one file."""
-    parts: list[str] = []
-    for index, sentence in enumerate(sentences):
-        following = sentences[index + 1].reference if index + 1 < len(sentences) else None
-        cite = f" [{sentence.reference}]" if sentence.reference and sentence.reference != following else ""
-        parts.append(" ".join(sentence.text.split()) + cite)
-    return " ".join(parts)
+def quotation(question: str, best: Sequence[Candidate]) -> str:
+    """Return the candidates, the best first, with what they need to be understood and with their references.
+
+    What is of one passage stands together in the order of the passage. Lists are whole where the question is about the
+    list; a sentence that refers to the one before it comes with that one.
+    """
+    places: dict[int, set[int]] = {}
+    holders: dict[int, Candidate] = {}
+    for number, candidate in enumerate(best):
+        holders.setdefault(candidate.passage, candidate)
+        places.setdefault(candidate.passage, set()).update(_with_context(question, candidate, first=not number))
+    quoted: set[str] = set()
+    groups = [(holders[passage], _unquoted(holders[passage].parts, at, quoted)) for passage, at in places.items()]
+    return "\n\n".join(_paragraph(parts, holder.reference) for holder, parts in groups if parts)
+
+
+def _unquoted(parts: Sequence[Quotable], places: Iterable[int], quoted: set[str]) -> list[Quotable]:
+    """Return the parts at these places in order, without those whose text was quoted; note the rest in `quoted`."""
+    result = [parts[place] for place in sorted(places) if parts[place].text.lower() not in quoted]
+    quoted.update(part.text.lower() for part in result)
+    return result
+
+
+def _with_context(question: str, candidate: Candidate, *, first: bool) -> set[int]:
+    """Return the places in the passage that are quoted for a candidate."""
+    parts, place, part = candidate.parts, candidate.place, candidate.part
+    result = {place}
+    if part.item:
+        members = [at for at, other in enumerate(parts) if other.block == part.block]
+        if _asks_list(question, part) and sum(len(parts[at].text) for at in members) <= LONGEST_LIST:
+            result.update(members)
+        if part.lead and members[0] and parts[members[0] - 1].text == part.lead:
+            result.add(members[0] - 1)
+        return result
+    if place and parts[place - 1].block == part.block and _DEPENDENT.match(part.text):
+        result.add(place - 1)
+    following = place + 1
+    if following == len(parts):
+        return result
+    if part.text.endswith(":") and parts[following].item:
+        members = [at for at, other in enumerate(parts) if other.block == parts[following].block]
+        result.update(members if sum(len(parts[at].text) for at in members) <= LONGEST_LIST else members[:1])
+    elif first and parts[following].block == part.block and len(parts[following].text) <= LONGEST_FOLLOWING:
+        result.add(following)
+    return result
+
+
+def _asks_list(question: str, part: Quotable) -> bool:
+    """Return whether a question is about the whole list: by its form, or by words that only the list's title has."""
+    wanted = terms(question)
+    return bool(_ASKS_LIST.search(question)) or len(wanted & terms(f"{part.heading} {part.lead}")) > len(
+        wanted & terms(part.text)
+    )
+
+
+def _paragraph(parts: Sequence[Quotable], reference: str) -> str:
+    cite = f" [{reference}]" if reference else ""
+    return "".join(_joined(parts)) + cite
+
+
+def _joined(parts: Sequence[Quotable]) -> Iterator[str]:
+    for number, part in enumerate(parts):
+        if number:
+            yield "\n" if part.item or parts[number - 1].item else " "
+        yield part.text

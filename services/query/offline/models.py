@@ -7,28 +7,56 @@ import numpy as np
 
 from runtime.models.port import Vector
 from services.query.context.prompt import Prompt
-from services.query.offline.answers import Candidate, best, compose, lexical_scores
+from services.query.offline.answers import Candidate, candidates, quotation
 from services.query.offline.keywords import keywords
-from services.query.offline.quotable_sentences import quotable_sentences
+from services.query.offline.quotable_sentences import quotable
+from services.query.offline.relevance import agreement, lexical_scores, terms
 from services.query.passage import Passage
 from services.query.question import Keywords
 
 NO_MODEL = "(No language model is configured: these sentences are quoted from the documents as they stand.)"
 
 
-NOTHING_TO_QUOTE = "No sentence of what was found can be quoted; only_need_context shows what was found."
+NOT_SAID = "The documents do not say."
+"""The answer when no sentence fits the question well enough."""
 
 
-SENTENCES = 5
-"""Sentences of an answer."""
+NO_MODEL_READ = (
+    "(No language model is configured: no sentence of what was found fits the question; only_need_context shows what "
+    "was found.)"
+)
 
 
-BEST_PASSAGE = 0.3
-"""Bonus for sentences of the first passage; the second gets half, the third a third (see `benchmarks/answers.py`)."""
+QUOTATIONS = 3
+"""Most sentences that are chosen for an answer; each brings what it needs to be understood."""
+
+
+RELATIVE_SCORE = 0.75
+"""Sentences below this share of the best score are not quoted."""
+
+
+LEAST_SCORE = 1.2
+"""Score below which no sentence answers; chosen with `benchmarks/answers.py`."""
+
+
+AGREEMENT = 0.1
+"""Weight of `agreement` in a score."""
+
+
+BEST_PASSAGE = 0.1
+"""Bonus for sentences of the first passage; the second gets half, the third a third."""
 
 
 CANDIDATES = 32
 """Most sentences that are embedded for one answer; each takes a few milliseconds."""
+
+
+UNRELATED = ("The weather is pleasant today.", "He put the box on the table.")
+"""Sentences whose similarity to a question is what the embedding model gives to texts that have nothing in common."""
+
+
+OVERVIEW = terms("document text file page content topic subject theme summary summarize overview main point describe")
+"""Words of questions about the documents as a whole, which no sentence answers and every sentence may illustrate."""
 
 
 class OfflineKeywordExtractor:
@@ -54,7 +82,11 @@ class Embeds(Protocol):
 
 
 class ExtractiveAnswerGenerator:
-    """Quotes the best sentences; the score is the share of the question's words plus the similarity of embeddings."""
+    """Quotes the sentences that answer, or says that the documents do not.
+
+    The score of a sentence is the share of the question's words in and around it (0 to 1), plus the similarity of
+    embeddings (0 to 1), plus small amounts for the kind of answer that is asked for and for the rank of its passage.
+    """
 
     uses_model = False
 
@@ -65,23 +97,35 @@ class ExtractiveAnswerGenerator:
         """Return None: quotations are not streamed."""
 
     async def answer(self, prompt: Prompt, passages: Sequence[tuple[str, Passage]]) -> str:
-        """Return the best `SENTENCES` sentences; at most `CANDIDATES` are embedded."""
-        candidates = [
-            Candidate(sentence.text, rank, sentence.place, reference, sentence.terms)
-            for rank, (reference, passage) in enumerate(passages)
-            for sentence in quotable_sentences(passage.content)
-        ]
-        lexical = lexical_scores(prompt.query, candidates)
-        order = sorted(range(len(candidates)), key=lambda i: (-lexical[i], candidates[i].passage, i))[:CANDIDATES]
-        if not order:
-            return f"{NOTHING_TO_QUOTE}\n\n{NO_MODEL}"
-        shortlist = [candidates[i] for i in order]
-        question_vector, *sentence_vectors = await self._embedder.embed(
-            [prompt.query, *(candidate.text for candidate in shortlist)]
+        """Return the best sentences with their references; at most `CANDIDATES` are embedded."""
+        scored = await self.scored(prompt.query, passages)
+        if not scored or (scored[0][0] < LEAST_SCORE and not terms(prompt.query) <= OVERVIEW):
+            return f"{NOT_SAID}\n\n{NO_MODEL_READ}"
+        best = [candidate for score, candidate in scored if score >= RELATIVE_SCORE * scored[0][0]][:QUOTATIONS]
+        return f"{quotation(prompt.query, best)}\n\n{NO_MODEL}"
+
+    async def scored(self, question: str, passages: Sequence[tuple[str, Passage]]) -> list[tuple[float, Candidate]]:
+        """Return the `CANDIDATES` sentences that share most words with the question, with their scores, best first."""
+        found = candidates(
+            (reference, quotable(passage.content, passage.headings, begins_inside=passage.order > 0))
+            for reference, passage in passages
         )
-        meaning: list[float] = (np.array(sentence_vectors) @ np.array(question_vector)).tolist()
+        lexical = lexical_scores(question, [(terms(each.part.plain), terms(each.context)) for each in found])
+        order = sorted(range(len(found)), key=lambda i: (-lexical[i], found[i].passage, i))[:CANDIDATES]
+        if not order:
+            return []
+        similar = await self._similarities(question, [found[i].described for i in order])
         scores = [
-            lexical[i] + similar + BEST_PASSAGE / (1 + candidates[i].passage)
-            for i, similar in zip(order, meaning, strict=True)
-        ]
-        return f"{compose(best(shortlist, scores, SENTENCES))}\n\n{NO_MODEL}"
+            lexical[i] + meaning + AGREEMENT * agreement(question, found[i].part.plain)
+            + BEST_PASSAGE / (1 + found[i].passage)
+            for i, meaning in zip(order, similar, strict=True)
+        ]  # fmt: skip
+        ranked = sorted(zip(scores, order, strict=True), key=lambda pair: (-pair[0], pair[1]))
+        return [(score, found[i]) for score, i in ranked]
+
+    async def _similarities(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return the cosine of each text to the question, scaled so that unrelated texts have 0 with every model."""
+        vector, *vectors = await self._embedder.embed([question, *UNRELATED, *texts])
+        cosines: list[float] = (np.array(vectors) @ np.array(vector)).tolist()
+        unrelated = max(0.0, sum(cosines[: len(UNRELATED)]) / len(UNRELATED))
+        return [(cosine - unrelated) / (1 - unrelated or 1.0) for cosine in cosines[len(UNRELATED) :]]

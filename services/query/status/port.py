@@ -1,6 +1,6 @@
 """Ports of the status projection: document states, passages, and positions in the log."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,15 +18,23 @@ class Page:
     total: int
 
 
+Change = Callable[[Mapping[str, DocumentStatus]], Sequence[DocumentStatus]]
+"""Given the existing documents by id, returns the states to write, with these ids or others that were asked for."""
+
+
 class Documents(Protocol):
     """The state of every document. Its contract is tested by `tests/contract/test_documents.py`."""
 
     async def get(self, partition: Partition, ids: Collection[str]) -> dict[str, tuple[DocumentStatus, int]]:
-        """Return the existing documents among `ids`, each with its revision for `swap`."""
+        """Return the existing documents among `ids`, each with its revision, which grows with every change."""
         ...
 
-    async def swap(self, partition: Partition, status: DocumentStatus, revision: int | None) -> bool:
-        """Write the state if the stored one still has that revision (None: if there is none)."""
+    async def update(self, partition: Partition, ids: Collection[str], change: Change) -> list[DocumentStatus]:
+        """Read the existing documents among `ids`, write those that `change` returns, and return what was written.
+
+        One read and one write for all of them. Atomic per document: `change` is called again, with those documents
+        only, where another writer was faster. Raises `Unavailable` when one stays faster.
+        """
         ...
 
     async def page(

@@ -1,17 +1,14 @@
 """The status projection: it consumes every event and publishes none. A rebuild replays the log through it."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from contracts.events import ChunksCreated, DocumentDeleted, Event
 from contracts.graph import DocumentBounds, Generations, Partition
 from runtime.bus.port import Delivery
-from runtime.errors import Retryable
 from services.query.passage import Passage
 from services.query.status.document_status import DocumentStatus, RecordedEvent, apply
 from services.query.status.port import Documents, Passages
-
-MAX_ATTEMPTS = 10
 
 
 async def on_events(
@@ -53,24 +50,25 @@ def obsolete_passages(state: DocumentStatus) -> DocumentBounds | None:
 
 
 async def _fold(
-    partition: Partition, records: dict[str, list[RecordedEvent]], documents: Documents
+    partition: Partition, records: Mapping[str, Sequence[RecordedEvent]], documents: Documents
 ) -> list[DocumentStatus]:
-    """Apply the events with optimistic concurrency, retrying documents that changed meanwhile. Returns the states."""
-    left = set(records)
-    states: list[DocumentStatus] = []
-    for _ in range(MAX_ATTEMPTS):
-        stored = await documents.get(partition, left)
-        for id in list(left):
-            before, revision = stored.get(id, (None, None))
-            after: DocumentStatus | None = before
-            for record in records[id]:
+    """Apply the events to all their documents in one read and one write. Returns the states, unchanged ones too."""
+    unchanged: dict[str, DocumentStatus] = {}
+
+    def change(stored: Mapping[str, DocumentStatus]) -> list[DocumentStatus]:
+        changed: list[DocumentStatus] = []
+        for id, of_one in records.items():
+            before = after = stored.get(id)
+            for record in of_one:
                 after = apply(after, record)
-            if after is None or after == before or await documents.swap(partition, after, revision):
-                left.discard(id)
-                states += [after] if after else []
-        if not left:
-            return states
-    raise Retryable(f"the status of {len(left)} documents changes faster than it can be written")
+            if after is not None and after == before:
+                unchanged[id] = after
+            elif after is not None:
+                changed.append(after)
+        return changed
+
+    written = await documents.update(partition, records, change)
+    return list({**unchanged, **{state.id: state for state in written}}.values())
 
 
 def recorded(delivery: Delivery[Event]) -> RecordedEvent:

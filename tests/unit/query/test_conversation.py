@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.query.answering.citations import cited_ids
 from services.query.api.compat.conversation import (
     MODES,
     ParsedMessage,
-    cited_ids,
     is_task,
     join_instructions,
     parse_message,

@@ -1,10 +1,11 @@
 """Parses the conversations of compatible clients: mode prefixes, instructions, history, and reference lists."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import get_args
 
+from services.query.answering.citations import cited_ids
 from services.query.api.questions.models import MAX_TURN_LENGTH, MAX_TURNS
 from services.query.question import Mode, Turn
 
@@ -18,8 +19,6 @@ _PREFIX = re.compile(rf"/({'|'.join(MODES)})?(context)?(?:\[(.*?)\]|(?=\s)|\Z)\s
 _TASK = "\n<chat_history>\nUSER:"
 _TITLE = "### References"
 _SECTION = re.compile(rf"\n\n{_TITLE}\n\n(?:- \[\d+\] [^\n]*(?:\n|\Z))+\Z")
-_CITED = re.compile(r"\[([\^\d,;–\- \t]{1,80})\]")
-_NUMBERS = re.compile(r"(?<!\d)(\d{1,3})(?!\d)(?:[ \t]*[–-][ \t]*(\d{1,3})(?!\d))?")
 
 
 @dataclass(frozen=True)
@@ -92,9 +91,3 @@ def reference_section(text: str, references: Mapping[str, str]) -> str:
     entries = [(path, id) for path, id in references.items() if id in named] or [*references.items()][:MAX_UNCITED]
     lines = "".join(f"- [{id}] {' '.join(path.split())}\n" for path, id in entries)
     return f"\n\n{_TITLE}\n\n{lines}"
-
-
-def cited_ids(text: str, ids: Collection[str]) -> frozenset[str]:
-    """Return the reference ids that the text cites in brackets, singly or in a range."""
-    spans = {span for inside in _CITED.findall(text) for span in _NUMBERS.findall(inside)}
-    return frozenset(id for id in ids for first, last in spans if int(first) <= int(id) <= int(last or first))

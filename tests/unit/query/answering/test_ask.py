@@ -9,7 +9,7 @@ from runtime.errors import Unavailable
 from runtime.models.scripted import ScriptedChat
 from services.query.adapters.models import ModelAnswerGenerator, ModelKeywordExtractor
 from services.query.answering.ask import NO_CONTEXT, ask
-from services.query.offline.models import NO_MODEL, NOTHING_TO_QUOTE
+from services.query.offline.models import NO_MODEL, NO_MODEL_READ, NOT_SAID
 from services.query.partitions import Partitions
 from services.query.question import Keywords, Mode, Question, Turn
 from services.query.retrieval.retrieve import retrieve
@@ -201,7 +201,7 @@ async def test_the_prompt_speaks_of_a_graph_only_where_there_is_one(mode: Mode) 
 async def test_a_quotation_keeps_its_brackets() -> None:
     world = World()
     await world.index("code", "Radium is stored in the array cell [9] of the table of elements.")
-    answer = await ask(Question(QUESTION, "naive"), W, world.deps())
+    answer = await ask(Question("Where is radium stored?", "naive"), W, world.deps())
     assert "cell [9] of" in answer.text
 
 
@@ -209,17 +209,50 @@ async def test_quotations_come_in_the_order_of_relevance_with_their_references()
     world = World()
     await world.index("a", "The village has an old well. Bread is sold on market days in the village square.")
     await world.index("b", "Radium was discovered by Marie Curie in Paris. Paris has many bridges.", version=1000)
+    await world.index("c", "Polonium was discovered by Marie Curie in 1898.", version=2000)
     answer = await ask(Question(QUESTION, "naive"), W, world.deps(min_score=-1.0))
-    first = answer.found.references["b.txt"]
-    quoted, said = answer.text.split("\n\n")
-    assert quoted.startswith("Radium was discovered by Marie Curie in Paris.")
-    assert f"[{first}]" in quoted
-    assert f"[{answer.found.references['a.txt']}]" in quoted
+    first, *_, said = answer.text.split("\n\n")
+    assert first.startswith("Radium was discovered by Marie Curie in Paris.")
+    assert first.endswith(f"[{answer.found.references['b.txt']}]")
     assert said == NO_MODEL
+
+
+async def test_only_cited_sources_are_listed_below_quotations_and_all_passages_stay_visible() -> None:
+    world = World()
+    await world.index("a", "The village has an old well. Bread is sold on market days in the village square.")
+    await world.index("b", "Radium was discovered by Marie Curie in Paris. Paris has many bridges.", version=1000)
+    answer = await ask(Question(QUESTION, "naive"), W, world.deps(min_score=-1.0))
+    assert [*answer.found.references] == ["b.txt"]
+    assert {passage.file_path for _, passage in answer.found.passages} == {"a.txt", "b.txt"}
+
+
+@pytest.mark.parametrize("query", ["Who invented the telephone?", "What is the capital of Mongolia?"])
+async def test_what_the_documents_do_not_say_is_not_answered_and_has_no_sources(query: str) -> None:
+    world = await library_of_two()
+    answer = await ask(Question(query, "naive"), W, world.deps(min_score=-1.0))
+    assert answer.text == f"{NOT_SAID}\n\n{NO_MODEL_READ}"
+    assert answer.found.references == {}
+    assert answer.found.passages
+    assert "[no-context]" not in answer.text
+
+
+async def test_a_question_about_the_documents_as_a_whole_is_illustrated() -> None:
+    world = await library_of_two()
+    answer = await ask(Question("What are these documents about?", "naive"), W, world.deps(min_score=-1.0))
+    assert answer.text.endswith(NO_MODEL)
+    assert answer.found.references
+
+
+async def test_the_prompt_asks_to_name_contradictions_and_to_keep_to_the_passages() -> None:
+    world = await library_of_two()
+    for mode in ("naive", "mix"):
+        prompt = (await ask(Question(QUESTION, mode), W, world.deps(), output="prompt")).text
+        assert "Where they contradict each other, say so" in prompt
+        assert "Use only what stands there." in prompt
 
 
 async def test_where_nothing_can_be_quoted_that_is_said() -> None:
     world = World()
     await world.index("code", "```\nradium = 88\n```")
     answer = await ask(Question(QUESTION, "naive"), W, world.deps(min_score=-1.0))
-    assert answer.text == f"{NOTHING_TO_QUOTE}\n\n{NO_MODEL}"
+    assert answer.text == f"{NOT_SAID}\n\n{NO_MODEL_READ}"

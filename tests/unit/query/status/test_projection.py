@@ -1,5 +1,6 @@
 """The status projection over a store in memory."""
 
+import asyncio
 from random import Random
 from typing import Any
 
@@ -9,10 +10,10 @@ from contracts.events import GraphEdited, StageFailed
 from contracts.graph import Generations, Partition
 from contracts.subjects import token
 from runtime.bus.port import Delivery
-from runtime.errors import Poison, Retryable, Unavailable
+from runtime.errors import Poison, Unavailable
 from runtime.stores.documents.port import Table
 from services.query.status.document_status import DocumentStatus
-from services.query.status.projection import MAX_ATTEMPTS, on_events
+from services.query.status.projection import on_events
 from standalone.operations.event_lines import gist
 from tests.support.events import NOON, added, chunked, delivered, document, extracted, indexed, merged, sealed
 from tests.support.processors import bench
@@ -112,7 +113,8 @@ async def test_an_edit_that_was_given_up_is_in_the_log_and_no_document_also_afte
     (failure,) = table.facts("StageFailed")
     assert list(table.log.dead) == ["dead:1:merger-edits"]
     assert (failure.data.aggregate_id, "can never be made" in gist(failure)) == ("_graph", True)
-    assert await world.documents.swap(SPACE, DocumentStatus("_graph"), None), "what an older version made of it"
+    older = DocumentStatus("_graph")
+    assert await world.documents.update(SPACE, ["_graph"], lambda _: [older]), "what an older version made of it"
     facts = [Delivery(failure, 2, 1, NOON)]
     await world.project(*facts)
     await on_events(facts, Generations(status=2), documents=world.documents, passages=world.passages)
@@ -122,35 +124,23 @@ async def test_an_edit_that_was_given_up_is_in_the_log_and_no_document_also_afte
 async def test_two_projectors_at_the_same_time_lose_nothing() -> None:
     world = World()
     facts = life("d", 4)
-    original = world.documents.get
-    interrupted = False
-
-    async def overtaken(*args: Any) -> Any:
-        nonlocal interrupted
-        found = await original(*args)
-        if not interrupted:
-            interrupted = True
-            await world.project(*facts[4:])
-        return found
-
-    world.documents.get = overtaken  # type: ignore[method-assign]
-    await world.project(*facts[:4])
+    await asyncio.gather(*(world.project(fact) for fact in (*facts[4:], *facts[:4])))
     assert (await states(world))["d"].status == "processed"
 
 
-async def test_a_state_that_never_rests_is_tried_again_later() -> None:
+async def test_a_batch_is_one_read_and_one_write_of_all_its_documents() -> None:
     world = World()
-    tries = 0
+    updates: list[set[str]] = []
+    update = world.documents.update
 
-    async def lost(*_: Any) -> bool:
-        nonlocal tries
-        tries += 1
-        return False
+    async def noted(partition: Partition, ids: Any, change: Any) -> Any:
+        updates.append(set(ids))
+        return await update(partition, ids, change)
 
-    world.documents.swap = lost  # type: ignore[method-assign]
-    with pytest.raises(Retryable, match="1 documents"):
-        await world.project(*life("d", 1))
-    assert tries == MAX_ATTEMPTS
+    world.documents.update = noted  # type: ignore[method-assign]
+    await world.project(*life("d", 3), *life("e", 2))
+    assert updates == [{"d", "e"}]
+    assert {id: state.status for id, state in (await states(world)).items()} == {"d": "processed", "e": "processed"}
 
 
 async def test_what_changes_nothing_is_not_written_again() -> None:

@@ -1,0 +1,76 @@
+"""The documents and questions of `benchmarks/answers_data`, and what counts as a right answer."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.multihop_world import Document
+from runtime.parsing.files import parse
+
+DATA = Path(__file__).with_name("answers_data")
+
+_ADDRESS = re.compile(r"\]\([^()\s]*\)")
+_MARKS = re.compile(r"[`*\[\]]")
+_REFUSAL = re.compile(
+    r"\b(?:not|n[o’']t|no|never|nothing|none|cannot|unable)\b[^.]{0,120}\b(?:say|said|state|mention|specif|provide|contain|"
+    r"include|information|answer|given|address|available|found|describe|hold|cover|disclose|indicate)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question. Without a file the documents do not answer it."""
+
+    question: str
+    file: str = ""
+    words: Sequence[str] = ()
+    """Words of the sentence that answers."""
+    facts: Sequence[str] = ()
+    """The fact in short, in one of several forms."""
+    kind: str = "answerable"
+    """`answerable`, `near` or `far`."""
+    held_out: bool = False
+    """Whether it tells how good the method is, and was not used to choose anything."""
+
+
+async def documents() -> list[Document]:
+    """Return the documents as the command line reads them."""
+    paths = sorted((DATA / "texts").iterdir())
+    return [Document(path.name, (await parse(path.read_bytes(), path.name)).text) for path in paths]
+
+
+def cases() -> list[Case]:
+    """Return all questions, the answerable ones first."""
+    result: list[Case] = []
+    for number, line in enumerate((DATA / "answerable.txt").read_text("utf-8").splitlines()):
+        file, question, words, facts = (part.strip() for part in line.split(" | "))
+        parts = [part.strip() for part in words.split("…")]
+        result.append(Case(question, file, parts, facts.split("; "), held_out=number // 2 % 2 == 1))
+    for number, line in enumerate((DATA / "unanswerable.txt").read_text("utf-8").splitlines()):
+        kind, question = line.split(" | ")
+        result.append(Case(question, kind=kind, held_out=number // 2 % 2 == 1))
+    return result
+
+
+def plain(text: str) -> str:
+    """Return the text without marks of Markdown and addresses of links, with single blanks."""
+    return " ".join(_MARKS.sub("", _ADDRESS.sub("]", text)).split())
+
+
+def quotes(case: Case, answer: str) -> bool:
+    """Return whether an answer has all words of the right sentence."""
+    text = plain(answer)
+    return all(plain(words) in text for words in case.words)
+
+
+def states(case: Case, answer: str) -> bool:
+    """Return whether an answer in other words has the fact."""
+    text = plain(answer).lower()
+    return any(re.search(rf"(?<!\w){re.escape(plain(fact).lower())}", text) for fact in case.facts)
+
+
+def declines(answer: str) -> bool:
+    """Return whether an answer in other words says, in its first 300 characters, that the documents do not tell."""
+    return "[no-context]" in answer or _REFUSAL.search(plain(answer)[:300]) is not None

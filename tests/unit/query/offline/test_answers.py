@@ -1,0 +1,69 @@
+"""Which parts of passages are quoted together, and how."""
+
+from services.query.offline.answers import candidates, quotation
+from services.query.offline.quotable_sentences import quotable
+
+STEPS = (
+    "## How do I get a card?\n\nPlease do as follows:\n\n1. Fill in the long form at the desk.\n2. Show a passport.\n\n"
+    "It costs nothing at all."
+)
+
+
+def quoted(question: str, text: str, *words: str) -> str:
+    """The quotation for the sentences with these words, in this order."""
+    found = candidates([("1", quotable(text))])
+    return quotation(question, [next(each for each in found if word in each.part.text) for word in words])
+
+
+def test_steps_are_whole_and_in_order_with_what_announces_them() -> None:
+    assert quoted("How do I get a card?", STEPS, "passport") == (
+        "Please do as follows:\n1. Fill in the long form at the desk.\n2. Show a passport. [1]"
+    )
+    assert quoted("How do I get a card?", STEPS, "do as follows") == (
+        "Please do as follows:\n1. Fill in the long form at the desk.\n2. Show a passport. [1]"
+    )
+
+
+def test_a_question_about_one_item_gets_that_item() -> None:
+    text = "These are served:\n\n- Bread with honey from the village.\n- Fish from the harbour of the town."
+    assert quoted("Where does the fish come from?", text, "Fish") == (
+        "These are served:\n- Fish from the harbour of the town. [1]"
+    )
+
+
+def test_a_sentence_that_refers_back_comes_with_the_one_before() -> None:
+    text = "The Grey Gull is a ship of the north.\n\nThe lamp was built by Ilse. It shines at night in winter."
+    assert quoted("When does the lamp shine?", text, "shines") == (
+        "The lamp was built by Ilse. It shines at night in winter. [1]"
+    )
+
+
+def test_the_first_choice_brings_the_sentence_after_it_and_no_other_does() -> None:
+    text = "The log is the backup of all. Stop and copy the folder.\n\nWolves howl in the hills. Bears sleep in caves."
+    assert quoted("What is the backup?", text, "backup", "Wolves") == (
+        "The log is the backup of all. Stop and copy the folder. Wolves howl in the hills. [1]"
+    )
+
+
+def test_rows_stand_alone() -> None:
+    text = "| Ship | Master |\n|---|---|\n| Grey Gull of the North | Ruth |\n| White Gull of the South | Ivan |\n"
+    assert quoted("Who is master of the Grey Gull?", text, "Grey") == "Ship: Grey Gull of the North; Master: Ruth [1]"
+
+
+def test_passages_keep_the_order_of_the_choice_and_overlaps_are_quoted_once() -> None:
+    both = "The first ship is slow and old.\n\nThe second ship is fast and new."
+    found = candidates([("1", quotable("The third ship is lost at sea.")), ("2", quotable(both)), ("", quotable(both))])
+    assert len(found) == 3
+    third, first, second = found
+    assert quotation("Which ship?", [second, third, first]) == (
+        "The first ship is slow and old. The second ship is fast and new. [2]\n\nThe third ship is lost at sea. [1]"
+    )
+
+
+def test_a_passage_without_a_file_has_no_reference() -> None:
+    (only,) = candidates([("", quotable("The third ship is lost at sea."))])
+    assert quotation("Which ship?", [only]) == "The third ship is lost at sea."
+
+
+def test_scraps_and_endless_sentences_are_no_candidates() -> None:
+    assert candidates([("1", quotable("Yes, it is.\n\n" + "word " * 300))]) == []
