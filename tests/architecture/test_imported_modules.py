@@ -52,7 +52,7 @@ def test_help_imports_what_prints_it() -> None:
 def test_the_supervisor_imports_no_driver() -> None:
     modules = imported("import standalone.embedded.stack")
     assert modules & NOT_IN_SUPERVISOR == set()
-    assert len(modules) <= 660
+    assert len(modules) <= 600
 
 
 def test_a_command_that_starts_or_stops_a_stack_in_the_background_imports_nothing_of_one() -> None:
@@ -63,7 +63,7 @@ def test_a_command_that_starts_or_stops_a_stack_in_the_background_imports_nothin
 
 @pytest.mark.parametrize(
     ("service", "most"),
-    [("chunker", 1000), ("extractor", 1040), ("merger", 1010), ("indexer", 1000), ("query", 1460)],
+    [("chunker", 930), ("extractor", 970), ("merger", 930), ("indexer", 930), ("query", 1380)],
 )
 def test_a_service_imports_no_driver_before_its_settings_ask_for_one(service: str, most: int) -> None:
     modules = imported(f"import services.{service}.main")
