@@ -31,6 +31,16 @@ WINDOW_STEPS, WINDOW_RESERVATIONS = 30, 60
 UNLIMITED = 1 << 40
 
 
+@dataclass
+class Call:
+    """One admitted call. Its caller sets `cost`, in tokens, if the provider reports it."""
+
+    estimate: int
+    step: int
+    probing: bool = False
+    cost: int | None = None
+
+
 @dataclass(frozen=True)
 class Limits:
     """Requests and tokens per window of seconds, and concurrent calls, of all replicas together; 0: no limit."""

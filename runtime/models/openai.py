@@ -6,10 +6,10 @@ from typing import Any, cast
 
 from contracts.values import TokenUsage
 from runtime.errors import EmptyAnswer, ModelRefused, Unavailable
-from runtime.models.limits import Limits
+from runtime.models.limits import Call, Limits
 from runtime.models.openai_endpoint import Endpoint, estimated
 from runtime.models.port import Completion, Message
-from runtime.models.rate_limiter import Call, RateLimiter
+from runtime.models.rate_limiter import RateLimiter
 
 FIRST_ANSWER = 500
 """Tokens an answer is taken to have before the first one came; then their running mean is."""

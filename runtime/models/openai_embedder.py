@@ -18,10 +18,10 @@ import structlog
 
 from runtime.batching import batched
 from runtime.errors import Poison, Unavailable
+from runtime.models.limits import Call
 from runtime.models.openai import encodable
 from runtime.models.openai_endpoint import Endpoint, as_dict, estimated, parsed
 from runtime.models.port import Vector
-from runtime.models.rate_limiter import Call
 
 logger = structlog.get_logger(__name__)
 

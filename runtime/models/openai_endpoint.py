@@ -17,7 +17,8 @@ import orjson
 
 from runtime.activity import waiting
 from runtime.errors import ConfigurationError, ModelRefused, RateLimited, Retryable, ServiceError, Unavailable
-from runtime.models.rate_limiter import Call, RateLimiter
+from runtime.models.limits import Call
+from runtime.models.rate_limiter import RateLimiter
 from runtime.retries import Backoff, parse_retry_after
 
 T = TypeVar("T")

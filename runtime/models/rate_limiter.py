@@ -9,7 +9,7 @@ import random
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import TypeVar
 from uuid import uuid4
@@ -23,7 +23,7 @@ from runtime.concurrency.fair_semaphore import FairSemaphore
 from runtime.errors import NotWanted, Poison, RateLimited, Retryable, Unavailable
 from runtime.models import limits as rules
 from runtime.models.call_scope import call_scope
-from runtime.models.limits import Demand, Limits, ProviderState, Reservation
+from runtime.models.limits import Call, Demand, Limits, ProviderState, Reservation
 
 logger = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -39,16 +39,6 @@ BUS_TIMEOUT, LOCAL_LIMITS_DURATION = 2.0, 5.0
 
 DEFAULT_PAUSE = 1.0
 """Seconds of the pause after a 429 without Retry-After."""
-
-
-@dataclass
-class Call:
-    """One admitted call. Its caller sets `cost`, in tokens, if the provider reports it."""
-
-    estimate: int
-    step: int
-    probing: bool = False
-    cost: int | None = None
 
 
 class RateLimiter:

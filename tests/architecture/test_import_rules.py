@@ -21,7 +21,7 @@ CLOCKS_AND_CHANCE = {"time", "random", "secrets", "os", "uuid", "subprocess", "s
 DECIDING = ("answering", "context", "retrieval", "status")
 """Packages of the query service that know ports only."""
 
-TIMED = {"retrieval/caches", "status/positions.py"}
+TIMED = {"retrieval/caches", "status/current_partitions.py", "status/positions.py"}
 """Among them, what measures time."""
 
 STAGES = {
@@ -29,6 +29,7 @@ STAGES = {
     "retrieval/modes.py",
     "retrieval/multihop/link_question.py",
     "retrieval/multihop/walk.py",
+    "retrieval/multihop/walk_context.py",
     "retrieval/retrieve.py",
     "retrieval/scoping.py",
 }

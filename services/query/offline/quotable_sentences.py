@@ -8,10 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from threading import Lock
 
-from cachetools import LRUCache, cached
-
+from runtime.text.analysis_cache import cached_by_characters
 from runtime.text.sentences import Sentence, sentences
 
 _RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
@@ -62,7 +60,7 @@ def _characters(parts: tuple[Quotable, ...]) -> int:
     return 1 + sum(len(part.text) for part in parts)
 
 
-@cached(LRUCache[int, "tuple[Quotable, ...]"](MAX_CACHED, getsizeof=_characters), key=_key, lock=Lock())
+@cached_by_characters(MAX_CACHED, key=_key, characters=_characters)
 def quotable(text: str, headings: tuple[str, ...] = (), *, begins_inside: bool = False) -> tuple[Quotable, ...]:
     """Return the quotable parts in order; `headings` are those above the passage.
 

@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 import numpy as np
-from cachetools import LRUCache, cached
 
+from runtime.text.analysis_cache import cached_by_characters
 from services.query.passage import Passage
 from services.query.retrieval.linking import MAX_TEXT, NameIndex, words
 from services.query.retrieval.multihop.bm25 import TermCounts
@@ -44,7 +43,7 @@ def _key(passage: Passage, index: NameIndex) -> Hashable:
     return index.number, passage.id, passage.version, hash(passage.content)
 
 
-@cached(LRUCache[Hashable, PassageAnalysis](MAX_CACHED, getsizeof=_characters), key=_key, lock=Lock())
+@cached_by_characters(MAX_CACHED, key=_key, characters=_characters)
 def analysed(passage: Passage, index: NameIndex) -> PassageAnalysis:
     """Return the sentences of the passage that are about entities of the index, and how often each stem occurs."""
     tokens = words(passage.content)
