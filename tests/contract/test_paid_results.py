@@ -29,7 +29,7 @@ MADE = Extraction((), (), TokenUsage(prompt=10, completion=3))
 TABLE = Table("extractions", Partition("w", 0))
 
 
-class Lock:
+class WritingProcess:
     """Another process that writes for as long as it is held."""
 
     def __init__(self, path: Path) -> None:
@@ -53,11 +53,11 @@ async def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
 
 
 @pytest.fixture
-def lock(tmp_path: Path, rows: SqliteRows) -> Lock:
-    return Lock(tmp_path / "rows.sqlite")
+def lock(tmp_path: Path, rows: SqliteRows) -> WritingProcess:
+    return WritingProcess(tmp_path / "rows.sqlite")
 
 
-class Payments:
+class CountingExtractor:
     """Makes extractions, and counts them."""
 
     def __init__(self) -> None:
@@ -68,8 +68,10 @@ class Payments:
         return MADE
 
 
-async def test_an_extraction_that_cannot_be_written_is_given_and_not_paid_again(rows: SqliteRows, lock: Lock) -> None:
-    cache, pay = ExtractionCache(rows), Payments()
+async def test_an_extraction_that_cannot_be_written_is_given_and_not_paid_again(
+    rows: SqliteRows, lock: WritingProcess
+) -> None:
+    cache, pay = ExtractionCache(rows), CountingExtractor()
     lock.hold()
     assert await cache.once("w", "key", pay) == (MADE, False)
     assert await cache.once("w", "key", pay) == (MADE, True)
@@ -79,7 +81,9 @@ async def test_an_extraction_that_cannot_be_written_is_given_and_not_paid_again(
     assert set(await ExtractionCache(rows).get("w", ["key", "another"])) == {"key", "another"}, "written with the next"
 
 
-async def test_embeddings_that_cannot_be_written_are_given_and_not_paid_again(rows: SqliteRows, lock: Lock) -> None:
+async def test_embeddings_that_cannot_be_written_are_given_and_not_paid_again(
+    rows: SqliteRows, lock: WritingProcess
+) -> None:
     class Embedder:
         model, dimension, embedded = "m", 2, 0
 
@@ -101,7 +105,9 @@ async def test_embeddings_that_cannot_be_written_are_given_and_not_paid_again(ro
     assert inner.embedded == 4
 
 
-async def test_a_summary_that_cannot_be_written_is_given_and_not_paid_again(rows: SqliteRows, lock: Lock) -> None:
+async def test_a_summary_that_cannot_be_written_is_given_and_not_paid_again(
+    rows: SqliteRows, lock: WritingProcess
+) -> None:
     def answer(messages: Sequence[Message]) -> Completion:
         return Completion("in short", TokenUsage())
 
@@ -113,7 +119,7 @@ async def test_a_summary_that_cannot_be_written_is_given_and_not_paid_again(rows
     assert len(chat.calls) == 1
 
 
-async def test_when_no_more_can_be_kept_nothing_more_is_paid_for(rows: SqliteRows, lock: Lock) -> None:
+async def test_when_no_more_can_be_kept_nothing_more_is_paid_for(rows: SqliteRows, lock: WritingProcess) -> None:
     kept = WriteBehind(rows, most=2)
     lock.hold()
     for number in range(2):
@@ -128,7 +134,7 @@ async def test_when_no_more_can_be_kept_nothing_more_is_paid_for(rows: SqliteRow
 
 
 async def test_while_the_store_takes_nothing_not_every_row_waits_for_it(
-    rows: SqliteRows, lock: Lock, monkeypatch: pytest.MonkeyPatch
+    rows: SqliteRows, lock: WritingProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(write_behind, "RETRY", 60.0)
     writes = 0
@@ -147,7 +153,9 @@ async def test_while_the_store_takes_nothing_not_every_row_waits_for_it(
     assert writes == 1
 
 
-async def test_keywords_of_a_question_are_used_although_they_cannot_be_remembered(rows: SqliteRows, lock: Lock) -> None:
+async def test_keywords_of_a_question_are_used_although_they_cannot_be_remembered(
+    rows: SqliteRows, lock: WritingProcess
+) -> None:
     chat = ScriptedChat(['{"high_level_keywords": ["trade"], "low_level_keywords": ["salt"]}'] * 2)
     keywords = ModelKeywordExtractor(chat, "English", RowCache(rows, "keywords"))
     lock.hold()

@@ -19,7 +19,7 @@ from tests.support.rows import Opener
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-class Desk:
+class Harness:
     """A merger and what supports its graph, in a workspace of the test's own."""
 
     def __init__(self, rows: Any) -> None:
@@ -65,76 +65,76 @@ class Desk:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def desk(opener: Opener) -> AsyncIterator[Desk]:
+async def harness(opener: Opener) -> AsyncIterator[Harness]:
     rows = opener()
     await rows.prepare()
-    yield Desk(rows)
+    yield Harness(rows)
     await rows.close()
 
 
-async def test_a_support_says_which_chunk_of_which_document_and_what_it_said(desk: Desk) -> None:
-    await desk.says(1, "A", "B")
-    (support,) = await desk.all("A")
+async def test_a_support_says_which_chunk_of_which_document_and_what_it_said(harness: Harness) -> None:
+    await harness.says(1, "A", "B")
+    (support,) = await harness.all("A")
     assert (support.names, support.chunk_id, support.document_id, support.order) == (("A",), "d0-chunk-000", "d0", 0)
     assert (support.description, support.file_path, support.version) == ("A in 0", "0.txt", 10)
     assert support.added_at == 1772366400 * 1_000_000
-    (tie,) = await desk.all("A", "B")
+    (tie,) = await harness.all("A", "B")
     assert (tie.names, tie.description) == (("A", "B"), "a tie")
 
 
-async def test_what_nobody_named_has_no_support(desk: Desk) -> None:
-    assert await desk.all("A") == await desk.all("A", "B") == []
-    await desk.says(2, "A", "B")
-    assert await desk.all("C") == []
-    assert await desk.supports.of(desk.partition, ["A"], limit=0) == []
-    assert await desk.supports.of(Partition(desk.workspace, 2), ["A"]) == []
+async def test_what_nobody_named_has_no_support(harness: Harness) -> None:
+    assert await harness.all("A") == await harness.all("A", "B") == []
+    await harness.says(2, "A", "B")
+    assert await harness.all("C") == []
+    assert await harness.supports.of(harness.partition, ["A"], limit=0) == []
+    assert await harness.supports.of(Partition(harness.workspace, 2), ["A"]) == []
 
 
 @pytest.mark.parametrize("limit", [1, 7, 50, 1000])
-async def test_pages_give_each_of_many_once(desk: Desk, limit: int) -> None:
-    await desk.says(250 if limit > 1 else 30, "A", "B")
-    found = await desk.all("A", limit=limit)
+async def test_pages_give_each_of_many_once(harness: Harness, limit: int) -> None:
+    await harness.says(250 if limit > 1 else 30, "A", "B")
+    found = await harness.all("A", limit=limit)
     assert sorted(s.document_id for s in found) == sorted(f"d{n}" for n in range(250 if limit > 1 else 30))
     assert [s.cursor for s in found] == sorted(s.cursor for s in found)
-    assert (await desk.merger.entities(desk.partition))["A"].support == len(found)
+    assert (await harness.merger.entities(harness.partition))["A"].support == len(found)
 
 
-async def test_what_was_taken_back_never_shows(desk: Desk) -> None:
-    await desk.says(120, "A")
-    await desk.take(on_extents, *(DocumentDeleted(document_id=f"d{number}") for number in range(1, 120)))
-    assert await desk.documents("A") == ["d0"]
-    assert await desk.documents("A", among=["d0", "d1"]) == ["d0"]
-    await desk.says(1, "B")
-    assert await desk.documents("A") == []
+async def test_what_was_taken_back_never_shows(harness: Harness) -> None:
+    await harness.says(120, "A")
+    await harness.take(on_extents, *(DocumentDeleted(document_id=f"d{number}") for number in range(1, 120)))
+    assert await harness.documents("A") == ["d0"]
+    assert await harness.documents("A", among=["d0", "d1"]) == ["d0"]
+    await harness.says(1, "B")
+    assert await harness.documents("A") == []
 
 
-async def test_only_those_in_some_documents_can_be_asked_for(desk: Desk) -> None:
-    await desk.says(30, "A")
-    assert await desk.documents("A", among={"d3", "d7", "nobody"}) == ["d3", "d7"]
-    assert await desk.documents("A", among=[]) == []
-    found = await desk.all("A", limit=1, among=["d3", "d7"])
+async def test_only_those_in_some_documents_can_be_asked_for(harness: Harness) -> None:
+    await harness.says(30, "A")
+    assert await harness.documents("A", among={"d3", "d7", "nobody"}) == ["d3", "d7"]
+    assert await harness.documents("A", among=[]) == []
+    found = await harness.all("A", limit=1, among=["d3", "d7"])
     assert len(found) == 2
 
 
-async def test_a_merged_entity_has_the_supports_of_all_its_names(desk: Desk) -> None:
-    await desk.says(3, "A", "C")
-    await desk.says(2, "B", "C", first=10)
-    await desk.edit("merge_entities", "A", "B", target="Both")
-    assert await desk.documents("Both") == ["d0", "d1", "d10", "d11", "d2"]
-    assert len(await desk.all("Both", limit=2)) == len(await desk.all("Both", "C", limit=2)) == 5
-    assert await desk.all("A") == await desk.all("A", "C") == []
-    await desk.says(1, "A", first=20)
-    assert await desk.documents("Both", among=["d20", "d10"]) == ["d10", "d20"]
-    await desk.edit("rename_entity", "Both", target="A")
-    assert len(await desk.all("A")) == 6
-    assert await desk.all("Both") == []
+async def test_a_merged_entity_has_the_supports_of_all_its_names(harness: Harness) -> None:
+    await harness.says(3, "A", "C")
+    await harness.says(2, "B", "C", first=10)
+    await harness.edit("merge_entities", "A", "B", target="Both")
+    assert await harness.documents("Both") == ["d0", "d1", "d10", "d11", "d2"]
+    assert len(await harness.all("Both", limit=2)) == len(await harness.all("Both", "C", limit=2)) == 5
+    assert await harness.all("A") == await harness.all("A", "C") == []
+    await harness.says(1, "A", first=20)
+    assert await harness.documents("Both", among=["d20", "d10"]) == ["d10", "d20"]
+    await harness.edit("rename_entity", "Both", target="A")
+    assert len(await harness.all("A")) == 6
+    assert await harness.all("Both") == []
 
 
-async def test_what_somebody_deleted_by_hand_does_not_support_what_comes_later(desk: Desk) -> None:
-    await desk.says(3, "A", "B")
-    await desk.edit("delete_entity", "A")
-    assert await desk.all("A") == await desk.all("A", "B") == []
-    await desk.says(1, "A", first=40)
-    assert await desk.documents("A") == ["d40"]
-    assert (await desk.merger.entities(desk.partition))["A"].support == 1
-    assert len(await desk.all("B")) == 3
+async def test_what_somebody_deleted_by_hand_does_not_support_what_comes_later(harness: Harness) -> None:
+    await harness.says(3, "A", "B")
+    await harness.edit("delete_entity", "A")
+    assert await harness.all("A") == await harness.all("A", "B") == []
+    await harness.says(1, "A", first=40)
+    assert await harness.documents("A") == ["d40"]
+    assert (await harness.merger.entities(harness.partition))["A"].support == 1
+    assert len(await harness.all("B")) == 3

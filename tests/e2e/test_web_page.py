@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 from tests.support.chromium import browsing
 from tests.support.language_model import LanguageModel, serving
 from tests.support.stack import Stack, running
-from tests.support.web_page import Opened, folder
+from tests.support.web_page import OpenedPage, folder
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTATION = (ROOT / "docs/web-page.md").read_text("utf-8")
@@ -59,9 +59,9 @@ def browser(stack: Stack) -> Generator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def logged_in(browser: Browser, stack: Stack) -> Opened:
+def logged_in(browser: Browser, stack: Stack) -> OpenedPage:
     """The page after a login, found by its address alone."""
-    opened = Opened(browser.new_context(viewport={"width": 1280, "height": 800}).new_page())
+    opened = OpenedPage(browser.new_context(viewport={"width": 1280, "height": 800}).new_page())
     opened.page.goto(stack.state.api)
     opened.log_in(USER, PASSWORD)
     expect(opened.page.get_by_text("Document Management")).to_be_visible()
@@ -69,14 +69,14 @@ def logged_in(browser: Browser, stack: Stack) -> Opened:
 
 
 @pytest.fixture
-def opened(logged_in: Opened) -> Generator[Opened]:
+def opened(logged_in: OpenedPage) -> Generator[OpenedPage]:
     """The page; what a test does in it must not go wrong."""
     yield logged_in
     assert logged_in.faults == []
 
 
 @pytest.fixture(scope="module")
-def uploaded(logged_in: Opened, tmp_path_factory: pytest.TempPathFactory) -> Opened:
+def uploaded(logged_in: OpenedPage, tmp_path_factory: pytest.TempPathFactory) -> OpenedPage:
     """The page once a document of two persons was uploaded and processed."""
     file = tmp_path_factory.mktemp("files") / "harbour.md"
     file.write_text(HARBOUR)
@@ -87,7 +87,7 @@ def uploaded(logged_in: Opened, tmp_path_factory: pytest.TempPathFactory) -> Ope
 
 
 def test_a_wrong_password_is_refused_on_the_page(browser: Browser, stack: Stack) -> None:
-    stranger = Opened(browser.new_page())
+    stranger = OpenedPage(browser.new_page())
     stranger.page.goto(f"{stack.state.api}/webui/")
     stranger.log_in(USER, "wrong")
     expect(stranger.page.get_by_text("Login failed")).to_be_visible()
@@ -96,7 +96,7 @@ def test_a_wrong_password_is_refused_on_the_page(browser: Browser, stack: Stack)
     stranger.page.close()
 
 
-def test_a_document_is_uploaded_and_watched_until_it_is_done(uploaded: Opened, opened: Opened) -> None:
+def test_a_document_is_uploaded_and_watched_until_it_is_done(uploaded: OpenedPage, opened: OpenedPage) -> None:
     page = opened.page
     row = page.get_by_role("row").filter(has_text="The Harbour Office")
     expect(row.get_by_text("Completed")).to_be_visible()
@@ -107,14 +107,14 @@ def test_a_document_is_uploaded_and_watched_until_it_is_done(uploaded: Opened, o
     page.keyboard.press("Escape")
 
 
-def test_the_page_shows_what_the_server_works_with(uploaded: Opened, opened: Opened) -> None:
+def test_the_page_shows_what_the_server_works_with(uploaded: OpenedPage, opened: OpenedPage) -> None:
     opened.page.get_by_text("Connected").click()
     expect(opened.page.get_by_role("dialog").get_by_text("lexical-hash-v1")).to_be_visible()
     opened.page.keyboard.press("Escape")
 
 
 def test_the_graph_is_drawn_and_an_entity_is_described_anew_and_renamed(
-    uploaded: Opened, opened: Opened, stack: Stack
+    uploaded: OpenedPage, opened: OpenedPage, stack: Stack
 ) -> None:
     page = opened.page
     opened.tab("Knowledge Graph")
@@ -133,7 +133,9 @@ def test_the_graph_is_drawn_and_an_entity_is_described_anew_and_renamed(
     expect(page.get_by_text("Ben Holt keeps the lighthouse.")).to_be_visible()
 
 
-def test_an_answer_appears_while_it_is_being_written(uploaded: Opened, opened: Opened, model: LanguageModel) -> None:
+def test_an_answer_appears_while_it_is_being_written(
+    uploaded: OpenedPage, opened: OpenedPage, model: LanguageModel
+) -> None:
     page = opened.page
     opened.tab("Retrieval")
     model.reply = "Marsh **leads** the office [1]."
@@ -149,7 +151,7 @@ def test_an_answer_appears_while_it_is_being_written(uploaded: Opened, opened: O
 
 
 def test_s15_what_documents_and_answers_hold_is_shown_and_never_run(
-    uploaded: Opened, opened: Opened, model: LanguageModel, tmp_path: Path
+    uploaded: OpenedPage, opened: OpenedPage, model: LanguageModel, tmp_path: Path
 ) -> None:
     page = opened.page
     file = tmp_path / "<img src=x onerror=alert(1)>.md"
@@ -164,8 +166,8 @@ def test_s15_what_documents_and_answers_hold_is_shown_and_never_run(
     assert page.evaluate("window.taken") is None
 
 
-def test_those_who_only_ask_have_a_page_of_their_own(uploaded: Opened, opened: Opened, stack: Stack) -> None:
-    asking = Opened(opened.page.context.new_page())
+def test_those_who_only_ask_have_a_page_of_their_own(uploaded: OpenedPage, opened: OpenedPage, stack: Stack) -> None:
+    asking = OpenedPage(opened.page.context.new_page())
     asking.page.goto(f"{stack.state.api}/workspace")
     expect(asking.page.locator("#query-input")).to_be_visible()
     assert asking.page.get_by_text("Document Management").count() == 0
@@ -173,7 +175,7 @@ def test_those_who_only_ask_have_a_page_of_their_own(uploaded: Opened, opened: O
     asking.page.close()
 
 
-def test_a_document_is_deleted_and_the_user_logs_out(uploaded: Opened, opened: Opened, stack: Stack) -> None:
+def test_a_document_is_deleted_and_the_user_logs_out(uploaded: OpenedPage, opened: OpenedPage, stack: Stack) -> None:
     page = opened.page
     opened.tab("Documents")
     page.get_by_role("row").filter(has_text="harbour.md").get_by_role("checkbox").check()

@@ -9,14 +9,14 @@ from nats.js import JetStreamContext
 
 from runtime.bus import topology
 from tests.support.nats_accounts import nats_account
-from tests.support.nats_server import Reachable, connected, running_nats
+from tests.support.nats_server import BusServer, connected, running_nats
 from tests.support.shared_servers import SharedServers
 
 
 @pytest_asyncio.fixture
 async def server(
     request: pytest.FixtureRequest, tmp_path: Path, shared_servers: SharedServers
-) -> AsyncIterator[Reachable]:
+) -> AsyncIterator[BusServer]:
     """A nats-server without streams; `RunningNats` where the test is marked `own_nats`, for it may stop that one."""
     own = request.node.get_closest_marker("own_nats") is not None
     async with running_nats(tmp_path) if own else nats_account(shared_servers) as server:
@@ -24,7 +24,7 @@ async def server(
 
 
 @pytest_asyncio.fixture
-async def jetstream(server: Reachable) -> AsyncIterator[JetStreamContext]:
+async def jetstream(server: BusServer) -> AsyncIterator[JetStreamContext]:
     """The server's JetStream with the product's topology."""
     async with connected(server) as client:
         context = client.jetstream(timeout=5)

@@ -11,7 +11,7 @@ from runtime.errors import ConfigurationError, Unavailable
 from standalone.embedded.processes import free_port, listening
 from standalone.operations.target import query_client as asking
 from tests.support.access import KEY
-from tests.support.nats_server import Reachable, until
+from tests.support.nats_server import BusServer, until
 from tests.support.services import logs, page, service
 
 SECRET = "hunter22"
@@ -39,7 +39,7 @@ async def test_a_service_that_would_let_anybody_in_never_listens(
 
 
 async def test_a_published_service_asks_for_its_key_and_a_command_brings_it(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = {"NATS_URL": server.url, "HOST": "0.0.0.0", "LIGHTRAG_API_KEY": KEY, "MAX_TOTAL_TOKENS": "100"}
     async with service("query", tmp_path, wait=False, **given) as process:

@@ -13,7 +13,7 @@ from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
 from tests.support import office_files as office
 from tests.support.encoded_texts import SAMPLES
-from tests.support.nats_server import Reachable, connected
+from tests.support.nats_server import BusServer, connected
 
 FRENCH, SWEDISH = SAMPLES[0].paragraph, SAMPLES[1].paragraph
 
@@ -27,7 +27,7 @@ async def add(url: str, *arguments: str) -> tuple[int, Any, str]:
     return process.returncode or 0, json.loads(output) if "--json" in arguments else output.decode(), said.decode()
 
 
-async def events(server: Reachable) -> dict[str, DocumentAdded]:
+async def events(server: BusServer) -> dict[str, DocumentAdded]:
     found: dict[str, DocumentAdded] = {}
     async with connected(server) as client:
         jetstream = client.jetstream()
@@ -40,7 +40,7 @@ async def events(server: Reachable) -> dict[str, DocumentAdded]:
 
 
 async def test_files_of_a_folder_are_read_each_in_its_encoding(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     folder = tmp_path / "files"
     folder.mkdir()

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from runtime.bus.nats.log import NatsLog
 from standalone.embedded.processes import free_port
 from tests.support.events import chunked, document, sealed
-from tests.support.nats_server import Reachable, until
+from tests.support.nats_server import BusServer, until
 from tests.support.services import service
 
 CALLS, DOCUMENTS = 3, 15
@@ -68,7 +68,7 @@ async def held_model() -> AsyncIterator[HeldModel]:
 
 @pytest.mark.parametrize("replicas", [1, 2])
 async def test_a_slot_is_free_only_when_no_passage_waits(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path, model: HeldModel, replicas: int
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path, model: HeldModel, replicas: int
 ) -> None:
     log = NatsLog(jetstream)
     for number in range(DOCUMENTS):

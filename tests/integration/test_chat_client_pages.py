@@ -15,7 +15,7 @@ from services.query.adapters.models import ModelAnswerGenerator
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, behind
 from tests.support.events import entity
-from tests.support.querying import World
+from tests.support.querying import QueryHarness
 from tests.support.served import served
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -32,12 +32,12 @@ def blocks(page: str, language: str) -> list[str]:
 @pytest_asyncio.fixture
 async def address() -> AsyncIterator[str]:
     """Of a service with one document, one key, and a language model that says the same to everything."""
-    world = World()
-    await world.index(
+    harness = QueryHarness()
+    await harness.index(
         "harbour", HARBOUR, says=(([entity("Harbour Office", "organization", HARBOUR)], []),), workspace="default"
     )
-    deps = world.deps(answer_generator=ModelAnswerGenerator(ScriptedChat(lambda _: "Ada Marsh leads it [1].")))
-    app = world.app(behind(lightrag_api_key=KEY), deps=deps, settings=QuerySettings())
+    deps = harness.deps(answer_generator=ModelAnswerGenerator(ScriptedChat(lambda _: "Ada Marsh leads it [1].")))
+    app = harness.app(behind(lightrag_api_key=KEY), deps=deps, settings=QuerySettings())
     async with served(app) as base:
         yield base
 

@@ -23,7 +23,7 @@ from contracts.subjects import subject
 from runtime.bus.codec import decode
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.port import Message
-from tests.support.nats_server import Reachable, until
+from tests.support.nats_server import BusServer, until
 from tests.support.services import service
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,10 +32,10 @@ PAGE = (ROOT / "docs/publish-events.md").read_text("utf-8")
 
 
 @dataclass
-class Stand:
+class ChunkerOnBus:
     """A bus with a chunker on it."""
 
-    server: Reachable
+    server: BusServer
     jetstream: JetStreamContext
 
     async def publish(self, event: CloudEvent, headers: dict[str, str], body: bytes, document: str) -> None:
@@ -66,9 +66,9 @@ class Stand:
 
 
 @pytest.fixture
-async def stand(server: Reachable, jetstream: JetStreamContext, tmp_path: Path) -> AsyncIterator[Stand]:
+async def stand(server: BusServer, jetstream: JetStreamContext, tmp_path: Path) -> AsyncIterator[ChunkerOnBus]:
     async with service("chunker", tmp_path, NATS_URL=server.url):
-        yield Stand(server, jetstream)
+        yield ChunkerOnBus(server, jetstream)
 
 
 def added(document: str, data: Any = None, **attributes: Any) -> CloudEvent:
@@ -88,7 +88,7 @@ EVENTS: dict[str, CloudEvent] = {
 }  # fmt: skip
 
 
-async def test_events_of_the_sdk_are_cut_like_our_own_in_both_modes(stand: Stand) -> None:
+async def test_events_of_the_sdk_are_cut_like_our_own_in_both_modes(stand: ChunkerOnBus) -> None:
     for name, event in EVENTS.items():
         for mode, write in {"structured": to_structured_event, "binary": to_binary_event}.items():
             document = f"{name}-{mode}"
@@ -110,7 +110,7 @@ def _renamed(data: Any, old: str, new: str) -> Any:
     return {**data, "document_id": new}
 
 
-async def test_an_event_in_binary_mode_that_is_no_event_of_ours_is_kept_with_its_headers(stand: Stand) -> None:
+async def test_an_event_in_binary_mode_that_is_no_event_of_ours_is_kept_with_its_headers(stand: ChunkerOnBus) -> None:
     event = CloudEvent({"source": "/another", "type": "com.example.Added", "id": "strange"}, {"document_id": "d"})
     message = to_binary_event(event)
     await stand.publish(event, message.headers, message.body, "d")
@@ -121,7 +121,7 @@ async def test_an_event_in_binary_mode_that_is_no_event_of_ours_is_kept_with_its
     assert "workspace: Field required" in headers["Kb-Reason"]
 
 
-async def test_the_lines_of_the_page_publish_documents(stand: Stand, tmp_path: Path) -> None:
+async def test_the_lines_of_the_page_publish_documents(stand: ChunkerOnBus, tmp_path: Path) -> None:
     for name in ("report", "minutes"):
         (tmp_path / f"{name}.md").write_text(f"The {name} of the harbour.", encoding="utf-8")
     lines = re.findall(r"^NATS_URL=\$\(address\) python (publish_cloudevent\.py .+)$", PAGE, re.MULTILINE)

@@ -22,7 +22,7 @@ from tests.support.trial_service import document
 KILLS, PUBLISHERS = 3, 16
 
 
-class Load:
+class Publishers:
     """Publishers that go on until told to stop, and what the log confirmed to them: sequence by document."""
 
     def __init__(self, log: NatsLog) -> None:
@@ -65,7 +65,7 @@ async def test_no_confirmed_event_is_lost_and_none_is_stored_twice_when_the_serv
     monkeypatch.setattr(bus, "PUBLISH_TIMEOUT", 1.0)
     async with running_nats(tmp_path, sync=sync) as server, connected(server) as client:
         await topology.apply(client.jetstream())
-        load = Load(NatsLog(client.jetstream()))
+        load = Publishers(NatsLog(client.jetstream()))
         publishers = [asyncio.create_task(load.publish(number)) for number in range(PUBLISHERS)]
         for _ in range(KILLS):
             await load.until_more(100)

@@ -20,7 +20,7 @@ from runtime.bus.nats.messages import NatsMessage
 from runtime.bus.port import Delivery
 from runtime.bus.processor import EventProcessor, each
 from runtime.errors import Unavailable
-from tests.support.nats_server import Reachable, until
+from tests.support.nats_server import BusServer, until
 from tests.support.trial_service import document, trial_service
 
 FLOOD = 600
@@ -41,7 +41,7 @@ async def done(log: NatsLog, workspace: str) -> int:
 
 
 async def test_a_document_of_a_quiet_workspace_overtakes_the_flood_of_another(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     log = NatsLog(jetstream)
     await publish(log, "flood", [f"brief-{number}" for number in range(FLOOD)])

@@ -17,7 +17,7 @@ from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.publisher import Submission, add_document
 from runtime.errors import InvalidInput
-from tests.support.nats_server import Reachable
+from tests.support.nats_server import BusServer
 
 HOSTILE = "a.md\x1b]0;owned\x07\x1b[2J\n      9  forged line\u202e\x9b31m"
 LINES = [HOSTILE, f"doc-{HOSTILE}"]
@@ -40,7 +40,7 @@ async def shown(url: str, *options: str) -> str:
 
 
 async def test_the_log_on_a_terminal_is_one_harmless_line_for_each_event(
-    server: Reachable, jetstream: JetStreamContext
+    server: BusServer, jetstream: JetStreamContext
 ) -> None:
     for name in LINES:
         await publish(NatsLog(jetstream), name)

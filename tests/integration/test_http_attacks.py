@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from tests.support.access import KEY, PASSWORD, READER, SECRET, SEVERAL, WRITER
-from tests.support.guarded_server import Guarded, guarded_server
+from tests.support.guarded_server import GuardedServer, guarded_server
 from tests.support.openai_provider import serving
 from tests.support.waiting import PATIENCE
 
@@ -27,7 +27,7 @@ ACCESS = {"LIGHTSTREAM_API_KEYS": SEVERAL, "AUTH_ACCOUNTS": f"ada:{PASSWORD}", "
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Guarded]:
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[GuardedServer]:
     async with guarded_server(tmp_path_factory.mktemp("server"), **DEADLINES, **ACCESS) as server:
         # What is loaded at the first question is no attack's doing.
         answer = await posted(server, "/query", {"query": "Who discovered radium?"})
@@ -35,12 +35,12 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Guar
         yield server
 
 
-async def posted(server: Guarded, path: str, body: object, **headers: str) -> httpx.Response:
+async def posted(server: GuardedServer, path: str, body: object, **headers: str) -> httpx.Response:
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE) as client:
         return await client.post(path, json=body, headers={"X-API-Key": READER, **headers})
 
 
-async def attacked(server: Guarded, *pieces: bytes, again: int = 0) -> tuple[int, dict[str, str]]:
+async def attacked(server: GuardedServer, *pieces: bytes, again: int = 0) -> tuple[int, dict[str, str]]:
     """Send this, its last piece again and again, however it is taken; what is answered, (0, {}) for nothing."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     try:
@@ -59,7 +59,7 @@ async def attacked(server: Guarded, *pieces: bytes, again: int = 0) -> tuple[int
     return (int(head.split()[1]), json.loads(body)) if answer else (0, {})
 
 
-async def longest_wait(server: Guarded, stop: asyncio.Event) -> float:
+async def longest_wait(server: GuardedServer, stop: asyncio.Event) -> float:
     """The longest time for which somebody else waited for an answer."""
     longest = 0.0
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE) as client:
@@ -99,7 +99,7 @@ FLOODS: dict[str, tuple[int, tuple[bytes, ...], int]] = {
 
 
 @pytest.mark.parametrize("flood", FLOODS)
-async def test_a_flood_is_refused_in_little_memory_while_others_are_answered(server: Guarded, flood: str) -> None:
+async def test_a_flood_is_refused_in_little_memory_while_others_are_answered(server: GuardedServer, flood: str) -> None:
     status, pieces, again = FLOODS[flood]
     before, stop = server.memory(), asyncio.Event()
     watching = asyncio.create_task(longest_wait(server, stop))
@@ -113,7 +113,7 @@ async def test_a_flood_is_refused_in_little_memory_while_others_are_answered(ser
     assert waited < 5
 
 
-async def test_a_login_of_the_longest_body_costs_next_to_nothing(server: Guarded) -> None:
+async def test_a_login_of_the_longest_body_costs_next_to_nothing(server: GuardedServer) -> None:
     began = time.monotonic()
     code, _ = await attacked(server, LOGIN + b"Connection: close\r\nContent-Length: 16384\r\n\r\n" + b"&" * 16384)
     assert (code, time.monotonic() - began < 5) == (422, True)
@@ -138,7 +138,7 @@ STANDSTILLS: dict[str, tuple[int, bytes]] = {
 """By what is sent, and nothing more: the answer, 0 for none."""
 
 
-async def test_connections_that_stand_still_are_let_go(server: Guarded) -> None:
+async def test_connections_that_stand_still_are_let_go(server: GuardedServer) -> None:
     held, began = server.files(), time.monotonic()
 
     async def stood(name: str) -> None:
@@ -155,7 +155,7 @@ async def test_connections_that_stand_still_are_let_go(server: Guarded) -> None:
             await asyncio.sleep(0.05)
 
 
-async def test_a_body_that_comes_slowly_but_steadily_is_taken(server: Guarded) -> None:
+async def test_a_body_that_comes_slowly_but_steadily_is_taken(server: GuardedServer) -> None:
     body = json.dumps({"query": "Who discovered radium?", "spam": "y" * 500_000}).encode()
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(HEAD + JSON + b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body))
@@ -170,7 +170,7 @@ async def test_a_body_that_comes_slowly_but_steadily_is_taken(server: Guarded) -
     assert answer.startswith(b"HTTP/1.1 200")
 
 
-async def test_a_connection_is_kept_for_several_requests_and_may_send_them_at_once(server: Guarded) -> None:
+async def test_a_connection_is_kept_for_several_requests_and_may_send_them_at_once(server: GuardedServer) -> None:
     one = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
     last = one.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
@@ -210,7 +210,7 @@ async def test_streams_that_nobody_reads_are_given_up_and_their_turns_go_to_othe
 FORGED = {"X-Forwarded-For": "203.0.113.{}", "X-Real-IP": "203.0.113.{}", "Forwarded": "for=203.0.113.{}"}
 
 
-async def failed_logins(server: Guarded) -> list[int]:
+async def failed_logins(server: GuardedServer) -> list[int]:
     async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE) as client:
         answers = [
             await client.post(
@@ -222,7 +222,7 @@ async def failed_logins(server: Guarded) -> list[int]:
     return [answer.status_code for answer in answers]
 
 
-def addresses(server: Guarded) -> set[str]:
+def addresses(server: GuardedServer) -> set[str]:
     """Those in the audit of logins."""
     lines = [json.loads(line) for line in server.log.read_text().splitlines() if line.startswith("{")]
     return {line["address"] for line in lines if line["event"] == "audit" and line["what"] == "POST /login"}

@@ -20,7 +20,7 @@ from standalone.operations.event_lines import event_line
 from standalone.operations.parked_events import count_parked, count_parked_or_none
 from standalone.operations.rebuild import Rebuild
 from tests.support.events import added, sealed
-from tests.support.nats_server import Reachable
+from tests.support.nats_server import BusServer
 from tests.support.upgraded_service import newer
 
 MANY = declared_consumer("query-status").max_ack_pending + 8
@@ -42,7 +42,7 @@ async def rebuilt(jetstream: JetStreamContext, folder: Path) -> dict[str, Any]:
 
 
 async def test_a_rebuild_goes_on_past_newer_events_says_which_it_left_and_parks_them(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     log = NatsLog(jetstream)
     await log.publish(sealed(added("first", "Zoe knows Yan.")))

@@ -20,7 +20,7 @@ from services.query.offline.models import NO_MODEL
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, READER, SEVERAL, behind
 from tests.support.openai_provider import serving
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 from tests.support.served import served
 
 MODEL = "lightrag:latest"
@@ -31,13 +31,13 @@ DEADLINE = 60.0
 
 @asynccontextmanager
 async def ollama(
-    chat: Any = None, key: str = KEY, world: World | None = None, **settings: Any
+    chat: Any = None, key: str = KEY, harness: QueryHarness | None = None, **settings: Any
 ) -> AsyncIterator[AsyncClient]:
     """A client, with that key, of a service that knows the key `KEY` and those of `SEVERAL`."""
-    world = world or await library_of_two()
-    changes: dict[str, Any] = {"deps": world.deps(answer_generator=ModelAnswerGenerator(chat))} if chat else {}
+    harness = harness or await library_of_two()
+    changes: dict[str, Any] = {"deps": harness.deps(answer_generator=ModelAnswerGenerator(chat))} if chat else {}
     changes |= {"settings": QuerySettings(workspace="w", **settings)}
-    app = world.app(behind(lightrag_api_key=KEY, lightstream_api_keys=SEVERAL), **changes)
+    app = harness.app(behind(lightrag_api_key=KEY, lightstream_api_keys=SEVERAL), **changes)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     async with served(app) as base, AsyncClient(base, headers=headers) as client:
         yield client
@@ -103,8 +103,8 @@ async def test_a_stream_comes_in_pieces_and_ends_with_what_it_took() -> None:
 
 
 async def test_the_synchronous_client_gets_the_same() -> None:
-    world = await library_of_two()
-    app = world.app(deps=world.deps(answer_generator=ModelAnswerGenerator(ScriptedChat(["Yes.", "Yes."]))))
+    harness = await library_of_two()
+    app = harness.app(deps=harness.deps(answer_generator=ModelAnswerGenerator(ScriptedChat(["Yes.", "Yes."]))))
     async with served(app) as base:
 
         def ask() -> tuple[str, str]:
@@ -178,7 +178,7 @@ async def test_generate_gives_the_prompt_to_the_model_as_it_stands() -> None:
 
 
 async def test_what_cannot_be_answered_ends_with_the_mark_that_clients_know() -> None:
-    async with ollama(world=World()) as client:
+    async with ollama(harness=QueryHarness()) as client:
         answer = await client.chat(MODEL, [QUESTION])
         assert answer.message.content == NO_CONTEXT
 
@@ -218,8 +218,8 @@ async def test_a_wrong_key_a_missing_one_and_a_foreign_workspace_are_refused() -
         with pytest.raises(ResponseError, match="API Key required") as raised:
             await client.list()
         assert raised.value.status_code == 403
-    world = await library_of_two()
-    app = world.app(behind(lightstream_api_keys=SEVERAL))
+    harness = await library_of_two()
+    app = harness.app(behind(lightstream_api_keys=SEVERAL))
     foreign = {"Authorization": f"Bearer {READER}", "X-Workspace": "v"}
     async with served(app) as base, AsyncClient(base, headers=foreign) as client:
         with pytest.raises(ResponseError, match="not for this workspace") as raised:
@@ -242,8 +242,8 @@ async def test_a_model_that_breaks_off_is_told_in_the_stream_and_before_it_by_th
 
 
 async def test_a_body_is_json_whatever_it_is_called() -> None:
-    world = await library_of_two()
-    async with served(world.app()) as base, httpx.AsyncClient(base_url=base, trust_env=False) as client:
+    harness = await library_of_two()
+    async with served(harness.app()) as base, httpx.AsyncClient(base_url=base, trust_env=False) as client:
         body = b'{"model": "lightrag", "messages": [{"role": "user", "content": "radium"}], "stream": false}'
         for kind in ("application/octet-stream", "application/x-www-form-urlencoded", "text/plain", None):
             answer = await client.post("/api/chat", content=body, headers={"Content-Type": kind} if kind else {})

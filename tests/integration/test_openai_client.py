@@ -20,7 +20,7 @@ from services.query.offline.models import NO_MODEL
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, READER, SEVERAL, WRITER, behind
 from tests.support.openai_provider import serving
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 from tests.support.served import served
 
 MODEL = "lightstream:mix"
@@ -34,14 +34,14 @@ DEADLINE = 60.0
 
 @asynccontextmanager
 async def openai_client(
-    chat: Any = None, key: str = KEY, world: World | None = None, headers: Any = None, **settings: Any
+    chat: Any = None, key: str = KEY, harness: QueryHarness | None = None, headers: Any = None, **settings: Any
 ) -> AsyncIterator[AsyncOpenAI]:
     """A client, with that key, of a service that knows the key `KEY`, those of `SEVERAL` and `PRIVATE`."""
-    world = world or await library_of_two()
-    changes: dict[str, Any] = {"deps": world.deps(answer_generator=ModelAnswerGenerator(chat))} if chat else {}
+    harness = harness or await library_of_two()
+    changes: dict[str, Any] = {"deps": harness.deps(answer_generator=ModelAnswerGenerator(chat))} if chat else {}
     changes |= {"settings": QuerySettings(workspace="w", **settings)}
     keys = f"{SEVERAL},private:{PRIVATE}:a+b:read"
-    app = world.app(behind(lightrag_api_key=KEY, lightstream_api_keys=keys), **changes)
+    app = harness.app(behind(lightrag_api_key=KEY, lightstream_api_keys=keys), **changes)
     async with (
         served(app) as base,
         AsyncOpenAI(base_url=f"{base}/v1", api_key=key, max_retries=0, default_headers=headers) as client,
@@ -110,8 +110,8 @@ async def test_a_stream_comes_in_chunks_and_ends_with_its_usage_where_that_is_as
 
 
 async def test_the_stream_is_one_of_events_and_says_when_it_is_done() -> None:
-    world = await library_of_two()
-    async with served(world.app()) as base, httpx.AsyncClient(base_url=base, trust_env=False) as client:
+    harness = await library_of_two()
+    async with served(harness.app()) as base, httpx.AsyncClient(base_url=base, trust_env=False) as client:
         body = {"model": MODEL, "messages": [QUESTION], "stream": True}
         answer = await client.post("/v1/chat/completions", json=body)
     assert answer.headers["content-type"] == "text/event-stream"
@@ -122,8 +122,8 @@ async def test_the_stream_is_one_of_events_and_says_when_it_is_done() -> None:
 
 
 async def test_the_synchronous_client_gets_the_same() -> None:
-    world = await library_of_two()
-    app = world.app(deps=world.deps(answer_generator=ModelAnswerGenerator(ScriptedChat(["Yes.", "Yes."]))))
+    harness = await library_of_two()
+    app = harness.app(deps=harness.deps(answer_generator=ModelAnswerGenerator(ScriptedChat(["Yes.", "Yes."]))))
     async with served(app) as base:
 
         def ask() -> tuple[str, str]:
@@ -177,10 +177,10 @@ async def test_the_model_chooses_how_to_answer() -> None:
 
 
 async def test_the_model_chooses_the_workspace() -> None:
-    world = await library_of_two()
-    await world.index("mine", "The silver mine of Elm was closed in the year 1931.", workspace="v", version=9000)
+    harness = await library_of_two()
+    await harness.index("mine", "The silver mine of Elm was closed in the year 1931.", workspace="v", version=9000)
     mine: Any = {"role": "user", "content": "When was the silver mine closed?"}
-    async with openai_client(key=WRITER, world=world) as client:
+    async with openai_client(key=WRITER, harness=harness) as client:
         ids = [model.id async for model in client.models.list()]
         assert [id for id in ids if "walk" in id] == ["lightstream:walk", "lightstream:walk@v", "lightstream:walk@w"]
         assert "1931" in await said(client, mine, model="lightstream@v")
@@ -191,9 +191,9 @@ async def test_the_model_chooses_the_workspace() -> None:
 
 
 async def test_a_foreign_workspace_is_refused_whether_it_is_there_or_not() -> None:
-    world = await library_of_two()
-    await world.index("theirs", "A silver mine.", workspace="v", version=9000)
-    async with openai_client(key=READER, world=world) as client:
+    harness = await library_of_two()
+    await harness.index("theirs", "A silver mine.", workspace="v", version=9000)
+    async with openai_client(key=READER, harness=harness) as client:
         assert [model.id async for model in client.models.list()] == [f"lightstream:{mode}" for mode in MODES]
         for name in ("v", "nowhere", "V", "*", "w+v", " v"):
             for call in (said(client, model=f"lightstream@{name}"), client.models.retrieve(f"lightstream@{name}")):
@@ -267,8 +267,8 @@ async def test_a_model_that_breaks_off_is_told_in_the_stream_and_before_it_by_th
 
 
 async def test_too_many_questions_are_told_when_to_come_again() -> None:
-    world = await library_of_two()
-    app = world.app(behind(lightrag_api_key=KEY, rate_limit_queries_per_minute=1))
+    harness = await library_of_two()
+    app = harness.app(behind(lightrag_api_key=KEY, rate_limit_queries_per_minute=1))
     async with served(app) as base, AsyncOpenAI(base_url=f"{base}/v1", api_key=KEY, max_retries=0) as client:
         await said(client)
         with pytest.raises(openai.RateLimitError, match="too many requests") as raised:

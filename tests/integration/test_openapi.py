@@ -16,7 +16,7 @@ from services.query.api.app import create_app
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, behind
 from tests.support.pipeline import FollowedLog, serving
-from tests.support.querying import BAKER, CURIE, World
+from tests.support.querying import BAKER, CURIE, QueryHarness
 from tests.support.stack import until
 
 DOCUMENT = create_app().openapi()
@@ -73,10 +73,10 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder: Path = tmp_path_factory.mktemp("input") / "w"
     folder.mkdir()
     (folder / "port.md").write_text("Port Elm has a lighthouse.")
-    world = World(log=FollowedLog())
+    harness = QueryHarness(log=FollowedLog())
     chosen = QuerySettings(workspace="w", edit_timeout=1, min_position_timeout=0.02, input_dir=str(folder.parent))
-    app = world.app(behind(lightrag_api_key=KEY), settings=chosen)
-    with serving(app, world) as url:
+    app = harness.app(behind(lightrag_api_key=KEY), settings=chosen)
+    with serving(app, harness) as url:
         with httpx.Client(base_url=url, headers=HEADERS, trust_env=False) as api:
             for text in (*CURIE, *BAKER):
                 assert api.post("/documents/text", json={"text": text}).status_code == 200

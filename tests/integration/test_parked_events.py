@@ -10,7 +10,7 @@ from contracts.topology import declared_consumer
 from runtime.bus.nats.log import NatsLog
 from runtime.bus.nats.parked import NatsParkedEvents
 from tests.support.events import added, sealed
-from tests.support.nats_server import Reachable, until
+from tests.support.nats_server import BusServer, until
 from tests.support.services import page, service
 from tests.support.trial_service import document, trial_service
 from tests.support.upgraded_service import newer, upgraded
@@ -35,7 +35,7 @@ async def publish_newer(jetstream: JetStreamContext, workspace: str, count: int)
 
 
 async def test_newer_events_of_one_workspace_hold_up_no_other_and_are_handled_after_the_upgrade(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     log = NatsLog(jetstream)
     await publish_newer(jetstream, "ahead", MANY)
@@ -72,7 +72,7 @@ async def empty(jetstream: JetStreamContext) -> bool:
 
 
 async def test_one_workspace_s_trouble_takes_no_place_from_others_and_ends_with_its_cause(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     log = NatsLog(jetstream)
     (tmp_path / "down").touch()
@@ -103,7 +103,7 @@ async def some(jetstream: JetStreamContext) -> bool:
 
 
 async def test_two_replicas_take_parked_events_up_without_handling_each_twice(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     await publish_newer(jetstream, "ahead", 40)
     async with service("chunker", tmp_path, NATS_URL=server.url):

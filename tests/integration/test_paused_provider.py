@@ -17,7 +17,7 @@ from runtime.bus.nats.log import NatsLog
 from runtime.models.rate_limiters import pause_notices
 from standalone.embedded.processes import Process
 from tests.support.events import chunked, document, sealed
-from tests.support.nats_server import Reachable, until
+from tests.support.nats_server import BusServer, until
 from tests.support.openai_provider import KEY, Provider, serving
 from tests.support.services import page, service
 
@@ -31,7 +31,7 @@ async def provider() -> AsyncIterator[Provider]:
 
 
 @pytest_asyncio.fixture
-async def extractors(server: Reachable, provider: Provider, tmp_path: Path) -> AsyncIterator[list[Process]]:
+async def extractors(server: BusServer, provider: Provider, tmp_path: Path) -> AsyncIterator[list[Process]]:
     """Two replicas of the extractor, which may make three calls at once together and remember in one place."""
     env = {"NATS_URL": server.url, "LLM_BASE_URL": provider.url, "LLM_MODEL": "good", "LLM_API_KEY": KEY,
            "MAX_ASYNC": "3", "MAX_GLEANING": "0", "DOCUMENTS_URL": f"sqlite://{tmp_path}/rows.sqlite"}  # fmt: skip

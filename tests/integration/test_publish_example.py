@@ -11,7 +11,7 @@ from nats.js import JetStreamContext
 from contracts.events import DocumentAdded
 from runtime.bus.codec import decode
 from runtime.bus.nats.blobs import NatsBlobs
-from tests.support.nats_server import Reachable
+from tests.support.nats_server import BusServer
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "docs/examples/publish_document.py"
@@ -29,7 +29,7 @@ async def run_example(folder: Path, bus: str, *arguments: str) -> str:
 
 
 async def test_the_example_publishes_an_event_that_we_read(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     file = tmp_path / "harbour.md"
     file.write_text("The Harbour Office keeps the register of ships: 港口.", encoding="utf-8")
@@ -46,7 +46,7 @@ async def test_the_example_publishes_an_event_that_we_read(
 
 
 async def test_a_long_text_and_odd_names_survive_the_way_into_the_log_twice(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     file = tmp_path / "long.md"
     file.write_text("A long text, which stands beside the log. " * 30_000, encoding="utf-8")

@@ -11,7 +11,7 @@ from nats.js import JetStreamContext
 from contracts.topology import Consumer, declared_consumer
 from runtime.bus.port import Message
 from runtime.subscriptions import FETCH_SECONDS, pull
-from tests.support.nats_server import Reachable, RunningNats, connected, until
+from tests.support.nats_server import BusServer, RunningNats, connected, until
 
 SUBJECT = "kb.v1.a.b.EntitiesExtracted"
 NEXT = "$JS.API.CONSUMER.MSG.NEXT.KB_EVENTS.merger"
@@ -43,7 +43,7 @@ class Recorder:
 
 
 @asynccontextmanager
-async def consuming(server: Reachable, recorder: Recorder, durable: str, workers: int = 1) -> AsyncIterator[Consumer]:
+async def consuming(server: BusServer, recorder: Recorder, durable: str, workers: int = 1) -> AsyncIterator[Consumer]:
     declared = declared_consumer(durable)
     broker = NatsBroker(server.url, apply_types=False, logger=None, graceful_timeout=LATE, max_reconnect_attempts=-1)
     pull(broker, declared, recorder.process, workers=workers)
@@ -59,7 +59,7 @@ async def fill(jetstream: JetStreamContext, count: int, subject: str = SUBJECT) 
 
 
 async def test_a_lone_message_is_handled_alone_and_an_idle_consumer_asks_once(
-    server: Reachable, jetstream: JetStreamContext
+    server: BusServer, jetstream: JetStreamContext
 ) -> None:
     recorder, asked = Recorder(), list[str]()
 
@@ -83,7 +83,7 @@ async def test_a_lone_message_is_handled_alone_and_an_idle_consumer_asks_once(
 
 
 async def test_what_waits_comes_in_full_batches_and_nothing_waits_for_its_redelivery(
-    server: Reachable, jetstream: JetStreamContext
+    server: BusServer, jetstream: JetStreamContext
 ) -> None:
     recorder = Recorder()
     count = 5 * declared_consumer("merger").batch + 3
@@ -99,7 +99,7 @@ async def test_what_waits_comes_in_full_batches_and_nothing_waits_for_its_redeli
 
 
 async def test_as_many_messages_are_taken_as_there_are_workers_and_no_more(
-    server: Reachable, jetstream: JetStreamContext
+    server: BusServer, jetstream: JetStreamContext
 ) -> None:
     recorder = Recorder()
     recorder.open.clear()
@@ -145,7 +145,7 @@ async def test_after_a_restart_of_the_server_deliveries_go_on_with_the_next_fetc
         await until(second, "the message after the restart", seconds=FETCH_SECONDS + LATE)
 
 
-async def test_a_consumer_that_ends_finishes_what_it_works_on(server: Reachable, jetstream: JetStreamContext) -> None:
+async def test_a_consumer_that_ends_finishes_what_it_works_on(server: BusServer, jetstream: JetStreamContext) -> None:
     recorder = Recorder()
     recorder.open.clear()
     await fill(jetstream, 3)

@@ -23,10 +23,10 @@ from lightstream.models import Document
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, PASSWORD, READER, SEVERAL, behind, with_accounts
-from tests.support.clients import KINDS, Both, Kind, client
+from tests.support.clients import KINDS, EitherClient, Kind, client
 from tests.support.openai_provider import serving
 from tests.support.pipeline import working
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 from tests.support.served import served
 
 ADA = "Ada Marlow sailed the Kestrel to Port Elm. Celia Finch met Ada Marlow there."
@@ -39,15 +39,15 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 
 
 @pytest_asyncio.fixture
-async def both(kind: Kind) -> AsyncIterator[Both]:
+async def both(kind: Kind) -> AsyncIterator[EitherClient]:
     """A client of a service with an empty workspace, and all other services at work."""
-    world = World()
-    deps = world.deps(most_kept=2**20)
-    async with working(world), served(world.app(deps=deps)) as url, client(kind, url, workspace="w") as both:
+    harness = QueryHarness()
+    deps = harness.deps(most_kept=2**20)
+    async with working(harness), served(harness.app(deps=deps)) as url, client(kind, url, workspace="w") as both:
         yield both
 
 
-async def test_from_texts_to_an_answer_to_nothing_left(both: Both) -> None:
+async def test_from_texts_to_an_answer_to_nothing_left(both: EitherClient) -> None:
     looks: list[Sequence[Document]] = []
     added = await both.add_texts([ADA, PELL], ["ada.txt", "pell.txt"])
     states = await both.wait(added, progress=looks.append)
@@ -64,7 +64,7 @@ async def test_from_texts_to_an_answer_to_nothing_left(both: Both) -> None:
         await asyncio.sleep(0.01)
 
 
-async def test_the_same_text_again_is_found_where_it_stands(both: Both) -> None:
+async def test_the_same_text_again_is_found_where_it_stands(both: EitherClient) -> None:
     first = await both.add_text(ADA, "ada.txt")
     await both.wait(first)
     again = await both.add_text(ADA, "ada.txt")
@@ -75,14 +75,14 @@ async def test_the_same_text_again_is_found_where_it_stands(both: Both) -> None:
     assert [one.status for one in await both.wait(again)] == ["processed"]
 
 
-async def test_a_key_of_the_callers_own_makes_two_calls_one(both: Both) -> None:
+async def test_a_key_of_the_callers_own_makes_two_calls_one(both: EitherClient) -> None:
     first = await both.add_text(ADA, "ada.txt", idempotency_key="one")
     assert await both.add_text(ADA, "ada.txt", idempotency_key="one") == first
     with pytest.raises(InvalidRequest, match="Idempotency-Key"):
         await both.add_text(PELL, "ada.txt", idempotency_key="one")
 
 
-async def test_files_are_uploaded_from_a_path_and_from_memory(both: Both, tmp_path: Path) -> None:
+async def test_files_are_uploaded_from_a_path_and_from_memory(both: EitherClient, tmp_path: Path) -> None:
     path = tmp_path / "Größe 港.md"
     path.write_text(ADA, "utf-8")
     added = await both.upload(path)
@@ -97,7 +97,7 @@ async def test_files_are_uploaded_from_a_path_and_from_memory(both: Both, tmp_pa
         await both.upload(io.BytesIO(b"x"))
 
 
-async def test_all_documents_are_more_than_a_page(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_all_documents_are_more_than_a_page(both: EitherClient, monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"{number:02d}.txt" for number in range(23)]
     await both.wait(await both.add_texts([f"{name} is about salt." for name in names], names))
     monkeypatch.setattr("lightstream.documents.PAGE_SIZE", 10)
@@ -111,14 +111,14 @@ async def test_all_documents_are_more_than_a_page(both: Both, monkeypatch: pytes
 
 
 async def test_waiting_ends_when_its_time_is_over(kind: Kind) -> None:
-    world = World()  # whose services do nothing
-    async with served(world.app()) as url, client(kind, url) as both:
+    harness = QueryHarness()  # whose services do nothing
+    async with served(harness.app()) as url, client(kind, url) as both:
         added = await both.add_text(ADA)
         with pytest.raises(StillProcessing, match="1 of 1 documents"):
             await both.wait(added, timeout=0.3)
 
 
-async def test_the_graph_is_read_and_edited(both: Both) -> None:
+async def test_the_graph_is_read_and_edited(both: EitherClient) -> None:
     await both.wait(await both.add_text(ADA, "ada.txt"))
     assert {"Ada Marlow", "Port Elm"} <= set(await both.entity_names())
     assert "Port Elm" in await both.popular_entities(limit=10)
@@ -144,15 +144,15 @@ async def test_the_graph_is_read_and_edited(both: Both) -> None:
 
 
 async def test_an_edit_that_does_not_show_yet_says_so(kind: Kind) -> None:
-    world = await library_of_two()
-    app = world.app(settings=QuerySettings(workspace="w", edit_timeout=0.05))
+    harness = await library_of_two()
+    app = harness.app(settings=QuerySettings(workspace="w", edit_timeout=0.05))
     async with served(app) as url, client(kind, url) as both:
         assert (await both.create_entity("Graywick", "A town.")).status == "pending"
 
 
 async def test_what_an_answer_would_rest_on(kind: Kind) -> None:
-    world = await library_of_two()
-    async with served(world.app()) as url, client(kind, url) as both:
+    harness = await library_of_two()
+    async with served(harness.app()) as url, client(kind, url) as both:
         found = await both.query_data("Who discovered radium?", filter={"document_ids": ["curie"]})
         assert {chunk["file_path"] for chunk in found.data["chunks"]} == {"curie.txt"}
         located = await both.query("Who discovered radium?", mode="naive", include_chunk_locations=True)
@@ -162,10 +162,10 @@ async def test_what_an_answer_would_rest_on(kind: Kind) -> None:
 
 
 async def test_an_answer_comes_in_pieces(kind: Kind) -> None:
-    world = await library_of_two()
+    harness = await library_of_two()
     async with serving() as provider:
         chat = provider.chat("good")
-        app = world.app(deps=world.deps(answer_generator=ModelAnswerGenerator(chat)))
+        app = harness.app(deps=harness.deps(answer_generator=ModelAnswerGenerator(chat)))
         async with served(app) as url, client(kind, url) as both:
             pieces = await both.streamed("Who discovered radium?", include_progress=True)
         await chat.close()
@@ -176,10 +176,10 @@ async def test_an_answer_comes_in_pieces(kind: Kind) -> None:
 
 
 async def test_closing_an_answer_ends_the_models_work(kind: Kind) -> None:
-    world = await library_of_two()
+    harness = await library_of_two()
     async with serving() as provider:
         chat = provider.chat("endless")
-        app = world.app(deps=world.deps(answer_generator=ModelAnswerGenerator(chat)))
+        app = harness.app(deps=harness.deps(answer_generator=ModelAnswerGenerator(chat)))
         async with served(app) as url, client(kind, url) as both:
             pieces = await both.streamed("Who discovered radium?", most=3)
             assert len(pieces) == 3
@@ -187,7 +187,7 @@ async def test_closing_an_answer_ends_the_models_work(kind: Kind) -> None:
         await chat.close()
 
 
-async def test_a_stream_that_cannot_begin_is_an_error_of_its_own(both: Both) -> None:
+async def test_a_stream_that_cannot_begin_is_an_error_of_its_own(both: EitherClient) -> None:
     with pytest.raises(InvalidRequest, match="too short") as raised:
         await both.streamed("a")
     assert raised.value.status == 422
@@ -235,9 +235,9 @@ async def test_who_asks_too_often_waits_as_long_as_it_is_told(kind: Kind) -> Non
 
 
 async def test_a_file_that_is_too_large_is_refused_with_the_limit(kind: Kind, tmp_path: Path) -> None:
-    world, path = World(), tmp_path / "large.txt"
+    harness, path = QueryHarness(), tmp_path / "large.txt"
     path.write_bytes(b"salt and honey. " * 500_000)
-    app = world.app(settings=QuerySettings(workspace="w", max_upload_size=100_000))
+    app = harness.app(settings=QuerySettings(workspace="w", max_upload_size=100_000))
     async with served(app) as url, client(kind, url) as both:
         with pytest.raises(TooLarge, match="100,000 bytes"):
             await both.upload(path)
@@ -255,7 +255,7 @@ class Counted(io.BytesIO):
         return super().read(size)
 
 
-async def test_a_file_is_never_read_as_a_whole(both: Both) -> None:
+async def test_a_file_is_never_read_as_a_whole(both: EitherClient) -> None:
     file = Counted(ADA.encode() * 20_000)
     assert (await both.upload(file, "long.txt")).new
     assert len(file.sizes) > 20

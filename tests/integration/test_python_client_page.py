@@ -10,9 +10,9 @@ import pytest
 from nats.js import JetStreamContext
 
 from services.query.settings import QuerySettings
-from tests.support.nats_server import Reachable
+from tests.support.nats_server import BusServer
 from tests.support.pipeline import working
-from tests.support.querying import World
+from tests.support.querying import QueryHarness
 from tests.support.served import served
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,16 +49,16 @@ async def printed(program: str, folder: Path, **env: str) -> str:
 
 @pytest.mark.parametrize(("program", "output"), OVER_HTTP)
 async def test_an_example_prints_what_the_page_says(program: str, output: str, tmp_path: Path) -> None:
-    world = World()
-    app = world.app(settings=QuerySettings(workspace="default"))
-    async with working(world), served(app) as url:
+    harness = QueryHarness()
+    app = harness.app(settings=QuerySettings(workspace="default"))
+    async with working(harness), served(app) as url:
         said = await printed(program.replace(API, url), tmp_path, LIGHTSTREAM_API_URL=url)
     assert said.strip() == output.strip()
 
 
 @pytest.mark.parametrize(("program", "output"), ON_THE_BUS)
 async def test_the_example_for_the_bus_prints_what_the_page_says(
-    program: str, output: str, server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    program: str, output: str, server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     said = await printed(program, tmp_path, NATS_URL=server.url)
     assert (await jetstream.stream_info("KB_EVENTS")).state.messages == 1

@@ -19,7 +19,7 @@ from runtime.stores.documents.sqlite.store import SqliteRows
 from standalone.embedded.processes import free_port
 from tests.support.events import added, sealed
 from tests.support.mongo import mongo_server, mongo_uri
-from tests.support.nats_server import Reachable, RunningNats, connected, until
+from tests.support.nats_server import BusServer, RunningNats, connected, until
 from tests.support.services import logs, page, service, spans
 from tests.support.stalling import stalling
 
@@ -45,7 +45,7 @@ async def until_there_are(jetstream: JetStreamContext, count: int, event_type: s
 
 
 async def test_a_service_waits_for_its_store_and_says_so(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     port = free_port()
     uri = mongo_uri(port).replace("://", "://user:hunter2@")
@@ -125,7 +125,7 @@ async def test_a_service_that_waits_for_its_bus_ends_when_told_to(tmp_path: Path
     "what", ["nothing was set up", "a stream differs", "a durable is missing", "a durable differs"]
 )
 async def test_a_service_refuses_to_start_on_a_bus_that_is_not_as_declared(
-    server: Reachable, tmp_path: Path, what: str
+    server: BusServer, tmp_path: Path, what: str
 ) -> None:
     async with connected(server) as client:
         jetstream = client.jetstream(timeout=5)
@@ -152,7 +152,7 @@ async def test_a_service_refuses_to_start_on_a_bus_that_is_not_as_declared(
 
 
 async def test_another_service_s_missing_durable_is_no_reason_to_refuse(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     await jetstream.delete_consumer("KB_EVENTS", "merger")
     async with service("chunker", tmp_path, NATS_URL=server.url) as process:
@@ -160,7 +160,7 @@ async def test_another_service_s_missing_durable_is_no_reason_to_refuse(
 
 
 async def test_a_service_whose_durable_is_deleted_is_not_ready_and_names_it(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     async with service("chunker", tmp_path, NATS_URL=server.url) as process:
         await jetstream.delete_consumer("KB_EVENTS", "chunker")
@@ -172,7 +172,7 @@ async def test_a_service_whose_durable_is_deleted_is_not_ready_and_names_it(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_service_ends_in_good_order_when_told_to(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path, number: signal.Signals
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path, number: signal.Signals
 ) -> None:
     async with service("extractor", tmp_path, NATS_URL=server.url) as process:
         process.signal(number)
@@ -181,7 +181,7 @@ async def test_a_service_ends_in_good_order_when_told_to(
 
 
 async def test_one_trace_leads_from_the_publisher_through_two_services(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     env = {"NATS_URL": server.url, "OTEL_TRACES_EXPORTER": "console"}
     async with service("chunker", tmp_path, **env) as chunker, service("extractor", tmp_path, **env) as extractor:
@@ -207,7 +207,7 @@ async def test_one_trace_leads_from_the_publisher_through_two_services(
 
 
 async def test_logs_name_trace_workspace_and_document_and_no_secret(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     lost = DocumentAdded(document_id="lost", blob=BlobRef(sha256=sha256("gone"), size=4, parts=1))
     async with service("chunker", tmp_path, NATS_URL=server.url, LLM_API_KEY="sk-hunter2") as process:
@@ -233,7 +233,7 @@ async def test_a_secret_in_an_address_is_never_logged(tmp_path: Path) -> None:
 
 
 async def test_a_service_refuses_to_start_on_stores_of_newer_code(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     rows = SqliteRows(tmp_path / "rows.sqlite")
     await rows.prepare()

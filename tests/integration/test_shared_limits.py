@@ -13,7 +13,7 @@ from runtime.errors import RateLimited
 from runtime.models.limits import FAILURES_TO_OPEN, LEASE_DURATION, Limits
 from runtime.models.openai import OpenAiChat
 from tests.support.limited_caller import QUESTION, answered, process, replica
-from tests.support.nats_server import Reachable, RunningNats, until
+from tests.support.nats_server import BusServer, RunningNats, until
 from tests.support.openai_provider import WARM, Provider, serving
 from tests.support.waiting import PATIENCE
 
@@ -29,7 +29,7 @@ async def provider() -> AsyncIterator[Provider]:
         yield provider
 
 
-async def two_processes(server: Reachable, provider: Provider, model: str, calls: int, limits: Limits) -> None:
+async def two_processes(server: BusServer, provider: Provider, model: str, calls: int, limits: Limits) -> None:
     """Run two replicas with so many calls each until every call was answered."""
     async with AsyncExitStack() as stack:
         children = [
@@ -51,7 +51,7 @@ def most_within(times: list[float], seconds: float) -> int:
 
 
 async def test_two_processes_never_have_more_calls_under_way_than_the_limit(
-    server: Reachable, provider: Provider
+    server: BusServer, provider: Provider
 ) -> None:
     await two_processes(server, provider, "slow", 40, Limits(calls=3))
     assert len(limited(provider)) == 80
@@ -59,7 +59,7 @@ async def test_two_processes_never_have_more_calls_under_way_than_the_limit(
 
 
 async def test_two_processes_never_make_more_requests_in_a_window_than_the_limit(
-    server: Reachable, provider: Provider
+    server: BusServer, provider: Provider
 ) -> None:
     await two_processes(server, provider, "good", 40, Limits(requests=20, window=WINDOW))
     times = limited(provider)
@@ -69,7 +69,7 @@ async def test_two_processes_never_make_more_requests_in_a_window_than_the_limit
 
 
 async def test_two_processes_never_use_more_tokens_in_a_window_than_the_limit(
-    server: Reachable, provider: Provider
+    server: BusServer, provider: Provider
 ) -> None:
     await two_processes(server, provider, "costs:100", 30, Limits(tokens=2000, window=WINDOW))
     assert len(limited(provider)) == 60
@@ -77,7 +77,7 @@ async def test_two_processes_never_use_more_tokens_in_a_window_than_the_limit(
     assert 10 <= most_within(limited(provider), WINDOW - UNDER_WAY) <= 20
 
 
-async def test_the_calls_of_a_killed_process_come_back(server: Reachable, provider: Provider) -> None:
+async def test_the_calls_of_a_killed_process_come_back(server: BusServer, provider: Provider) -> None:
     limits = Limits(calls=2)
     async with (
         process(server.url, provider.url, "hang", 2, limits) as holder,
@@ -100,7 +100,7 @@ async def test_the_calls_of_a_killed_process_come_back(server: Reachable, provid
         await asyncio.gather(*waiting)
 
 
-async def test_a_wait_that_one_replica_is_asked_for_holds_for_all(server: Reachable, provider: Provider) -> None:
+async def test_a_wait_that_one_replica_is_asked_for_holds_for_all(server: BusServer, provider: Provider) -> None:
     async with (
         replica(server.url, provider.url, "good", Limits(calls=4)) as (first, _),
         replica(server.url, provider.url, "good", Limits(calls=4)) as (second, limiter),
@@ -123,7 +123,7 @@ async def test_a_wait_that_one_replica_is_asked_for_holds_for_all(server: Reacha
 
 
 async def test_a_provider_that_is_down_is_probed_by_one_call_until_it_is_back(
-    server: Reachable, provider: Provider
+    server: BusServer, provider: Provider
 ) -> None:
     async with (
         replica(server.url, provider.url, "good", Limits(calls=2)) as (first, limiter),

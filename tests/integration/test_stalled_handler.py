@@ -23,7 +23,7 @@ from runtime.stores.documents.memory import MemoryRows
 from services.indexer.adapters import CachedEmbeddings
 from standalone.embedded.stack import check_ready
 from tests.support.events import added, chunked, document, sealed
-from tests.support.nats_server import Reachable, until
+from tests.support.nats_server import BusServer, until
 from tests.support.openai_provider import serving
 from tests.support.processors import ProcessorBench, bench
 from tests.support.services import page
@@ -36,7 +36,7 @@ LONG = 1.5 * LIMIT
 
 
 async def test_a_service_whose_handler_is_stuck_is_not_ready_and_says_what_it_is_at(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     (tmp_path / "hold").touch()
     async with trial_service(server.url, tmp_path, TRIAL_STALLED="1") as service:
@@ -56,7 +56,7 @@ async def test_a_service_whose_handler_is_stuck_is_not_ready_and_says_what_it_is
         await service.ready()
 
 
-class Watched:
+class WatchedProcessor:
     """An event processor with one message, whose handler does this; and whether it ever seemed stuck."""
 
     def __init__(self, work: Callable[[], Awaitable[Any]]) -> None:
@@ -88,12 +88,12 @@ async def test_going_round_in_circles_in_a_store_is_no_progress() -> None:
             await rows.ping()
             await asyncio.sleep(0.01)
 
-    told = await Watched(circles).said()
+    told = await WatchedProcessor(circles).said()
     assert "DocumentAdded of 'stuck'" in told[0]
 
 
 async def test_a_document_is_not_named_where_everybody_may_read() -> None:
-    watched = Watched(lambda: asyncio.sleep(LONG))
+    watched = WatchedProcessor(lambda: asyncio.sleep(LONG))
     task = asyncio.create_task(watched.bench.deliver())
     await asyncio.sleep(1.2 * LIMIT)
     told = watched.bench.processor.activity.stalled(LIMIT, public=True)
@@ -109,7 +109,7 @@ async def test_a_model_that_takes_its_time_and_a_turn_that_is_waited_for_are_no_
         async def two_calls() -> None:
             await asyncio.gather(*(chat.complete([Message("user", "?")]) for _ in range(2)))
 
-        assert await Watched(two_calls).said() == []
+        assert await WatchedProcessor(two_calls).said() == []
         await chat.close()
     assert len(provider.requests) == 2
 
@@ -122,7 +122,7 @@ async def test_a_handler_that_is_stuck_after_its_model_has_answered_is_told() ->
             await chat.complete([Message("user", "?")])
             await asyncio.sleep(LONG)
 
-        assert await Watched(call_and_hang).said()
+        assert await WatchedProcessor(call_and_hang).said()
         await chat.close()
 
 
@@ -134,25 +134,25 @@ async def test_waiting_for_the_work_of_another_batch_is_no_stall() -> None:
             pass
 
     async with locks.hold(["a"]):
-        watched = Watched(wait)
+        watched = WatchedProcessor(wait)
         task = asyncio.create_task(watched.said())
         await asyncio.sleep(LONG)
     assert await task == []
 
 
 async def test_texts_that_are_embedded_and_facts_that_are_published_are_progress() -> None:
-    class Slow(LexicalEmbedder):
+    class SlowEmbedder(LexicalEmbedder):
         async def embed(self, texts: Sequence[str]) -> Any:
             await asyncio.sleep(LIMIT / 20)
             return await super().embed(texts)
 
-    embeddings = CachedEmbeddings(MemoryRows(), Slow())
+    embeddings = CachedEmbeddings(MemoryRows(), SlowEmbedder())
 
     async def embed() -> None:
         for number in range(30):
             await embeddings.embed("w", [f"text {number}"])
 
-    assert await Watched(embed).said() == []
+    assert await WatchedProcessor(embed).said() == []
 
     async def pieces() -> AsyncGenerator[Event]:
         for part in range(30):
@@ -164,4 +164,4 @@ async def test_texts_that_are_embedded_and_facts_that_are_published_are_progress
 
     table = bench(each(handle))
     table.append(sealed(added()))
-    assert await Watched(embed).said(table) == []
+    assert await WatchedProcessor(embed).said(table) == []

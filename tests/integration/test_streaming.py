@@ -28,10 +28,10 @@ async def provider() -> AsyncIterator[Provider]:
 @asynccontextmanager
 async def api(provider: Provider, model: str) -> AsyncIterator[int]:
     """The query service's API on a free port, answering with that model of the provider."""
-    world = await library_of_two()
+    harness = await library_of_two()
     chat = provider.chat(model, limiter=RateLimiter("m", Limits(calls=1)))
     port = free_port()
-    app = world.app(deps=world.deps(answer_generator=ModelAnswerGenerator(chat)))
+    app = harness.app(deps=harness.deps(answer_generator=ModelAnswerGenerator(chat)))
     server = uvicorn.Server(
         uvicorn.Config(app, port=port, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
     )

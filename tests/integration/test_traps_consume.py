@@ -18,13 +18,13 @@ from faststream.nats import JStream, NatsBroker, NatsMessage, PullSub
 from nats.js import JetStreamContext, api
 from nats.js.api import ConsumerConfig, ConsumerInfo, StreamConfig
 
-from tests.support.nats_server import Reachable, connected, until
+from tests.support.nats_server import BusServer, connected, until
 
 LOG = JStream("LOG", declare=False)
 
 
 @pytest_asyncio.fixture
-async def jetstream(server: Reachable) -> AsyncIterator[JetStreamContext]:
+async def jetstream(server: BusServer) -> AsyncIterator[JetStreamContext]:
     async with connected(server) as client:
         context = client.jetstream(timeout=5)
         await context.add_stream(StreamConfig(name="LOG", subjects=["log.>"]))
@@ -32,7 +32,7 @@ async def jetstream(server: Reachable) -> AsyncIterator[JetStreamContext]:
 
 
 @pytest_asyncio.fixture
-async def broker(server: Reachable) -> AsyncIterator[NatsBroker]:
+async def broker(server: BusServer) -> AsyncIterator[NatsBroker]:
     """Not started: a test adds its subscribers first."""
     broker = NatsBroker(server.url, logger=None, graceful_timeout=0.1)
     yield broker
@@ -66,7 +66,7 @@ async def until_settled(jetstream: JetStreamContext) -> ConsumerInfo:
 
 
 @dataclass
-class Busy:
+class BlockedHandlers:
     """Handlers that wait until they are let go."""
 
     go: asyncio.Event = field(default_factory=asyncio.Event)
@@ -176,7 +176,7 @@ async def test_a_batch_size_runs_that_many_handlers_at_once(
 ) -> None:
     """T6: batch_size without batch=True means concurrency, even with one worker. Rule: one, or a real batch."""
     await reader(jetstream)
-    busy = Busy()
+    busy = BlockedHandlers()
 
     @broker.subscriber("log.a", stream=LOG, durable="reader", pull_sub=PullSub(batch_size=size), max_workers=1)
     async def handle(body: bytes) -> None:
@@ -227,7 +227,7 @@ async def test_single_flight_subscribers_take_only_what_they_work_on(
 ) -> None:
     """T7, the rule: as many subscribers of one consumer as messages at once, each with one message in flight."""
     await reader(jetstream)
-    busy = Busy()
+    busy = BlockedHandlers()
 
     async def handle(body: bytes) -> None:
         await busy.work()

@@ -30,7 +30,7 @@ from runtime.bus.nats.log import NatsLog
 from runtime.bus.publisher import Submission, add_document
 from runtime.errors import Unavailable
 from tests.support.freezing import freeze
-from tests.support.nats_server import Reachable, RunningNats, connected, reconnected, until
+from tests.support.nats_server import BusServer, RunningNats, connected, reconnected, until
 from tests.support.trial_service import document, trial_service
 from tests.support.waiting import PATIENCE
 
@@ -54,7 +54,7 @@ STREAM_DRIFTS: dict[str, dict[str, Any]] = {
 
 
 @pytest_asyncio.fixture
-async def client(server: Reachable) -> AsyncIterator[Client]:
+async def client(server: BusServer) -> AsyncIterator[Client]:
     async with connected(server) as connection:
         yield connection
 
@@ -116,7 +116,7 @@ async def test_a_log_that_persists_later_is_noticed(client: Client) -> None:
 
 @pytest.mark.parametrize("break_it", ["durable", "stream", "missing"])
 async def test_a_service_refuses_to_start_on_a_difference_and_says_what_to_do(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path, break_it: str
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path, break_it: str
 ) -> None:
     """T9 and T10: it ends with a code that is not zero, having taken no event."""
     if break_it == "durable":

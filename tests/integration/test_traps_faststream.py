@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from pydantic import BaseModel
 
-from tests.support.nats_server import Reachable, connected, until
+from tests.support.nats_server import BusServer, connected, until
 
 LOG = JStream("LOG", declare=False)
 
@@ -28,7 +28,7 @@ class Body(BaseModel):
 
 
 @pytest_asyncio.fixture
-async def jetstream(server: Reachable) -> AsyncIterator[JetStreamContext]:
+async def jetstream(server: BusServer) -> AsyncIterator[JetStreamContext]:
     """A server with the stream LOG and its consumer `reader`."""
     async with connected(server) as client:
         context = client.jetstream(timeout=5)
@@ -39,7 +39,7 @@ async def jetstream(server: Reachable) -> AsyncIterator[JetStreamContext]:
 
 
 @pytest_asyncio.fixture
-async def broker(server: Reachable) -> AsyncIterator[NatsBroker]:
+async def broker(server: BusServer) -> AsyncIterator[NatsBroker]:
     """Not started: a test adds its subscribers first."""
     broker = NatsBroker(server.url, logger=None, graceful_timeout=0.1)
     yield broker
@@ -151,7 +151,7 @@ async def test_the_test_broker_delivers_nothing_again_and_drops_no_duplicate() -
 
 
 async def test_the_telemetry_middleware_names_the_spans_of_a_consumer_by_subject(
-    server: Reachable, jetstream: JetStreamContext
+    server: BusServer, jetstream: JetStreamContext
 ) -> None:
     """OpenTelemetry middleware: one span name, and one time series, for each document; and one span a message."""
     spans = InMemorySpanExporter()

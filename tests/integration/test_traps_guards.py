@@ -18,7 +18,7 @@ from nats.js.errors import NotFoundError
 from contracts import subjects
 from contracts.topology import CONSUMERS, STREAMS
 from runtime.bus.nats.log import NatsLog
-from tests.support.nats_server import Reachable, RunningNats, until
+from tests.support.nats_server import BusServer, RunningNats, until
 from tests.support.trial_service import document, health, trial_service
 
 
@@ -56,7 +56,7 @@ async def declared(jetstream: JetStreamContext) -> list[object]:
 
 
 async def test_a_service_leaves_streams_and_durables_as_they_were(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T1: compared field by field after a service started, worked and ended."""
     before = await declared(jetstream)
@@ -69,7 +69,7 @@ async def test_a_service_leaves_streams_and_durables_as_they_were(
 
 
 async def test_what_may_succeed_later_comes_again_after_a_delay(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T2 and T3: neither dropped nor delivered again at once."""
     async with trial_service(server.url, tmp_path):
@@ -82,7 +82,7 @@ async def test_what_may_succeed_later_comes_again_after_a_delay(
 
 
 async def test_an_error_nobody_foresaw_neither_drops_the_event_nor_spins(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T2 and T3: it waits for its next delivery, unacknowledged, while others are handled."""
     async with trial_service(server.url, tmp_path):
@@ -97,7 +97,7 @@ async def test_an_error_nobody_foresaw_neither_drops_the_event_nor_spins(
 
 
 async def test_poison_is_set_aside_once_with_its_reason_and_never_terminated(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T2: the loss of an event is an event in the log and a copy in KB_DEAD."""
     async with trial_service(server.url, tmp_path):
@@ -111,7 +111,7 @@ async def test_poison_is_set_aside_once_with_its_reason_and_never_terminated(
 
 
 async def test_a_service_takes_only_what_it_works_on(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T6 and T7: four workers hold four messages, and the other sixteen are free for a replica."""
     (tmp_path / "hold").touch()
@@ -133,7 +133,7 @@ async def test_a_service_takes_only_what_it_works_on(
 
 
 async def test_workers_whose_messages_come_at_the_same_moment_handle_them_side_by_side(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """Messages of several fetches are several batches: one worker's batch would be handled one after the other."""
     (tmp_path / "hold").touch()
@@ -151,7 +151,7 @@ async def test_workers_whose_messages_come_at_the_same_moment_handle_them_side_b
 
 
 async def test_a_deleted_durable_makes_the_service_unready_but_not_dead(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T8: nothing is handled any more, and the health page says so."""
     async with trial_service(server.url, tmp_path) as service:
@@ -165,7 +165,7 @@ async def test_a_deleted_durable_makes_the_service_unready_but_not_dead(
 
 
 async def test_a_connection_closed_for_good_ends_the_process(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T8: whatever supervises it starts it again; the event it held is delivered then."""
     async with trial_service(server.url, tmp_path) as service:
@@ -213,7 +213,7 @@ async def test_a_service_ends_when_told_to_even_while_the_server_is_down(
 
 
 async def test_what_a_service_works_on_when_told_to_end_is_finished_and_acknowledged(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T7: the event in flight is not left to expire, and nothing waits behind it inside the process."""
     async with trial_service(server.url, tmp_path) as service:
@@ -232,7 +232,7 @@ async def test_what_a_service_works_on_when_told_to_end_is_finished_and_acknowle
 
 
 async def test_one_undecodable_body_does_not_keep_its_siblings_from_the_handler(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T17: the batch is decoded message by message; the bad one is set aside, the others are handled at once."""
     log = NatsLog(jetstream)
@@ -249,7 +249,7 @@ async def test_one_undecodable_body_does_not_keep_its_siblings_from_the_handler(
 
 
 async def test_a_handler_without_facts_publishes_nothing(
-    server: Reachable, jetstream: JetStreamContext, tmp_path: Path
+    server: BusServer, jetstream: JetStreamContext, tmp_path: Path
 ) -> None:
     """T5: the consumer of all events sees the answer too, and answers it with nothing."""
     async with trial_service(server.url, tmp_path, durable="query-status"):

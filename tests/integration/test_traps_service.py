@@ -22,13 +22,13 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from tests.support.nats_server import Reachable, RunningNats, connected, until
+from tests.support.nats_server import BusServer, RunningNats, connected, until
 
 LOG = JStream("LOG", declare=False)
 
 
 @pytest_asyncio.fixture
-async def jetstream(server: Reachable) -> AsyncIterator[JetStreamContext]:
+async def jetstream(server: BusServer) -> AsyncIterator[JetStreamContext]:
     async with connected(server) as client:
         context = client.jetstream(timeout=5)
         await context.add_stream(StreamConfig(name="LOG", subjects=["log.>"]))
@@ -36,7 +36,7 @@ async def jetstream(server: Reachable) -> AsyncIterator[JetStreamContext]:
 
 
 @pytest_asyncio.fixture
-async def broker(server: Reachable) -> AsyncIterator[NatsBroker]:
+async def broker(server: BusServer) -> AsyncIterator[NatsBroker]:
     """Not started: a test adds its subscribers first."""
     broker = NatsBroker(server.url, logger=None, graceful_timeout=0.1)
     yield broker
@@ -141,7 +141,7 @@ async def test_a_durable_that_exists_is_used_whatever_its_filter(
     assert (config.filter_subject, config.ack_wait) == ("log.old", 7.0)
 
 
-async def test_a_slow_push_subscription_loses_messages(server: Reachable, jetstream: JetStreamContext) -> None:
+async def test_a_slow_push_subscription_loses_messages(server: BusServer, jetstream: JetStreamContext) -> None:
     """T14: what does not fit into the client's memory is dropped for good. Rule: every consumer of ours is pulled."""
     errors: list[str] = []
 
@@ -193,7 +193,7 @@ async def test_one_undecodable_body_keeps_a_whole_batch_from_its_handler(
     assert calls == []
 
 
-async def test_pulls_ignore_the_inbox_prefix_of_the_connection(server: Reachable, jetstream: JetStreamContext) -> None:
+async def test_pulls_ignore_the_inbox_prefix_of_the_connection(server: BusServer, jetstream: JetStreamContext) -> None:
     """T19: under a permission for its own inbox the service would receive nothing. Rule: the prefix on each subscriber.
 
     Anyone in the account who listens to the common prefix reads along.
@@ -218,7 +218,7 @@ async def test_pulls_ignore_the_inbox_prefix_of_the_connection(server: Reachable
 
 
 async def test_telemetry_of_the_library_has_a_name_for_every_subject(
-    server: Reachable, jetstream: JetStreamContext
+    server: BusServer, jetstream: JetStreamContext
 ) -> None:
     """T20: a span name, or a time series, per document. Rule: our spans are named by consumer."""
     spans = InMemorySpanExporter()

@@ -17,13 +17,13 @@ from nats.js.api import DiscardPolicy, PersistMode, RetentionPolicy, StoreCompre
 from nats.js.errors import APIError, BadRequestError, NoStreamResponseError, ServiceUnavailableError
 
 from tests.support.freezing import freeze
-from tests.support.nats_server import Reachable, RunningNats, connected, reconnected
+from tests.support.nats_server import BusServer, RunningNats, connected, reconnected
 
 FULL = 10077
 
 
 @pytest_asyncio.fixture
-async def client(server: Reachable) -> AsyncIterator[Client]:
+async def client(server: BusServer) -> AsyncIterator[Client]:
     async with connected(server) as connection:
         yield connection
 
@@ -50,7 +50,7 @@ async def start_service(url: str, stream: JStream | str) -> None:
         await broker.stop()
 
 
-async def settings_kept(server: Reachable, jetstream: JetStreamContext, stream: JStream | str) -> bool:
+async def settings_kept(server: BusServer, jetstream: JetStreamContext, stream: JStream | str) -> bool:
     await add_log(jetstream, duplicate_window=3600.0, compression=StoreCompression.S2, metadata={"owner": "us"})
     await start_service(server.url, stream)
     config = (await jetstream.stream_info("LOG")).config
@@ -63,21 +63,21 @@ async def settings_kept(server: Reachable, jetstream: JetStreamContext, stream: 
 
 
 async def test_a_stream_given_by_name_loses_its_settings_when_a_service_starts(
-    server: Reachable, jetstream: JetStreamContext
+    server: BusServer, jetstream: JetStreamContext
 ) -> None:
     """T1: a plain name means declare=True, which updates the stream to FastStream's defaults. Rule: never a name."""
     assert not await settings_kept(server, jetstream, "LOG")
 
 
 async def test_a_stream_given_with_declare_false_keeps_its_settings(
-    server: Reachable, jetstream: JetStreamContext
+    server: BusServer, jetstream: JetStreamContext
 ) -> None:
     """T1, the rule: services declare nothing."""
     assert await settings_kept(server, jetstream, JStream("LOG", declare=False))
 
 
 async def test_a_stream_that_is_missing_is_created_silently_by_name(
-    server: Reachable, jetstream: JetStreamContext
+    server: BusServer, jetstream: JetStreamContext
 ) -> None:
     """T1: the service starts as if all were well, on a stream nobody declared."""
     await start_service(server.url, "LOG")
@@ -85,7 +85,7 @@ async def test_a_stream_that_is_missing_is_created_silently_by_name(
 
 
 async def test_deny_delete_turns_the_silent_rewriting_into_an_error(
-    server: Reachable, jetstream: JetStreamContext
+    server: BusServer, jetstream: JetStreamContext
 ) -> None:
     """T1: the settings FastStream would write cannot be written to a stream that denies deletion."""
     await add_log(jetstream, deny_delete=True, duplicate_window=3600.0)

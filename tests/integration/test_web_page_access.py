@@ -12,15 +12,15 @@ from services.query.api.auth.config import AuthConfig
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, behind
 from tests.support.chromium import browsing
-from tests.support.querying import World
+from tests.support.querying import QueryHarness
 from tests.support.stack import until
-from tests.support.web_page import Opened, folder
+from tests.support.web_page import OpenedPage, folder
 
 
 @contextmanager
 def serving(config: AuthConfig) -> Generator[str]:
     """A query service over empty stores in memory, and its address."""
-    app = World().app(config, settings=QuerySettings(workspace="w"))
+    app = QueryHarness().app(config, settings=QuerySettings(workspace="w"))
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="off"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -40,7 +40,7 @@ def browser() -> Generator[Browser]:
 
 def test_where_everything_is_open_nobody_has_to_log_in(browser: Browser) -> None:
     with serving(behind(webui_dir=str(folder()))) as address:
-        opened = Opened(browser.new_page())
+        opened = OpenedPage(browser.new_page())
         opened.page.goto(address)
         expect(opened.page.get_by_text("No Documents")).to_be_visible()
         opened.page.close()
@@ -49,7 +49,7 @@ def test_where_everything_is_open_nobody_has_to_log_in(browser: Browser) -> None
 
 def test_where_only_a_key_is_configured_the_page_asks_for_it(browser: Browser) -> None:
     with serving(behind(webui_dir=str(folder()), lightrag_api_key=KEY)) as address:
-        page = Opened(browser.new_page()).page
+        page = OpenedPage(browser.new_page()).page
         page.goto(address)
         page.get_by_placeholder("Enter your API key").fill(KEY)
         page.get_by_role("button", name="Save").click()

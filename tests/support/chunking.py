@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 
-class Letters:
+class CodePointTokenizer:
     """Tokens are code points."""
 
     def encode(self, text: str) -> list[int]:

@@ -12,7 +12,7 @@ Kind = Literal["waiting", "asyncio"]
 KINDS: tuple[Kind, ...] = ("waiting", "asyncio")
 
 
-class Both:
+class EitherClient:
     """A client of either kind whose methods are awaited. The waiting one works in a thread."""
 
     def __init__(self, client: Lightstream | AsyncLightstream) -> None:
@@ -46,11 +46,11 @@ def _streamed(client: Lightstream, question: str, most: int, options: Any) -> li
 
 
 @asynccontextmanager
-async def client(kind: Kind, url: str = "", *, transport: Any = None, **options: Any) -> AsyncIterator[Both]:
+async def client(kind: Kind, url: str = "", *, transport: Any = None, **options: Any) -> AsyncIterator[EitherClient]:
     """A client of that kind, closed in the end."""
     if kind == "asyncio":
         async with AsyncLightstream(url, transport=transport, **options) as found:
-            yield Both(found)
+            yield EitherClient(found)
     else:
         with Lightstream(url, transport=transport, **options) as waiting:
-            yield Both(waiting)
+            yield EitherClient(waiting)

@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
-class Guarded:
+class GuardedServer:
     """The running server."""
 
     port: int
@@ -55,7 +55,7 @@ class Guarded:
 
 
 @asynccontextmanager
-async def guarded_server(folder: Path, **variables: str) -> AsyncGenerator[Guarded]:
+async def guarded_server(folder: Path, **variables: str) -> AsyncGenerator[GuardedServer]:
     """The server with these variables, killed in the end."""
     port, log = free_port(), folder / "server.log"
     with log.open("wb") as output:
@@ -68,7 +68,7 @@ async def guarded_server(folder: Path, **variables: str) -> AsyncGenerator[Guard
         while not _listens(port):
             assert process.returncode is None and time.monotonic() < end, log.read_text()
             await asyncio.sleep(0.05)
-        yield Guarded(port, process, log)
+        yield GuardedServer(port, process, log)
     finally:
         if process.returncode is None:
             process.kill()
@@ -84,13 +84,13 @@ async def _main() -> None:
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     telemetry.configure("query")
     settings = QuerySettings(workspace="w")
-    world = await library_of_two()
-    deps = world.deps()
+    harness = await library_of_two()
+    deps = harness.deps()
     if url := os.environ.get("PROVIDER_URL"):
         limiter = RateLimiter("m", Limits(calls=settings.llm_max_async))
         chat = OpenAiChat(url, os.environ["PROVIDER_MODEL"], "key", limiter)
-        deps = world.deps(answer_generator=ModelAnswerGenerator(chat))
-    app = world.app(auth_config(AccessSettings()), deps=deps)
+        deps = harness.deps(answer_generator=ModelAnswerGenerator(chat))
+    app = harness.app(auth_config(AccessSettings()), deps=deps)
     app.router.routes[:0] = Health("query", stage=None).routes()
     await Server(server_config(app, settings, host=settings.host, port=settings.port)).serve()
 

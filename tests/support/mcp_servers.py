@@ -19,7 +19,7 @@ from contracts.topology import declared_consumer
 from runtime.bus.codec import decode
 from runtime.bus.port import Delivery
 from services.query.api.auth.config import AuthConfig
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 
 ROOT = Path(__file__).resolve().parents[2]
 LIGHTSTREAM = str(Path(sys.executable).with_name("lightstream"))
@@ -28,11 +28,11 @@ LIGHTSTREAM = str(Path(sys.executable).with_name("lightstream"))
 @asynccontextmanager
 async def listening(config: AuthConfig | None = None) -> AsyncGenerator[str]:
     """The address of a query service with two documents, that takes others in and makes them searchable."""
-    world = await library_of_two()
+    harness = await library_of_two()
     server = uvicorn.Server(
-        uvicorn.Config(world.app(config), port=0, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
+        uvicorn.Config(harness.app(config), port=0, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
     )
-    running, working = asyncio.create_task(server.serve()), asyncio.create_task(_work(world))
+    running, working = asyncio.create_task(server.serve()), asyncio.create_task(_work(harness))
     try:
         async with asyncio.timeout(30):
             while not server.started:
@@ -46,19 +46,21 @@ async def listening(config: AuthConfig | None = None) -> AsyncGenerator[str]:
             await working
 
 
-async def _work(world: World) -> None:
+async def _work(harness: QueryHarness) -> None:
     """What the other services do with the documents that are added."""
-    consumer = world.consumer(declared_consumer("query-status"))
+    consumer = harness.consumer(declared_consumer("query-status"))
     while True:
         for message in consumer.fetch(100):
             envelope = decode(message.data, message.subject, message.headers)
-            await world.project(Delivery(envelope, message.sequence, 1, message.published_at))
+            await harness.project(Delivery(envelope, message.sequence, 1, message.published_at))
             await message.ack()
             event = envelope.data
             if isinstance(event, DocumentAdded):
                 place = message.sequence
                 fields = {"workspace": envelope.workspace, "track_id": event.track_id, "file_path": event.file_path}
-                await world.index(event.document_id, event.text or "", version=place, added_at=envelope.time, **fields)
+                await harness.index(
+                    event.document_id, event.text or "", version=place, added_at=envelope.time, **fields
+                )
         await asyncio.sleep(0.02)
 
 

@@ -18,7 +18,7 @@ from tests.support.servers import missing
 from tests.support.waiting import PATIENCE
 
 
-class Reachable(Protocol):
+class BusServer(Protocol):
     """A server, or an account of one, that clients connect to."""
 
     @property
@@ -75,7 +75,7 @@ async def running_nats(
 
 
 @asynccontextmanager
-async def connected(server: Reachable) -> AsyncGenerator[Client]:
+async def connected(server: BusServer) -> AsyncGenerator[Client]:
     """A bare nats-py client that reconnects for ever and says nothing about it."""
     client = await nats.connect(
         server.url, max_reconnect_attempts=-1, reconnect_time_wait=0.05, connect_timeout=1, error_cb=_ignored

@@ -31,7 +31,7 @@ from services.merger.handler import on_entities_extracted, on_extents, on_graph_
 from services.query.status.projection import on_events
 from standalone.embedded.processes import free_port
 from tests.support.merging import merging
-from tests.support.querying import World
+from tests.support.querying import QueryHarness
 
 
 class FollowedLog(MemoryLog):
@@ -60,14 +60,14 @@ class Worker:
         return bool(messages)
 
 
-def workers(world: World, versions: DocumentVersions = ALL_WANTED) -> list[Worker]:
+def workers(harness: QueryHarness, versions: DocumentVersions = ALL_WANTED) -> list[Worker]:
     """Every consumer that works without a language model, over the stores of this world."""
-    embeddings = CachedEmbeddings(world.rows, world.embedder)
-    merger = merging(world.rows, world.graph)
+    embeddings = CachedEmbeddings(harness.rows, harness.embedder)
+    merger = merging(harness.rows, harness.graph)
     chunking = Chunking(size=1200, overlap=100)
     cut = partial(
         on_document_added,
-        blobs=world.blobs,
+        blobs=harness.blobs,
         tokens=open_tokenizer(),
         chunking=chunking,
         limits=DocumentLimits(MAX_TEXT_BYTES),
@@ -76,19 +76,19 @@ def workers(world: World, versions: DocumentVersions = ALL_WANTED) -> list[Worke
     extract = partial(
         on_chunks_created,
         extractor=OfflineExtractor(),
-        extractions=ExtractionCache(world.rows),
+        extractions=ExtractionCache(harness.rows),
         clock=time.monotonic,
         versions=versions,
     )
     passages = partial(
         on_chunks,
-        vectors=world.vectors,
+        vectors=harness.vectors,
         embeddings=embeddings,
-        extents=RowDocumentBounds(world.rows, "vector_extents"),
+        extents=RowDocumentBounds(harness.rows, "vector_extents"),
         versions=versions,
     )
-    things = partial(on_graph_merged, graph=world.graph, vectors=world.vectors, embeddings=embeddings)
-    status = partial(on_events, documents=world.documents, passages=world.passages)
+    things = partial(on_graph_merged, graph=harness.graph, vectors=harness.vectors, embeddings=embeddings)
+    status = partial(on_events, documents=harness.documents, passages=harness.passages)
     parts: list[tuple[str, Stage, Handler]] = [
         ("chunker", "chunker", each(cut)),
         ("extractor", "extractor", each(extract)),
@@ -101,29 +101,29 @@ def workers(world: World, versions: DocumentVersions = ALL_WANTED) -> list[Worke
     ]
     return [
         Worker(
-            world.consumer(declared_consumer(name)),
-            EventProcessor(stage, declared_consumer(name), handle, world.log, world.pointers),
+            harness.consumer(declared_consumer(name)),
+            EventProcessor(stage, declared_consumer(name), handle, harness.log, harness.pointers),
         )
         for name, stage, handle in parts
     ]
 
 
-async def work(world: World) -> None:
+async def work(harness: QueryHarness) -> None:
     """Bring every event to its effect, for ever."""
-    ours = workers(world)
+    ours = workers(harness)
     while True:
         moved = [await worker.step() for worker in ours]
-        if isinstance(world.log, FollowedLog):
-            world.log.folded = ours[-1].consumer.seen
+        if isinstance(harness.log, FollowedLog):
+            harness.log.folded = ours[-1].consumer.seen
             if not any(moved):
-                world.log.settled = min(worker.consumer.seen for worker in ours)
+                harness.log.settled = min(worker.consumer.seen for worker in ours)
         await asyncio.sleep(0 if any(moved) else 0.005)
 
 
 @asynccontextmanager
-async def working(world: World) -> AsyncGenerator[None]:
+async def working(harness: QueryHarness) -> AsyncGenerator[None]:
     """The services are at work."""
-    task = asyncio.create_task(work(world))
+    task = asyncio.create_task(work(harness))
     try:
         yield
     finally:
@@ -132,9 +132,9 @@ async def working(world: World) -> AsyncGenerator[None]:
             await task
 
 
-async def settle(world: World, seconds: float = 30) -> None:
+async def settle(harness: QueryHarness, seconds: float = 30) -> None:
     """Wait until every event has had its effect; the services must be at work."""
-    end, log = time.monotonic() + seconds, world.log
+    end, log = time.monotonic() + seconds, harness.log
     assert isinstance(log, FollowedLog)
     while log.settled != len(log.messages):
         assert time.monotonic() < end, f"{log.settled} of {len(log.messages)} within {seconds:.0f} s"
@@ -142,7 +142,7 @@ async def settle(world: World, seconds: float = 30) -> None:
 
 
 @contextmanager
-def serving(app: FastAPI, world: World) -> Generator[str]:
+def serving(app: FastAPI, harness: QueryHarness) -> Generator[str]:
     """The address of the application, served by a thread of this process while the services work beside it."""
     port = free_port()
     server = uvicorn.Server(
@@ -150,7 +150,7 @@ def serving(app: FastAPI, world: World) -> Generator[str]:
     )
 
     async def serve() -> None:
-        async with working(world):
+        async with working(harness):
             await server.serve()
 
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)

@@ -17,7 +17,7 @@ from tests.support.events import NOON
 
 
 @dataclass
-class Journal(MemoryLog):
+class RecordingLog(MemoryLog):
     """A log that writes down in which order things happened, and refuses types of events that a test names."""
 
     events: list[str] = field(default_factory=list[str])
@@ -37,7 +37,7 @@ class Journal(MemoryLog):
 class ProcessorBench:
     """One event processor and its consumer. `log` is the whole bus."""
 
-    log: Journal
+    log: RecordingLog
     consumer: MemoryConsumer
     processor: EventProcessor
 
@@ -79,6 +79,6 @@ def bench(
     """An event processor with this handler. `filters` replace those of the consumer, other `fields` its fields."""
     assert on in {declared.name for declared in CONSUMERS}
     declared = replace(declared_consumer(on), **fields, **({"filters": tuple(filters)} if filters else {}))
-    log = Journal()
+    log = RecordingLog()
     edge = EventProcessor(stage, declared, handle, log, MemoryActiveGenerations(), now=lambda: NOON)
     return ProcessorBench(log, MemoryConsumer(log, declared), edge)

@@ -40,7 +40,7 @@ LIVE = Generations()
 
 
 @dataclass
-class World:
+class QueryHarness:
     """Every store in memory."""
 
     rows: MemoryRows = field(default_factory=MemoryRows)
@@ -156,9 +156,9 @@ BAKER = ("The baker of the village sells bread and honey cakes on market days.",
 BAKER_SAYS = (([entity("Baker", "person", "Sells bread and honey cakes")], []),)
 
 
-async def library_of_two() -> World:
+async def library_of_two() -> QueryHarness:
     """One document about radium, one about bread."""
-    world = World()
-    await world.index("curie", *CURIE, says=CURIE_SAYS)
-    await world.index("baker", *BAKER, says=BAKER_SAYS, version=1000)
-    return world
+    harness = QueryHarness()
+    await harness.index("curie", *CURIE, says=CURIE_SAYS)
+    await harness.index("baker", *BAKER, says=BAKER_SAYS, version=1000)
+    return harness

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass
-class Stall:
+class StallingProxy:
     """Where the proxy listens. It stalls once the server has said `after`, on each connection."""
 
     after: bytes
@@ -20,9 +20,9 @@ class Stall:
 
 
 @asynccontextmanager
-async def stalling(port: int, *, after: bytes) -> AsyncGenerator[Stall]:
+async def stalling(port: int, *, after: bytes) -> AsyncGenerator[StallingProxy]:
     """The proxy before the server on that port; gone in the end."""
-    stall, tasks = Stall(after), set[asyncio.Task[None]]()
+    stall, tasks = StallingProxy(after), set[asyncio.Task[None]]()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         theirs, ours = await asyncio.open_connection("127.0.0.1", port)
@@ -40,7 +40,7 @@ async def stalling(port: int, *, after: bytes) -> AsyncGenerator[Stall]:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, stall: Stall | None) -> None:
+async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, stall: StallingProxy | None) -> None:
     stalled = False
     with suppress(OSError):
         while data := await reader.read(65536):

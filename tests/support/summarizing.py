@@ -15,7 +15,7 @@ from tests.support.events import delivered, document, entity, extracted
 from tests.support.merging import Merger
 
 
-class Condenser:
+class CountingSummarizer:
     """Counts what it is asked, and makes a text that names how much it read."""
 
     model, prompt_version = "condenser", "1"
@@ -36,11 +36,11 @@ def says(number: int) -> EntitiesExtracted:
     return extracted(document(f"d{number}", number + 1), 0, [entity("A", "t", f"text {number}")])
 
 
-class Desk:
+class Harness:
     """A merger and its summariser, with the log between them."""
 
     def __init__(self, merger: Merger | None = None) -> None:
-        self.merger, self.condenser, self.place = merger or Merger(), Condenser(), 0
+        self.merger, self.summarizer, self.place = merger or Merger(), CountingSummarizer(), 0
         self.waits: list[datetime] = []
         self.summaries: list[DescriptionSummarized] = []
         """What it kept, in the order of the log."""
@@ -57,7 +57,7 @@ class Desk:
 
         batch = [delivered(fact, 1000 + n) for n, fact in enumerate(facts)]
         made = await on_graph_merged(
-            batch, Generations(), merging=self.merger.merging, summarizer=self.condenser, debounce=quiet
+            batch, Generations(), merging=self.merger.merging, summarizer=self.summarizer, debounce=quiet
         )
         return [fact for of_one in made for fact in of_one]
 
@@ -72,11 +72,11 @@ class Desk:
 
     async def settle(self, facts: Sequence[GraphMerged], first: int = 2000) -> int:
         """Condense and keep until nothing lacks. Returns the calls that took."""
-        before = len(self.condenser.asked)
+        before = len(self.summarizer.asked)
         while facts:
             summaries = await self.condense(*facts)
-            facts = await self.keep(*summaries, first=first + len(self.condenser.asked))
-        return len(self.condenser.asked) - before
+            facts = await self.keep(*summaries, first=first + len(self.summarizer.asked))
+        return len(self.summarizer.asked) - before
 
     async def description(self) -> str:
         """What the graph says of A."""

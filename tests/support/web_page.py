@@ -26,7 +26,7 @@ ITS_OWN_TIMEOUT = "Failed to load UI customization: AbortError"
 
 
 @dataclass
-class Opened:
+class OpenedPage:
     """A page in the browser, and what went wrong in it."""
 
     page: Page

@@ -25,7 +25,7 @@ SAMPLES: list[Event] = [
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 
-class Grown(DocumentAdded):
+class FutureDocumentAdded(DocumentAdded):
     """DocumentAdded as a future version may have it."""
 
     version = 3
@@ -99,14 +99,14 @@ STEPS = {
     ("DocumentAdded", 1): lambda body: {**body, "language": "und"},
     ("DocumentAdded", 2): lambda body: {**body, "language": body["language"].upper()},
 }
-FUTURE: dict[str, Any] = {"events": {**EVENTS, "DocumentAdded": Grown}, "steps": STEPS}
+FUTURE: dict[str, Any] = {"events": {**EVENTS, "DocumentAdded": FutureDocumentAdded}, "steps": STEPS}
 BODY = {"document_id": "d", "text": "text"}
 
 
 @pytest.mark.parametrize(("version", "extra"), [(1, {}), (2, {"language": "und"}), (3, {"language": "UND"})])
 def test_every_old_version_is_lifted_to_the_newest(version: int, extra: dict[str, str]) -> None:
     event = decode(old(version, {**BODY, **extra}), "kb.v1.w.d.DocumentAdded", **FUTURE).data
-    assert isinstance(event, Grown)
+    assert isinstance(event, FutureDocumentAdded)
     assert event.language == "UND"
 
 

@@ -23,7 +23,7 @@ from tests.support.processors import ProcessorBench, bench
 WINDOW = 64
 
 
-class Trouble:
+class FailingHandler:
     """Fails for documents whose name begins with one of `bad`; the others give an event."""
 
     def __init__(self, *bad: str, error: Exception | None = None) -> None:
@@ -56,7 +56,7 @@ def records(parked: MemoryParkedEvents) -> list[ParkedEvent]:
 
 
 async def test_an_event_of_a_newer_version_is_parked_at_once_and_says_what_it_is() -> None:
-    table, parked = parking(Trouble())
+    table, parked = parking(FailingHandler())
     newer(table)
     table.append(sealed(added("d")))
     await table.deliver()
@@ -71,7 +71,7 @@ async def test_what_cannot_be_parked_comes_again_in_the_window(monkeypatch: pyte
     async def silent(self: MemoryParkedEvents, event: ParkedEvent, revision: int = 0) -> int:
         raise Unavailable("the list does not answer")
 
-    table, _ = parking(Trouble())
+    table, _ = parking(FailingHandler())
     monkeypatch.setattr(MemoryParkedEvents, "put", silent)
     newer(table)
     await table.deliver()
@@ -79,7 +79,7 @@ async def test_what_cannot_be_parked_comes_again_in_the_window(monkeypatch: pyte
 
 
 async def test_what_failed_often_is_parked_and_others_keep_their_place() -> None:
-    table, parked = parking(Trouble("bad"))
+    table, parked = parking(FailingHandler("bad"))
     table.append(sealed(added("bad"), id="bad"))
     for _ in range(RETRIES):
         await table.deliver()
@@ -92,7 +92,7 @@ async def test_what_failed_often_is_parked_and_others_keep_their_place() -> None
 
 
 async def test_while_others_succeed_a_workspace_in_trouble_keeps_its_share_of_the_window_only() -> None:
-    table, parked = parking(Trouble("bad"))
+    table, parked = parking(FailingHandler("bad"))
     table.append(sealed(added("good"), id="good", workspace="quiet"))
     for number in range(WINDOW):
         table.append(sealed(added(f"bad{number}"), id=f"bad{number}", workspace="loud"))
@@ -105,7 +105,7 @@ async def test_while_others_succeed_a_workspace_in_trouble_keeps_its_share_of_th
 
 
 async def test_an_outage_for_everybody_moves_no_backlog_and_loses_nothing() -> None:
-    handle = Trouble("d")
+    handle = FailingHandler("d")
     table, parked = parking(handle)
     for number in range(WINDOW):
         table.append(sealed(added(f"d{number}"), id=f"d{number}"))
@@ -120,7 +120,7 @@ async def test_an_outage_for_everybody_moves_no_backlog_and_loses_nothing() -> N
 
 
 async def test_outages_do_not_use_up_the_tries_of_a_bug() -> None:
-    handle = Trouble("d")
+    handle = FailingHandler("d")
     table = bench(each(handle))
     table.append(sealed(added("d")))
     for _ in range(3 * BUG_ATTEMPTS):
@@ -137,7 +137,7 @@ async def test_outages_do_not_use_up_the_tries_of_a_bug() -> None:
     assert isinstance(table.facts()[0].data, StageFailed)
 
 
-class Looking(ParkedReader):
+class SteppedReader(ParkedReader):
     """A reader that a test moves on by hand."""
 
     async def step(self) -> None:
@@ -160,9 +160,9 @@ async def due(table: ProcessorBench, parked: MemoryParkedEvents, *abouts: str, w
 
 
 async def test_what_is_due_is_handled_as_if_it_were_delivered_and_leaves_the_list() -> None:
-    table, parked = parking(Trouble(), batch=10)
+    table, parked = parking(FailingHandler(), batch=10)
     await due(table, parked, "a", "b", "c")
-    reader = Looking(table.processor, parked)
+    reader = SteppedReader(table.processor, parked)
     for _ in range(2):  # one first, for nobody knows whether the trouble is over
         await reader.step()
     assert {fact.data.aggregate_id for fact in table.facts("ChunksCreated")} == {"a", "b", "c"}
@@ -172,11 +172,11 @@ async def test_what_is_due_is_handled_as_if_it_were_delivered_and_leaves_the_lis
 
 
 async def test_of_a_workspace_in_trouble_one_event_is_tried_and_not_each() -> None:
-    handle = Trouble("bad")
+    handle = FailingHandler("bad")
     table, parked = parking(handle)
     await due(table, parked, *(f"bad{number}" for number in range(20)), workspace="loud")
     await due(table, parked, "good", workspace="quiet")
-    reader = Looking(table.processor, parked, slots=4)
+    reader = SteppedReader(table.processor, parked, slots=4)
     for _ in range(5):
         await reader.step()
     assert sum(handle.tried[f"bad{number}"] for number in range(20)) == 1
@@ -188,10 +188,10 @@ async def test_of_a_workspace_in_trouble_one_event_is_tried_and_not_each() -> No
 
 
 async def test_an_event_that_another_replica_has_claimed_is_left_to_it() -> None:
-    handle = Trouble()
+    handle = FailingHandler()
     table, parked = parking(handle)
     await due(table, parked, "a")
-    first, second = Looking(table.processor, parked), Looking(table.processor, parked)
+    first, second = SteppedReader(table.processor, parked), SteppedReader(table.processor, parked)
     await asyncio.gather(first.look(), second.look())
     await asyncio.gather(first.step(), second.step())
     assert handle.tried == {"a": 1}
@@ -200,10 +200,10 @@ async def test_an_event_that_another_replica_has_claimed_is_left_to_it() -> None
 async def test_a_newer_event_is_taken_up_when_the_code_knows_its_version_and_not_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    table, parked = parking(Trouble())
+    table, parked = parking(FailingHandler())
     newer(table)
     await table.deliver()
-    old = Looking(table.processor, parked)
+    old = SteppedReader(table.processor, parked)
     for _ in range(3):
         await old.step()
     assert await old.note() == "1 events of a version newer than this code are parked until it is upgraded"
@@ -213,16 +213,16 @@ async def test_a_newer_event_is_taken_up_when_the_code_knows_its_version_and_not
         return version <= 2
 
     monkeypatch.setattr("runtime.bus.parking.reader.knows", knows)
-    upgraded = Looking(table.processor, parked)
+    upgraded = SteppedReader(table.processor, parked)
     await upgraded.look()
     assert [entry.sequence for entry in upgraded._due(next(iter(upgraded._workspaces.values())), 1.0)] == [1]
 
 
 async def test_an_event_that_was_erased_leaves_the_list() -> None:
-    table, parked = parking(Trouble())
+    table, parked = parking(FailingHandler())
     await due(table, parked, "a")
     table.log.messages.clear()
-    await Looking(table.processor, parked).step()
+    await SteppedReader(table.processor, parked).step()
     assert parked.records == {}
 
 
@@ -240,5 +240,5 @@ async def test_a_claim_is_renewed_while_the_event_is_worked_on(monkeypatch: pyte
     monkeypatch.setattr("runtime.bus.parking.reader.LEASE", 0.06)
     await due(table, parked, "a")
     async with asyncio.timeout(10):
-        await Looking(table.processor, parked).step()
+        await SteppedReader(table.processor, parked).step()
     assert parked.records == {}

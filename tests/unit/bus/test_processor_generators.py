@@ -14,7 +14,7 @@ from runtime.bus.port import Delivery, Events
 from runtime.bus.processor import PUBLISHES_AT_ONCE, each
 from runtime.errors import Poison, RateLimited, Unavailable
 from tests.support.events import added, chunked, document, sealed
-from tests.support.processors import Journal, ProcessorBench, bench
+from tests.support.processors import ProcessorBench, RecordingLog, bench
 
 
 def part(number: int, about: str = "d") -> Event:
@@ -91,7 +91,7 @@ async def test_a_second_delivery_publishes_the_same_ids_and_so_nothing() -> None
     assert len(before) == 6
 
 
-class Slow(Journal):
+class Slow(RecordingLog):
     """A log that counts how many publications it is given at once."""
 
     now = most = 0

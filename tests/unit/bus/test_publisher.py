@@ -20,7 +20,7 @@ from runtime.bus.publisher import Added, Submission, add_document, edit_graph, r
 from runtime.errors import InvalidInput, Unavailable
 
 
-class Shelf:
+class Harness:
     """A publisher's view of an empty bus."""
 
     def __init__(self) -> None:
@@ -37,105 +37,105 @@ class Shelf:
 
 
 @pytest.fixture
-def shelf() -> Shelf:
-    return Shelf()
+def harness() -> Harness:
+    return Harness()
 
 
-async def test_a_document_is_in_the_log_with_everything_that_was_said_of_it(shelf: Shelf) -> None:
+async def test_a_document_is_in_the_log_with_everything_that_was_said_of_it(harness: Harness) -> None:
     chunking = Chunking(size=10, overlap=2)
-    added = await shelf.add(
+    added = await harness.add(
         "text", id="d", file_path="shelf/d.txt", track_id="t", metadata={"year": 1999}, chunking=chunking
     )
     assert added._replace(at=0) == Added("d", 1, is_new=True, track_id="t")
-    (event,) = shelf.events
+    (event,) = harness.events
     assert event == DocumentAdded(
         document_id="d", text="text", file_path="shelf/d.txt", track_id="t", metadata={"year": 1999}, chunking=chunking
     )
 
 
-async def test_a_document_without_an_id_is_named_after_its_file(shelf: Shelf) -> None:
-    assert (await shelf.add("text", file_path="a.txt")).document_id == "doc-a5e54d1fd7bb69a228ef0dcd2431367e"
+async def test_a_document_without_an_id_is_named_after_its_file(harness: Harness) -> None:
+    assert (await harness.add("text", file_path="a.txt")).document_id == "doc-a5e54d1fd7bb69a228ef0dcd2431367e"
 
 
-async def test_a_document_without_a_file_is_named_after_its_text(shelf: Shelf) -> None:
-    assert (await shelf.add("  text\n")).document_id == "doc-" + md5("text") == document_id("text")
+async def test_a_document_without_a_file_is_named_after_its_text(harness: Harness) -> None:
+    assert (await harness.add("  text\n")).document_id == "doc-" + md5("text") == document_id("text")
 
 
-async def test_the_same_text_twice_is_once(shelf: Shelf) -> None:
-    first = await shelf.add("text", id="d")
-    again = await shelf.add("text", id="d")
+async def test_the_same_text_twice_is_once(harness: Harness) -> None:
+    first = await harness.add("text", id="d")
+    again = await harness.add("text", id="d")
     assert again._replace(at=0) == Added("d", first.sequence, is_new=False)
-    assert len(shelf.log.messages) == 1
+    assert len(harness.log.messages) == 1
 
 
-async def test_a_text_that_comes_back_after_another_one_is_a_new_version(shelf: Shelf) -> None:
-    sequences = [(await shelf.add(text, id="d")).sequence for text in "ABA"]
+async def test_a_text_that_comes_back_after_another_one_is_a_new_version(harness: Harness) -> None:
+    sequences = [(await harness.add(text, id="d")).sequence for text in "ABA"]
     assert sequences == [1, 2, 3]
-    assert [event.text for event in shelf.events] == ["A", "B", "A"]
-    assert len(shelf.log.ids) == 3
+    assert [event.text for event in harness.events] == ["A", "B", "A"]
+    assert len(harness.log.ids) == 3
 
 
-async def test_after_its_deletion_the_same_text_is_new(shelf: Shelf) -> None:
-    await shelf.add("text", id="d")
+async def test_after_its_deletion_the_same_text_is_new(harness: Harness) -> None:
+    await harness.add("text", id="d")
     deletion = wrap(
         DocumentDeleted(document_id="d"), id="deletion", source="tests", workspace="w", time=datetime.now(UTC)
     )
-    await shelf.log.publish(deletion)
-    assert (await shelf.add("text", id="d"))._replace(at=0) == Added("d", 3, is_new=True)
-    assert (await shelf.add("text", id="d")).is_new is False
+    await harness.log.publish(deletion)
+    assert (await harness.add("text", id="d"))._replace(at=0) == Added("d", 3, is_new=True)
+    assert (await harness.add("text", id="d")).is_new is False
 
 
-async def test_one_document_in_two_workspaces_is_two_documents(shelf: Shelf) -> None:
-    assert (await shelf.add("text", id="d", workspace="one")).is_new
-    assert (await shelf.add("text", id="d", workspace="two")).is_new
+async def test_one_document_in_two_workspaces_is_two_documents(harness: Harness) -> None:
+    assert (await harness.add("text", id="d", workspace="one")).is_new
+    assert (await harness.add("text", id="d", workspace="two")).is_new
 
 
 @pytest.mark.parametrize("text", ["", " \n\t", "\x00\x01", "\ud800", "&nbsp;", "\ufffe"])
-async def test_a_text_without_anything_to_read_is_refused(shelf: Shelf, text: str) -> None:
+async def test_a_text_without_anything_to_read_is_refused(harness: Harness, text: str) -> None:
     with pytest.raises(InvalidInput, match="at least one printable character"):
-        await shelf.add(text)
-    assert shelf.log.messages == []
+        await harness.add(text)
+    assert harness.log.messages == []
 
 
-async def test_lone_surrogates_are_left_out(shelf: Shelf) -> None:
-    added = await shelf.add("a\ud800b", id="d\udfff", file_path="f\ud800.txt")
-    (event,) = shelf.events
+async def test_lone_surrogates_are_left_out(harness: Harness) -> None:
+    added = await harness.add("a\ud800b", id="d\udfff", file_path="f\ud800.txt")
+    (event,) = harness.events
     assert (added.document_id, event.text, event.file_path) == ("d", "ab", "f.txt")
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.text(min_size=1))
 async def test_any_text_is_taken_or_refused_and_the_same_one_is_never_taken_twice(text: str) -> None:
-    shelf = Shelf()
+    harness = Harness()
     try:
-        first = await shelf.add(text)
+        first = await harness.add(text)
     except InvalidInput:
-        assert shelf.log.messages == []
+        assert harness.log.messages == []
         return
-    assert (await shelf.add(text))._replace(at=0) == Added(first.document_id, 1, is_new=False)
+    assert (await harness.add(text))._replace(at=0) == Added(first.document_id, 1, is_new=False)
 
 
-async def test_a_text_up_to_the_limit_stands_in_the_event(shelf: Shelf) -> None:
-    await shelf.add("ä" * (INLINE_LIMIT // 2), id="d")
-    assert shelf.events[0].blob is None
-    assert shelf.blobs.texts == {}
+async def test_a_text_up_to_the_limit_stands_in_the_event(harness: Harness) -> None:
+    await harness.add("ä" * (INLINE_LIMIT // 2), id="d")
+    assert harness.events[0].blob is None
+    assert harness.blobs.texts == {}
 
 
-async def test_a_longer_text_stands_beside_the_log(shelf: Shelf) -> None:
+async def test_a_longer_text_stands_beside_the_log(harness: Harness) -> None:
     text = "ä" * (INLINE_LIMIT // 2) + "."
-    await shelf.add(text, id="d")
-    event = shelf.events[0]
+    await harness.add(text, id="d")
+    event = harness.events[0]
     assert event.text is None
     assert event.blob is not None
     assert event.blob.size == len(text.encode())
-    assert await shelf.blobs.get(event.blob) == text
-    assert (await shelf.add(text, id="d")).is_new is False
+    assert await harness.blobs.get(event.blob) == text
+    assert (await harness.add(text, id="d")).is_new is False
 
 
-async def test_a_text_over_the_greatest_length_is_refused(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_text_over_the_greatest_length_is_refused(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publisher, "MAX_TEXT_BYTES", 10)
     with pytest.raises(InvalidInput, match="11 bytes, at most 10 are taken: split the document"):
-        await shelf.add("x" * 11)
+        await harness.add("x" * 11)
 
 
 MILL = CustomKnowledge.model_validate({
@@ -144,88 +144,90 @@ MILL = CustomKnowledge.model_validate({
 })  # fmt: skip
 
 
-async def test_knowledge_stands_in_the_log_instead_of_a_text(shelf: Shelf) -> None:
-    added = await shelf.add(id="d", knowledge=MILL)
+async def test_knowledge_stands_in_the_log_instead_of_a_text(harness: Harness) -> None:
+    added = await harness.add(id="d", knowledge=MILL)
     assert added._replace(at=0) == Added("d", 1, is_new=True)
-    (event,) = shelf.events
+    (event,) = harness.events
     assert (event.knowledge, event.text, event.blob) == (MILL, None, None)
-    assert (await shelf.add(knowledge=MILL)).document_id.startswith("doc-")
+    assert (await harness.add(knowledge=MILL)).document_id.startswith("doc-")
 
 
-async def test_the_same_knowledge_twice_is_once_and_other_knowledge_is_a_new_version(shelf: Shelf) -> None:
-    await shelf.add(id="d", knowledge=MILL)
-    assert (await shelf.add(id="d", knowledge=MILL))._replace(at=0) == Added("d", 1, is_new=False)
+async def test_the_same_knowledge_twice_is_once_and_other_knowledge_is_a_new_version(harness: Harness) -> None:
+    await harness.add(id="d", knowledge=MILL)
+    assert (await harness.add(id="d", knowledge=MILL))._replace(at=0) == Added("d", 1, is_new=False)
     other = MILL.model_copy(update={"entities": ()})
-    assert (await shelf.add(id="d", knowledge=other))._replace(at=0) == Added("d", 2, is_new=True)
+    assert (await harness.add(id="d", knowledge=other))._replace(at=0) == Added("d", 2, is_new=True)
 
 
-async def test_a_text_and_knowledge_together_are_refused(shelf: Shelf) -> None:
+async def test_a_text_and_knowledge_together_are_refused(harness: Harness) -> None:
     with pytest.raises(InvalidInput, match="not both"):
-        await shelf.add("text", knowledge=MILL)
+        await harness.add("text", knowledge=MILL)
 
 
-async def test_pages_are_counted_in_the_text_that_is_published(shelf: Shelf) -> None:
-    await shelf.add("one\ud800\ntwo\n", pages=(0, 5))
-    await shelf.add("one\ntwo\n", pages=(0, 4), id="other")
-    assert [(event.text, event.pages) for event in shelf.events] == [("one\ntwo\n", (0, 4))] * 2
+async def test_pages_are_counted_in_the_text_that_is_published(harness: Harness) -> None:
+    await harness.add("one\ud800\ntwo\n", pages=(0, 5))
+    await harness.add("one\ntwo\n", pages=(0, 4), id="other")
+    assert [(event.text, event.pages) for event in harness.events] == [("one\ntwo\n", (0, 4))] * 2
 
 
-async def test_pages_that_go_back_are_refused(shelf: Shelf) -> None:
+async def test_pages_that_go_back_are_refused(harness: Harness) -> None:
     with pytest.raises(InvalidInput, match="must not go back"):
-        await shelf.add("text", pages=(3, 1))
+        await harness.add("text", pages=(3, 1))
 
 
-async def test_cutting_that_cannot_be_done_is_refused_where_the_service_s_own_is_known(shelf: Shelf) -> None:
+async def test_cutting_that_cannot_be_done_is_refused_where_the_service_s_own_is_known(harness: Harness) -> None:
     with pytest.raises(InvalidInput, match="overlap 1200 must be smaller than size 1200"):
-        await shelf.add("text", chunking=Chunking(overlap=1200), default_chunking=Chunking(size=1200, overlap=100))
+        await harness.add("text", chunking=Chunking(overlap=1200), default_chunking=Chunking(size=1200, overlap=100))
     with pytest.raises(InvalidInput, match="overlap 601 is more than half of size 1200: give at most 600"):
-        await shelf.add("text", chunking=Chunking(overlap=601), default_chunking=Chunking(size=1200, overlap=100))
+        await harness.add("text", chunking=Chunking(overlap=601), default_chunking=Chunking(size=1200, overlap=100))
     with pytest.raises(InvalidInput, match="overlap 999 is more than half of size 1000: give at most 500"):
-        await shelf.add("text", chunking=Chunking(size=1000, overlap=999))
-    assert shelf.log.messages == []
-    assert (await shelf.add("text", chunking=Chunking(size=50), default_chunking=Chunking(size=1200, overlap=9))).is_new
-    assert shelf.events[0].chunking == Chunking(size=50), "the service's own is not published"
+        await harness.add("text", chunking=Chunking(size=1000, overlap=999))
+    assert harness.log.messages == []
+    assert (
+        await harness.add("text", chunking=Chunking(size=50), default_chunking=Chunking(size=1200, overlap=9))
+    ).is_new
+    assert harness.events[0].chunking == Chunking(size=50), "the service's own is not published"
 
 
-async def test_an_event_of_newer_code_does_not_keep_a_text_out(shelf: Shelf) -> None:
+async def test_an_event_of_newer_code_does_not_keep_a_text_out(harness: Harness) -> None:
     subject = subjects.subject("w", "d", "DocumentAdded")
-    shelf.log.append(subject, b'{"specversion": "1.0", "type": "lightstream.DocumentAdded.v9"}', "foreign")
-    assert (await shelf.add("text", id="d"))._replace(at=0) == Added("d", 2, is_new=True)
+    harness.log.append(subject, b'{"specversion": "1.0", "type": "lightstream.DocumentAdded.v9"}', "foreign")
+    assert (await harness.add("text", id="d"))._replace(at=0) == Added("d", 2, is_new=True)
 
 
-async def test_of_several_calls_with_one_key_only_the_first_adds_anything(shelf: Shelf) -> None:
-    first = await shelf.add("one", id="d", track_id="a", key="k")
-    await shelf.add("two", id="d", track_id="b")
+async def test_of_several_calls_with_one_key_only_the_first_adds_anything(harness: Harness) -> None:
+    first = await harness.add("one", id="d", track_id="a", key="k")
+    await harness.add("two", id="d", track_id="b")
     assert first._replace(at=0) == Added("d", 1, is_new=True, track_id="a")
     for text, id in (("one", "d"), ("three", "e")):
-        again = await shelf.add(text, id=id, track_id="c", key="k")
+        again = await harness.add(text, id=id, track_id="c", key="k")
         assert (again.sequence, again.is_new, again.track_id) == (1, False, "a")
-    assert [event.text for event in shelf.events] == ["one", "two"]
-    assert (await shelf.add("one", id="d", track_id="a", key="k", workspace="other")).is_new
+    assert [event.text for event in harness.events] == ["one", "two"]
+    assert (await harness.add("one", id="d", track_id="a", key="k", workspace="other")).is_new
 
 
-async def test_a_document_is_added_again_in_the_version_that_is_meant_and_once(shelf: Shelf) -> None:
-    await shelf.add("text", id="d", track_id="t")
+async def test_a_document_is_added_again_in_the_version_that_is_meant_and_once(harness: Harness) -> None:
+    await harness.add("text", id="d", track_id="t")
     for _ in range(2):
-        await reprocess_document(shelf.log, workspace="w", id="d", version=1, source="tests")
-    assert [(event.text, event.track_id) for event in shelf.events] == [("text", "t")] * 2
-    assert await reprocess_document(shelf.log, workspace="w", id="nobody", version=1, source="tests") is None
-    assert await reprocess_document(shelf.log, workspace="w", id="d", version=1, source="tests") is None
+        await reprocess_document(harness.log, workspace="w", id="d", version=1, source="tests")
+    assert [(event.text, event.track_id) for event in harness.events] == [("text", "t")] * 2
+    assert await reprocess_document(harness.log, workspace="w", id="nobody", version=1, source="tests") is None
+    assert await reprocess_document(harness.log, workspace="w", id="d", version=1, source="tests") is None
 
 
-async def test_an_edit_is_in_the_log_and_the_same_one_later_is_a_new_one(shelf: Shelf) -> None:
+async def test_an_edit_is_in_the_log_and_the_same_one_later_is_a_new_one(harness: Harness) -> None:
     edit = GraphEdited(operation="delete_entity", names=("Ada",))
-    times = [await edit_graph(shelf.log, workspace="w", edit=edit, source="tests") for _ in range(2)]
+    times = [await edit_graph(harness.log, workspace="w", edit=edit, source="tests") for _ in range(2)]
     assert times[0] < times[1]
-    assert len(shelf.log.messages) == 2
-    assert decode(shelf.log.messages[0].data, shelf.log.messages[0].subject).data == edit
+    assert len(harness.log.messages) == 2
+    assert decode(harness.log.messages[0].data, harness.log.messages[0].subject).data == edit
 
 
-async def test_a_log_that_is_full_is_said_to_the_publisher(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_log_that_is_full_is_said_to_the_publisher(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     async def full(*_: object) -> int:
         raise Unavailable("KB_EVENTS is full", retry_after=30.0)
 
-    monkeypatch.setattr(shelf.log, "publish", full)
+    monkeypatch.setattr(harness.log, "publish", full)
     with pytest.raises(Unavailable) as refused:
-        await shelf.add("text")
+        await harness.add("text")
     assert refused.value.retry_after == 30.0

@@ -10,7 +10,7 @@ from contracts.values import Chunk, Chunking, CustomExtraction, CustomKnowledge,
 from runtime.bus.memory import MemoryBlobs
 from runtime.errors import Poison
 from services.chunker.handler import DocumentLimits, on_document_added
-from tests.support.chunking import Letters
+from tests.support.chunking import CodePointTokenizer
 from tests.support.events import delivered
 
 MILL = {"name": "Tide mill", "type": "building", "description": "Driven by the tide."}
@@ -29,7 +29,7 @@ async def made(size: int = 1000, **knowledge: Any) -> tuple[Chunk, ...]:
         delivered(event),
         Generations(),
         blobs=MemoryBlobs(),
-        tokens=Letters(),
+        tokens=CodePointTokenizer(),
         chunking=Chunking(size=size, overlap=0),
         limits=DocumentLimits(1_000_000),
     )

@@ -16,7 +16,7 @@ from services.chunker.domain.document import MAX_CHUNKS
 from services.chunker.domain.parts import HELD_BACK
 from services.chunker.handler import DocumentLimits, on_document_added
 from services.chunker.settings import ChunkerSettings
-from tests.support.chunking import Letters
+from tests.support.chunking import CodePointTokenizer
 from tests.support.events import added, delivered, document
 
 
@@ -28,7 +28,7 @@ async def cut(event: DocumentAdded, sequence: int = 7, **settings: Any) -> list[
     limits = DocumentLimits(settings.pop("max_bytes", 1_000_000), settings.pop("max_chunks", MAX_CHUNKS))
     options: dict[str, Any] = {"blobs": MemoryBlobs(), "limits": limits, **settings}
     facts = await on_document_added(
-        delivered(event, sequence), Generations(), tokens=Letters(), chunking=defaults, **options
+        delivered(event, sequence), Generations(), tokens=CodePointTokenizer(), chunking=defaults, **options
     )
     return [fact async for fact in facts if isinstance(fact, ChunksCreated)]
 
@@ -155,7 +155,7 @@ async def test_cutting_leaves_the_event_loop_to_others() -> None:
 
 
 async def test_the_first_facts_come_before_the_last_text_is_cut() -> None:
-    class Counting(Letters):
+    class Counting(CodePointTokenizer):
         letters = 0
 
         def encode(self, text: str) -> list[int]:
@@ -183,7 +183,7 @@ async def test_a_piece_that_is_too_long_is_refused_before_anything_is_published(
         delivered(added("d", text, chunking=Chunking(split_by_character="|", split_by_character_only=True))),
         Generations(),
         blobs=MemoryBlobs(),
-        tokens=Letters(),
+        tokens=CodePointTokenizer(),
         chunking=Chunking(size=10, overlap=2),
         limits=DocumentLimits(10_000_000, 1_000_000),
     )
@@ -198,7 +198,7 @@ async def test_a_document_may_choose_its_separator_whatever_the_service_prefers(
         delivered(event),
         Generations(),
         blobs=MemoryBlobs(),
-        tokens=Letters(),
+        tokens=CodePointTokenizer(),
         chunking=defaults,
         limits=DocumentLimits(100),
     )

@@ -13,7 +13,7 @@ from runtime.models.open import open_tokenizer
 from runtime.models.port import Tokenizer
 from services.chunker.domain import document
 from services.chunker.domain.passages import TokenCodec
-from tests.support.chunking import Letters
+from tests.support.chunking import CodePointTokenizer
 
 WAYS: dict[str, dict[str, Any]] = {
     "token": {},
@@ -71,7 +71,7 @@ def test_every_character_is_in_a_passage_that_says_where_it_stands(
     tokens: Tokenizer, how: dict[str, Any], parts: list[str], size: int, data: st.DataObject
 ) -> None:
     overlap = data.draw(st.integers(0, size - 1))
-    for tokenizer in (tokens, Letters()):
+    for tokenizer in (tokens, CodePointTokenizer()):
         check(parts, tokenizer, size, overlap, how)
 
 
@@ -102,7 +102,7 @@ def test_a_long_text_of_any_kind_is_cut_without_loss(tokens: Tokenizer, how: dic
 @pytest.mark.parametrize("how", WAYS.values(), ids=WAYS.keys())
 @pytest.mark.timeout(60)
 def test_a_long_run_of_one_mark_takes_no_longer_than_other_texts(how: dict[str, Any], mark: str) -> None:
-    assert check(["a" + mark * (300_000 // len(mark)) + "b"], Letters(), 1200, 100, how)
+    assert check(["a" + mark * (300_000 // len(mark)) + "b"], CodePointTokenizer(), 1200, 100, how)
 
 
 # ---------------------------------------------------------------- separators
@@ -110,7 +110,7 @@ def test_a_long_run_of_one_mark_takes_no_longer_than_other_texts(how: dict[str, 
 
 def contents(text: str, **how: Any) -> list[str]:
     options = {"size": 10, "overlap": 2, **how}
-    return [chunk.content for chunk in cut([text], Letters(), **options)]
+    return [chunk.content for chunk in cut([text], CodePointTokenizer(), **options)]
 
 
 def test_pieces_between_separators_are_not_merged_and_long_ones_are_windows() -> None:
@@ -127,7 +127,7 @@ def test_a_piece_that_just_fits_is_one_passage_and_not_followed_by_its_own_end()
 def test_a_separator_of_several_characters_is_found_wherever_the_text_is_cut() -> None:
     text = "one<sep>two<sep>three"
     for place in range(len(text)):
-        chunks = cut([text[:place], text[place:]], Letters(), 10, 2, split_by_character="<sep>")
+        chunks = cut([text[:place], text[place:]], CodePointTokenizer(), 10, 2, split_by_character="<sep>")
         assert [chunk.content for chunk in chunks] == ["one", "two", "three"]
 
 

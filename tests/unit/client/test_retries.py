@@ -22,13 +22,13 @@ from lightstream.errors import (
     TimedOut,
     Unavailable,
 )
-from tests.support.clients import KINDS, Both, Kind, client
+from tests.support.clients import KINDS, EitherClient, Kind, client
 
 ADDED = {"message": "1 accepted.", "track_id": "t", "documents": [{"id": "d", "sequence": 1, "track_id": "t"}]}
 COUNTS = {"status_counts": {"all": 0}}
 
 
-class Script:
+class ScriptedServer:
     """A server that says one thing after the other, and remembers what it was asked. The last one stays."""
 
     def __init__(self, *answers: httpx.Response | Exception) -> None:
@@ -43,7 +43,7 @@ class Script:
         return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
 
 
-def to(kind: Kind, script: Script, **options: Any) -> AbstractAsyncContextManager[Both]:
+def to(kind: Kind, script: ScriptedServer, **options: Any) -> AbstractAsyncContextManager[EitherClient]:
     """A client of a server with a script."""
 
     async def awaited(request: httpx.Request) -> httpx.Response:
@@ -72,7 +72,7 @@ CUT = httpx.RemoteProtocolError("server disconnected")
 
 NOTHING = {"status": "failure", "message": "", "data": {}, "metadata": {}}
 
-REPEATABLE: dict[str, tuple[Callable[[Both], Awaitable[Any]], object]] = {
+REPEATABLE: dict[str, tuple[Callable[[EitherClient], Awaitable[Any]], object]] = {
     "a GET": (lambda both: both.status_counts(), COUNTS),
     "a list": (lambda both: both.all_documents(), {"documents": [], "status_counts": {}, "pagination": {
         "page": 1, "page_size": 200, "total_count": 0, "total_pages": 0, "has_next": False, "has_prev": False}}),
@@ -89,7 +89,7 @@ REPEATABLE: dict[str, tuple[Callable[[Both], Awaitable[Any]], object]] = {
 @pytest.mark.parametrize("what", REPEATABLE)
 async def test_what_may_be_repeated_is_the_same_request_each_time(kind: Kind, what: str) -> None:
     call, good = REPEATABLE[what]
-    script = Script(GONE, BUSY, OFTEN, CUT, httpx.Response(200, json=good))
+    script = ScriptedServer(GONE, BUSY, OFTEN, CUT, httpx.Response(200, json=good))
     async with to(kind, script) as both:
         await call(both)
     assert len(script.asked) == 5
@@ -107,7 +107,7 @@ def _boundary(request: httpx.Request) -> bytes:
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("bad", [BUSY, OFTEN, GONE, CUT])
 async def test_an_edit_a_deletion_and_a_login_are_sent_once(kind: Kind, bad: httpx.Response | Exception) -> None:
-    script = Script(bad)
+    script = ScriptedServer(bad)
     async with to(kind, script) as both:
         for call in (
             both.delete_documents(["d"]),
@@ -122,7 +122,7 @@ async def test_an_edit_a_deletion_and_a_login_are_sent_once(kind: Kind, bad: htt
 
 @pytest.mark.usefixtures("at_once")
 async def test_it_gives_up_after_so_many_attempts(kind: Kind) -> None:
-    script = Script(BUSY)
+    script = ScriptedServer(BUSY)
     async with to(kind, script, attempts=3) as both:
         with pytest.raises(Unavailable, match="/documents/status_counts: starting") as raised:
             await both.status_counts()
@@ -133,7 +133,7 @@ async def test_it_gives_up_after_so_many_attempts(kind: Kind) -> None:
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("bad", [httpx.ReadTimeout("slow"), httpx.Response(500, json={}), httpx.Response(404, json={})])
 async def test_what_would_not_help_is_not_tried(kind: Kind, bad: httpx.Response | Exception) -> None:
-    script = Script(bad)
+    script = ScriptedServer(bad)
     async with to(kind, script) as both:
         with pytest.raises(LightstreamError):
             await both.status_counts()
@@ -149,7 +149,9 @@ def test_an_outage_is_a_reason_to_ask_again_and_a_long_wait_is_none() -> None:
 
 
 async def test_it_waits_as_long_as_it_is_told(kind: Kind) -> None:
-    script = Script(httpx.Response(429, json={}, headers={"Retry-After": "1"}), httpx.Response(200, json=COUNTS))
+    script = ScriptedServer(
+        httpx.Response(429, json={}, headers={"Retry-After": "1"}), httpx.Response(200, json=COUNTS)
+    )
     since = time.monotonic()
     async with to(kind, script) as both:
         await both.status_counts()
@@ -170,7 +172,7 @@ async def test_it_waits_as_long_as_it_is_told(kind: Kind) -> None:
     ],
 )
 async def test_retry_after_is_seconds_or_a_date(said: str, least: float | None, most: float | None) -> None:
-    script = Script(httpx.Response(503, json={}, headers={"Retry-After": said}))
+    script = ScriptedServer(httpx.Response(503, json={}, headers={"Retry-After": said}))
     async with to("asyncio", script, attempts=1) as both:
         with pytest.raises(Unavailable) as raised:
             await both.status_counts()
@@ -195,14 +197,14 @@ async def test_retry_after_is_seconds_or_a_date(said: str, least: float | None, 
 async def test_a_bad_answer_is_an_error_with_what_was_said(
     answer: httpx.Response, kind_of: type[Exception], message: str
 ) -> None:
-    async with to("asyncio", Script(answer), attempts=1) as both:
+    async with to("asyncio", ScriptedServer(answer), attempts=1) as both:
         with pytest.raises(kind_of, match=message):
             await both.status_counts()
 
 
 async def test_the_id_of_a_failure_is_told() -> None:
     told = httpx.Response(500, json={"detail": "Internal server error (error_id: 0123456789abcdef0123456789abcdef)"})
-    async with to("asyncio", Script(told)) as both:
+    async with to("asyncio", ScriptedServer(told)) as both:
         with pytest.raises(ServerFault) as raised:
             await both.health()
     assert raised.value.error_id == "0123456789abcdef0123456789abcdef"
@@ -218,20 +220,20 @@ async def test_the_id_of_a_failure_is_told() -> None:
     ],
 )
 async def test_an_error_in_the_middle_of_an_answer_is_raised(kind: Kind, lines: bytes, message: str) -> None:
-    async with to(kind, Script(httpx.Response(200, content=lines))) as both:
+    async with to(kind, ScriptedServer(httpx.Response(200, content=lines))) as both:
         with pytest.raises(ServerFault, match=message):
             await both.streamed("Who?")
 
 
 async def test_pieces_are_whole_however_the_bytes_come(kind: Kind) -> None:
     data = '{"response": "港\u2028口"}\n\n{"llm_generated": true}'.encode()
-    async with to(kind, Script(httpx.Response(200, content=data))) as both:
+    async with to(kind, ScriptedServer(httpx.Response(200, content=data))) as both:
         pieces = await both.streamed("Who?")
     assert [(piece.response, piece.llm_generated) for piece in pieces] == [("港\u2028口", None), ("", True)]
 
 
 async def test_a_new_token_takes_the_place_of_the_old_one(kind: Kind) -> None:
-    script = Script(httpx.Response(200, json=COUNTS, headers={"X-New-Token": "second"}))
+    script = ScriptedServer(httpx.Response(200, json=COUNTS, headers={"X-New-Token": "second"}))
     async with to(kind, script, token="first") as both:
         await both.status_counts()
         await both.status_counts()
@@ -243,5 +245,5 @@ async def test_a_new_token_takes_the_place_of_the_old_one(kind: Kind) -> None:
 
 
 async def test_many_calls_of_one_client_at_once(kind: Kind) -> None:
-    async with to(kind, Script(httpx.Response(200, json=COUNTS))) as both:
+    async with to(kind, ScriptedServer(httpx.Response(200, json=COUNTS))) as both:
         assert len(await asyncio.gather(*(both.status_counts() for _ in range(20)))) == 20

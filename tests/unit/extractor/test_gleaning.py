@@ -28,7 +28,7 @@ FIRST = Completion(
 )
 
 
-class Bench:
+class Harness:
     """The handler with its cache, and a model whose answers to the two rounds are given."""
 
     def __init__(self, second: Answer, recipe: ExtractionConfig | None = None, first: Answer = FIRST) -> None:
@@ -61,19 +61,19 @@ def described(fact: Any) -> dict[str, str]:
 
 async def test_a_second_round_adds_what_the_first_one_missed_and_what_it_cost() -> None:
     second = f"entity{D}Yan{D}person{D}A cook\nrelation{D}Yan{D}Zoe{D}love{D}They love\n{COMPLETION_MARK}"
-    bench = Bench(Completion(second, TokenUsage(prompt=20, completion=4, cached=2)))
-    fact = await bench.extract()
+    harness = Harness(Completion(second, TokenUsage(prompt=20, completion=4, cached=2)))
+    fact = await harness.extract()
     assert described(fact) == {"Zoe": "A sailor", "Yan": "A cook"}
     assert [(r.source, r.target) for r in fact.relations] == [("Zoe", "Yan"), ("Yan", "Zoe")]
     assert fact.usage == TokenUsage(prompt=30, completion=7, cached=3)
-    assert fact.prompt_version == bench.extractor.prompt_version
+    assert fact.prompt_version == harness.extractor.prompt_version
 
 
 async def test_the_second_round_is_asked_in_the_same_conversation() -> None:
-    bench = Bench(COMPLETION_MARK)
-    await bench.extract()
+    harness = Harness(COMPLETION_MARK)
+    await harness.extract()
     recipe = ExtractionConfig()
-    asked = [(message.role, message.content) for message in bench.chat.calls[1].messages]
+    asked = [(message.role, message.content) for message in harness.chat.calls[1].messages]
     assert asked == [
         ("system", system_prompt(recipe)),
         ("user", user_prompt(recipe, TEXT)),
@@ -84,26 +84,26 @@ async def test_the_second_round_is_asked_in_the_same_conversation() -> None:
 
 @pytest.mark.parametrize(("gleaned", "kept"), [("A sailor!", "A sailor!"), ("A cooker", "A sailor"), ("A", "A sailor")])
 async def test_of_two_descriptions_the_strictly_longer_one_is_kept(gleaned: str, kept: str) -> None:
-    fact = await Bench(f"entity{D}Zoe{D}cook{D}{gleaned}").extract()
+    fact = await Harness(f"entity{D}Zoe{D}cook{D}{gleaned}").extract()
     assert described(fact) == {"Zoe": kept}
     assert fact.entities[0].type == ("cook" if kept == gleaned else "person")
 
 
 @pytest.mark.parametrize("second", ["", COMPLETION_MARK, "I found nothing more.", Completion("entity<|", cut=True)])
 async def test_a_second_round_without_rows_changes_nothing(second: Answer) -> None:
-    assert described(await Bench(second).extract()) == {"Zoe": "A sailor"}
+    assert described(await Harness(second).extract()) == {"Zoe": "A sailor"}
 
 
 async def test_a_second_round_is_not_held_when_it_is_switched_off() -> None:
-    bench = Bench(AssertionError("not asked"), ExtractionConfig(gleaning=0))
-    assert described(await bench.extract()) == {"Zoe": "A sailor"}
-    assert bench.rounds == [1]
+    harness = Harness(AssertionError("not asked"), ExtractionConfig(gleaning=0))
+    assert described(await harness.extract()) == {"Zoe": "A sailor"}
+    assert harness.rounds == [1]
 
 
 async def test_more_than_one_second_round_is_never_held() -> None:
-    bench = Bench(COMPLETION_MARK, ExtractionConfig(gleaning=5))
-    await bench.extract()
-    assert bench.rounds == [1, 2]
+    harness = Harness(COMPLETION_MARK, ExtractionConfig(gleaning=5))
+    await harness.extract()
+    assert harness.rounds == [1, 2]
 
 
 async def test_a_conversation_that_would_be_too_long_is_not_held() -> None:
@@ -111,79 +111,79 @@ async def test_a_conversation_that_would_be_too_long_is_not_held() -> None:
     texts = [system_prompt(recipe), user_prompt(recipe, TEXT), FIRST.text, continue_prompt(recipe)]
     size = sum(len(text.split()) for text in texts)
     for limit, rounds in ((size, [1, 2]), (size - 1, [1])):
-        bench = Bench(COMPLETION_MARK, replace(recipe, max_input_tokens=limit))
-        assert described(await bench.extract()) == {"Zoe": "A sailor"}
-        assert bench.rounds == rounds
+        harness = Harness(COMPLETION_MARK, replace(recipe, max_input_tokens=limit))
+        assert described(await harness.extract()) == {"Zoe": "A sailor"}
+        assert harness.rounds == rounds
 
 
 async def test_a_refused_second_round_leaves_the_first_answer_and_is_not_asked_again() -> None:
-    bench = Bench(Poison("refused"))
-    first, again = await bench.extract(), await bench.extract()
+    harness = Harness(Poison("refused"))
+    first, again = await harness.extract(), await harness.extract()
     assert described(first) == described(again) == {"Zoe": "A sailor"}
-    assert (bench.rounds, first.cached, again.cached) == ([1, 2], False, True)
+    assert (harness.rounds, first.cached, again.cached) == ([1, 2], False, True)
 
 
 @pytest.mark.parametrize("error", [RateLimited("slowly", retry_after=5.0), Unavailable("down"), RuntimeError("a bug")])
 async def test_a_second_round_that_fails_does_not_make_the_first_one_paid_again(error: Exception) -> None:
-    bench = Bench(error)
+    harness = Harness(error)
     with pytest.raises((Retryable, RuntimeError)):
-        await bench.extract()
-    bench.second = f"entity{D}Yan{D}person{D}A cook"
-    fact = await bench.extract()
+        await harness.extract()
+    harness.second = f"entity{D}Yan{D}person{D}A cook"
+    fact = await harness.extract()
     assert described(fact) == {"Zoe": "A sailor", "Yan": "A cook"}
-    assert bench.rounds == [1, 2, 2]
+    assert harness.rounds == [1, 2, 2]
 
 
 async def test_one_failure_of_a_second_round_is_no_reason_to_do_without_however_often_the_event_came() -> None:
-    bench = Bench(Unavailable("no answer"))
+    harness = Harness(Unavailable("no answer"))
     with pytest.raises(Retryable):
-        await bench.extract()
+        await harness.extract()
 
 
 async def test_an_outage_is_no_reason_either_however_long() -> None:
-    bench = Bench(Unavailable("down"))
+    harness = Harness(Unavailable("down"))
     for _ in range(10 * MAX_FAILURES):
         with pytest.raises(Retryable):
-            await bench.extract()
-    bench.second = f"entity{D}Yan{D}person{D}A cook"
-    assert described(await bench.extract()) == {"Zoe": "A sailor", "Yan": "A cook"}
+            await harness.extract()
+    harness.second = f"entity{D}Yan{D}person{D}A cook"
+    assert described(await harness.extract()) == {"Zoe": "A sailor", "Yan": "A cook"}
 
 
 @pytest.mark.parametrize("error", [Unavailable("no answer"), EmptyAnswer("nothing")])
 async def test_a_second_round_that_fails_while_the_model_answers_is_done_without_and_the_fact_says_so(
     error: Exception,
 ) -> None:
-    bench = Bench(error)
+    harness = Harness(error)
     for number in range(MAX_FAILURES - 1):
         with pytest.raises(Retryable):
-            await bench.extract()
+            await harness.extract()
         if not isinstance(error, EmptyAnswer):
-            await bench.extractor.extract(f"another passage {number}", ())
-    fact = await bench.extract()
+            await harness.extractor.extract(f"another passage {number}", ())
+    fact = await harness.extract()
     assert described(fact) == {"Zoe": "A sailor"}
-    assert fact.prompt_version == bench.extractor.draft_version != bench.extractor.prompt_version
-    assert fact.cache_key == cache_key(bench.extractor, chunk(content=TEXT), bench.extractor.draft_version)
+    assert fact.prompt_version == harness.extractor.draft_version != harness.extractor.prompt_version
+    assert fact.cache_key == cache_key(harness.extractor, chunk(content=TEXT), harness.extractor.draft_version)
 
 
 async def test_a_provider_that_asks_to_wait_is_waited_for_however_long() -> None:
     with pytest.raises(Retryable):
-        await Bench(RateLimited("slowly")).extract()
+        await Harness(RateLimited("slowly")).extract()
 
 
 async def test_what_was_paid_for_without_a_second_round_is_not_paid_again_with_one() -> None:
-    bench = Bench(COMPLETION_MARK, ExtractionConfig(gleaning=0))
-    await bench.extract()
+    harness = Harness(COMPLETION_MARK, ExtractionConfig(gleaning=0))
+    await harness.extract()
     for recipe, rounds in ((ExtractionConfig(), [1, 2]), (ExtractionConfig(language="German"), [1, 2, 1, 2])):
-        bench.extractor = ModelExtractor(bench.chat, recipe, len)
-        await bench.extract()
-        assert bench.rounds == rounds
+        harness.extractor = ModelExtractor(harness.chat, recipe, len)
+        await harness.extract()
+        assert harness.rounds == rounds
 
 
 async def test_a_second_round_in_json_gives_the_same() -> None:
     first = '{"entities": [{"name": "Zoe", "type": "person", "description": "A sailor"}], "relationships": []}'
     second = '{"entities": [{"name": "Yan", "type": "person", "description": "A cook"}]}'
-    bench = Bench(second, ExtractionConfig(json=True), first)
-    fact = await bench.extract()
+    harness = Harness(second, ExtractionConfig(json=True), first)
+    fact = await harness.extract()
     assert described(fact) == {"Zoe": "A sailor", "Yan": "A cook"}
-    assert [call.json for call in bench.chat.calls] == [True, True]
-    assert bench.chat.calls[1].messages[2].content == first
+    assert [call.json for call in harness.chat.calls] == [True, True]
+    assert harness.chat.calls[1].messages[2].content == first

@@ -31,7 +31,7 @@ def asking(chat: ScriptedChat, recipe: ExtractionConfig = ONCE) -> ModelExtracto
     return ModelExtractor(chat, recipe, lambda text: len(text.split()))
 
 
-class Bench:
+class Harness:
     """The handler, its cache, and a model that answers by the word a passage begins with."""
 
     def __init__(self, rows: MemoryRows | None = None, recipe: ExtractionConfig = ONCE, **answers: Answer) -> None:
@@ -63,8 +63,8 @@ def orders(facts: Any, kind: type[Event]) -> list[int]:
 
 
 async def test_each_chunk_gives_one_fact_with_what_it_says_and_what_it_cost() -> None:
-    bench = Bench()
-    facts = await bench.extract(THREE)
+    harness = Harness()
+    facts = await harness.extract(THREE)
     assert orders(facts, EntitiesExtracted) == [0, 1, 2]
     fact = facts[1]
     assert (fact.document, fact.chunk) == (THREE.document, reference("d", 1))
@@ -73,33 +73,33 @@ async def test_each_chunk_gives_one_fact_with_what_it_says_and_what_it_cost() ->
 
 
 async def test_a_second_delivery_asks_nobody() -> None:
-    bench = Bench()
-    first = await bench.extract(THREE)
-    again = await bench.extract(THREE)
-    assert len(bench.chat.calls) == 3
+    harness = Harness()
+    first = await harness.extract(THREE)
+    again = await harness.extract(THREE)
+    assert len(harness.chat.calls) == 3
     assert [fact.entities for fact in again] == [fact.entities for fact in first]
     assert {fact.cached for fact in again} == {True}
     assert [fact.usage for fact in again] == [fact.usage for fact in first]
 
 
 async def test_a_new_version_pays_only_for_the_chunks_that_changed() -> None:
-    bench = Bench()
-    await bench.extract(THREE)
-    facts = await bench.extract(chunked(document("d", 9), "good passage", "changed passage", "fine passage"))
-    assert len(bench.chat.calls) == 4
+    harness = Harness()
+    await harness.extract(THREE)
+    facts = await harness.extract(chunked(document("d", 9), "good passage", "changed passage", "fine passage"))
+    assert len(harness.chat.calls) == 4
     assert [fact.cached for fact in facts] == [True, False, True]
     assert {fact.document.version for fact in facts} == {9}
 
 
 async def test_one_tenant_s_cache_tells_another_nothing() -> None:
-    bench = Bench()
-    await bench.extract(THREE, workspace="one")
-    await bench.extract(THREE, workspace="two")
-    assert len(bench.chat.calls) == 6
+    harness = Harness()
+    await harness.extract(THREE, workspace="one")
+    await harness.extract(THREE, workspace="two")
+    assert len(harness.chat.calls) == 6
 
 
 async def test_a_chunk_that_can_never_be_extracted_fails_alone() -> None:
-    facts = await Bench(bad=Poison("refused by the provider")).extract(THREE)
+    facts = await Harness(bad=Poison("refused by the provider")).extract(THREE)
     assert orders(facts, EntitiesExtracted) == [0, 2]
     (failure,) = [fact for fact in facts if isinstance(fact, StageFailed)]
     assert (failure.chunks, failure.document) == ((reference("d", 1),), THREE.document)
@@ -108,37 +108,37 @@ async def test_a_chunk_that_can_never_be_extracted_fails_alone() -> None:
 
 
 async def test_what_the_siblings_of_a_waiting_chunk_say_is_published_at_once() -> None:
-    bench = Bench(bad=RateLimited("slowly", retry_after=9.0), fine=Poison("no"))
+    harness = Harness(bad=RateLimited("slowly", retry_after=9.0), fine=Poison("no"))
     with pytest.raises(Retryable) as waiting:
-        await bench.extract(THREE)
+        await harness.extract(THREE)
     assert orders(waiting.value.facts, EntitiesExtracted) == [0]
     assert orders(waiting.value.facts, StageFailed) == [2]
     assert waiting.value.retry_after == 9.0
-    bench.answers = {}
-    facts = await bench.extract(THREE)
+    harness.answers = {}
+    facts = await harness.extract(THREE)
     assert [fact.cached for fact in facts] == [True, False, False]
 
 
 async def test_of_several_that_wait_the_longest_wait_is_kept() -> None:
-    bench = Bench(good=RateLimited("slowly", retry_after=2.0), bad=RateLimited("slowly", retry_after=60.0))
+    harness = Harness(good=RateLimited("slowly", retry_after=2.0), bad=RateLimited("slowly", retry_after=60.0))
     with pytest.raises(Retryable) as waiting:
-        await bench.extract(THREE)
+        await harness.extract(THREE)
     assert waiting.value.retry_after == 60.0
 
 
 async def test_an_error_nobody_foresaw_is_tried_again_and_its_siblings_are_not_paid_again() -> None:
-    bench = Bench(bad=RuntimeError("nobody foresaw this"))
+    harness = Harness(bad=RuntimeError("nobody foresaw this"))
     for _ in range(2):
         with pytest.raises(RuntimeError):
-            await bench.extract(THREE)
-    assert len(bench.chat.calls) == 4
+            await harness.extract(THREE)
+    assert len(harness.chat.calls) == 4
 
 
 async def test_an_error_nobody_foresaw_takes_no_sibling_with_it_in_the_end() -> None:
-    bench = Bench(bad=RuntimeError("nobody foresaw this"))
+    harness = Harness(bad=RuntimeError("nobody foresaw this"))
     with pytest.raises(RuntimeError):
-        await bench.extract(THREE, bugs=BUG_ATTEMPTS - 2)
-    facts = await bench.extract(THREE, bugs=BUG_ATTEMPTS - 1)
+        await harness.extract(THREE, bugs=BUG_ATTEMPTS - 2)
+    facts = await harness.extract(THREE, bugs=BUG_ATTEMPTS - 1)
     assert orders(facts, EntitiesExtracted) == [0, 2]
     (failure,) = [fact for fact in facts if isinstance(fact, StageFailed)]
     assert (failure.chunks, failure.error_type, failure.retry_may_help) == ((reference("d", 1),), "RuntimeError", True)
@@ -153,11 +153,11 @@ async def test_an_answer_cut_before_its_first_row_is_asked_for_again_and_one_cut
 
 
 async def test_a_chunk_that_says_nothing_is_a_fact_and_is_remembered() -> None:
-    bench = Bench(good="<|COMPLETE|>")
+    harness = Harness(good="<|COMPLETE|>")
     event = chunked(document(), "good passage")
-    await bench.extract(event)
-    (fact,) = await bench.extract(event)
-    assert (fact.entities, fact.relations, len(bench.chat.calls)) == ((), (), 1)
+    await harness.extract(event)
+    (fact,) = await harness.extract(event)
+    assert (fact.entities, fact.relations, len(harness.chat.calls)) == ((), (), 1)
 
 
 async def test_the_chunks_of_an_event_are_asked_about_at_the_same_time() -> None:
@@ -168,14 +168,14 @@ async def test_the_chunks_of_an_event_are_asked_about_at_the_same_time() -> None
             await together.wait()
         return "<|COMPLETE|>"
 
-    bench = Bench()
-    bench.chat = ScriptedChat(answer)
-    assert len(await bench.extract(THREE)) == 3
+    harness = Harness()
+    harness.chat = ScriptedChat(answer)
+    assert len(await harness.extract(THREE)) == 3
 
 
 async def test_a_lost_cache_is_filled_again_from_the_log() -> None:
-    facts = await Bench().extract(THREE)
-    fresh = Bench()
+    facts = await Harness().extract(THREE)
+    fresh = Harness()
     deliveries = [delivered(fact, number) for number, fact in enumerate(facts, 1)]
     (handler,) = ExtractionReplay(fresh.rows).handlers()
     assert await handler.handle(deliveries, Generations()) == [[], [], []]
@@ -232,13 +232,13 @@ GIVEN = CustomExtraction.model_validate({
 
 
 async def test_what_came_with_a_chunk_is_said_at_once_under_clean_names() -> None:
-    bench = Bench()
+    harness = Harness()
     event = THREE.model_copy(
         update={"chunks": (THREE.chunks[0], THREE.chunks[1].model_copy(update={"given": GIVEN}), THREE.chunks[2])}
     )
-    facts = await bench.extract(event)
+    facts = await harness.extract(event)
     assert orders(facts, EntitiesExtracted) == [0, 1, 2]
-    assert len(bench.chat.calls) == 2
+    assert len(harness.chat.calls) == 2
     fact = facts[1]
     assert (fact.model, fact.prompt_version, fact.cached, fact.usage) == ("given", "given", False, TokenUsage())
     assert fact.entities == (
@@ -254,11 +254,11 @@ async def test_what_came_with_a_chunk_is_said_at_once_under_clean_names() -> Non
 
 
 async def test_what_came_with_a_chunk_is_never_remembered_as_something_paid_for() -> None:
-    bench = Bench()
+    harness = Harness()
     event = chunked(document("d", 7), "text")
     event = event.model_copy(update={"chunks": (event.chunks[0].model_copy(update={"given": CustomExtraction()}),)})
-    (fact,) = await bench.extract(event)
-    assert (fact.entities, fact.relations, bench.chat.calls) == ((), (), [])
-    cache = ExtractionCache(bench.rows)
-    await ExtractionReplay(bench.rows).take([delivered(fact)], Generations())
+    (fact,) = await harness.extract(event)
+    assert (fact.entities, fact.relations, harness.chat.calls) == ((), (), [])
+    cache = ExtractionCache(harness.rows)
+    await ExtractionReplay(harness.rows).take([delivered(fact)], Generations())
     assert await cache.get("w", [fact.cache_key]) == {}

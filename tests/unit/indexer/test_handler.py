@@ -24,7 +24,7 @@ from tests.support.merging import Merger
 SPACE = Partition("w", 1)
 
 
-class Bench:
+class Harness:
     """Both handlers with their stores, and the merger that feeds one of them."""
 
     def __init__(self, graph: MemoryGraph | None = None) -> None:
@@ -62,93 +62,95 @@ class Bench:
 
 
 async def test_passages_can_be_found_as_soon_as_they_are_cut() -> None:
-    bench = Bench()
-    (fact,) = await bench.chunks(chunked(document("d", 7), "one", "two"))
-    assert await bench.texts("chunks") == {"one", "two"}
+    harness = Harness()
+    (fact,) = await harness.chunks(chunked(document("d", 7), "one", "two"))
+    assert await harness.texts("chunks") == {"one", "two"}
     assert (fact.kind, fact.embedded, fact.document) == ("chunks", 2, document("d", 7))
     assert [chunk.order for chunk in fact.chunks] == [0, 1]
-    assert (fact.model, fact.dimension) == (bench.embedder.model, 16)
+    assert (fact.model, fact.dimension) == (harness.embedder.model, 16)
 
 
 async def test_a_second_delivery_embeds_nothing() -> None:
-    bench = Bench()
-    await bench.chunks(chunked(document(), "one", "two"))
-    (fact,) = await bench.chunks(chunked(document(), "one", "two"))
-    assert (bench.embedder.count, fact.embedded) == (2, 0)
-    await bench.merged(extracted(document(), 0, [entity("A")], [relation("A", "B")]))
-    before = bench.embedder.count
-    (fact,) = await bench.merged(extracted(document(), 0, [entity("A")], [relation("A", "B")]))
-    assert (bench.embedder.count, fact.embedded) == (before, 0)
+    harness = Harness()
+    await harness.chunks(chunked(document(), "one", "two"))
+    (fact,) = await harness.chunks(chunked(document(), "one", "two"))
+    assert (harness.embedder.count, fact.embedded) == (2, 0)
+    await harness.merged(extracted(document(), 0, [entity("A")], [relation("A", "B")]))
+    before = harness.embedder.count
+    (fact,) = await harness.merged(extracted(document(), 0, [entity("A")], [relation("A", "B")]))
+    assert (harness.embedder.count, fact.embedded) == (before, 0)
 
 
 async def test_a_new_version_embeds_only_what_changed() -> None:
-    bench = Bench()
-    await bench.chunks(chunked(document("d", 1), "one", "two", "three"))
-    (fact,) = await bench.chunks(chunked(document("d", 2), "one", "changed", "three"))
-    assert bench.embedder.texts == ["one", "two", "three", "changed"]
+    harness = Harness()
+    await harness.chunks(chunked(document("d", 1), "one", "two", "three"))
+    (fact,) = await harness.chunks(chunked(document("d", 2), "one", "changed", "three"))
+    assert harness.embedder.texts == ["one", "two", "three", "changed"]
     assert fact.embedded == 1
-    assert await bench.texts("chunks") == {"one", "changed", "three"}
+    assert await harness.texts("chunks") == {"one", "changed", "three"}
 
 
 @pytest.mark.parametrize("order", [(1, 2, 3), (1, 3, 2), (3, 2, 1), (2, 1, 3), (3, 1, 2), (2, 3, 1)])
 async def test_the_newest_version_stands_in_whatever_order_they_arrive(order: Sequence[int]) -> None:
     texts = {1: "first", 2: "second", 3: "first"}
-    bench = Bench()
+    harness = Harness()
     for version in order:
-        await bench.chunks(chunked(document("d", version), texts[version]))
-    assert await bench.texts("chunks") == {"first"}
-    assert bench.embedder.count <= 2
+        await harness.chunks(chunked(document("d", version), texts[version]))
+    assert await harness.texts("chunks") == {"first"}
+    assert harness.embedder.count <= 2
 
 
 async def test_of_two_versions_in_one_batch_the_newer_stands() -> None:
-    bench = Bench()
-    facts = await bench.chunks(chunked(document("d", 2), "new"), chunked(document("d", 1), "old"))
-    assert await bench.texts("chunks") == {"new"}
+    harness = Harness()
+    facts = await harness.chunks(chunked(document("d", 2), "new"), chunked(document("d", 1), "old"))
+    assert await harness.texts("chunks") == {"new"}
     assert len(facts) == 2
 
 
 async def test_entities_and_relations_are_indexed_as_they_stand_in_the_graph() -> None:
-    bench = Bench()
-    (fact,) = await bench.merged(extracted(document(), 0, [entity("A", "t", "one")], [relation("B", "A", "tie", "k")]))
-    assert await bench.texts("entities") == {"A\none", "B\ntie"}
-    assert await bench.texts("relations") == {"k\tA\nB\ntie"}
+    harness = Harness()
+    (fact,) = await harness.merged(
+        extracted(document(), 0, [entity("A", "t", "one")], [relation("B", "A", "tie", "k")])
+    )
+    assert await harness.texts("entities") == {"A\none", "B\ntie"}
+    assert await harness.texts("relations") == {"k\tA\nB\ntie"}
     assert (fact.kind, fact.embedded) == ("graph", 3)
 
 
 async def test_what_many_chunks_of_a_batch_touch_is_embedded_once() -> None:
-    bench = Bench()
-    await bench.merged(*(extracted(document(), order, [entity("Hub", "t", f"text {order}")]) for order in range(20)))
-    assert bench.embedder.count == 1
+    harness = Harness()
+    await harness.merged(*(extracted(document(), order, [entity("Hub", "t", f"text {order}")]) for order in range(20)))
+    assert harness.embedder.count == 1
 
 
 async def test_what_is_gone_from_the_graph_is_gone_from_the_index() -> None:
-    bench = Bench()
-    await bench.merged(extracted(document("d", 1), 0, [entity("A")], [relation("A", "B")]))
-    await bench.merged(extracted(document("d", 2), 0, [entity("C")]))
-    assert await bench.texts("entities") == {"C\nC is there"}
-    assert await bench.texts("relations") == set()
+    harness = Harness()
+    await harness.merged(extracted(document("d", 1), 0, [entity("A")], [relation("A", "B")]))
+    await harness.merged(extracted(document("d", 2), 0, [entity("C")]))
+    assert await harness.texts("entities") == {"C\nC is there"}
+    assert await harness.texts("relations") == set()
 
 
 async def test_workspaces_never_mix() -> None:
-    bench = Bench()
-    await bench.chunks(chunked(document(), "one"), workspace="one")
-    await bench.chunks(chunked(document(), "two"), workspace="two")
-    assert await bench.texts("chunks", Partition("one", 1)) == {"one"}
-    assert await bench.texts("chunks", Partition("two", 1)) == {"two"}
+    harness = Harness()
+    await harness.chunks(chunked(document(), "one"), workspace="one")
+    await harness.chunks(chunked(document(), "two"), workspace="two")
+    assert await harness.texts("chunks", Partition("one", 1)) == {"one"}
+    assert await harness.texts("chunks", Partition("two", 1)) == {"two"}
 
 
 async def test_the_same_text_is_paid_once_per_workspace() -> None:
-    bench = Bench()
-    await bench.chunks(chunked(document("d"), "same"), chunked(document("e"), "same"))
-    assert bench.embedder.count == 1
-    await bench.chunks(chunked(document("d"), "same"), workspace="other")
-    assert bench.embedder.count == 2
+    harness = Harness()
+    await harness.chunks(chunked(document("d"), "same"), chunked(document("e"), "same"))
+    assert harness.embedder.count == 1
+    await harness.chunks(chunked(document("d"), "same"), workspace="other")
+    assert harness.embedder.count == 2
 
 
-class Moving(MemoryGraph):
+class ChangingGraph(MemoryGraph):
     """A graph that somebody else changes right after it was read."""
 
-    def __init__(self, change: Callable[["Moving"], Any], times: int) -> None:
+    def __init__(self, change: Callable[["ChangingGraph"], Any], times: int) -> None:
         super().__init__()
         self._change, self._left = change, times
 
@@ -160,50 +162,50 @@ class Moving(MemoryGraph):
         return found
 
 
-def rewrite(graph: Moving) -> Any:
+def rewrite(graph: ChangingGraph) -> Any:
     """One more revision of A, with its number in the text."""
     revision = 1000 - graph._left
     return graph.put(SPACE, [Entity("A", revision, description=f"revision {revision}")], [])
 
 
 async def test_a_graph_that_changes_while_it_is_indexed_ends_with_its_newest_text() -> None:
-    bench = Bench(Moving(rewrite, 3))
-    await bench.merger.graph.put(SPACE, [Entity("A", 1, description="old")], [])
-    await bench.index({"A"}, set())
-    assert await bench.texts("entities") == {"A\nrevision 1000"}
+    harness = Harness(ChangingGraph(rewrite, 3))
+    await harness.merger.graph.put(SPACE, [Entity("A", 1, description="old")], [])
+    await harness.index({"A"}, set())
+    assert await harness.texts("entities") == {"A\nrevision 1000"}
 
 
 async def test_an_entity_that_goes_while_it_is_indexed_is_not_left_behind() -> None:
-    bench = Bench(Moving(lambda graph: graph.put(SPACE, [Entity("A", 9, gone=True)], []), 1))
-    await bench.merger.graph.put(SPACE, [Entity("A", 1, description="old")], [])
-    await bench.index({"A"}, set())
-    assert await bench.texts("entities") == set()
+    harness = Harness(ChangingGraph(lambda graph: graph.put(SPACE, [Entity("A", 9, gone=True)], []), 1))
+    await harness.merger.graph.put(SPACE, [Entity("A", 1, description="old")], [])
+    await harness.index({"A"}, set())
+    assert await harness.texts("entities") == set()
 
 
 async def test_a_graph_that_never_rests_is_tried_again_later() -> None:
-    bench = Bench(Moving(rewrite, 10 * MAX_ROUNDS))
-    await bench.merger.graph.put(SPACE, [Entity("A", 1, description="old")], [])
+    harness = Harness(ChangingGraph(rewrite, 10 * MAX_ROUNDS))
+    await harness.merger.graph.put(SPACE, [Entity("A", 1, description="old")], [])
     with pytest.raises(Retryable, match="faster than it can be indexed"):
-        await bench.index({"A"}, set())
+        await harness.index({"A"}, set())
 
 
 async def test_a_replica_that_wrote_an_older_text_last_looks_again_and_corrects_it() -> None:
-    bench = Bench()
-    graph, vectors = bench.merger.graph, bench.vectors
+    harness = Harness()
+    graph, vectors = harness.merger.graph, harness.vectors
     await graph.put(SPACE, [Entity("A", 1, description="old")], [Relation("A", "B", 1, description="tie")])
-    await bench.index({"A"}, {("A", "B")})
+    await harness.index({"A"}, {("A", "B")})
     stale = await vectors.get(SPACE, "entities", [r.id for r in await vectors.scan(SPACE, "entities")], vectors=True)
     await graph.put(SPACE, [Entity("A", 2, description="new")], [])
-    await bench.index({"A"}, set())
+    await harness.index({"A"}, set())
     await vectors.put(SPACE, "entities", list(stale.values()))
-    await bench.index({"A"}, set())
-    assert await bench.texts("entities") == {"A\nnew"}
+    await harness.index({"A"}, set())
+    assert await harness.texts("entities") == {"A\nnew"}
 
 
 async def test_nothing_to_index_costs_nothing_and_is_said() -> None:
-    bench = Bench()
-    (fact,) = await bench.merged(extracted(document(), 0))
-    assert (fact.embedded, bench.embedder.calls) == (0, 0)
+    harness = Harness()
+    (fact,) = await harness.merged(extracted(document(), 0))
+    assert (fact.embedded, harness.embedder.calls) == (0, 0)
 
 
 def deletion(id: str, place: int) -> Delivery[DocumentDeleted]:
@@ -211,37 +213,39 @@ def deletion(id: str, place: int) -> Delivery[DocumentDeleted]:
 
 
 async def test_chunks_of_a_deleted_document_are_removed_and_no_others() -> None:
-    bench = Bench()
-    await bench.chunks(chunked(document("d", 1), *(f"passage {n}" for n in range(120))), chunked(document("e", 2), "e"))
-    (fact,) = await bench.handle([deletion("d", 50)])
-    assert [row.document_id for row in await bench.vectors.scan(SPACE, "chunks")] == ["e"]
+    harness = Harness()
+    await harness.chunks(
+        chunked(document("d", 1), *(f"passage {n}" for n in range(120))), chunked(document("e", 2), "e")
+    )
+    (fact,) = await harness.handle([deletion("d", 50)])
+    assert [row.document_id for row in await harness.vectors.scan(SPACE, "chunks")] == ["e"]
     assert (fact.document and fact.document.deleted, fact.chunks, fact.kind) == (True, (), "chunks")
 
 
 async def test_chunks_that_come_after_their_deletion_stay_away() -> None:
-    bench = Bench()
-    await bench.handle([deletion("d", 50)])
-    await bench.chunks(chunked(document("d", 1), "late"))
-    assert await bench.vectors.count(SPACE, "chunks") == 0
-    await bench.chunks(chunked(document("d", 60), "anew"))
-    assert await bench.vectors.count(SPACE, "chunks") == 1
+    harness = Harness()
+    await harness.handle([deletion("d", 50)])
+    await harness.chunks(chunked(document("d", 1), "late"))
+    assert await harness.vectors.count(SPACE, "chunks") == 0
+    await harness.chunks(chunked(document("d", 60), "anew"))
+    assert await harness.vectors.count(SPACE, "chunks") == 1
 
 
 @pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize("newest_first", [True, False])
 async def test_a_shorter_version_leaves_nothing_behind_its_end(together: bool, newest_first: bool) -> None:
-    bench = Bench()
+    harness = Harness()
     events = [chunked(document("d", 1), "one", "two", "three"), chunked(document("d", 9), "one", "2")]
     events = events[::-1] if newest_first else events
     for batch in [events] if together else [[event] for event in events]:
-        await bench.chunks(*batch)
-    rows = await bench.vectors.scan(SPACE, "chunks")
+        await harness.chunks(*batch)
+    rows = await harness.vectors.scan(SPACE, "chunks")
     assert [(row.text, row.version) for row in rows] == [("one", 9), ("2", 9)]
 
 
 async def test_a_removal_that_was_interrupted_is_made_up_for() -> None:
-    bench = Bench()
-    await bench.chunks(chunked(document("d", 1), "one", "two"))
-    await bench.extents.put(SPACE, {"d": DocumentBounds(9, 1)})  # and there it was killed
-    await bench.chunks(chunked(document("d", 9), "one"))
-    assert await bench.vectors.count(SPACE, "chunks") == 1
+    harness = Harness()
+    await harness.chunks(chunked(document("d", 1), "one", "two"))
+    await harness.extents.put(SPACE, {"d": DocumentBounds(9, 1)})  # and there it was killed
+    await harness.chunks(chunked(document("d", 9), "one"))
+    assert await harness.vectors.count(SPACE, "chunks") == 1

@@ -22,7 +22,7 @@ SPACE = Partition("w", 1)
 KEY = ("A",)
 
 
-class Counting(MemoryRows):
+class CountingRows(MemoryRows):
     """Counts the rows that are read, and fails once at a counting when told to."""
 
     def __init__(self) -> None:
@@ -61,16 +61,16 @@ def says(number: int, version: int = 1) -> EntitiesExtracted:
     return extracted(of, 0, [entity("A", "t", f"text {number} in {version}")], [tie])
 
 
-async def hub_of(count: int) -> tuple[Merger, Counting]:
+async def hub_of(count: int) -> tuple[Merger, CountingRows]:
     """A merger, with the memory that the service has, whose A and tie to B so many chunks name."""
-    rows = Counting()
+    rows = CountingRows()
     merger = Merger(rows, hubs=AggregateCache())
     for start in range(0, count, 50):
         await merger.merge(*(says(number) for number in range(start, min(start + 50, count))))
     return merger, rows
 
 
-async def read_by(merger: Merger, rows: Counting, *events: EntitiesExtracted) -> int:
+async def read_by(merger: Merger, rows: CountingRows, *events: EntitiesExtracted) -> int:
     """Rows that merging these takes."""
     before = rows.read
     await merger.merge(*events)

@@ -20,7 +20,7 @@ HANDLERS: dict[type, Any] = {
 }
 
 
-class Desk:
+class Harness:
     """A merger that gets one event after the other, with growing places in the log."""
 
     def __init__(self) -> None:
@@ -51,121 +51,121 @@ class Desk:
 
 
 @pytest.fixture
-async def desk() -> Desk:
+async def harness() -> Harness:
     """A desk whose graph has Ada, Bert and Celia, and two ties."""
-    desk = Desk()
-    await desk.says("d", [entity("Ada", "person"), entity("Bert"), entity("Celia")],
+    harness = Harness()
+    await harness.says("d", [entity("Ada", "person"), entity("Bert"), entity("Celia")],
                     [relation("Ada", "Bert", "they sail", "sea"), relation("Bert", "Celia", "they trade")])  # fmt: skip
-    return desk
+    return harness
 
 
-async def test_what_is_edited_stands_and_the_rest_stays(desk: Desk) -> None:
-    await desk.edit("edit_entity", "Ada", description="a captain")
-    ada = (await desk.merger.entities())["Ada"]
+async def test_what_is_edited_stands_and_the_rest_stays(harness: Harness) -> None:
+    await harness.edit("edit_entity", "Ada", description="a captain")
+    ada = (await harness.merger.entities())["Ada"]
     assert (ada.type, ada.description, ada.support) == ("person", "a captain", 1)
-    await desk.says("later", [entity("Ada", "ship", "a ship")])
-    ada = (await desk.merger.entities())["Ada"]
+    await harness.says("later", [entity("Ada", "ship", "a ship")])
+    ada = (await harness.merger.entities())["Ada"]
     assert (ada.description, ada.support) == ("a captain", 2)
 
 
-async def test_an_edit_is_undone_field_by_field_by_a_later_one(desk: Desk) -> None:
-    await desk.edit("edit_entity", "Ada", type="captain", description="one")
-    await desk.edit("edit_entity", "Ada", description="two")
-    ada = (await desk.merger.entities())["Ada"]
+async def test_an_edit_is_undone_field_by_field_by_a_later_one(harness: Harness) -> None:
+    await harness.edit("edit_entity", "Ada", type="captain", description="one")
+    await harness.edit("edit_entity", "Ada", description="two")
+    ada = (await harness.merger.entities())["Ada"]
     assert (ada.type, ada.description) == ("captain", "two")
 
 
-async def test_an_edited_entity_outlives_its_documents(desk: Desk) -> None:
-    await desk.edit("edit_entity", "Ada", description="a captain")
-    await desk.take(DocumentDeleted(document_id="d"))
-    assert await desk.names() == {"Ada"}
-    ada = (await desk.merger.entities())["Ada"]
+async def test_an_edited_entity_outlives_its_documents(harness: Harness) -> None:
+    await harness.edit("edit_entity", "Ada", description="a captain")
+    await harness.take(DocumentDeleted(document_id="d"))
+    assert await harness.names() == {"Ada"}
+    ada = (await harness.merger.entities())["Ada"]
     assert (ada.description, ada.type, ada.source_ids, ada.support) == ("a captain", "UNKNOWN", (), 0)
 
 
 async def test_a_created_entity_and_relation_need_no_document() -> None:
-    desk = Desk()
-    await desk.edit("create_entity", "Atlantis", type="place", description="an island")
-    await desk.edit(
+    harness = Harness()
+    await harness.edit("create_entity", "Atlantis", type="place", description="an island")
+    await harness.edit(
         "create_relation", "Atlantis", "Plato", description="he wrote of it", keywords=("myth",), weight=2.5
     )
-    assert await desk.names() == {"Atlantis", "Plato"}
-    tie = (await desk.merger.relations())["Atlantis", "Plato"]
+    assert await harness.names() == {"Atlantis", "Plato"}
+    tie = (await harness.merger.relations())["Atlantis", "Plato"]
     assert (tie.description, tie.keywords, tie.weight) == ("he wrote of it", ("myth",), 2.5)
 
 
-async def test_a_deleted_entity_takes_its_relations_along_and_later_documents_speak_anew(desk: Desk) -> None:
-    await desk.edit("create_relation", "Ada", "Edith")
-    await desk.edit("delete_entity", "Ada")
-    assert await desk.names() == {"Bert", "Celia", "Edith"}
-    assert await desk.ties() == {("Bert", "Celia")}
-    await desk.says("later", [entity("Ada", "person", "somebody new")])
-    ada = (await desk.merger.entities())["Ada"]
+async def test_a_deleted_entity_takes_its_relations_along_and_later_documents_speak_anew(harness: Harness) -> None:
+    await harness.edit("create_relation", "Ada", "Edith")
+    await harness.edit("delete_entity", "Ada")
+    assert await harness.names() == {"Bert", "Celia", "Edith"}
+    assert await harness.ties() == {("Bert", "Celia")}
+    await harness.says("later", [entity("Ada", "person", "somebody new")])
+    ada = (await harness.merger.entities())["Ada"]
     assert (ada.description, ada.support) == ("somebody new", 1)
 
 
-async def test_a_deleted_relation_is_gone_and_its_ends_stay(desk: Desk) -> None:
-    await desk.edit("delete_relation", "Bert", "Ada")
-    assert await desk.ties() == {("Bert", "Celia")}
-    assert await desk.names() == {"Ada", "Bert", "Celia"}
+async def test_a_deleted_relation_is_gone_and_its_ends_stay(harness: Harness) -> None:
+    await harness.edit("delete_relation", "Bert", "Ada")
+    assert await harness.ties() == {("Bert", "Celia")}
+    assert await harness.names() == {"Ada", "Bert", "Celia"}
 
 
-async def test_a_renamed_entity_keeps_its_relations_and_holds_for_later_documents(desk: Desk) -> None:
-    await desk.edit("edit_entity", "Ada", description="a captain")
-    await desk.edit("rename_entity", "Ada", target="Captain Marlow")
-    await desk.says("later", [entity("Ada", "person")], [relation("Ada", "Celia")])
-    assert await desk.names() == {"Captain Marlow", "Bert", "Celia"}
-    assert await desk.ties() == {("Bert", "Captain Marlow"), ("Bert", "Celia"), ("Captain Marlow", "Celia")}
-    marlow = (await desk.merger.entities())["Captain Marlow"]
+async def test_a_renamed_entity_keeps_its_relations_and_holds_for_later_documents(harness: Harness) -> None:
+    await harness.edit("edit_entity", "Ada", description="a captain")
+    await harness.edit("rename_entity", "Ada", target="Captain Marlow")
+    await harness.says("later", [entity("Ada", "person")], [relation("Ada", "Celia")])
+    assert await harness.names() == {"Captain Marlow", "Bert", "Celia"}
+    assert await harness.ties() == {("Bert", "Captain Marlow"), ("Bert", "Celia"), ("Captain Marlow", "Celia")}
+    marlow = (await harness.merger.entities())["Captain Marlow"]
     assert (marlow.description, marlow.support) == ("a captain", 2)
 
 
-async def test_a_rename_is_taken_back_by_a_rename(desk: Desk) -> None:
-    before = await desk.merger.picture()
-    await desk.edit("rename_entity", "Ada", target="Captain Marlow")
-    await desk.edit("rename_entity", "Captain Marlow", target="Ada")
-    assert await desk.merger.picture() == before
+async def test_a_rename_is_taken_back_by_a_rename(harness: Harness) -> None:
+    before = await harness.merger.picture()
+    await harness.edit("rename_entity", "Ada", target="Captain Marlow")
+    await harness.edit("rename_entity", "Captain Marlow", target="Ada")
+    assert await harness.merger.picture() == before
 
 
-async def test_merged_entities_become_one_and_ties_between_them_vanish(desk: Desk) -> None:
-    await desk.edit("merge_entities", "Ada", "Bert", target="Ada")
-    assert await desk.names() == {"Ada", "Celia"}
-    assert await desk.ties() == {("Ada", "Celia")}
-    ada = (await desk.merger.entities())["Ada"]
+async def test_merged_entities_become_one_and_ties_between_them_vanish(harness: Harness) -> None:
+    await harness.edit("merge_entities", "Ada", "Bert", target="Ada")
+    assert await harness.names() == {"Ada", "Celia"}
+    assert await harness.ties() == {("Ada", "Celia")}
+    ada = (await harness.merger.entities())["Ada"]
     assert (ada.support, ada.source_ids) == (1, ("d-chunk-000",))
     assert "Ada is there" in ada.description
     assert "Bert is there" in ada.description
 
 
-async def test_one_workspace_s_edits_are_not_another_s(desk: Desk) -> None:
+async def test_one_workspace_s_edits_are_not_another_s(harness: Harness) -> None:
     await on_graph_edited(
         [delivered(GraphEdited(operation="delete_entity", names=("Ada",)), 99, workspace="other")],
         Generations(),
-        merging=desk.merger.merging,
+        merging=harness.merger.merging,
     )
-    assert "Ada" in await desk.names()
+    assert "Ada" in await harness.names()
 
 
-async def test_what_changed_is_announced_under_the_old_and_the_new_name(desk: Desk) -> None:
-    (fact,) = await desk.edit("rename_entity", "Ada", target="Captain Marlow")
+async def test_what_changed_is_announced_under_the_old_and_the_new_name(harness: Harness) -> None:
+    (fact,) = await harness.edit("rename_entity", "Ada", target="Captain Marlow")
     assert {e.name for e in fact.entities} >= {"Ada", "Captain Marlow"}
     assert {(r.source, r.target) for r in fact.relations} == {("Ada", "Bert"), ("Bert", "Captain Marlow")}
     assert (fact.document, fact.chunks) == (None, ())
 
 
 async def test_a_deletion_is_announced_in_parts_that_fit_into_events() -> None:
-    desk = Desk()
+    harness = Harness()
     many = MAX_KEYS_PER_EVENT + 1
-    await desk.says("d", [entity(f"{'N' * 100} {n}") for n in range(many)])
-    facts = await desk.take(DocumentDeleted(document_id="d"))
+    await harness.says("d", [entity(f"{'N' * 100} {n}") for n in range(many)])
+    facts = await harness.take(DocumentDeleted(document_id="d"))
     assert [(fact.part, fact.parts, len(fact.entities)) for fact in facts] == [(0, 2, MAX_KEYS_PER_EVENT), (1, 2, 1)]
     assert all(fact.document.deleted and fact.document.id == "d" for fact in facts)
     assert max(len(fact.model_dump_json()) for fact in facts) < 256 * 1024
-    assert await desk.names() == set()
+    assert await harness.names() == set()
 
 
 async def test_deleting_what_was_never_there_is_announced_too() -> None:
-    facts = await Desk().take(DocumentDeleted(document_id="nobody"))
+    facts = await Harness().take(DocumentDeleted(document_id="nobody"))
     assert [(fact.entities, fact.relations, fact.parts) for fact in facts] == [((), (), 1)]
 
 

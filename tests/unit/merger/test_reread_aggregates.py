@@ -18,7 +18,7 @@ from services.merger.handler import on_entities_extracted
 from services.merger.port import MergeDependencies
 from tests.support.events import delivered
 from tests.support.merging import SPACE, Merger
-from tests.support.summarizing import Desk, says
+from tests.support.summarizing import Harness, says
 
 COUNTS = [40, 100, 200, 400]
 
@@ -33,21 +33,21 @@ class CountingRows(MemoryRows):
         return await super().get(table, keys)
 
 
-async def leaves_summarised(count: int, share: float = 1.0) -> tuple[Desk, CountingRows]:
+async def leaves_summarised(count: int, share: float = 1.0) -> tuple[Harness, CountingRows]:
     """A hub of so many descriptions, of whose groups on the lowest level that share has a summary."""
     rows = CountingRows()
-    desk = Desk(Merger(rows, hubs=AggregateCache()))
-    summaries = await desk.condense(*await desk.says(count))
-    await desk.keep(*summaries[: max(1, round(share * len(summaries)))])
-    return desk, rows
+    harness = Harness(Merger(rows, hubs=AggregateCache()))
+    summaries = await harness.condense(*await harness.says(count))
+    await harness.keep(*summaries[: max(1, round(share * len(summaries)))])
+    return harness, rows
 
 
-async def hub_settled(count: int) -> tuple[Desk, CountingRows]:
+async def hub_settled(count: int) -> tuple[Harness, CountingRows]:
     """A hub of so many descriptions that lacks nothing."""
     rows = CountingRows()
-    desk = Desk(Merger(rows, hubs=AggregateCache()))
-    await desk.settle(await desk.says(count))
-    return desk, rows
+    harness = Harness(Merger(rows, hubs=AggregateCache()))
+    await harness.settle(await harness.says(count))
+    return harness, rows
 
 
 async def ends(merger: Merger, rows: CountingRows, number: int) -> None:
@@ -60,19 +60,19 @@ async def ends(merger: Merger, rows: CountingRows, number: int) -> None:
 @pytest.mark.parametrize("share", [0.5, 1.0])
 @pytest.mark.parametrize("count", COUNTS)
 async def test_a_restarted_merger_reads_a_hub_whose_leaves_are_summarised(count: int, share: float) -> None:
-    desk, rows = await leaves_summarised(count, share)
-    restarted = desk.merger.replica(MIN_CONTRIBUTIONS)
+    harness, rows = await leaves_summarised(count, share)
+    restarted = harness.merger.replica(MIN_CONTRIBUTIONS)
     await ends(restarted, rows, count)
     assert (await restarted.entities())["A"].support == count + 1
-    desk.merger = restarted
-    assert await desk.condense(*await desk.says(count + 2, count + 1)), "the summariser reads it too, and goes on"
+    harness.merger = restarted
+    assert await harness.condense(*await harness.says(count + 2, count + 1)), "the summariser reads it too, and goes on"
 
 
 @pytest.mark.parametrize("count", COUNTS)
 async def test_a_restarted_merger_reads_a_hub_that_lacks_nothing(count: int) -> None:
-    desk, rows = await hub_settled(count)
-    text = await desk.description()
-    restarted = desk.merger.replica(MIN_CONTRIBUTIONS)
+    harness, rows = await hub_settled(count)
+    text = await harness.description()
+    restarted = harness.merger.replica(MIN_CONTRIBUTIONS)
     await ends(restarted, rows, 0)
     assert (await restarted.entities())["A"].description == text
     await ends(restarted, rows, count)
@@ -80,31 +80,31 @@ async def test_a_restarted_merger_reads_a_hub_that_lacks_nothing(count: int) -> 
 
 @pytest.mark.parametrize("count", [100, 400])
 async def test_a_hub_that_finds_no_room_in_memory_is_read_at_each_document(count: int) -> None:
-    desk, rows = await hub_settled(count)
-    forgetful = Merger(rows, desk.merger.graph, AggregateCache(most=0))
+    harness, rows = await hub_settled(count)
+    forgetful = Merger(rows, harness.merger.graph, AggregateCache(most=0))
     for number in range(3):
         await ends(forgetful, rows, count + number)
 
 
 @pytest.mark.parametrize("count", [100, 400])
 async def test_replicas_that_take_turns_read_each_others_hub(count: int) -> None:
-    desk, rows = await hub_settled(count)
-    other = desk.merger.replica(MIN_CONTRIBUTIONS)
+    harness, rows = await hub_settled(count)
+    other = harness.merger.replica(MIN_CONTRIBUTIONS)
     for number in range(2):
         await ends(other, rows, count + 2 * number)
-        await ends(desk.merger, rows, count + 2 * number + 1)
-    assert await other.picture() == await desk.merger.picture()
+        await ends(harness.merger, rows, count + 2 * number + 1)
+    assert await other.picture() == await harness.merger.picture()
 
 
 @pytest.mark.parametrize("summaries_first", [True, False])
 @pytest.mark.parametrize("count", [100, 400])
 async def test_a_rebuild_reads_the_summaries_of_the_log(count: int, summaries_first: bool) -> None:
-    desk, rows = await hub_settled(count)
-    live, anew = await desk.merger.picture(), Partition("w", 2)
-    rebuilt = Desk(Merger(rows, desk.merger.graph, AggregateCache()))
+    harness, rows = await hub_settled(count)
+    live, anew = await harness.merger.picture(), Partition("w", 2)
+    rebuilt = Harness(Merger(rows, harness.merger.graph, AggregateCache()))
     generations = Generations(graph=2)
     events = [delivered(says(number), number + 1) for number in range(count)]
-    steps: list[DescriptionSummarized] = desk.summaries
+    steps: list[DescriptionSummarized] = harness.summaries
     if summaries_first:
         await rebuilt.keep(*steps, generations=generations)
     for start in range(0, count, 64):
@@ -114,7 +114,7 @@ async def test_a_rebuild_reads_the_summaries_of_the_log(count: int, summaries_fi
     assert await rebuilt.merger.picture(anew) == live
 
 
-class Restless(RowSummaries):
+class ChangingSummaries(RowSummaries):
     """Summaries that somebody changes whenever they are read."""
 
     hub: IncrementalAggregate | None = None
@@ -127,7 +127,7 @@ class Restless(RowSummaries):
 
 async def test_summaries_that_change_at_every_look_give_the_others_a_turn() -> None:
     rows = CountingRows()
-    hubs, summaries = AggregateCache(), Restless(rows)
+    hubs, summaries = AggregateCache(), ChangingSummaries(rows)
     merging = MergeDependencies(RowContributions(rows), summaries, Merger().graph, SummaryLimits(), hubs)
     batch = [delivered(says(number), number + 1) for number in range(40)]
     await on_entities_extracted(batch, Generations(), merging=merging)

@@ -15,7 +15,7 @@ from services.merger.adapters.summarizer import ModelSummarizer
 from services.merger.domain.descriptions import Group, SummaryLimits, depth_of, describe, estimated_tokens
 from services.merger.summarize import on_graph_merged
 from tests.support.events import delivered, document, entity, extracted
-from tests.support.summarizing import Desk
+from tests.support.summarizing import Harness
 
 KEY = ("A",)
 LIMITS = SummaryLimits()
@@ -81,79 +81,79 @@ def test_a_summary_of_one_thing_is_not_taken_for_another() -> None:
 
 
 async def test_a_long_description_is_joined_at_once_and_summarised_later() -> None:
-    desk = Desk()
-    facts = await desk.says(8)
-    assert (await desk.description()).startswith("text 0<SEP>text 1")
-    (summary,) = await desk.condense(*facts)
+    harness = Harness()
+    facts = await harness.says(8)
+    assert (await harness.description()).startswith("text 0<SEP>text 1")
+    (summary,) = await harness.condense(*facts)
     assert (summary.key, summary.model, summary.usage.prompt) == (("A",), "condenser", 5)
-    assert (await desk.description()).startswith("text 0"), "only what is in the log counts"
-    (merged,) = await desk.keep(summary)
-    assert await desk.description() == "summary of 8 texts"
+    assert (await harness.description()).startswith("text 0"), "only what is in the log counts"
+    (merged,) = await harness.keep(summary)
+    assert await harness.description() == "summary of 8 texts"
     assert (merged.document, [e.name for e in merged.entities]) == (None, ["A"])
-    assert await desk.condense(merged) == []
+    assert await harness.condense(merged) == []
 
 
 async def test_only_the_newest_change_of_a_key_is_taken_up() -> None:
-    desk = Desk()
-    older = await desk.says(8)
-    newer = await desk.says(9, first=8)
-    assert await desk.condense(*older) == []
-    assert len(await desk.condense(*newer)) == 1
-    assert len(desk.condenser.asked) == 1
-    assert len(desk.waits) == 2
+    harness = Harness()
+    older = await harness.says(8)
+    newer = await harness.says(9, first=8)
+    assert await harness.condense(*older) == []
+    assert len(await harness.condense(*newer)) == 1
+    assert len(harness.summarizer.asked) == 1
+    assert len(harness.waits) == 2
 
 
 async def test_levels_follow_each_other_until_nothing_lacks() -> None:
-    desk = Desk()
-    facts, calls = await desk.says(200), 0
+    harness = Harness()
+    facts, calls = await harness.says(200), 0
     while facts:
-        summaries = await desk.condense(*facts)
+        summaries = await harness.condense(*facts)
         calls += len(summaries)
-        facts = await desk.keep(*summaries, first=2000 + calls)
+        facts = await harness.keep(*summaries, first=2000 + calls)
     assert calls <= 200 / 4
-    assert (await desk.description()).startswith("summary of ")
+    assert (await harness.description()).startswith("summary of ")
 
 
 @pytest.mark.parametrize("count", [40, 1000])
 async def test_a_bulk_load_costs_a_call_for_four_chunks_at_most_and_a_later_chunk_one_per_level(count: int) -> None:
-    desk = Desk()
-    facts = [fact for start in range(0, count, 100) for fact in await desk.says(min(start + 100, count), start)]
-    assert 0 < await desk.settle(facts, 2000) <= count / 4
+    harness = Harness()
+    facts = [fact for start in range(0, count, 100) for fact in await harness.says(min(start + 100, count), start)]
+    assert 0 < await harness.settle(facts, 2000) <= count / 4
     levels = depth_of(count + 1) + 1
     for later in range(3):
-        one = await desk.says(count + later + 1, count + later)
-        assert 1 <= await desk.settle(one, 9000 + 100 * later) <= levels
+        one = await harness.says(count + later + 1, count + later)
+        assert 1 <= await harness.settle(one, 9000 + 100 * later) <= levels
 
 
 async def test_of_two_summaries_for_the_same_texts_the_first_in_the_log_stands() -> None:
     for order in (1, -1):
-        desk = Desk()
-        (first,) = await desk.condense(*await desk.says(8))
+        harness = Harness()
+        (first,) = await harness.condense(*await harness.says(8))
         second = first.model_copy(update={"text": "another one"})
         for place, summary in [(10, first), (20, second)][::order]:
-            await desk.keep(summary, first=place)
-        assert await desk.description() == "summary of 8 texts"
+            await harness.keep(summary, first=place)
+        assert await harness.description() == "summary of 8 texts"
 
 
 async def test_without_a_language_model_nothing_is_summarised_and_nobody_waits() -> None:
-    desk = Desk()
-    batch = [delivered(fact, n) for n, fact in enumerate(await desk.says(9))]
+    harness = Harness()
+    batch = [delivered(fact, n) for n, fact in enumerate(await harness.says(9))]
     made = await on_graph_merged(
-        batch, Generations(), merging=desk.merger.merging, summarizer=None, debounce=None  # type: ignore[arg-type]
+        batch, Generations(), merging=harness.merger.merging, summarizer=None, debounce=None  # type: ignore[arg-type]
     )  # fmt: skip
     assert made == [[]] * 9
 
 
 async def test_a_model_that_is_down_is_tried_again_and_one_that_refuses_leaves_the_fragments() -> None:
-    desk = Desk()
-    facts = await desk.says(8)
-    desk.condenser.error = Unavailable("down", retry_after=7)
+    harness = Harness()
+    facts = await harness.says(8)
+    harness.summarizer.error = Unavailable("down", retry_after=7)
     with pytest.raises(Retryable) as raised:
-        await desk.condense(*facts)
+        await harness.condense(*facts)
     assert raised.value.retry_after == 7
-    desk.condenser.error = Poison("not that")
-    assert await desk.condense(*facts) == []
-    assert (await desk.description()).startswith("text 0")
+    harness.summarizer.error = Poison("not that")
+    assert await harness.condense(*facts) == []
+    assert (await harness.description()).startswith("text 0")
 
 
 async def test_the_model_is_asked_once_and_in_parts_that_it_can_read() -> None:
@@ -181,13 +181,13 @@ async def test_the_prompt_has_the_texts_as_json_and_the_name() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 async def test_any_order_of_summaries_and_chunks_ends_the_same(seed: int) -> None:
-    straight = Desk()
+    straight = Harness()
     (summary,) = await straight.condense(*await straight.says(8))
     await straight.keep(summary)
-    desk, dice = Desk(), Random(seed)
+    harness, dice = Harness(), Random(seed)
     events = [extracted(document(f"d{n}", n + 1), 0, [entity("A", "t", f"text {n}")]) for n in range(8)]
     steps: list[Any] = [*events, summary]
     dice.shuffle(steps)
     for step in steps:
-        await (desk.keep(step) if isinstance(step, DescriptionSummarized) else desk.merger.merge(step))
-    assert await desk.merger.picture() == await straight.merger.picture()
+        await (harness.keep(step) if isinstance(step, DescriptionSummarized) else harness.merger.merge(step))
+    assert await harness.merger.picture() == await straight.merger.picture()

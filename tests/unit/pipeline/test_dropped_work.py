@@ -11,7 +11,7 @@ from runtime.bus.port import ALL_WANTED, DocumentVersions
 from standalone.operations.digest import Stores, digest
 from tests.support.events import added, sealed
 from tests.support.pipeline import Worker, workers
-from tests.support.querying import World
+from tests.support.querying import QueryHarness
 
 
 def text(word: str, count: int) -> str:
@@ -32,45 +32,45 @@ STORY: list[tuple[str, str | None]] = [
 """What is published: a document's text, or that it is deleted."""
 
 
-class Stage:
+class Harness:
     """A world in which the story is told step by step, and the services work between the steps."""
 
     def __init__(self, versions: Any) -> None:
-        self.world, self.left = World(log=MemoryLog()), list(enumerate(STORY))
-        wanted: DocumentVersions = versions(self.world.log)
-        self.workers: list[Worker] = workers(self.world, wanted)
+        self.harness, self.left = QueryHarness(log=MemoryLog()), list(enumerate(STORY))
+        wanted: DocumentVersions = versions(self.harness.log)
+        self.workers: list[Worker] = workers(self.harness, wanted)
 
     async def tell(self) -> None:
         number, (id, body) = self.left.pop(0)
         how: Any = {"split_by_character": "|"}
         event = DocumentDeleted(document_id=id) if body is None else added(id, body, chunking=how)
-        await self.world.log.publish(sealed(event, id=f"told-{number}"))
+        await self.harness.log.publish(sealed(event, id=f"told-{number}"))
 
     async def settle(self) -> None:
         while any([await worker.step() for worker in self.workers]):
             pass
 
     async def digests(self) -> list[str]:
-        stores = Stores(self.world.rows, self.world.graph, self.world.vectors)
+        stores = Stores(self.harness.rows, self.harness.graph, self.harness.vectors)
         return [(await digest(name, "w", Generations(), stores)).sha256 for name in PROJECTIONS]
 
     def count(self, kind: type) -> int:
         name = f".{kind.__name__}"
-        return sum(stored.subject.endswith(name) for stored in self.world.log.messages)
+        return sum(stored.subject.endswith(name) for stored in self.harness.log.messages)
 
 
-async def told(versions: Any, dice: Random | None = None, *, cut_first: bool = False) -> Stage:
+async def told(versions: Any, dice: Random | None = None, *, cut_first: bool = False) -> Harness:
     """The story, told at once or, by the dice, while the services work on it."""
-    stage = Stage(versions)
-    while stage.left:
+    harness = Harness(versions)
+    while harness.left:
         if dice and dice.random() < 0.9:
-            await dice.choice(stage.workers).step()
+            await dice.choice(harness.workers).step()
         else:
-            await stage.tell()
-    while cut_first and await stage.workers[0].step():
+            await harness.tell()
+    while cut_first and await harness.workers[0].step():
         pass
-    await stage.settle()
-    return stage
+    await harness.settle()
+    return harness
 
 
 async def test_whatever_is_dropped_the_outcome_is_the_same() -> None:
@@ -81,9 +81,9 @@ async def test_whatever_is_dropped_the_outcome_is_the_same() -> None:
 
 
 async def test_nothing_is_extracted_or_embedded_for_what_was_replaced_before_its_turn() -> None:
-    stage = await told(lambda log: LogVersions(log, look_again=0.0), cut_first=True)
+    harness = await told(lambda log: LogVersions(log, look_again=0.0), cut_first=True)
     # Both older versions of `a` were superseded by the time it was the extractor's turn, `b` and the first `c` deleted.
-    assert stage.count(EntitiesExtracted) == 2 + 3
+    assert harness.count(EntitiesExtracted) == 2 + 3
     # One for a part's passages, one for each chunk's things, two for a deletion.
-    assert stage.count(VectorsIndexed) == 2 + (2 + 3) + 2 * 2
-    assert await stage.digests() == await (await told(lambda _: ALL_WANTED)).digests()
+    assert harness.count(VectorsIndexed) == 2 + (2 + 3) + 2 * 2
+    assert await harness.digests() == await (await told(lambda _: ALL_WANTED)).digests()

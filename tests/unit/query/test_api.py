@@ -20,7 +20,7 @@ from services.query.api.app import create_app
 from services.query.api.auth.config import AuthConfig
 from services.query.api.body_limits import MAX_DOCUMENT_BODY, MAX_LOGIN_BODY, MAX_REQUEST_BODY, BodyLimits
 from services.query.settings import QuerySettings
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 
 QUESTION = "Who discovered radium?"
 
@@ -31,21 +31,21 @@ def client(app: FastAPI) -> httpx.AsyncClient:
 
 
 @pytest_asyncio.fixture
-async def world() -> World:
+async def harness() -> QueryHarness:
     return await library_of_two()
 
 
 @pytest_asyncio.fixture
-async def api(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(world.app()) as api:
+async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
+    async with client(harness.app()) as api:
         yield api
 
 
-async def projected(world: World) -> None:
+async def projected(harness: QueryHarness) -> None:
     """What the projection makes of everything in the log."""
-    for message in world.consumer(declared_consumer("query-status")).fetch(1000):
+    for message in harness.consumer(declared_consumer("query-status")).fetch(1000):
         envelope: Envelope[Event] = decode(message.data, message.subject)
-        await world.project(Delivery(envelope, message.sequence, 1, message.published_at))
+        await harness.project(Delivery(envelope, message.sequence, 1, message.published_at))
 
 
 async def test_an_answer_has_its_text_its_references_and_its_time(api: httpx.AsyncClient) -> None:
@@ -144,28 +144,28 @@ async def test_a_workspace_that_cannot_be_is_refused(api: httpx.AsyncClient, nam
     assert "workspace" in answer.json()["detail"]
 
 
-async def test_a_text_is_in_the_log_when_the_answer_comes(api: httpx.AsyncClient, world: World) -> None:
+async def test_a_text_is_in_the_log_when_the_answer_comes(api: httpx.AsyncClient, harness: QueryHarness) -> None:
     answer = await api.post("/documents/text", json={"text": "A new text.", "file_source": "shelf/new.txt"})
     assert answer.status_code == 200
     body = answer.json()
     assert (body["status"], bool(body["message"])) == ("success", True)
     assert re.fullmatch(r"insert_\d{8}_\d{6}_[0-9a-f]{8}", body["track_id"])
-    (stored,) = world.log.messages
+    (stored,) = harness.log.messages
     event = decode(stored.data, stored.subject).data
     assert isinstance(event, DocumentAdded)
     assert (event.text, event.file_path, event.track_id) == ("A new text.", "new.txt", body["track_id"])
 
 
-async def test_texts_go_to_the_workspace_that_a_header_names(api: httpx.AsyncClient, world: World) -> None:
+async def test_texts_go_to_the_workspace_that_a_header_names(api: httpx.AsyncClient, harness: QueryHarness) -> None:
     for header, name in (("LIGHTRAG-WORKSPACE", "one"), ("X-Workspace", "two")):
         await api.post("/documents/text", json={"text": "text", "file_source": "a.txt"}, headers={header: name})
-    assert [stored.subject.split(".")[2] for stored in world.log.messages] == ["one", "two"]
+    assert [stored.subject.split(".")[2] for stored in harness.log.messages] == ["one", "two"]
 
 
-async def test_several_texts_share_one_track(api: httpx.AsyncClient, world: World) -> None:
+async def test_several_texts_share_one_track(api: httpx.AsyncClient, harness: QueryHarness) -> None:
     body = {"texts": ["one", "two"], "file_sources": ["1.txt", "2.txt"]}
     track = (await api.post("/documents/texts", json=body)).json()["track_id"]
-    await projected(world)
+    await projected(harness)
     answer = (await api.get(f"/documents/track_status/{track}")).json()
     assert (answer["track_id"], answer["total_count"], answer["status_summary"]) == (track, 2, {"pending": 2})
     assert {document["file_path"] for document in answer["documents"]} == {"1.txt", "2.txt"}
@@ -185,10 +185,10 @@ async def test_several_texts_share_one_track(api: httpx.AsyncClient, world: Worl
     ids=str,
 )
 async def test_texts_that_cannot_be_added_are_refused_and_nothing_is_added(
-    api: httpx.AsyncClient, world: World, path: str, body: Any
+    api: httpx.AsyncClient, harness: QueryHarness, path: str, body: Any
 ) -> None:
     assert (await api.post(f"/documents/{path}", json=body)).status_code == 422
-    assert world.log.messages == []
+    assert harness.log.messages == []
 
 
 async def test_a_text_with_half_a_surrogate_pair_is_taken_or_refused(api: httpx.AsyncClient) -> None:
@@ -256,19 +256,19 @@ async def test_health_says_what_the_service_works_with(api: httpx.AsyncClient) -
     assert {"core_version", "api_version", "webui_title", "auth_mode", "pipeline_active"} <= set(body)
 
 
-async def test_health_tells_no_secret_and_no_address(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_health_tells_no_secret_and_no_address(harness: QueryHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("LLM_API_KEY", "EMBEDDING_API_KEY", "NEO4J_PASSWORD", "MILVUS_TOKEN", "DOCUMENTS_URL", "NATS_URL"):
         monkeypatch.setenv(name, f"mongodb://u:hunter2@{name}.internal")
     monkeypatch.setenv("LLM_BASE_URL", "http://hunter2.internal/v1")
-    async with client(world.app(settings=QuerySettings(workspace="w"))) as api:
+    async with client(harness.app(settings=QuerySettings(workspace="w"))) as api:
         answer = await api.get("/health")
         assert answer.json()["configuration"]["llm_model"] == "gpt-4o-mini"
     assert "hunter2" not in answer.text and "internal" not in answer.text
 
 
-async def test_pages_learn_what_the_deployment_is_called(world: World) -> None:
+async def test_pages_learn_what_the_deployment_is_called(harness: QueryHarness) -> None:
     settings = QuerySettings(workspace="w", webui_title="Harbour", webui_description="What we know")
-    async with client(world.app(settings=settings)) as api:
+    async with client(harness.app(settings=settings)) as api:
         answer = await api.get("/ui/customization")
         home = await api.get("/")
     assert answer.json() == {"customized": False, "brand": {"title": "Harbour", "description": "What we know"}}
@@ -282,13 +282,13 @@ async def test_a_request_that_is_too_large_is_refused_before_it_is_read(api: htt
 
 
 async def test_a_request_that_does_not_say_its_size_is_refused_once_it_is_too_large(
-    world: World,
+    harness: QueryHarness,
 ) -> None:
     async def endless() -> AsyncIterator[bytes]:
         for _ in range(100):
             yield b" " * 100
 
-    async with client(world.app(AuthConfig(body_limits=BodyLimits(documents=1000)))) as api:
+    async with client(harness.app(AuthConfig(body_limits=BodyLimits(documents=1000)))) as api:
         answer = await api.post("/documents/text", content=endless(), headers={"content-type": "application/json"})
     assert answer.status_code == 413
 
@@ -314,12 +314,12 @@ async def test_each_route_has_a_limit_of_its_own(api: httpx.AsyncClient, path: s
     assert (await api.post(path, content=b"{}", headers={"content-length": str(most)})).status_code != 413
 
 
-async def test_a_store_that_does_not_answer_is_503_with_a_time_to_wait_and_an_id(world: World) -> None:
+async def test_a_store_that_does_not_answer_is_503_with_a_time_to_wait_and_an_id(harness: QueryHarness) -> None:
     async def down(*_: Any, **__: Any) -> Any:
         raise Unavailable("mongodb://admin:hunter2@db does not answer", retry_after=0.2)
 
-    world.graph.entities = world.log.newest = down  # type: ignore[method-assign]
-    async with client(world.app()) as api:
+    harness.graph.entities = harness.log.newest = down  # type: ignore[method-assign]
+    async with client(harness.app()) as api:
         for path, body in (("/query", {"query": QUESTION}), ("/documents/text", {"text": "text"})):
             answer = await api.post(path, json=body)
             assert answer.status_code == 503
@@ -329,12 +329,14 @@ async def test_a_store_that_does_not_answer_is_503_with_a_time_to_wait_and_an_id
 
 
 @pytest.mark.parametrize("error", [RuntimeError("secret detail"), Poison("secret detail"), KeyError("secret detail")])
-async def test_an_internal_error_is_500_with_an_id_and_without_its_details(world: World, error: Exception) -> None:
+async def test_an_internal_error_is_500_with_an_id_and_without_its_details(
+    harness: QueryHarness, error: Exception
+) -> None:
     async def broken(*_: Any, **__: Any) -> Any:
         raise error
 
-    world.graph.entities = broken  # type: ignore[method-assign]
-    async with client(world.app()) as api:
+    harness.graph.entities = broken  # type: ignore[method-assign]
+    async with client(harness.app()) as api:
         answer = await api.post("/query", json={"query": QUESTION})
     assert answer.status_code == 500
     assert re.search(r"error_id: [0-9a-f]{32}", answer.json()["detail"])

@@ -26,7 +26,7 @@ from tests.support.access import (
     keyed,
     with_accounts,
 )
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 
 OPEN = {"/login", "/auth-status", "/health"}
 """What answers strangers. Pages about the API are not in its own description."""
@@ -36,7 +36,7 @@ EVIL = "https://evil.example"
 
 
 @pytest_asyncio.fixture
-async def world() -> World:
+async def harness() -> QueryHarness:
     return await library_of_two()
 
 
@@ -95,7 +95,7 @@ TOKENS = {
 
 @pytest.mark.parametrize("kind", TOKENS)
 async def test_s01_a_token_that_is_not_ours_is_refused_on_every_route_in_the_same_words(kind: str) -> None:
-    app = World().app(with_accounts())
+    app = QueryHarness().app(with_accounts())
     async with bearing(app, TOKENS[kind]) as api:
         for method, path in described(app):
             if path in OPEN:
@@ -106,7 +106,7 @@ async def test_s01_a_token_that_is_not_ours_is_refused_on_every_route_in_the_sam
 
 async def test_s01_every_route_asks_a_stranger_who_he_is() -> None:
     for config in (with_accounts(), behind(lightrag_api_key=KEY), behind(lightstream_api_keys=SEVERAL)):
-        app = World().app(config)
+        app = QueryHarness().app(config)
         routes = described(app)
         assert len(routes) > 10
         async with client(app) as api:
@@ -119,13 +119,13 @@ async def test_s01_every_route_asks_a_stranger_who_he_is() -> None:
 
 @pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "PROPFIND", "get", "X"])
 async def test_s01_an_odd_method_opens_nothing(method: str) -> None:
-    async with client(World().app(behind(lightrag_api_key=KEY))) as api:
+    async with client(QueryHarness().app(behind(lightrag_api_key=KEY))) as api:
         assert (await api.request(method, "/documents/status_counts")).status_code in {400, 403, 405}
 
 
-async def test_s03_what_a_foreign_key_asks_for_is_as_if_it_were_not_there(world: World) -> None:
-    await world.index("theirs", "Nobody may know of the silver mine.", workspace="v", version=9000)
-    async with keyed(world.app(behind(lightstream_api_keys=SEVERAL)), READER) as api:
+async def test_s03_what_a_foreign_key_asks_for_is_as_if_it_were_not_there(harness: QueryHarness) -> None:
+    await harness.index("theirs", "Nobody may know of the silver mine.", workspace="v", version=9000)
+    async with keyed(harness.app(behind(lightstream_api_keys=SEVERAL)), READER) as api:
         body = {"page_size": 200}
         assert "theirs" not in (await api.post("/documents/paginated", json=body)).text
         assert "silver" not in (await api.post("/query/data", json={"query": "silver mine", "mode": "naive"})).text
@@ -134,9 +134,9 @@ async def test_s03_what_a_foreign_key_asks_for_is_as_if_it_were_not_there(world:
 
 
 @pytest.mark.parametrize("name", ["v", "V", "v%00", "%76", "ｖ", "v/../w", "w,v", "w;v", "*", "../v", "w\tv"])
-async def test_s04_naming_another_workspace_never_leads_there(world: World, name: str) -> None:
-    await world.index("theirs", "A silver mine.", workspace="v", version=9000)
-    app = world.app(behind(lightstream_api_keys=SEVERAL))
+async def test_s04_naming_another_workspace_never_leads_there(harness: QueryHarness, name: str) -> None:
+    await harness.index("theirs", "A silver mine.", workspace="v", version=9000)
+    app = harness.app(behind(lightstream_api_keys=SEVERAL))
     header = {"X-Workspace": name.encode()}
     async with keyed(app, READER) as api:
         answer = await api.get("/documents/status_counts", headers=header)  # type: ignore[arg-type]
@@ -154,21 +154,21 @@ async def test_s04_naming_another_workspace_never_leads_there(world: World, name
      {"query": {"$ne": None}}, {"max_total_tokens": 10**12}, {"hl_keywords": ["x"] * 65}, {"min_position": -1},
      {"filter": "1 == 1"}],
 )  # fmt: skip
-async def test_s05_a_question_cannot_be_widened(world: World, more: dict[str, Any]) -> None:
-    async with keyed(world.app(behind(lightrag_api_key=KEY)), KEY) as api:
+async def test_s05_a_question_cannot_be_widened(harness: QueryHarness, more: dict[str, Any]) -> None:
+    async with keyed(harness.app(behind(lightrag_api_key=KEY)), KEY) as api:
         assert (await api.post("/query", json={**QUESTION, **more})).status_code == 422
 
 
-async def test_s05_fields_nobody_knows_give_no_rights(world: World) -> None:
+async def test_s05_fields_nobody_knows_give_no_rights(harness: QueryHarness) -> None:
     more = {"is_admin": True, "tenant_id": "v", "right": "write", "file_path": "/etc/passwd"}
-    async with keyed(world.app(behind(lightstream_api_keys=SEVERAL)), READER) as api:
+    async with keyed(harness.app(behind(lightstream_api_keys=SEVERAL)), READER) as api:
         plain, widened = [await api.post("/query", json={**QUESTION, **extra}) for extra in ({}, more)]
         assert plain.json()["response"] == widened.json()["response"]
         assert (await api.post("/documents/text", json={"text": "x", **more})).status_code == 403
 
 
-async def test_s06_who_may_read_changes_nothing_on_any_route(world: World) -> None:
-    app = world.app(behind(lightstream_api_keys=SEVERAL))
+async def test_s06_who_may_read_changes_nothing_on_any_route(harness: QueryHarness) -> None:
+    app = harness.app(behind(lightstream_api_keys=SEVERAL))
     async with keyed(app, READER) as api:
         for method, path in described(app):
             if required_right(method, path) == "write":
@@ -176,14 +176,14 @@ async def test_s06_who_may_read_changes_nothing_on_any_route(world: World) -> No
                 assert (answer.status_code, answer.json()["detail"]) == (403, "these credentials may read only")
         for method in ("PUT", "PATCH", "DELETE", "POST"):
             assert (await api.request(method, "/v1/admin/replays")).status_code == 403
-    assert world.log.messages == []
+    assert harness.log.messages == []
 
 
 async def test_s06_pages_about_the_api_can_be_taken_away() -> None:
-    async with client(World().app(behind(lightrag_api_key=KEY, enable_api_docs=False))) as api:
+    async with client(QueryHarness().app(behind(lightrag_api_key=KEY, enable_api_docs=False))) as api:
         for path in ("/docs", "/openapi.json", "/docs/start.js", "/redoc"):
             assert (await api.get(path)).status_code == 403
-    async with keyed(World().app(behind(lightrag_api_key=KEY, enable_api_docs=False)), KEY) as api:
+    async with keyed(QueryHarness().app(behind(lightrag_api_key=KEY, enable_api_docs=False)), KEY) as api:
         for path in ("/docs", "/openapi.json", "/docs/start.js", "/redoc", "/metrics"):
             assert (await api.get(path)).status_code == 404
 
@@ -201,50 +201,52 @@ async def test_s06_pages_about_the_api_can_be_taken_away() -> None:
     ],
 )
 async def test_s10_operators_of_a_database_are_no_values(body: dict[str, Any]) -> None:
-    async with keyed(World().app(behind(lightrag_api_key=KEY)), KEY) as api:
+    async with keyed(QueryHarness().app(behind(lightrag_api_key=KEY)), KEY) as api:
         assert (await api.post("/documents/paginated", json=body)).status_code == 422
 
 
 @pytest.mark.parametrize("status", ["$ne", "processed' or '1'='1", "[$regex]", "processed\0", '"; return true; "'])
-async def test_s10_a_filter_that_looks_like_a_query_finds_nothing(world: World, status: str) -> None:
-    async with keyed(world.app(behind(lightrag_api_key=KEY)), KEY) as api:
+async def test_s10_a_filter_that_looks_like_a_query_finds_nothing(harness: QueryHarness, status: str) -> None:
+    async with keyed(harness.app(behind(lightrag_api_key=KEY)), KEY) as api:
         answer = await api.post("/documents/paginated", json={"status_filter": status})
         assert (answer.status_code, answer.json()["documents"]) == (200, [])
 
 
 @pytest.mark.parametrize("source", ["/etc/passwd", "file:///etc/passwd", "../../x", "http://169.254.169.254/latest"])
-async def test_s12_a_source_is_a_name_and_is_never_opened(world: World, source: str) -> None:
-    async with keyed(world.app(behind(lightrag_api_key=KEY)), KEY) as api:
+async def test_s12_a_source_is_a_name_and_is_never_opened(harness: QueryHarness, source: str) -> None:
+    async with keyed(harness.app(behind(lightrag_api_key=KEY)), KEY) as api:
         answer = await api.post("/documents/text", json={"text": "Port Elm.", "file_source": source})
     assert answer.status_code == 200
-    event = json.loads(world.log.messages[-1].data)["data"]
+    event = json.loads(harness.log.messages[-1].data)["data"]
     assert (event["text"], "/" in event["file_path"]) == ("Port Elm.", False)
 
 
 @pytest.mark.parametrize("origin", [EVIL, "null", "http://localhost.evil.example", "http://localhost:81"])
-async def test_s22_a_page_of_another_origin_is_told_nothing_and_changes_nothing(world: World, origin: str) -> None:
-    for app in (world.app(behind()), world.app(behind(lightrag_api_key=KEY))):
+async def test_s22_a_page_of_another_origin_is_told_nothing_and_changes_nothing(
+    harness: QueryHarness, origin: str
+) -> None:
+    for app in (harness.app(behind()), harness.app(behind(lightrag_api_key=KEY))):
         async with client(app, Origin=origin, **{"X-API-Key": KEY}) as api:
             preflight = await api.options("/query", headers={"Access-Control-Request-Method": "POST"})
             answers = [preflight, await api.get("/documents/status_counts"), await api.post("/query", json=QUESTION)]
             assert [a for a in answers if "access-control-allow-origin" in a.headers] == []
             assert preflight.status_code in {403, 405}
             assert not answers[2].cookies
-    async with client(world.app(behind()), Origin=origin) as api:
+    async with client(harness.app(behind()), Origin=origin) as api:
         assert (await api.post("/documents/text", json={"text": "poison"})).status_code == 403
-    assert world.log.messages == []
+    assert harness.log.messages == []
 
 
 async def test_s22_a_page_that_has_its_own_name_lead_here_is_refused() -> None:
-    async with client(World().app(behind())) as api:
+    async with client(QueryHarness().app(behind())) as api:
         for host in ("evil.example", "evil.example:9621", "127.0.0.1.evil.example", "[::1", ""):
             assert (await api.get("/documents/status_counts", headers={"Host": host})).status_code == 403, host
         for host in ("localhost:9621", "127.0.0.1:9621", "[::1]:9621"):
             assert (await api.get("/documents/status_counts", headers={"Host": host})).status_code == 200, host
 
 
-async def test_s22_origins_that_are_named_may_call_and_never_with_cookies(world: World) -> None:
-    app = world.app(behind(lightrag_api_key=KEY, cors_origins="https://ours.example"))
+async def test_s22_origins_that_are_named_may_call_and_never_with_cookies(harness: QueryHarness) -> None:
+    app = harness.app(behind(lightrag_api_key=KEY, cors_origins="https://ours.example"))
     async with client(app, Origin="https://ours.example") as api:
         wanted = "x-api-key, idempotency-key"
         asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": wanted}
@@ -256,7 +258,7 @@ async def test_s22_origins_that_are_named_may_call_and_never_with_cookies(world:
         assert "X-New-Token" in answer.headers["access-control-expose-headers"]
     async with client(app, Origin=EVIL) as api:
         assert "access-control-allow-origin" not in (await api.options("/query", headers=asked)).headers
-    async with client(world.app(behind(lightrag_api_key=KEY, cors_origins="*")), Origin=EVIL) as api:
+    async with client(harness.app(behind(lightrag_api_key=KEY, cors_origins="*")), Origin=EVIL) as api:
         answer = await api.get("/health")
         assert answer.headers["access-control-allow-origin"] == "*"
         assert "access-control-allow-credentials" not in answer.headers
@@ -266,14 +268,14 @@ async def test_s22_origins_that_are_named_may_call_and_never_with_cookies(world:
     "content", [b"{", b'{"query": "\\ud800\\ud800 what"}', b"\xff\xfe", b"[]", b'{"query": NaN}', b"", b"[" * 5000]
 )
 async def test_s23_malformed_bodies_are_the_callers_mistake_and_nothing_is_told(content: bytes) -> None:
-    async with keyed(World().app(behind(lightrag_api_key=KEY)), KEY) as api:
+    async with keyed(QueryHarness().app(behind(lightrag_api_key=KEY)), KEY) as api:
         for path in ("/query", "/query/data", "/documents/text", "/documents/texts", "/documents/paginated"):
             answer = await api.post(path, content=content, headers={"Content-Type": "application/json"})
             assert answer.status_code < 500, f"{path}: {answer.text}"
             assert not [word for word in ("Traceback", 'File "', "/site-packages/", KEY) if word in answer.text]
 
 
-async def test_s23_a_broken_part_is_told_by_an_id_alone(world: World) -> None:
+async def test_s23_a_broken_part_is_told_by_an_id_alone(harness: QueryHarness) -> None:
     class Broken:
         async def counts(self, *_: Any) -> Any:
             raise Unavailable("mongodb://user:hunter22@store refused the connection")
@@ -283,7 +285,7 @@ async def test_s23_a_broken_part_is_told_by_an_id_alone(world: World) -> None:
             raise RuntimeError(f"hunter22 {KEY} /srv/app/file.py")
 
     for documents, status in ((Broken(), 503), (Buggy(), 500)):
-        app = world.app(behind(lightrag_api_key=KEY), documents=documents)
+        app = harness.app(behind(lightrag_api_key=KEY), documents=documents)
         with capture_logs():
             async with keyed(app, KEY) as api:
                 answer = await api.get("/documents/status_counts")
@@ -293,7 +295,7 @@ async def test_s23_a_broken_part_is_told_by_an_id_alone(world: World) -> None:
 
 
 async def test_answers_are_kept_from_being_run_framed_or_kept() -> None:
-    async with client(World().app(behind(lightrag_api_key=KEY))) as api:
+    async with client(QueryHarness().app(behind(lightrag_api_key=KEY))) as api:
         for path in ("/health", "/documents/status_counts", "/login", "/docs", "/nowhere", "/docs/swagger-ui.css"):
             headers = (await api.get(path)).headers
             assert headers["X-Content-Type-Options"] == "nosniff", path
@@ -306,7 +308,7 @@ async def test_answers_are_kept_from_being_run_framed_or_kept() -> None:
 
 
 async def test_the_page_about_the_api_needs_nothing_from_elsewhere() -> None:
-    async with client(World().app(behind())) as api:
+    async with client(QueryHarness().app(behind())) as api:
         page = (await api.get("/docs")).text
         assert "//" not in page
         assert "<script>" not in page
@@ -319,7 +321,7 @@ async def test_the_page_about_the_api_needs_nothing_from_elsewhere() -> None:
 
 
 async def test_requests_are_limited_for_each_credential_and_for_strangers_by_address() -> None:
-    app = World().app(behind(lightstream_api_keys=SEVERAL, rate_limit_per_minute=5))
+    app = QueryHarness().app(behind(lightstream_api_keys=SEVERAL, rate_limit_per_minute=5))
 
     async def statuses(api: httpx.AsyncClient, count: int) -> list[int]:
         return [(await api.get("/documents/status_counts")).status_code for _ in range(count)]
@@ -339,8 +341,8 @@ async def test_requests_are_limited_for_each_credential_and_for_strangers_by_add
             assert await statuses(api, 1) == [403 if last < 5 else 429]
 
 
-async def test_questions_are_limited_more_than_other_requests(world: World) -> None:
-    async with client(world.app(behind(rate_limit_queries_per_minute=2))) as api:
+async def test_questions_are_limited_more_than_other_requests(harness: QueryHarness) -> None:
+    async with client(harness.app(behind(rate_limit_queries_per_minute=2))) as api:
         asked = [(await api.post("/query", json=QUESTION)).status_code for _ in range(3)]
         assert asked == [200, 200, 429]
         assert (await api.get("/documents/status_counts")).status_code == 200
@@ -355,7 +357,7 @@ def test_limits_hold_on_loopback_only_when_they_are_set() -> None:
 
 @pytest.mark.parametrize("size", [70_000, 1_000_000])
 async def test_a_form_has_few_fields_and_short_ones(size: int) -> None:
-    async with client(World().app(with_accounts())) as api:
+    async with client(QueryHarness().app(with_accounts())) as api:
         long = await api.post("/login", files={"username": (None, "ada"), "password": (None, "x" * size)})
         assert long.status_code in {400, 413, 422}
         many = await api.post("/login", files=[(f"f{n}", (None, "x")) for n in range(size // 100)])
@@ -374,5 +376,5 @@ async def test_a_websocket_is_closed() -> None:
         sent.append(message)
 
     scope = {"type": "websocket", "path": "/query", "headers": [], "query_string": b"", "app": None}
-    await World().app(behind(lightrag_api_key=KEY))(scope, receive, send)
+    await QueryHarness().app(behind(lightrag_api_key=KEY))(scope, receive, send)
     assert sent == [{"type": "websocket.close", "code": 1008}]

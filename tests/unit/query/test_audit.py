@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, READER, SEVERAL, WRITER, bearing, behind, client, keyed, with_accounts
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 
 TEXT = {"text": "Port Elm has a lighthouse.", "file_source": "port.md"}
 TRACE = "0af7651916cd43dd8448eb211c80319c"
@@ -19,7 +19,7 @@ CANARY = "canary-9f31c7e2a4"
 
 
 @pytest_asyncio.fixture
-async def world() -> World:
+async def harness() -> QueryHarness:
     return await library_of_two()
 
 
@@ -27,9 +27,9 @@ def audits(lines: list[Any]) -> list[dict[str, Any]]:
     return [line for line in lines if line["event"] == "audit"]
 
 
-async def test_a_change_leaves_one_line_with_who_what_where_and_how_it_went(world: World) -> None:
+async def test_a_change_leaves_one_line_with_who_what_where_and_how_it_went(harness: QueryHarness) -> None:
     with capture_logs() as lines:
-        async with keyed(world.app(behind(lightstream_api_keys=SEVERAL)), WRITER, "v") as api:
+        async with keyed(harness.app(behind(lightstream_api_keys=SEVERAL)), WRITER, "v") as api:
             await api.post("/documents/text?x=1", json=TEXT, headers={"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"})
     (line,) = audits(lines)
     assert line == {
@@ -38,28 +38,28 @@ async def test_a_change_leaves_one_line_with_who_what_where_and_how_it_went(worl
     }  # fmt: skip
 
 
-async def test_the_trace_of_a_change_goes_on_into_its_events(world: World) -> None:
+async def test_the_trace_of_a_change_goes_on_into_its_events(harness: QueryHarness) -> None:
     with capture_logs() as lines:
-        async with client(world.app()) as api:
+        async with client(harness.app()) as api:
             await api.post("/documents/text", json=TEXT)
             await api.post("/documents/text", json={"text": "Another."}, headers={"traceparent": "no trace"})
     traces = [line["trace"] for line in audits(lines)]
     assert len(set(traces)) == 2
-    assert [json.loads(message.data)["traceparent"][3:35] for message in world.log.messages] == traces
+    assert [json.loads(message.data)["traceparent"][3:35] for message in harness.log.messages] == traces
 
 
-async def test_reading_leaves_no_line(world: World) -> None:
+async def test_reading_leaves_no_line(harness: QueryHarness) -> None:
     with capture_logs() as lines:
-        async with client(world.app()) as api:
+        async with client(harness.app()) as api:
             assert (await api.get("/documents/status_counts")).status_code == 200
             assert (await api.post("/query", json={"query": "Who discovered radium?"})).status_code == 200
             assert (await api.post("/documents/paginated", json={})).status_code == 200
     assert lines == []
 
 
-async def test_what_was_refused_is_written_down_too(world: World) -> None:
+async def test_what_was_refused_is_written_down_too(harness: QueryHarness) -> None:
     with capture_logs() as lines:
-        async with client(world.app(behind(lightstream_api_keys=SEVERAL))) as api:
+        async with client(harness.app(behind(lightstream_api_keys=SEVERAL))) as api:
             await api.post("/documents/text", json=TEXT)
             await api.post("/documents/text", json=TEXT, headers={"X-API-Key": READER})
             await api.post("/documents/text", json={}, headers={"X-API-Key": WRITER})
@@ -67,20 +67,20 @@ async def test_what_was_refused_is_written_down_too(world: World) -> None:
     assert found == [("nobody", 403), ("key:reader", 403), ("key:writer", 422)]
 
 
-async def test_a_bug_is_an_outcome(world: World) -> None:
+async def test_a_bug_is_an_outcome(harness: QueryHarness) -> None:
     class Broken:
         async def newest(self, *_: Any) -> Any:
             raise RuntimeError("a bug")
 
     with capture_logs() as lines:
-        async with client(world.app(log=Broken())) as api:
+        async with client(harness.app(log=Broken())) as api:
             assert (await api.post("/documents/text", json=TEXT)).status_code == 500
     assert [line["outcome"] for line in audits(lines)] == [500]
 
 
-async def test_logins_are_written_down_with_the_name_that_was_given(world: World) -> None:
+async def test_logins_are_written_down_with_the_name_that_was_given(harness: QueryHarness) -> None:
     with capture_logs() as lines:
-        async with client(world.app(with_accounts())) as api:
+        async with client(harness.app(with_accounts())) as api:
             await api.post("/login", data={"username": "ada", "password": CANARY})
             await api.post("/login", data={"username": "ada", "password": "correct horse"})
     found = [(line["who"], line["what"], line["outcome"]) for line in audits(lines)]
@@ -104,17 +104,17 @@ async def everything(api: httpx.AsyncClient) -> str:
     return "".join(answer.text + str(answer.headers) for answer in said)
 
 
-async def test_secrets_reach_no_log_no_error_and_no_event(world: World) -> None:
+async def test_secrets_reach_no_log_no_error_and_no_event(harness: QueryHarness) -> None:
     config = with_accounts(lightrag_api_key=KEY)
     with capture_logs() as lines:
-        async with client(world.app(config)) as api:
+        async with client(harness.app(config)) as api:
             said = await everything(api)
             token = (await api.post("/login", data={"username": "ada", "password": "correct horse"})).json()
-        async with bearing(world.app(config), token["access_token"]) as api:
+        async with bearing(harness.app(config), token["access_token"]) as api:
             await api.post("/documents/text", json=TEXT)
-    written = json.dumps(lines, default=str) + said + "".join(str(message) for message in world.log.messages)
+    written = json.dumps(lines, default=str) + said + "".join(str(message) for message in harness.log.messages)
     assert audits(lines)
-    assert world.log.messages
+    assert harness.log.messages
     assert [s for s in (CANARY, KEY, "correct horse", token["access_token"]) if s in written] == []
 
 

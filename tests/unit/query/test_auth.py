@@ -29,14 +29,14 @@ from tests.support.access import (
     keyed,
     with_accounts,
 )  # fmt: skip
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 
 COUNTS = "/documents/status_counts"
 TEXT = {"text": "Port Elm has a lighthouse."}
 
 
 @pytest_asyncio.fixture
-async def world() -> World:
+async def harness() -> QueryHarness:
     return await library_of_two()
 
 
@@ -53,8 +53,8 @@ async def token_of(app: FastAPI, user: str = "ada", password: str = PASSWORD) ->
     return token
 
 
-async def test_without_credentials_everything_is_open_and_a_guest_token_is_offered(world: World) -> None:
-    async with client(world.app(behind())) as api:
+async def test_without_credentials_everything_is_open_and_a_guest_token_is_offered(harness: QueryHarness) -> None:
+    async with client(harness.app(behind())) as api:
         assert (await api.get(COUNTS)).status_code == 200
         status = (await api.get("/auth-status")).json()
         assert (status["auth_configured"], status["auth_mode"], status["token_type"]) == (False, "disabled", "bearer")
@@ -64,8 +64,10 @@ async def test_without_credentials_everything_is_open_and_a_guest_token_is_offer
         assert (await api.get("/auth/verify")).json() == {"status": "ok"}
 
 
-async def test_with_a_key_alone_a_missing_and_a_wrong_one_are_told_apart_as_lightrag_does(world: World) -> None:
-    app = world.app(behind(lightrag_api_key=KEY))
+async def test_with_a_key_alone_a_missing_and_a_wrong_one_are_told_apart_as_lightrag_does(
+    harness: QueryHarness,
+) -> None:
+    app = harness.app(behind(lightrag_api_key=KEY))
     async with client(app) as api:
         assert await get(api) == (403, "API Key required")
         assert await get(api, **{"X-API-Key": "wrong"}) == (403, "Invalid API Key")
@@ -74,16 +76,16 @@ async def test_with_a_key_alone_a_missing_and_a_wrong_one_are_told_apart_as_ligh
         assert await get(api, **{"X-API-Key": KEY, "Authorization": "Bearer x.y.z"}) == (401, "Invalid token")
 
 
-async def test_a_guest_token_opens_nothing_where_there_is_a_key(world: World) -> None:
-    app = world.app(behind(lightrag_api_key=KEY))
+async def test_a_guest_token_opens_nothing_where_there_is_a_key(harness: QueryHarness) -> None:
+    app = harness.app(behind(lightrag_api_key=KEY))
     async with client(app) as api:
         guest = (await api.get("/auth-status")).json()["access_token"]
         assert await get(api, Authorization=f"Bearer {guest}") == (403, "API Key required")
         assert await get(api, **{"Authorization": f"Bearer {guest}", "X-API-Key": KEY}) == (200, None)
 
 
-async def test_with_accounts_one_logs_in_and_is_told_so(world: World) -> None:
-    app = world.app(with_accounts(lightrag_api_key=KEY))
+async def test_with_accounts_one_logs_in_and_is_told_so(harness: QueryHarness) -> None:
+    app = harness.app(with_accounts(lightrag_api_key=KEY))
     async with client(app) as api:
         assert await get(api) == (401, "No credentials provided. Please login.")
         assert await get(api, **{"X-API-Key": "wrong"}) == (401, "No credentials provided. Please login.")
@@ -100,8 +102,8 @@ async def test_with_accounts_one_logs_in_and_is_told_so(world: World) -> None:
         assert await get(api, **{"Authorization": "Bearer x.y.z", "X-API-Key": KEY}) == (401, "Invalid token")
 
 
-async def test_a_token_has_the_claims_that_lightrags_web_interface_reads(world: World) -> None:
-    app = world.app(with_accounts(token_expire_hours=2))
+async def test_a_token_has_the_claims_that_lightrags_web_interface_reads(harness: QueryHarness) -> None:
+    app = harness.app(with_accounts(token_expire_hours=2))
     claims = jwt.decode(await token_of(app), SECRET, ["HS256"], issuer=ISSUER)
     assert (claims["sub"], claims["role"], claims["metadata"]["auth_mode"]) == ("ada", "user", "enabled")
     assert claims["exp"] - claims["iat"] == 7200
@@ -112,9 +114,11 @@ async def test_a_token_has_the_claims_that_lightrags_web_interface_reads(world: 
     [("ada", "wrong"), ("ada", ""), ("eve", PASSWORD), ("bob", HASHED), ("bob", "stable battery\0"), ("bob", "x" * 100),
      ("ada", "\ud800" * 2)],
 )  # fmt: skip
-async def test_a_wrong_name_or_password_is_one_and_the_same_answer(world: World, user: str, password: str) -> None:
+async def test_a_wrong_name_or_password_is_one_and_the_same_answer(
+    harness: QueryHarness, user: str, password: str
+) -> None:
     body = httpx.QueryParams({"username": user, "password": password.encode("utf-8", "replace").decode()})
-    async with client(world.app(with_accounts())) as api:
+    async with client(harness.app(with_accounts())) as api:
         answer = await api.post(
             "/login", content=str(body), headers={"Content-Type": "application/x-www-form-urlencoded"}
         )
@@ -124,16 +128,16 @@ async def test_a_wrong_name_or_password_is_one_and_the_same_answer(world: World,
         assert answer.status_code in {401, 422}
 
 
-async def test_a_password_may_be_given_as_a_bcrypt_hash(world: World) -> None:
-    app = world.app(with_accounts())
+async def test_a_password_may_be_given_as_a_bcrypt_hash(harness: QueryHarness) -> None:
+    app = harness.app(with_accounts())
     async with bearing(app, await token_of(app, "bob", "stable battery")) as api:
         assert await get(api) == (200, None)
         assert (await api.post("/documents/text", json=TEXT)).json() == {"detail": "these credentials may read only"}
         assert (await get(api, **{"X-Workspace": "v"}))[0] == 403
 
 
-async def test_too_many_failures_lock_out_that_user_at_that_address_only(world: World) -> None:
-    app = world.app(with_accounts())
+async def test_too_many_failures_lock_out_that_user_at_that_address_only(harness: QueryHarness) -> None:
+    app = harness.app(with_accounts())
 
     async def attempt(user: str, password: str, address: str = "10.0.0.1") -> httpx.Response:
         async with client(app, address) as api:
@@ -148,10 +152,10 @@ async def test_too_many_failures_lock_out_that_user_at_that_address_only(world: 
     assert (await attempt("bob", "stable battery")).status_code == 200
 
 
-async def test_a_success_forgets_the_failures(world: World) -> None:
+async def test_a_success_forgets_the_failures(harness: QueryHarness) -> None:
     config = with_accounts()
     config.lockout = Lockout(3, 300)
-    app = world.app(config)
+    app = harness.app(config)
     for _ in range(3):
         async with client(app) as api:
             for _ in range(2):
@@ -159,20 +163,20 @@ async def test_a_success_forgets_the_failures(world: World) -> None:
         await token_of(app)
 
 
-async def test_an_old_token_ends_with_its_user_its_password_and_the_secret(world: World) -> None:
-    token = await token_of(world.app(with_accounts()))
+async def test_an_old_token_ends_with_its_user_its_password_and_the_secret(harness: QueryHarness) -> None:
+    token = await token_of(harness.app(with_accounts()))
     for change in (
         {"auth_accounts": f"bob:{HASHED}"},
         {"auth_accounts": f"ada:another password,bob:{HASHED}"},
         {"token_secret": SECRET + "!"},
     ):
-        async with bearing(world.app(with_accounts(**change)), token) as api:
+        async with bearing(harness.app(with_accounts(**change)), token) as api:
             assert await get(api) == (401, "Invalid token")
 
 
-async def test_a_token_is_renewed_once_a_minute_in_the_second_half_of_its_life(world: World) -> None:
+async def test_a_token_is_renewed_once_a_minute_in_the_second_half_of_its_life(harness: QueryHarness) -> None:
     config = with_accounts()
-    app, now = world.app(config), int(time.time())
+    app, now = harness.app(config), int(time.time())
     account = config.accounts.get("ada")
     assert account
     old = forged(iat=now - 7000, exp=now + 200, metadata={"mark": account.mark})
@@ -185,17 +189,19 @@ async def test_a_token_is_renewed_once_a_minute_in_the_second_half_of_its_life(w
         assert (answer.status_code, "X-New-Token" in answer.headers) == (200, False)
 
 
-async def test_no_token_is_renewed_when_that_is_switched_off(world: World) -> None:
+async def test_no_token_is_renewed_when_that_is_switched_off(harness: QueryHarness) -> None:
     config, now = with_accounts(token_auto_renew=False), int(time.time())
     account = config.accounts.get("ada")
     assert account
-    async with bearing(world.app(config), forged(iat=now - 7000, exp=now + 9, metadata={"mark": account.mark})) as api:
+    async with bearing(
+        harness.app(config), forged(iat=now - 7000, exp=now + 9, metadata={"mark": account.mark})
+    ) as api:
         answer = await api.get(COUNTS)
     assert (answer.status_code, "X-New-Token" in answer.headers) == (200, False)
 
 
-async def test_a_key_is_held_to_its_workspaces_and_its_right(world: World) -> None:
-    app = world.app(behind(lightstream_api_keys=SEVERAL))
+async def test_a_key_is_held_to_its_workspaces_and_its_right(harness: QueryHarness) -> None:
+    app = harness.app(behind(lightstream_api_keys=SEVERAL))
     async with keyed(app, READER) as api:
         assert await get(api) == (200, None)
         assert (await api.post("/query", json={"query": "Who discovered radium?"})).status_code == 200
@@ -208,9 +214,9 @@ async def test_a_key_is_held_to_its_workspaces_and_its_right(world: World) -> No
         assert await get(api) == (403, "Invalid API Key")
 
 
-async def test_a_foreign_workspace_answers_alike_whether_it_is_there_or_not(world: World) -> None:
-    await world.index("secret", "Nobody may know.", workspace="theirs", version=5000)
-    app = world.app(behind(lightstream_api_keys=SEVERAL))
+async def test_a_foreign_workspace_answers_alike_whether_it_is_there_or_not(harness: QueryHarness) -> None:
+    await harness.index("secret", "Nobody may know.", workspace="theirs", version=5000)
+    app = harness.app(behind(lightstream_api_keys=SEVERAL))
     bodies: list[Any] = []
     for name in ("theirs", "never-heard-of", "W", "w/../theirs", "*"):
         async with keyed(app, READER, name) as api:
@@ -221,17 +227,17 @@ async def test_a_foreign_workspace_answers_alike_whether_it_is_there_or_not(worl
     assert bodies[0][:2] == (403, {"detail": "these credentials are not for this workspace"})
 
 
-async def test_a_foreign_id_is_an_absent_id(world: World) -> None:
-    await world.index("secret", "Nobody may know.", workspace="theirs", version=5000)
-    async with keyed(world.app(behind(lightstream_api_keys=SEVERAL)), READER) as api:
+async def test_a_foreign_id_is_an_absent_id(harness: QueryHarness) -> None:
+    await harness.index("secret", "Nobody may know.", workspace="theirs", version=5000)
+    async with keyed(harness.app(behind(lightstream_api_keys=SEVERAL)), READER) as api:
         foreign = await api.get("/documents/track_status/secret")
         absent = await api.get("/documents/track_status/absent")
     assert foreign.json() == {**absent.json(), "track_id": "secret"}
 
 
-async def test_a_key_of_one_workspace_means_that_one_when_a_request_names_none(world: World) -> None:
-    await world.index("other", "A ship.", workspace="v", version=7000)
-    app = world.app(behind(lightstream_api_keys=f"only:{NOBODY}:v:read,several:{READER}:a+b:read"))
+async def test_a_key_of_one_workspace_means_that_one_when_a_request_names_none(harness: QueryHarness) -> None:
+    await harness.index("other", "A ship.", workspace="v", version=7000)
+    app = harness.app(behind(lightstream_api_keys=f"only:{NOBODY}:v:read,several:{READER}:a+b:read"))
     async with keyed(app, NOBODY) as api:
         assert (await api.get(COUNTS)).json()["status_counts"]["all"] == 1
     async with keyed(app, READER) as api:
@@ -248,20 +254,22 @@ async def test_a_key_of_one_workspace_means_that_one_when_a_request_names_none(w
         [("Authorization", "Bearer a"), ("Authorization", "Bearer b")],
     ],
 )
-async def test_headers_that_contradict_each_other_are_refused(world: World, headers: list[tuple[str, str]]) -> None:
-    async with keyed(world.app(behind(lightstream_api_keys=SEVERAL)), WRITER) as api:
+async def test_headers_that_contradict_each_other_are_refused(
+    harness: QueryHarness, headers: list[tuple[str, str]]
+) -> None:
+    async with keyed(harness.app(behind(lightstream_api_keys=SEVERAL)), WRITER) as api:
         given = [*api.headers.multi_items(), *headers]
         assert (await api.get(COUNTS, headers=httpx.Headers(given))).status_code == 400
 
 
-async def test_both_names_of_the_workspace_header_may_agree(world: World) -> None:
-    async with client(world.app()) as api:
+async def test_both_names_of_the_workspace_header_may_agree(harness: QueryHarness) -> None:
+    async with client(harness.app()) as api:
         answer = await api.get(COUNTS, headers={"X-Workspace": "w", "LIGHTRAG-WORKSPACE": "w"})
     assert answer.json()["status_counts"]["all"] == 2
 
 
-async def test_a_stranger_sees_that_it_is_healthy_and_nothing_else(world: World) -> None:
-    app = world.app(behind(lightrag_api_key=KEY))
+async def test_a_stranger_sees_that_it_is_healthy_and_nothing_else(harness: QueryHarness) -> None:
+    app = harness.app(behind(lightrag_api_key=KEY))
     async with client(app) as api:
         shown = (await api.get("/health")).json()
         assert set(shown) == {"status", "auth_mode", "core_version", "api_version", "pipeline_busy"}
@@ -270,8 +278,8 @@ async def test_a_stranger_sees_that_it_is_healthy_and_nothing_else(world: World)
         assert (await api.get("/health")).json()["workspace"] == "theirs"
 
 
-async def test_paths_are_opened_by_hand_for_the_usual_workspace_only(world: World) -> None:
-    app = world.app(behind(lightrag_api_key=KEY, whitelist_paths="/documents/*"))
+async def test_paths_are_opened_by_hand_for_the_usual_workspace_only(harness: QueryHarness) -> None:
+    app = harness.app(behind(lightrag_api_key=KEY, whitelist_paths="/documents/*"))
     async with client(app) as api:
         assert await get(api) == (200, None)
         assert await get(api, **{"X-Workspace": "v"}) == (403, "API Key required")

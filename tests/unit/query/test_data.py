@@ -14,20 +14,20 @@ from runtime.bus.memory import MemoryLog
 from services.query.settings import QuerySettings
 from services.query.status.positions import CACHE_SECONDS, LogPositions
 from tests.support.events import added, delivered
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 
 QUESTION = "Who discovered radium?"
 SPACE = Partition("w", 1)
 
 
 @pytest_asyncio.fixture
-async def world() -> World:
+async def harness() -> QueryHarness:
     return await library_of_two()
 
 
 @pytest_asyncio.fixture
-async def api(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    transport = httpx.ASGITransport(world.app(), raise_app_exceptions=False)
+async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
+    transport = httpx.ASGITransport(harness.app(), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
         yield api
 
@@ -111,37 +111,39 @@ class Clock:
 NOW = 2_000_000_000_000_000
 
 
-async def test_an_answer_stands_before_the_oldest_document_that_is_worked_on(world: World) -> None:
+async def test_an_answer_stands_before_the_oldest_document_that_is_worked_on(harness: QueryHarness) -> None:
     log, clock = FoldedTo(), Clock(NOW)
     log.position = 2000
-    assert await LogPositions(log, world.documents, clock).of(SPACE) == NOW
+    assert await LogPositions(log, harness.documents, clock).of(SPACE) == NOW
     new = delivered(added("new", "a text"), 1500, workspace="w", id="new", correlation="new")
-    await world.project(new)
+    await harness.project(new)
     at = microseconds(new.happened_at)
-    assert await LogPositions(log, world.documents, clock).of(SPACE) == at - 1
-    assert await LogPositions(log, world.documents, clock).of(Partition("other", 1)) == NOW
+    assert await LogPositions(log, harness.documents, clock).of(SPACE) == at - 1
+    assert await LogPositions(log, harness.documents, clock).of(Partition("other", 1)) == NOW
 
 
-async def test_a_position_never_goes_back_and_what_was_just_added_is_waited_for_all_the_same(world: World) -> None:
+async def test_a_position_never_goes_back_and_what_was_just_added_is_waited_for_all_the_same(
+    harness: QueryHarness,
+) -> None:
     log, clock = FoldedTo(), Clock(NOW)
-    positions = LogPositions(log, world.documents, clock)
+    positions = LogPositions(log, harness.documents, clock)
     assert await positions.of(SPACE) == NOW
     new = delivered(added("new", "a text"), 1500, workspace="w", id="new", correlation="new")
     at = microseconds(new.happened_at)
     log.newest_at = 1500
     # In the log and not seen by the projection; then seen, and worked on.
     assert await positions.wait_for(SPACE, at, seconds=0) < at
-    await world.project(new)
+    await harness.project(new)
     log.position = 1500
     assert await positions.wait_for(SPACE, at, seconds=0) < at
     assert await positions.wait_for(SPACE, at - 1, seconds=0) >= at - 1
-    assert await LogPositions(log, world.documents, clock).of(SPACE) == at - 1
+    assert await LogPositions(log, harness.documents, clock).of(SPACE) == at - 1
     assert await positions.of(SPACE) == NOW
 
 
-async def test_documents_that_come_without_a_pause_do_not_hold_a_position_back(world: World) -> None:
+async def test_documents_that_come_without_a_pause_do_not_hold_a_position_back(harness: QueryHarness) -> None:
     log, clock = FoldedTo(), Clock(NOW)
-    positions = LogPositions(log, world.documents, clock)
+    positions = LogPositions(log, harness.documents, clock)
     log.newest_at = 10
     assert await positions.of(SPACE) == 0
     clock.now, log.newest_at, log.position = NOW + 1_000_000, 20, 15
@@ -149,23 +151,23 @@ async def test_documents_that_come_without_a_pause_do_not_hold_a_position_back(w
     assert await positions.of(SPACE) == NOW
 
 
-async def test_what_others_do_moves_no_position(world: World) -> None:
+async def test_what_others_do_moves_no_position(harness: QueryHarness) -> None:
     log, clock = FoldedTo(), Clock(NOW)
     seen: set[int] = set()
     for log.position in (10, 1000, 50_000):  # everybody's events
-        seen.add(await LogPositions(log, world.documents, clock).of(SPACE))
+        seen.add(await LogPositions(log, harness.documents, clock).of(SPACE))
     assert seen == {NOW}
 
 
-async def test_a_position_that_is_not_reached_is_waited_for_until_the_time_is_over(world: World) -> None:
+async def test_a_position_that_is_not_reached_is_waited_for_until_the_time_is_over(harness: QueryHarness) -> None:
     log = FoldedTo()
     log.newest_at = 7
-    assert await LogPositions(log, world.documents).wait_for(SPACE, 7, seconds=0.2) < 7
+    assert await LogPositions(log, harness.documents).wait_for(SPACE, 7, seconds=0.2) < 7
 
 
-async def test_answers_carry_their_position_and_a_position_to_come_is_a_503(world: World) -> None:
+async def test_answers_carry_their_position_and_a_position_to_come_is_a_503(harness: QueryHarness) -> None:
     settings = QuerySettings(workspace="w", min_position_timeout=0.0)
-    transport = httpx.ASGITransport(world.app(settings=settings), raise_app_exceptions=False)
+    transport = httpx.ASGITransport(harness.app(settings=settings), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
         before = time.time_ns() // 1000
         answer = await api.post("/query", json={"query": QUESTION, "min_position": before})
@@ -181,8 +183,8 @@ async def test_answers_carry_their_position_and_a_position_to_come_is_a_503(worl
 async def test_no_answer_tells_one_workspace_how_much_goes_on_in_another() -> None:
     told: list[set[int]] = []
     for others in (0, 40):
-        world = World()
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(world.app()), base_url="http://api") as api:
+        harness = QueryHarness()
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(harness.app()), base_url="http://api") as api:
             for number in range(others):
                 text = {"text": f"Text {number}."}
                 await api.post("/documents/text", json=text, headers={"X-Workspace": "other"})

@@ -23,16 +23,16 @@ from services.query.graph.browsing import match_score
 from services.query.settings import QuerySettings
 from tests.support.events import entity, relation
 from tests.support.merging import merging
-from tests.support.querying import LIVE, World, library_of_two
+from tests.support.querying import LIVE, QueryHarness, library_of_two
 from tests.unit.query.test_api import client
 
 HERE = Partition("w", 1)
 
 
 @asynccontextmanager
-async def merger(world: World) -> AsyncIterator[None]:
+async def merger(harness: QueryHarness) -> AsyncIterator[None]:
     """The merger takes edits as they come."""
-    consumer = world.consumer(declared_consumer("merger-edits"))
+    consumer = harness.consumer(declared_consumer("merger-edits"))
 
     async def work() -> None:
         while True:
@@ -40,7 +40,7 @@ async def merger(world: World) -> AsyncIterator[None]:
                 envelope: Envelope[Any] = decode(message.data, message.subject)
                 # Documents of the world stand at places up to a few thousand; edits come after them.
                 delivery = Delivery(envelope, message.sequence + 10_000, 1, message.published_at)
-                await on_graph_edited([delivery], LIVE, merging=merging(world.rows, world.graph))
+                await on_graph_edited([delivery], LIVE, merging=merging(harness.rows, harness.graph))
             await asyncio.sleep(0.005)
 
     task = asyncio.create_task(work())
@@ -53,13 +53,13 @@ async def merger(world: World) -> AsyncIterator[None]:
 
 
 @pytest_asyncio.fixture
-async def world() -> World:
+async def harness() -> QueryHarness:
     return await library_of_two()
 
 
 @pytest_asyncio.fixture
-async def api(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    async with merger(world), client(world.app()) as api:
+async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
+    async with merger(harness), client(harness.app()) as api:
         yield api
 
 
@@ -113,26 +113,26 @@ async def test_a_part_of_the_graph_has_nodes_and_edges_in_lightrag_s_shape(api: 
     assert (len(everything["nodes"]), len(everything["edges"]), everything["is_truncated"]) == (4, 2, False)
 
 
-async def test_a_part_of_the_graph_is_bounded_nearest_and_most_related_first(world: World) -> None:
+async def test_a_part_of_the_graph_is_bounded_nearest_and_most_related_first(harness: QueryHarness) -> None:
     ends = [("hub", f"spoke {n}") for n in range(9)] + [("spoke 7", f"leaf {n}") for n in range(3)] + [("spoke 5", "x")]
     ends += [("spoke 1", "spoke 2")]
     rows = [Relation(*pair(*end), 1, weight=1.0) for end in ends]
-    await world.graph.put(
+    await harness.graph.put(
         Partition("hubs", 1), [Entity(name, 1) for name in {name for end in ends for name in end}], rows
     )
-    async with client(world.app(settings=QuerySettings(workspace="hubs", max_graph_nodes=5))) as api:
+    async with client(harness.app(settings=QuerySettings(workspace="hubs", max_graph_nodes=5))) as api:
         part = (await api.get("/graphs", params={"label": "hub", "max_nodes": 900})).json()
         assert [node["id"] for node in part["nodes"]] == ["hub", "spoke 7", "spoke 1", "spoke 2", "spoke 5"]
         assert {edge["id"] for edge in part["edges"]} >= {"hub-spoke 1", "spoke 1-spoke 2"}
         assert part["is_truncated"] is True
         whole = (await api.get("/graphs", params={"label": "*", "max_nodes": 2})).json()
         assert ([node["id"] for node in whole["nodes"]], whole["is_truncated"]) == (["hub", "spoke 7"], True)
-    async with client(world.app(settings=QuerySettings(workspace="hubs"))) as api:
+    async with client(harness.app(settings=QuerySettings(workspace="hubs"))) as api:
         exact = (await api.get("/graphs", params={"label": "hub", "max_nodes": 14})).json()
         assert (len(exact["nodes"]), len(exact["edges"]), exact["is_truncated"]) == (14, 14, False)
 
 
-async def test_an_entity_is_made_and_shown(api: httpx.AsyncClient, world: World) -> None:
+async def test_an_entity_is_made_and_shown(api: httpx.AsyncClient, harness: QueryHarness) -> None:
     body = {"entity_name": " “Tide  Mill” ", "entity_data": {"description": "Driven by the tide", "source_id": "x"}}
     answer = await api.post("/graph/entity/create", json=body)
     assert (answer.status_code, answer.json()["status"]) == (200, "success")
@@ -141,7 +141,7 @@ async def test_an_entity_is_made_and_shown(api: httpx.AsyncClient, world: World)
     assert (data["graph_data"]["description"], data["graph_data"]["entity_type"]) == ("Driven by the tide", "UNKNOWN")
     assert await exists(api, "Tide  Mill")
     assert (await api.post("/graph/entity/create", json=body)).status_code == 400
-    assert len(world.log.messages) == 1
+    assert len(harness.log.messages) == 1
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,11 @@ async def test_an_entity_is_made_and_shown(api: httpx.AsyncClient, world: World)
         {"description": "d", "entity_type": ""},
     ],
 )
-async def test_an_entity_that_cannot_be_made_is_refused(api: httpx.AsyncClient, world: World, data: Any) -> None:
+async def test_an_entity_that_cannot_be_made_is_refused(
+    api: httpx.AsyncClient, harness: QueryHarness, data: Any
+) -> None:
     answer = await api.post("/graph/entity/create", json={"entity_name": "Mill", "entity_data": data})
-    assert (answer.status_code, bool(answer.json()["detail"]), world.log.messages) == (400, True, [])
+    assert (answer.status_code, bool(answer.json()["detail"]), harness.log.messages) == (400, True, [])
 
 
 async def test_what_people_say_of_an_entity_is_shown(api: httpx.AsyncClient) -> None:
@@ -201,11 +203,11 @@ async def test_an_entity_is_renamed_with_its_relations_and_merged_when_that_is_a
     ids=str,
 )
 async def test_an_edit_that_cannot_be_is_refused(
-    api: httpx.AsyncClient, world: World, name: str, data: Any, code: int
+    api: httpx.AsyncClient, harness: QueryHarness, name: str, data: Any, code: int
 ) -> None:
     raw = json.dumps({"entity_name": name, "updated_data": data, "allow_rename": True})
     answer = await api.post("/graph/entity/edit", content=raw, headers={"content-type": "application/json"})
-    assert (answer.status_code, world.log.messages) == (code, [])
+    assert (answer.status_code, harness.log.messages) == (code, [])
 
 
 async def test_several_entities_become_one_that_may_be_new(api: httpx.AsyncClient) -> None:
@@ -267,26 +269,26 @@ async def test_a_relation_that_cannot_be_is_refused(
     assert (await api.post("/graph/relation/create", json=body)).status_code == code
 
 
-async def test_an_edit_that_does_not_show_in_time_is_in_the_log_and_said_to_be_pending(world: World) -> None:
+async def test_an_edit_that_does_not_show_in_time_is_in_the_log_and_said_to_be_pending(harness: QueryHarness) -> None:
     settings = QuerySettings(workspace="w", edit_timeout=0.1)
-    async with client(world.app(settings=settings)) as api:
+    async with client(harness.app(settings=settings)) as api:
         answer = await edit(api, "Radium", {"description": "Later"})
         gone = await api.request("DELETE", "/graph/entity/delete", json={"entity_name": "Baker"})
     assert (answer.status_code, answer.json()["status"]) == (202, "pending")
     assert answer.json()["operation_summary"]["operation_status"] == "pending"
     assert (gone.status_code, gone.json()["status"], gone.json()["status_code"]) == (202, "pending", 202)
-    edited = decode(world.log.messages[0].data, world.log.messages[0].subject)
+    edited = decode(harness.log.messages[0].data, harness.log.messages[0].subject)
     assert edited.time and answer.json()["data"]["sequence"] == microseconds(edited.time)
     event = edited.data
     assert isinstance(event, GraphEdited) and (event.operation, event.names) == ("edit_entity", ("Radium",))
 
 
-async def test_an_edit_is_taken_while_documents_are_worked_on(api: httpx.AsyncClient, world: World) -> None:
+async def test_an_edit_is_taken_while_documents_are_worked_on(api: httpx.AsyncClient, harness: QueryHarness) -> None:
     body = {"text": "Port Elm has a lighthouse."}
     assert (await api.post("/documents/text", json=body)).status_code == 200
     assert (await edit(api, "Radium", {"description": "Now"})).status_code == 200
     says = [([entity("Radium", "data", "Glows")], [relation("Radium", "Night", "It glows", "light")])]
-    await world.index("glow", "Radium glows.", says=says, version=3000)
+    await harness.index("glow", "Radium glows.", says=says, version=3000)
     assert (await api.get("/graphs", params={"label": "Night"})).json()["nodes"][1]["properties"][
         "description"
     ] == "Now"

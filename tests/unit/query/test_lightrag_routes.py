@@ -9,13 +9,13 @@ import pytest_asyncio
 
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, behind, client
-from tests.support.querying import World
+from tests.support.querying import QueryHarness
 from tests.unit.query.test_documents_api import ended
 
 
 @pytest_asyncio.fixture
 async def api() -> AsyncIterator[httpx.AsyncClient]:
-    async with client(World().app()) as api:
+    async with client(QueryHarness().app()) as api:
         yield api
 
 
@@ -52,7 +52,7 @@ async def test_the_page_to_read_needs_nothing_from_elsewhere(api: httpx.AsyncCli
 
 @pytest.mark.parametrize(("docs", "status"), [(True, 200), (False, 401)])
 async def test_it_is_shown_to_strangers_like_the_other_page(docs: bool, status: int) -> None:
-    async with client(World().app(behind(lightrag_api_key=KEY, enable_api_docs=docs))) as api:
+    async with client(QueryHarness().app(behind(lightrag_api_key=KEY, enable_api_docs=docs))) as api:
         assert ((await api.get("/redoc")).status_code == 200) is (status == 200)
 
 
@@ -60,8 +60,8 @@ async def test_a_scan_that_goes_on_shows_and_can_be_stopped(tmp_path: Path) -> N
     (tmp_path / "w").mkdir()
     for number in range(40):
         (tmp_path / "w" / f"{number}.md").write_text(f"Text {number}.")
-    world = World()
-    async with client(world.app(settings=QuerySettings(workspace="w", input_dir=str(tmp_path)))) as api:
+    harness = QueryHarness()
+    async with client(harness.app(settings=QuerySettings(workspace="w", input_dir=str(tmp_path)))) as api:
         assert (await api.get("/documents/pipeline_status")).json()["scanning"] is False
         track = (await api.post("/documents/scan")).json()["track_id"]
         status = (await api.get("/documents/pipeline_status")).json()
@@ -72,7 +72,7 @@ async def test_a_scan_that_goes_on_shows_and_can_be_stopped(tmp_path: Path) -> N
         assert (answer["status"], "1 scans" in answer["message"]) == ("cancellation_requested", True)
         assert (await ended(api, track))["status"] == "cancelled"
         assert (await api.get("/documents/pipeline_status")).json()["scanning"] is False
-    assert len(world.log.messages) < 40
+    assert len(harness.log.messages) < 40
 
 
 @pytest.mark.parametrize(

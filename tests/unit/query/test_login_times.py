@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from services.query.api.auth.credentials import Tokens
 from tests.support.access import PASSWORD, SECRET, bearing, client, with_accounts
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 
 COUNTS = "/documents/status_counts"
 HOUR = 3600.0
@@ -28,7 +28,9 @@ async def _seconds_of_processor(app: FastAPI, user: str, password: str) -> float
 async def test_a_refused_login_costs_the_same_for_every_user_and_for_nobody() -> None:
     cheap, dear = (bcrypt.hashpw(b"secret", bcrypt.gensalt(cost)).decode() for cost in (4, 11))
     accounts = f"cheap:{{bcrypt}}{cheap},dear:{{bcrypt}}{dear},plain:a password"
-    app = World().app(with_accounts(auth_accounts=accounts, lightstream_account_rights="", login_max_failed_attempts=0))
+    app = QueryHarness().app(
+        with_accounts(auth_accounts=accounts, lightstream_account_rights="", login_max_failed_attempts=0)
+    )
     spent = {
         who: min([await _seconds_of_processor(app, who, given) for _ in range(2)])
         for who, given in [("nobody", "x"), ("cheap", "x"), ("dear", "x"), ("plain", "x")]
@@ -39,16 +41,16 @@ async def test_a_refused_login_costs_the_same_for_every_user_and_for_nobody() ->
 
 @pytest.mark.parametrize("user", ["ada", "bob"])
 async def test_the_right_password_still_opens(user: str) -> None:
-    app = World().app(with_accounts())
+    app = QueryHarness().app(with_accounts())
     async with client(app) as api:
         given = {"username": user, "password": PASSWORD if user == "ada" else "stable battery"}
         assert (await api.post("/login", data=given)).status_code == 200
 
 
 async def test_a_token_is_renewed_until_its_login_is_too_long_ago() -> None:
-    world = await library_of_two()
+    harness = await library_of_two()
     config = with_accounts(token_expire_hours=10, token_renew_max_hours=24)
-    app, now = world.app(config), time.time()
+    app, now = harness.app(config), time.time()
     account = config.accounts.get("ada")
     assert account is not None
 

@@ -15,7 +15,7 @@ from services.query.api.body_limits import BodyLimits
 from services.query.api.errors import error_response
 from services.query.wiring import cached_token_counter
 from tests.support.access import KEY, WRITER, behind, client, keyed
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 
 PROTOCOLS = ("/api/", "/v1/")
 QUESTION = {"role": "user", "content": "Who discovered radium?"}
@@ -23,7 +23,7 @@ DETAILS = {"parent_model": "", "format": "gguf", "quantization_level": "Q4_0"}
 
 
 @pytest_asyncio.fixture
-async def world() -> World:
+async def harness() -> QueryHarness:
     return await library_of_two()
 
 
@@ -37,8 +37,8 @@ def routes(app: FastAPI) -> dict[tuple[str, str], dict[str, Any]]:
     }
 
 
-async def test_version_tags_and_ps_are_lightrags(world: World) -> None:
-    async with client(world.app()) as api:
+async def test_version_tags_and_ps_are_lightrags(harness: QueryHarness) -> None:
+    async with client(harness.app()) as api:
         assert (await api.get("/api/version")).json() == {"version": "0.9.3"}
         (model,) = (await api.get("/api/tags")).json()["models"]
         assert model == {
@@ -54,8 +54,8 @@ async def test_version_tags_and_ps_are_lightrags(world: World) -> None:
         }  # fmt: skip
 
 
-async def test_a_stream_is_the_usual_answer_of_chat_and_not_of_generate(world: World) -> None:
-    async with client(world.app()) as api:
+async def test_a_stream_is_the_usual_answer_of_chat_and_not_of_generate(harness: QueryHarness) -> None:
+    async with client(harness.app()) as api:
         chat = await api.post("/api/chat", json={"model": "lightrag", "messages": [QUESTION]})
         generated = await api.post("/api/generate", json={"model": "lightrag", "prompt": "Hello!"})
     assert chat.headers["content-type"] == "application/x-ndjson"
@@ -99,18 +99,18 @@ def shaped(path: str, answer: httpx.Response) -> str:
 
 
 @pytest.mark.parametrize("path", ["/api/nowhere", "/v1/nowhere"])
-async def test_what_is_not_there_and_what_is_not_allowed_says_so(world: World, path: str) -> None:
-    async with client(world.app()) as api:
+async def test_what_is_not_there_and_what_is_not_allowed_says_so(harness: QueryHarness, path: str) -> None:
+    async with client(harness.app()) as api:
         assert (await api.get(path)).status_code == 404
         assert shaped(path, await api.get(path)) == "Not Found"
     for method, there in (("PUT", "/api/chat"), ("DELETE", "/v1/models")):
-        async with client(world.app()) as api:
+        async with client(harness.app()) as api:
             answer = await api.request(method, there)
             assert (answer.status_code, shaped(there, answer)) == (405, "Method Not Allowed")
 
 
 async def test_a_starting_service_a_bug_and_a_long_body_are_told_in_the_protocols_shape(
-    world: World,
+    harness: QueryHarness,
 ) -> None:
     bodies: dict[str, Any] = {"/api/chat": {"model": "lightrag"}, "/v1/chat/completions": {"model": "lightstream"}}
     for path, body in bodies.items():
@@ -119,10 +119,10 @@ async def test_a_starting_service_a_bug_and_a_long_body_are_told_in_the_protocol
             answer = await api.post(path, json=body)
             assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
             assert "the service is starting" in shaped(path, answer)
-        async with client(world.app(positions=MemoryBlobs())) as api:
+        async with client(harness.app(positions=MemoryBlobs())) as api:
             answer = await api.post(path, json=body)
             assert (answer.status_code, "error_id" in shaped(path, answer)) == (500, True)
-        async with client(world.app(AuthConfig(body_limits=BodyLimits(other=10)))) as api:
+        async with client(harness.app(AuthConfig(body_limits=BodyLimits(other=10)))) as api:
             answer = await api.post(path, json=body)
             assert (answer.status_code, "are taken" in shaped(path, answer)) == (413, True)
 
@@ -133,12 +133,14 @@ async def test_a_starting_service_a_bug_and_a_long_body_are_told_in_the_protocol
             assert (answer.status_code, "too long" in shaped(path, answer)) == (413, True)
 
 
-async def test_strangers_are_refused_in_the_protocols_shape_until_the_whitelist_lets_them_in(world: World) -> None:
-    async with client(world.app(behind(lightrag_api_key=KEY))) as api:
+async def test_strangers_are_refused_in_the_protocols_shape_until_the_whitelist_lets_them_in(
+    harness: QueryHarness,
+) -> None:
+    async with client(harness.app(behind(lightrag_api_key=KEY))) as api:
         for path in ("/api/tags", "/api/version", "/v1/models"):
             answer = await api.get(path)
             assert (answer.status_code, shaped(path, answer)) == (403, "API Key required")
-    async with client(world.app(behind(lightrag_api_key=KEY, whitelist_paths="/health,/api/*,/v1/*"))) as api:
+    async with client(harness.app(behind(lightrag_api_key=KEY, whitelist_paths="/health,/api/*,/v1/*"))) as api:
         assert (await api.get("/api/tags")).status_code == 200
         chat = {"model": "lightstream", "messages": [QUESTION]}
         assert "Marie" in (await api.post("/v1/chat/completions", json=chat)).text
@@ -146,10 +148,10 @@ async def test_strangers_are_refused_in_the_protocols_shape_until_the_whitelist_
         assert (answer.status_code, shaped("/v1/", answer)) == (403, "these credentials are not for this workspace")
 
 
-async def test_a_workspace_of_the_headers_counts_on_these_routes_too(world: World) -> None:
-    await world.index("mine", "The silver mine was closed in 1931.", workspace="v", version=9000)
+async def test_a_workspace_of_the_headers_counts_on_these_routes_too(harness: QueryHarness) -> None:
+    await harness.index("mine", "The silver mine was closed in 1931.", workspace="v", version=9000)
     asked = {"messages": [{"role": "user", "content": "When was the silver mine closed?"}], "stream": False}
-    app = world.app(behind(lightstream_api_keys=f"writer:{WRITER}:w+v:write"))
+    app = harness.app(behind(lightstream_api_keys=f"writer:{WRITER}:w+v:write"))
     for path, model in (("/api/chat", "lightrag"), ("/v1/chat/completions", "lightstream")):
         async with keyed(app, WRITER, "v") as api:
             assert "1931" in (await api.post(path, json={**asked, "model": model})).text
@@ -171,8 +173,8 @@ def test_tokens_of_a_text_are_counted_once_and_one_of_long_ago_is_forgotten(monk
     assert seen == ["a line", "x" * 5000, "\ud800 lone", "x" * 5000, "a line"]
 
 
-async def test_every_route_is_described_with_an_example_that_works(world: World) -> None:
-    app = world.app()
+async def test_every_route_is_described_with_an_example_that_works(harness: QueryHarness) -> None:
+    app = harness.app()
     described = routes(app)
     assert set(described) == {
         ("GET", "/api/version"), ("GET", "/api/tags"), ("GET", "/api/ps"), ("POST", "/api/chat"),

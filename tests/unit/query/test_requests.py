@@ -12,18 +12,18 @@ from runtime.errors import ConfigurationError
 from services.query.answering.ask import NEEDS_MODEL
 from services.query.passage import Passage
 from services.query.settings import QuerySettings
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 from tests.unit.query.test_api import QUESTION, client
 
 
 @pytest_asyncio.fixture
-async def world() -> World:
+async def harness() -> QueryHarness:
     return await library_of_two()
 
 
 @pytest_asyncio.fixture
-async def api(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(world.app()) as api:
+async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
+    async with client(harness.app()) as api:
         yield api
 
 
@@ -51,12 +51,12 @@ async def test_a_bypass_may_be_one_letter_and_says_that_it_needs_a_model(api: ht
 )
 @pytest.mark.parametrize("from_file", [False, True])
 async def test_the_servers_instructions_come_before_those_of_the_request(
-    world: World, tmp_path: Path, said: Any, instructions: str, from_file: bool
+    harness: QueryHarness, tmp_path: Path, said: Any, instructions: str, from_file: bool
 ) -> None:
     (tmp_path / "prefix.md").write_text("Be kind.\n", "utf-8")
     given = {"user_prompt_prefix_file": str(tmp_path / "prefix.md")} if from_file else {}
     settings = QuerySettings(workspace="w", user_prompt_prefix="Unread." if from_file else "Be kind.\n", **given)
-    async with client(world.app(settings=settings)) as api:
+    async with client(harness.app(settings=settings)) as api:
         answer = await api.post("/query", json={"query": QUESTION, "only_need_prompt": True, **said})
     assert f"Additional instructions: \n\n{instructions}\n\nKnow" in answer.json()["response"]
 
@@ -66,7 +66,7 @@ def test_a_file_of_instructions_that_cannot_be_read_is_a_mistake_in_the_configur
         assert QuerySettings(user_prompt_prefix_file="/nowhere/at/all").prompt_prefix
 
 
-class Backwards:
+class ReversingReranker:
     """A reranker that likes the last passage best, and says so by its score."""
 
     def __init__(self) -> None:
@@ -84,11 +84,11 @@ class Backwards:
     [(True, None, 1), (True, False, 0), (False, None, 0), (False, True, 1)],
 )
 async def test_the_reranker_is_asked_when_the_request_or_else_the_setting_says_so(
-    world: World, by_default: bool, wanted: bool | None, asked: int
+    harness: QueryHarness, by_default: bool, wanted: bool | None, asked: int
 ) -> None:
-    reranker = Backwards()
-    deps = world.deps(reranker=reranker, min_rerank_score=1.0)
-    app = world.app(deps=deps, settings=QuerySettings(workspace="w", rerank_by_default=by_default))
+    reranker = ReversingReranker()
+    deps = harness.deps(reranker=reranker, min_rerank_score=1.0)
+    app = harness.app(deps=deps, settings=QuerySettings(workspace="w", rerank_by_default=by_default))
     body = {"query": QUESTION, "mode": "naive", "enable_rerank": wanted, "include_chunk_content": True}
     async with client(app) as api:
         (reference,) = (await api.post("/query", json=body)).json()["references"]

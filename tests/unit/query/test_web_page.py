@@ -15,7 +15,7 @@ from services.query.api.app import create_app
 from services.query.api.compat.lightrag_web_page import CONFIG_PLACEHOLDER
 from services.query.settings import QuerySettings
 from tests.support.access import KEY, PASSWORD, behind, client, with_accounts
-from tests.support.querying import World
+from tests.support.querying import QueryHarness
 
 SECRET = "the silver mine"
 ENTRY = "<html><title>{name}</title>" + CONFIG_PLACEHOLDER.decode() + '<script src="./assets/app-1.js"></script></html>'
@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 def served(folder: Path, *, accounts: bool = False, **settings: Any) -> FastAPI:
     config = with_accounts(webui_dir=str(folder)) if accounts else behind(webui_dir=str(folder))
-    return World().app(config, settings=QuerySettings(workspace="w", **settings))
+    return QueryHarness().app(config, settings=QuerySettings(workspace="w", **settings))
 
 
 async def raw(app: FastAPI, path: str, method: str = "GET") -> tuple[int, dict[str, str], str]:
@@ -75,10 +75,10 @@ async def test_a_browser_that_opens_the_address_gets_the_page(folder: Path) -> N
 
 
 async def test_without_a_folder_there_is_no_page() -> None:
-    async with client(World().app(behind())) as browser:
+    async with client(QueryHarness().app(behind())) as browser:
         assert (await browser.get("/webui/")).status_code == 404
         assert (await browser.get("/")).headers["location"] == "/docs"
-    async with client(World().app(with_accounts())) as browser:
+    async with client(QueryHarness().app(with_accounts())) as browser:
         assert {(await browser.get(path)).status_code for path in ("/", "/webui/", "/ui/customization")} == {401}
 
 
@@ -181,7 +181,7 @@ async def test_login_answers_what_the_deployment_is_called(folder: Path) -> None
 
 
 async def test_health_has_all_that_the_page_shows_of_the_server(folder: Path) -> None:
-    app = World().app(behind(webui_dir=str(folder), lightrag_api_key=KEY))
+    app = QueryHarness().app(behind(webui_dir=str(folder), lightrag_api_key=KEY))
     async with client(app, **{"X-API-Key": KEY}) as browser:
         body: Any = (await browser.get("/health")).json()
     assert (body["webui_available"], body["workspace_available"]) == (True, True)

@@ -14,7 +14,7 @@ from services.query.adapters.models import ModelAnswerGenerator
 from services.query.adapters.named_models import NamedChat, NamedEmbedder
 from tests.support.access import client
 from tests.support.openai_provider import KEY, Provider, serving
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 
 QUESTION = "Who discovered radium?"
 CHAT = {"role": "user", "content": QUESTION}
@@ -27,7 +27,7 @@ async def provider() -> AsyncIterator[Provider]:
 
 
 @pytest_asyncio.fixture
-async def world() -> World:
+async def harness() -> QueryHarness:
     return await library_of_two()
 
 
@@ -40,12 +40,12 @@ async def _answers(provider: Provider, model: str, **options: Any) -> AsyncItera
         await chat.close()
 
 
-async def _asked(world: World, path: str = "/query", **deps: Any) -> httpx.Response:
+async def _asked(harness: QueryHarness, path: str = "/query", **deps: Any) -> httpx.Response:
     bodies: dict[str, Any] = {
         "/api/chat": {"model": "lightrag", "messages": [CHAT], "stream": False},
         "/v1/chat/completions": {"model": "lightstream:mix", "messages": [CHAT]},
     }
-    async with client(world.app(deps=world.deps(**deps))) as api:
+    async with client(harness.app(deps=harness.deps(**deps))) as api:
         answer = await api.post(path, json=bodies.get(path, {"query": QUESTION}))
     assert "127.0.0.1" not in answer.text
     assert "http" not in answer.text
@@ -64,41 +64,41 @@ async def _asked(world: World, path: str = "/query", **deps: Any) -> httpx.Respo
     ],
 )
 async def test_an_answer_that_a_model_refuses_names_the_model_and_no_address(
-    world: World, provider: Provider, model: str, status: int, said: str
+    harness: QueryHarness, provider: Provider, model: str, status: int, said: str
 ) -> None:
     async with _answers(provider, model) as answers:
-        answer = await _asked(world, answer_generator=answers)
+        answer = await _asked(harness, answer_generator=answers)
     assert answer.status_code == status, answer.text
     assert said in answer.json()["detail"]
 
 
 @pytest.mark.parametrize("path", ["/api/chat", "/v1/chat/completions"])
-async def test_clients_of_other_protocols_hear_the_same(world: World, provider: Provider, path: str) -> None:
+async def test_clients_of_other_protocols_hear_the_same(harness: QueryHarness, provider: Provider, path: str) -> None:
     async with _answers(provider, "status:400") as answers:
-        answer = await _asked(world, path, answer_generator=answers)
+        answer = await _asked(harness, path, answer_generator=answers)
     assert answer.status_code == 502
     assert "the language model status:400 refused the request" in answer.text
 
 
-async def test_a_stream_that_a_model_refuses_ends_with_its_name(world: World, provider: Provider) -> None:
+async def test_a_stream_that_a_model_refuses_ends_with_its_name(harness: QueryHarness, provider: Provider) -> None:
     async with _answers(provider, "status:400") as answers:
-        answer = await _asked(world, "/query/stream", answer_generator=answers)
+        answer = await _asked(harness, "/query/stream", answer_generator=answers)
     assert "the language model status:400 refused the request" in answer.text.splitlines()[-1]
 
 
-async def test_a_paused_model_is_named_with_the_time_to_wait(world: World, provider: Provider) -> None:
+async def test_a_paused_model_is_named_with_the_time_to_wait(harness: QueryHarness, provider: Provider) -> None:
     limiter = RateLimiter("wait:60 at 127.0.0.1", Limits(calls=4), max_wait=1.0)
     async with _answers(provider, "wait:60", limiter=limiter) as answers:
         for _ in range(2):  # what the provider says itself, and what is said while it is left alone
-            answer = await _asked(world, answer_generator=answers)
+            answer = await _asked(harness, answer_generator=answers)
             assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")
             assert "the language model wait:60 is paused or busy" in answer.json()["detail"]
     assert len(provider.requests) == 1
 
 
-async def test_an_embedding_model_that_is_down_is_named(world: World, provider: Provider) -> None:
+async def test_an_embedding_model_that_is_down_is_named(harness: QueryHarness, provider: Provider) -> None:
     embedder = NamedEmbedder(provider.embedder("status:500"))
-    answer = await _asked(world, embed=embedder.embed)
+    answer = await _asked(harness, embed=embedder.embed)
     await embedder.close()
     assert answer.status_code == 503
     assert "the embedding model status:500 does not answer now" in answer.json()["detail"]

@@ -21,13 +21,13 @@ from services.query.context.prompt import Prompt
 from services.query.partitions import Partitions
 from services.query.question import Question, Turn
 from tests.support.events import sealed
-from tests.support.querying import LIVE, World, library_of_two
+from tests.support.querying import LIVE, QueryHarness, library_of_two
 
 W = Partitions.of("w", LIVE)
 QUESTION = Question("Who discovered radium?", "naive")
 
 
-class Counted:
+class CountingModel:
     """A model that says how often it was asked, and what a test lets it say."""
 
     def __init__(self) -> None:
@@ -40,9 +40,9 @@ class Counted:
         await self.go_on.wait()
         return f"Answer {number} [1] [9]."
 
-    def deps(self, world: World, cache: RowCache | None = None) -> QueryDependencies:
-        memories = StoredAnswers(cache or RowCache(world.rows, "answers"), world.log, self.chat.model)
-        return world.deps(answer_generator=ModelAnswerGenerator(self.chat), answer_cache=memories)
+    def deps(self, harness: QueryHarness, cache: RowCache | None = None) -> QueryDependencies:
+        memories = StoredAnswers(cache or RowCache(harness.rows, "answers"), harness.log, self.chat.model)
+        return harness.deps(answer_generator=ModelAnswerGenerator(self.chat), answer_cache=memories)
 
 
 async def said(
@@ -59,41 +59,41 @@ async def said(
 @pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize("second", [False, True])
 async def test_the_same_question_is_answered_once_and_in_one_piece_then(first: bool, second: bool) -> None:
-    deps = Counted().deps(await library_of_two())
+    deps = CountingModel().deps(await library_of_two())
     assert await said(QUESTION, deps, streamed=first) == ("Answer 1 [1].", first)
     assert await said(QUESTION, deps, streamed=second) == ("Answer 1 [1].", False)
 
 
 async def test_replicas_share_what_is_remembered() -> None:
-    world, model = await library_of_two(), Counted()
-    assert await said(QUESTION, model.deps(world)) == await said(QUESTION, model.deps(world))
+    harness, model = await library_of_two(), CountingModel()
+    assert await said(QUESTION, model.deps(harness)) == await said(QUESTION, model.deps(harness))
 
 
 async def test_whatever_happens_in_the_workspace_ends_what_is_remembered_and_nothing_elsewhere_does() -> None:
-    world, model = await library_of_two(), Counted()
-    deps = model.deps(world)
+    harness, model = await library_of_two(), CountingModel()
+    deps = model.deps(harness)
     await said(QUESTION, deps)
-    await world.log.publish(sealed(DocumentDeleted(document_id="other"), id="1", workspace="elsewhere"))
+    await harness.log.publish(sealed(DocumentDeleted(document_id="other"), id="1", workspace="elsewhere"))
     assert (await said(QUESTION, deps))[0] == "Answer 1 [1]."
-    await world.log.publish(sealed(DocumentDeleted(document_id="nothing"), id="2", workspace="w"))
+    await harness.log.publish(sealed(DocumentDeleted(document_id="nothing"), id="2", workspace="w"))
     assert (await said(QUESTION, deps))[0] == "Answer 2 [1]."
 
 
 async def test_what_a_projection_takes_in_late_ends_it_too() -> None:
-    world, model = await library_of_two(), Counted()
-    deps = model.deps(world)
+    harness, model = await library_of_two(), CountingModel()
+    deps = model.deps(harness)
     await said(QUESTION, deps)
-    await world.index("late", "Marie Curie discovered radium in a shed.", version=2000)
+    await harness.index("late", "Marie Curie discovered radium in a shed.", version=2000)
     assert (await said(QUESTION, deps))[0].startswith("Answer 2")
 
 
 async def test_an_event_during_retrieval_makes_the_answer_one_of_the_state_before() -> None:
-    world, model = await library_of_two(), Counted()
-    deps = model.deps(world)
+    harness, model = await library_of_two(), CountingModel()
+    deps = model.deps(harness)
     embed = deps.embed
 
     async def slow(texts: Any) -> Any:
-        await world.log.publish(sealed(DocumentDeleted(document_id="d"), id=f"{len(world.log.messages)}"))
+        await harness.log.publish(sealed(DocumentDeleted(document_id="d"), id=f"{len(harness.log.messages)}"))
         return await embed(texts)
 
     await said(QUESTION, replace(deps, embed=slow))
@@ -112,14 +112,14 @@ async def test_an_event_during_retrieval_makes_the_answer_one_of_the_state_befor
     ids=["query", "form", "instructions", "limits", "mode"],
 )
 async def test_another_question_has_another_answer(changed: Question) -> None:
-    deps = Counted().deps(await library_of_two())
+    deps = CountingModel().deps(await library_of_two())
     await said(QUESTION, deps)
     assert (await said(changed, deps))[0].startswith("Answer 2")
 
 
 async def test_another_generation_model_or_workspace_has_another_answer() -> None:
-    world, model = await library_of_two(), Counted()
-    memories = model.deps(world).answer_cache
+    harness, model = await library_of_two(), CountingModel()
+    memories = model.deps(harness).answer_cache
     assert memories
 
     async def basis(partitions: Partitions) -> Any:
@@ -133,13 +133,13 @@ async def test_another_generation_model_or_workspace_has_another_answer() -> Non
     )
     assert await basis(W) == await basis(W)
     assert await basis(W) not in [await basis(partitions) for partitions in others]
-    await said(QUESTION, model.deps(world))
+    await said(QUESTION, model.deps(harness))
     model.chat.model = "another"
-    assert (await said(QUESTION, model.deps(world)))[0].startswith("Answer 2")
+    assert (await said(QUESTION, model.deps(harness)))[0].startswith("Answer 2")
 
 
 async def test_a_conversation_and_a_bypass_are_answered_anew_each_time() -> None:
-    deps = Counted().deps(await library_of_two())
+    deps = CountingModel().deps(await library_of_two())
     conversation = replace(QUESTION, history=(Turn("user", "Hello"),))
     for number, question in enumerate((conversation, replace(QUESTION, mode="bypass"))):
         for again in (1, 2):
@@ -147,8 +147,8 @@ async def test_a_conversation_and_a_bypass_are_answered_anew_each_time() -> None
 
 
 async def test_equal_questions_at_the_same_time_are_one_call() -> None:
-    world, model = await library_of_two(), Counted()
-    deps = model.deps(world)
+    harness, model = await library_of_two(), CountingModel()
+    deps = model.deps(harness)
     model.go_on.clear()
     asking = [asyncio.create_task(said(QUESTION, deps, streamed=number == 4)) for number in range(5)]
     while not model.chat.calls:
@@ -159,7 +159,7 @@ async def test_equal_questions_at_the_same_time_are_one_call() -> None:
 
 
 async def test_an_answer_that_was_broken_off_is_not_remembered() -> None:
-    deps = Counted().deps(await library_of_two())
+    deps = CountingModel().deps(await library_of_two())
     answer = await ask(QUESTION, W, deps, streamed=True)
     assert answer.pieces
     await anext(answer.pieces)
@@ -168,35 +168,35 @@ async def test_an_answer_that_was_broken_off_is_not_remembered() -> None:
 
 
 async def test_a_bus_or_a_store_that_is_silent_costs_only_the_memory() -> None:
-    world, model = await library_of_two(), Counted()
+    harness, model = await library_of_two(), CountingModel()
 
     async def down(*_: Any) -> Any:
         raise Unavailable("down")
 
-    world.log.last = down  # type: ignore[method-assign]
-    assert (await said(QUESTION, model.deps(world)))[0].startswith("Answer 1")
-    del world.log.last
-    cache = RowCache(world.rows, "answers")
+    harness.log.last = down  # type: ignore[method-assign]
+    assert (await said(QUESTION, model.deps(harness)))[0].startswith("Answer 1")
+    del harness.log.last
+    cache = RowCache(harness.rows, "answers")
     cache.put = down  # type: ignore[method-assign]
-    assert (await said(QUESTION, model.deps(world, cache)))[0].startswith("Answer 2")
+    assert (await said(QUESTION, model.deps(harness, cache)))[0].startswith("Answer 2")
 
 
 async def test_one_row_is_kept_for_each_question() -> None:
-    world, model = await library_of_two(), Counted()
+    harness, model = await library_of_two(), CountingModel()
     for number in range(3):
-        await said(QUESTION, model.deps(world))
-        await world.log.publish(sealed(DocumentDeleted(document_id="d"), id=f"{number}"))
+        await said(QUESTION, model.deps(harness))
+        await harness.log.publish(sealed(DocumentDeleted(document_id="d"), id=f"{number}"))
     assert len(model.chat.calls) == 3
-    assert len(await world.rows.scan(Table("answers", Partition("w", 0)))) == 1
+    assert len(await harness.rows.scan(Table("answers", Partition("w", 0)))) == 1
 
 
 WORDS = '{"high_level_keywords": ["physics"], "low_level_keywords": ["Radium"]}'
 
 
 async def test_keywords_are_asked_for_once_per_workspace() -> None:
-    world = await library_of_two()
+    harness = await library_of_two()
     chat = ScriptedChat([WORDS, WORDS])
-    cache = RowCache(world.rows, "keywords")
+    cache = RowCache(harness.rows, "keywords")
     for workspace in ("w", "w", "v", "v"):
         found = await ModelKeywordExtractor(chat, "English", cache).extract(workspace, QUESTION.query)
         assert (found.high, found.low) == (("physics",), ("Radium",))
@@ -209,5 +209,5 @@ async def test_keywords_that_were_not_found_are_looked_for_again() -> None:
     assert not await keywords.extract("w", QUESTION.query)
     assert await asyncio.gather(keywords.extract("w", QUESTION.query), keywords.extract("w", QUESTION.query))
     assert len(chat.calls) == 2
-    await ModelKeywordExtractor(chat, "German", RowCache(World().rows, "keywords")).extract("w", QUESTION.query)
+    await ModelKeywordExtractor(chat, "German", RowCache(QueryHarness().rows, "keywords")).extract("w", QUESTION.query)
     assert isinstance(chat.calls[2].messages[0], Message)

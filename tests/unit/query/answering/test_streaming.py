@@ -14,7 +14,7 @@ from runtime.models.scripted import ScriptedChat
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.answering.ask import NEEDS_MODEL, NO_CONTEXT
 from services.query.offline.models import NO_MODEL
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 
 QUESTION = "Who discovered radium?"
 SAID = "Marie Curie [1] discovered it [7]."
@@ -22,34 +22,36 @@ REFERENCES = [{"reference_id": "1", "file_path": "curie.txt"}]
 
 
 @pytest_asyncio.fixture
-async def world() -> World:
+async def harness() -> QueryHarness:
     return await library_of_two()
 
 
-async def posted(world: World, chat: Any = None, headers: dict[str, str] | None = None, **body: Any) -> httpx.Response:
-    deps = world.deps(**({"answer_generator": ModelAnswerGenerator(chat)} if chat else {}))
-    transport = httpx.ASGITransport(world.app(deps=deps), raise_app_exceptions=False)
+async def posted(
+    harness: QueryHarness, chat: Any = None, headers: dict[str, str] | None = None, **body: Any
+) -> httpx.Response:
+    deps = harness.deps(**({"answer_generator": ModelAnswerGenerator(chat)} if chat else {}))
+    transport = httpx.ASGITransport(harness.app(deps=deps), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
         return await api.post("/query/stream", json={"query": QUESTION, **body}, headers=headers)
 
 
-async def lines(world: World, chat: Any = None, **body: Any) -> list[dict[str, Any]]:
-    answer = await posted(world, chat, **body)
+async def lines(harness: QueryHarness, chat: Any = None, **body: Any) -> list[dict[str, Any]]:
+    answer = await posted(harness, chat, **body)
     assert answer.status_code == 200
     assert answer.text.endswith("\n")
     return [json.loads(line) for line in answer.text.splitlines()]
 
 
-async def test_references_come_first_then_the_pieces_and_no_end_mark(world: World) -> None:
-    first, *pieces = await lines(world, ScriptedChat([SAID]))
+async def test_references_come_first_then_the_pieces_and_no_end_mark(harness: QueryHarness) -> None:
+    first, *pieces = await lines(harness, ScriptedChat([SAID]))
     assert first == {"references": REFERENCES}
     assert all(set(piece) == {"response"} for piece in pieces)
     assert len(pieces) > 2
     assert "".join(piece["response"] for piece in pieces) == "Marie Curie [1] discovered it."
 
 
-async def test_lines_and_headers_are_those_that_clients_know(world: World) -> None:
-    answer = await posted(world, ScriptedChat(["Ä"]))
+async def test_lines_and_headers_are_those_that_clients_know(harness: QueryHarness) -> None:
+    answer = await posted(harness, ScriptedChat(["Ä"]))
     assert answer.text.splitlines()[1] == '{"response": "\\u00c4"}'
     wanted = {
         "content-type": "application/x-ndjson",
@@ -60,13 +62,13 @@ async def test_lines_and_headers_are_those_that_clients_know(world: World) -> No
     assert {name: answer.headers[name] for name in wanted} == wanted
 
 
-async def test_without_references_only_pieces_come(world: World) -> None:
-    found = await lines(world, ScriptedChat([SAID]), include_references=False)
+async def test_without_references_only_pieces_come(harness: QueryHarness) -> None:
+    found = await lines(harness, ScriptedChat([SAID]), include_references=False)
     assert {name for line in found for name in line} == {"response"}
 
 
-async def test_references_carry_their_passages_when_asked(world: World) -> None:
-    first, *_ = await lines(world, ScriptedChat([SAID]), include_chunk_content=True)
+async def test_references_carry_their_passages_when_asked(harness: QueryHarness) -> None:
+    first, *_ = await lines(harness, ScriptedChat([SAID]), include_chunk_content=True)
     assert any("Marie Curie" in text for text in first["references"][0]["content"])
 
 
@@ -80,8 +82,10 @@ async def test_references_carry_their_passages_when_asked(world: World) -> None:
         ("mix", ["extracting_keywords", "retrieving_entities", "retrieving_relations", "retrieving_chunks"]),
     ],
 )
-async def test_progress_comes_step_by_step_and_the_time_in_the_end(world: World, mode: str, steps: list[str]) -> None:
-    found = await lines(world, ScriptedChat([SAID]), include_progress=True, mode=mode)
+async def test_progress_comes_step_by_step_and_the_time_in_the_end(
+    harness: QueryHarness, mode: str, steps: list[str]
+) -> None:
+    found = await lines(harness, ScriptedChat([SAID]), include_progress=True, mode=mode)
     begun = [line["progress"] for line in found if "progress" in line]
     assert begun == [*steps, "reranking", "generating_response"]
     assert set(found[len(begun)]) == {"references"}
@@ -89,41 +93,41 @@ async def test_progress_comes_step_by_step_and_the_time_in_the_end(world: World,
     assert 0 < found[-1]["response_time"] < 60
 
 
-async def test_one_line_is_enough_where_no_stream_is_wanted(world: World) -> None:
-    (line,) = await lines(world, ScriptedChat([SAID]), stream=False)
+async def test_one_line_is_enough_where_no_stream_is_wanted(harness: QueryHarness) -> None:
+    (line,) = await lines(harness, ScriptedChat([SAID]), stream=False)
     assert line == {"response": "Marie Curie [1] discovered it.", "llm_generated": True, "references": REFERENCES}
 
 
 @pytest.mark.parametrize("wanted", ["only_need_context", "only_need_prompt"])
-async def test_context_and_prompt_come_in_one_line_and_ask_no_model(world: World, wanted: str) -> None:
-    (line,) = await lines(world, ScriptedChat([]), **{wanted: True})
+async def test_context_and_prompt_come_in_one_line_and_ask_no_model(harness: QueryHarness, wanted: str) -> None:
+    (line,) = await lines(harness, ScriptedChat([]), **{wanted: True})
     assert "Marie Curie discovered radium" in line["response"]
     assert (line["llm_generated"], line["references"]) == (False, REFERENCES)
     assert line["response"].endswith(f"---User Query---\n{QUESTION}") == (wanted == "only_need_prompt")
 
 
-async def test_no_result_is_one_line_with_the_mark(world: World) -> None:
+async def test_no_result_is_one_line_with_the_mark(harness: QueryHarness) -> None:
     chat = ScriptedChat([])
-    answer = await posted(world, chat, headers={"LIGHTRAG-WORKSPACE": "empty"})
+    answer = await posted(harness, chat, headers={"LIGHTRAG-WORKSPACE": "empty"})
     assert json.loads(answer.text) == {"response": NO_CONTEXT, "llm_generated": False, "references": []}
 
 
-async def test_quotations_come_in_one_line_with_progress_around_it(world: World) -> None:
-    found = await lines(world, include_progress=True)
+async def test_quotations_come_in_one_line_with_progress_around_it(harness: QueryHarness) -> None:
+    found = await lines(harness, include_progress=True)
     assert found[-2]["response"].endswith(NO_MODEL)
     assert (found[-2]["llm_generated"], set(found[-1])) == (False, {"response_time"})
 
 
-async def test_bypass_streams_the_models_words_as_they_are_without_references(world: World) -> None:
+async def test_bypass_streams_the_models_words_as_they_are_without_references(harness: QueryHarness) -> None:
     chat = ScriptedChat([SAID])
-    first, *pieces = await lines(world, chat, mode="bypass", query="x", user_prompt="Rhyme.")
+    first, *pieces = await lines(harness, chat, mode="bypass", query="x", user_prompt="Rhyme.")
     assert first == {"references": []}
     assert "".join(piece["response"] for piece in pieces) == SAID
     assert chat.calls[0].messages == (Message("system", "Rhyme."), Message("user", "x"))
 
 
-async def test_bypass_without_a_model_says_what_is_missing(world: World) -> None:
-    (line,) = await lines(world, mode="bypass")
+async def test_bypass_without_a_model_says_what_is_missing(harness: QueryHarness) -> None:
+    (line,) = await lines(harness, mode="bypass")
     assert line == {"response": NEEDS_MODEL, "llm_generated": False, "references": []}
 
 
@@ -151,22 +155,24 @@ class Failing:
 
 @pytest.mark.parametrize("error", [Unavailable("secret"), Poison("secret"), RuntimeError("secret")])
 @pytest.mark.parametrize("after", [0, 3])
-async def test_what_goes_wrong_after_the_start_is_the_last_line(world: World, error: Exception, after: int) -> None:
+async def test_what_goes_wrong_after_the_start_is_the_last_line(
+    harness: QueryHarness, error: Exception, after: int
+) -> None:
     chat = Failing(error, after)
-    found = await lines(world, chat)
+    found = await lines(harness, chat)
     assert [set(line) for line in found] == [{"references"}, *[{"response"}] * after, {"error"}]
     assert "error_id: " in found[-1]["error"]
     assert "secret" not in json.dumps(found)
     assert chat.closed
 
 
-async def test_what_goes_wrong_before_has_a_status_unless_progress_was_told(world: World) -> None:
+async def test_what_goes_wrong_before_has_a_status_unless_progress_was_told(harness: QueryHarness) -> None:
     async def down(*_: Any, **__: Any) -> Any:
         raise Unavailable("secret")
 
-    world.graph.entities = down  # type: ignore[method-assign]
-    answer = await posted(world)
+    harness.graph.entities = down  # type: ignore[method-assign]
+    answer = await posted(harness)
     assert (answer.status_code, "retry-after" in answer.headers) == (503, True)
-    found = await lines(world, include_progress=True)
+    found = await lines(harness, include_progress=True)
     assert set(found[-1]) == {"error"}
     assert found[0] == {"progress": "extracting_keywords"}

@@ -10,7 +10,7 @@ from contracts.graph import Entity, Partition, Relation
 from runtime.stores.graph.memory import MemoryGraph, Pair
 from standalone.operations.event_lines import event_line
 from tests.support.access import KEY, bearing, client, keyed, with_accounts
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 from tests.unit.query.test_graph_api import merger
 
 
@@ -46,18 +46,18 @@ ELM = {"entity_name": "Port Elm", "entity_data": {"description": "A port.", "ent
 
 
 async def test_an_edit_names_the_user_or_the_key_it_came_from() -> None:
-    world = await library_of_two()
-    app = world.app(with_accounts(lightrag_api_key=KEY))
+    harness = await library_of_two()
+    app = harness.app(with_accounts(lightrag_api_key=KEY))
     account = app.state.auth.accounts.get("ada")
     token = app.state.auth.tokens.issue("ada", "user", account.mark)
     assert jwt.decode(token, options={"verify_signature": False})["sub"] == "ada"
-    async with merger(world):
+    async with merger(harness):
         async with bearing(app, token) as api:
             assert (await api.post("/graph/entity/create", json=ELM)).status_code == 200
         async with keyed(app, KEY) as api:
             given = {"entities_to_change": ["Baker"], "entity_to_change_into": "Port Elm"}
             assert (await api.post("/graph/entities/merge", json=given)).status_code == 200
-    made = [message async for page in world.log.read() for message in page if message.subject.endswith("GraphEdited")]
+    made = [message async for page in harness.log.read() for message in page if message.subject.endswith("GraphEdited")]
     assert [event_line(message).gist for message in made] == [
         "create entity 'Port Elm' by user:ada",
         "merge entities 'Baker' into 'Port Elm' by key:lightrag",
@@ -65,8 +65,8 @@ async def test_an_edit_names_the_user_or_the_key_it_came_from() -> None:
 
 
 async def test_what_people_make_has_the_time_at_which_they_made_it() -> None:
-    world = await library_of_two()
-    async with merger(world), client(world.app()) as api:
+    harness = await library_of_two()
+    async with merger(harness), client(harness.app()) as api:
         made = (await api.post("/graph/entity/create", json=ELM)).json()["data"]["graph_data"]
         ends = {
             "source_entity": "Port Elm",
@@ -85,12 +85,12 @@ async def test_what_people_make_has_the_time_at_which_they_made_it() -> None:
 
 
 async def test_a_renamed_or_merged_entity_is_answered_with_its_relations() -> None:
-    world = World(graph=RelationsComeLater())
+    harness = QueryHarness(graph=RelationsComeLater())
     quay = {**ELM, "entity_name": "Quay"}
     ends = {"source_entity": "Port Elm", "target_entity": "Quay", "relation_data": {"description": "beside"}}
     renamed = {"entity_name": "Port Elm", "updated_data": {"entity_name": "Elmhaven"}, "allow_rename": True}
     merged = {"entities_to_change": ["Elmhaven"], "entity_to_change_into": "Oakhaven"}
-    async with merger(world), client(world.app()) as api:
+    async with merger(harness), client(harness.app()) as api:
         for path, body in (("entity/create", ELM), ("entity/create", quay), ("relation/create", ends)):
             assert (await api.post(f"/graph/{path}", json=body)).status_code == 200
         for path, body, name in (("entity/edit", renamed, "Elmhaven"), ("entities/merge", merged, "Oakhaven")):

@@ -12,7 +12,7 @@ from runtime.bus.publisher import Submission, add_document
 from services.query.settings import QuerySettings
 from tests.support.access import client
 from tests.support.events import delivered, document, failed
-from tests.support.querying import World
+from tests.support.querying import QueryHarness
 from tests.unit.query.ingestion.test_uploads import send
 from tests.unit.query.test_documents_api import ended, projected
 
@@ -20,13 +20,13 @@ TEXT = {"text": "Port Elm has a lighthouse.", "file_source": "port.md"}
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
+def harness() -> QueryHarness:
+    return QueryHarness()
 
 
 @pytest_asyncio.fixture
-async def api(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(world.app()) as api:
+async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
+    async with client(harness.app()) as api:
         yield api
 
 
@@ -37,10 +37,10 @@ async def tracked(api: httpx.AsyncClient, answer: dict[str, Any]) -> list[str]:
 
 
 async def test_a_text_that_is_there_is_answered_with_its_document_and_status(
-    api: httpx.AsyncClient, world: World
+    api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
     first = (await api.post("/documents/text", json=TEXT)).json()
-    await projected(world)
+    await projected(harness)
     again = (await api.post("/documents/text", json=TEXT)).json()
     (placed,) = again["documents"]
     assert (again["status"], again["track_id"]) == ("duplicated", first["track_id"])
@@ -49,21 +49,23 @@ async def test_a_text_that_is_there_is_answered_with_its_document_and_status(
     assert await tracked(api, again) == [placed["id"]]
 
 
-async def test_one_that_failed_says_so_and_names_the_way_out(api: httpx.AsyncClient, world: World) -> None:
+async def test_one_that_failed_says_so_and_names_the_way_out(api: httpx.AsyncClient, harness: QueryHarness) -> None:
     first = (await api.post("/documents/text", json=TEXT)).json()
-    await projected(world)
+    await projected(harness)
     id = first["documents"][0]["id"]
-    await world.project(delivered(failed("chunker", "DocumentAdded", document(id, 1)), 9))
+    await harness.project(delivered(failed("chunker", "DocumentAdded", document(id, 1)), 9))
     again = (await api.post("/documents/text", json=TEXT)).json()
     assert again["documents"][0]["status"] == "failed"
     assert "reprocess_failed" in again["message"]
 
 
-async def test_of_several_texts_those_that_are_there_are_told_apart(api: httpx.AsyncClient, world: World) -> None:
+async def test_of_several_texts_those_that_are_there_are_told_apart(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
     await api.post("/documents/text", json=TEXT)
     several = {"texts": [TEXT["text"], "Something new."], "file_sources": ["port.md", "new.md"]}
     answer = (await api.post("/documents/texts", json=several)).json()
-    await projected(world)
+    await projected(harness)
     assert (answer["status"], [one["is_new"] for one in answer["documents"]]) == ("success", [False, True])
     assert await tracked(api, answer) == [answer["documents"][1]["id"]]
     again = (await api.post("/documents/texts", json=several)).json()
@@ -72,22 +74,26 @@ async def test_of_several_texts_those_that_are_there_are_told_apart(api: httpx.A
         assert placed["id"] in await tracked(api, placed)
 
 
-async def test_a_document_without_a_track_is_tracked_by_its_id(api: httpx.AsyncClient, world: World) -> None:
+async def test_a_document_without_a_track_is_tracked_by_its_id(api: httpx.AsyncClient, harness: QueryHarness) -> None:
     await add_document(
-        world.log, world.blobs, Submission(text=TEXT["text"], file_path="port.md"), workspace="w", source="elsewhere"
+        harness.log,
+        harness.blobs,
+        Submission(text=TEXT["text"], file_path="port.md"),
+        workspace="w",
+        source="elsewhere",
     )
-    await projected(world)
+    await projected(harness)
     again = (await api.post("/documents/text", json=TEXT)).json()
     assert await tracked(api, again) == [again["documents"][0]["id"]]
 
 
-async def test_an_upload_and_a_scan_of_what_is_there_lead_to_it_too(world: World, tmp_path: Path) -> None:
+async def test_an_upload_and_a_scan_of_what_is_there_lead_to_it_too(harness: QueryHarness, tmp_path: Path) -> None:
     (tmp_path / "w").mkdir()
     (tmp_path / "w" / "port.md").write_text(TEXT["text"])
     settings = QuerySettings(workspace="w", input_dir=str(tmp_path))
-    async with client(world.app(settings=settings)) as api:
+    async with client(harness.app(settings=settings)) as api:
         first = (await send(api, "port.md", TEXT["text"].encode())).json()
-        await projected(world)
+        await projected(harness)
         again = (await send(api, "port.md", TEXT["text"].encode())).json()
         assert (again["status"], await tracked(api, again)) == ("duplicated", [first["documents"][0]["id"]])
         scan = (await api.post("/documents/scan")).json()

@@ -18,7 +18,7 @@ from services.query.settings import QuerySettings
 from tests.support import office_files as office
 from tests.support.encoded_texts import SAMPLES
 from tests.support.pdf_files import pdf
-from tests.support.querying import World
+from tests.support.querying import QueryHarness
 from tests.unit.query.test_api import client, projected
 
 PATH = "/documents/upload"
@@ -26,13 +26,13 @@ BOUNDARY = "=-=edge=-="
 
 
 @pytest_asyncio.fixture
-async def world() -> World:
-    return World()
+async def harness() -> QueryHarness:
+    return QueryHarness()
 
 
 @pytest_asyncio.fixture
-async def api(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    async with client(world.app()) as api:
+async def api(harness: QueryHarness) -> AsyncIterator[httpx.AsyncClient]:
+    async with client(harness.app()) as api:
         yield api
 
 
@@ -57,51 +57,53 @@ def names_in(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-def added(world: World) -> list[DocumentAdded]:
-    found = [decode(stored.data, stored.subject).data for stored in world.log.messages]
+def added(harness: QueryHarness) -> list[DocumentAdded]:
+    found = [decode(stored.data, stored.subject).data for stored in harness.log.messages]
     return [event for event in found if isinstance(event, DocumentAdded)]
 
 
-async def test_a_file_is_in_the_log_with_its_text_and_what_is_known_of_it(api: httpx.AsyncClient, world: World) -> None:
+async def test_a_file_is_in_the_log_with_its_text_and_what_is_known_of_it(
+    api: httpx.AsyncClient, harness: QueryHarness
+) -> None:
     answer = await send(api, "report.[native].pdf", pdf("first page", "second page"))
     body = answer.json()
     assert (answer.status_code, body["status"], body["track_id"][:7]) == (200, "success", "upload_")
-    (event,) = added(world)
+    (event,) = added(harness)
     assert (event.document_id, event.file_path) == ("doc-" + md5("report.pdf"), "report.pdf")
     assert event.track_id == body["track_id"]
     assert event.text and "first page" in event.text and len(event.pages) == 2
     assert (event.metadata["file_name"], event.metadata["media_type"]) == ("report.pdf", "application/pdf")
-    await projected(world)
+    await projected(harness)
     assert (await api.get(f"/documents/track_status/{body['track_id']}")).json()["total_count"] == 1
 
 
 async def test_the_same_file_again_adds_nothing_and_gives_the_track_it_has(
-    api: httpx.AsyncClient, world: World
+    api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
     first, second = [await send(api, "a.txt", b"text") for _ in range(2)]
     assert (second.status_code, second.json()["track_id"]) == (200, first.json()["track_id"])
-    assert len(added(world)) == 1
+    assert len(added(harness)) == 1
 
 
 async def test_another_file_of_the_same_name_is_refused_unless_it_is_to_be_a_new_version(
-    api: httpx.AsyncClient, world: World
+    api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
     await send(api, "a.txt", b"text")
     refused = await send(api, "elsewhere/a.txt", b"other")
     assert (refused.status_code, "replace=true" in refused.json()["detail"]) == (409, True)
     assert (await send(api, "a.txt", b"other", "?replace=true")).status_code == 200
-    assert [(event.document_id, event.text) for event in added(world)] == [
+    assert [(event.document_id, event.text) for event in added(harness)] == [
         ("doc-" + md5("a.txt"), "text"), ("doc-" + md5("a.txt"), "other"),
     ]  # fmt: skip
     await api.request("DELETE", "/documents/delete_document", json={"doc_ids": ["doc-" + md5("a.txt")]})
     assert (await send(api, "a.txt", b"third")).status_code == 200
 
 
-async def test_an_upload_with_a_key_is_one_upload(api: httpx.AsyncClient, world: World) -> None:
+async def test_an_upload_with_a_key_is_one_upload(api: httpx.AsyncClient, harness: QueryHarness) -> None:
     first, second = [await send(api, "a.txt", b"text", key="k") for _ in range(2)]
     assert (first.status_code, first.json()["track_id"]) == (200, second.json()["track_id"])
     assert (await send(api, "b.txt", b"text", key="k")).status_code == 422
-    assert len(added(world)) == 1
+    assert len(added(harness)) == 1
 
 
 @pytest.mark.parametrize(
@@ -116,9 +118,9 @@ async def test_an_upload_with_a_key_is_one_upload(api: httpx.AsyncClient, world:
         "b\\a.txt",
     ],
 )
-async def test_a_name_that_is_no_name_is_refused(api: httpx.AsyncClient, world: World, name: str) -> None:
+async def test_a_name_that_is_no_name_is_refused(api: httpx.AsyncClient, harness: QueryHarness, name: str) -> None:
     answer = await send(api, name, b"text")
-    assert (answer.status_code, added(world)) == (400, [])
+    assert (answer.status_code, added(harness)) == (400, [])
     assert len(answer.text) < 1500
 
 
@@ -126,13 +128,13 @@ async def test_a_name_that_is_no_name_is_refused(api: httpx.AsyncClient, world: 
     "name", ["..%2fx.txt", "con", "a b.txt", "'; rm -rf.txt", "文.txt", "=cmd.txt", ".txt", 'q".txt']
 )
 async def test_an_odd_name_is_a_name_and_never_a_path(
-    api: httpx.AsyncClient, world: World, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    api: httpx.AsyncClient, harness: QueryHarness, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     answer = await send(api, name, b"text")
     assert answer.status_code == 200, answer.text
     assert names_in(tmp_path) == []
-    assert "/" not in added(world)[0].file_path
+    assert "/" not in added(harness)[0].file_path
 
 
 @pytest.mark.parametrize(
@@ -172,17 +174,17 @@ async def test_a_kind_that_is_not_read_is_refused_with_the_way_out(api: httpx.As
     ],
 )
 async def test_a_file_that_cannot_be_read_is_refused_quickly_with_the_reason(
-    api: httpx.AsyncClient, world: World, name: str, data: bytes, reason: str
+    api: httpx.AsyncClient, harness: QueryHarness, name: str, data: bytes, reason: str
 ) -> None:
     started = time.monotonic()
     answer = await send(api, name, data)
-    assert (answer.status_code, added(world)) == (422, [])
+    assert (answer.status_code, added(harness)) == (422, [])
     assert reason in answer.json()["detail"]
     assert time.monotonic() - started < 5
 
 
-async def test_a_file_over_the_limit_is_refused_with_the_limit(world: World) -> None:
-    app = world.app(settings=QuerySettings(workspace="w", max_upload_size=1000))
+async def test_a_file_over_the_limit_is_refused_with_the_limit(harness: QueryHarness) -> None:
+    app = harness.app(settings=QuerySettings(workspace="w", max_upload_size=1000))
     async with client(app) as api:
         assert (await send(api, "a.txt", b"x" * 1000)).status_code == 200
         for data in (b"x" * 1001, b"x" * 500_000):
@@ -190,7 +192,7 @@ async def test_a_file_over_the_limit_is_refused_with_the_limit(world: World) -> 
             assert (answer.status_code, "1,000 bytes (MAX_UPLOAD_SIZE)" in answer.json()["detail"]) == (413, True)
 
 
-async def test_no_more_is_read_of_a_body_without_a_size_than_the_limit(world: World) -> None:
+async def test_no_more_is_read_of_a_body_without_a_size_than_the_limit(harness: QueryHarness) -> None:
     taken = 0
 
     async def endless() -> AsyncIterator[bytes]:
@@ -200,7 +202,7 @@ async def test_no_more_is_read_of_a_body_without_a_size_than_the_limit(world: Wo
             taken += 1
             yield b"x" * 1000
 
-    async with client(world.app(settings=QuerySettings(workspace="w", max_upload_size=100_000))) as api:
+    async with client(harness.app(settings=QuerySettings(workspace="w", max_upload_size=100_000))) as api:
         answer = await api.post(PATH, **{**form(b""), "content": endless()})
     assert (answer.status_code, taken < 120) == (413, True)
 
@@ -220,14 +222,14 @@ async def bytewise(body: bytes) -> AsyncIterator[bytes]:
 
 @pytest.mark.parametrize("content", [b"text", b"\r\n--=-=edge=-\r\n--\r\n", b"\r\n", b"a\r\n--", b"line\r\nline\r\n"])
 async def test_a_file_comes_in_whole_however_its_bytes_are_cut(
-    api: httpx.AsyncClient, world: World, content: bytes
+    api: httpx.AsyncClient, harness: QueryHarness, content: bytes
 ) -> None:
     other = part(b'Content-Disposition: form-data; name="note"', b"") + part(b"x: y", b"z")
     body = b"\r\n" + other + part(FILE, b"<" + content + b">") + other + END + b"epilogue"
     for number, sent in enumerate((body, bytewise(body))):
         answer = await api.post(PATH, **{**form(b""), "content": sent}, params={"replace": number})
         assert answer.status_code == 200, answer.text
-    (event,) = added(world)
+    (event,) = added(harness)
     assert event.text and event.text.replace("\r\n", "\n") == f"<{content.decode()}>".replace("\r\n", "\n")
 
 
@@ -265,7 +267,7 @@ async def test_a_form_without_a_file_is_refused(api: httpx.AsyncClient, request_
 
 
 async def test_a_guessed_encoding_comes_with_its_confidence_and_in_doubt_with_a_warning(
-    api: httpx.AsyncClient, world: World
+    api: httpx.AsyncClient, harness: QueryHarness
 ) -> None:
     sure = (await send(api, "fr.txt", SAMPLES[0].paragraph.encode("latin-1"))).json()
     short = (await send(api, "short.txt", "Name: Müller".encode("latin-1"))).json()
@@ -273,41 +275,43 @@ async def test_a_guessed_encoding_comes_with_its_confidence_and_in_doubt_with_a_
     assert "Warning" not in sure["message"]
     assert "windows-1252" in short["warnings"][0]
     assert short["warnings"][0] in short["message"]
-    first, second = added(world)
+    first, second = added(harness)
     assert (first.text, first.metadata["encoding"]) == (SAMPLES[0].paragraph, "windows-1252")
     assert float(str(first.metadata["encoding_confidence"])) > 0.9
     assert "encoding_warning" not in first.metadata
     assert second.metadata["encoding_warning"] == short["warnings"][0]
-    await projected(world)
+    await projected(harness)
     state = (await api.get("/documents/by_id", params={"doc_id": short["documents"][0]["id"]})).json()
     assert state["metadata"]["encoding_warning"] == short["warnings"][0]
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["before the file", "behind it"])
-async def test_the_field_encoding_of_an_upload_decides(api: httpx.AsyncClient, world: World, before: bool) -> None:
+async def test_the_field_encoding_of_an_upload_decides(
+    api: httpx.AsyncClient, harness: QueryHarness, before: bool
+) -> None:
     field = b'Content-Disposition: form-data; name="encoding"'
     parts = [part(field, b" iso-8859-2 "), part(FILE, "Łódź".encode("iso-8859-2"))]
     answer = await api.post(PATH, **form(b"".join(parts if before else parts[::-1]) + END))
     assert (answer.status_code, answer.json()["warnings"]) == (200, [])
-    (event,) = added(world)
+    (event,) = added(harness)
     assert (event.text, event.metadata["encoding"]) == ("Łódź", "iso-8859-2")
 
 
-async def test_the_charset_of_the_file_is_believed_where_it_fits(api: httpx.AsyncClient, world: World) -> None:
+async def test_the_charset_of_the_file_is_believed_where_it_fits(api: httpx.AsyncClient, harness: QueryHarness) -> None:
     typed = FILE + b"\r\nContent-Type: text/plain; charset=koi8-r"
     for data in ("Да".encode("koi8-r"), "Ещё раз".encode()):
         await api.post(PATH + "?replace=true", **form(part(typed, data) + END))
-    assert [(event.text, event.metadata["encoding"]) for event in added(world)] == [
+    assert [(event.text, event.metadata["encoding"]) for event in added(harness)] == [
         ("Да", "koi8-r"), ("Ещё раз", "utf-8"),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("encoding", ["klingon", "base64", "rot13", "unicode_escape", "\x1b[31m", "x" * 5000])
-async def test_an_unknown_encoding_is_refused(api: httpx.AsyncClient, world: World, encoding: str) -> None:
+async def test_an_unknown_encoding_is_refused(api: httpx.AsyncClient, harness: QueryHarness, encoding: str) -> None:
     answer = await api.post(PATH, files={"file": ("a.txt", b"text")}, data={"encoding": encoding})
     said = answer.json()["detail"]
     assert (answer.status_code, "no encoding that is known" in said, said.isprintable()) == (400, True, True)
-    assert added(world) == []
+    assert added(harness) == []
 
 
 async def test_an_encoding_that_does_not_fit_is_refused(api: httpx.AsyncClient) -> None:

@@ -10,7 +10,7 @@ from services.query.partitions import Partitions
 from services.query.question import Question
 from services.query.retrieval.linking import MAX_CORRECTED, MAX_MISSPELT_WORDS, NameIndex, link_entities
 from services.query.retrieval.retrieve import retrieve
-from tests.support.querying import CURIE, CURIE_SAYS, World
+from tests.support.querying import CURIE, CURIE_SAYS, QueryHarness
 
 PARTITIONS = Partitions.of("w", Generations())
 MEGABYTE = 2**20
@@ -34,13 +34,13 @@ def counted(owner: Any, counts: Counter[str], *methods: str) -> None:
 
 async def calls(mode: Any, question: str = "What did Marie Curie discover in Paris?") -> dict[str, int]:
     """Calls of one more question, after the same one was asked twice: what it reads is cached."""
-    world, counts = World(), Counter[str]()
-    await world.index("curie", *CURIE, says=CURIE_SAYS)
-    counted(world.log, counts, "following", "last")
-    counted(world.graph, counts, "entities", "relations", "relation_summaries", "neighbourhood", "scan_names")
-    counted(world.vectors, counts, "search", "likeness", "get")
-    counted(world.embedder, counts, "embed")
-    deps = world.deps(MEGABYTE)
+    harness, counts = QueryHarness(), Counter[str]()
+    await harness.index("curie", *CURIE, says=CURIE_SAYS)
+    counted(harness.log, counts, "following", "last")
+    counted(harness.graph, counts, "entities", "relations", "relation_summaries", "neighbourhood", "scan_names")
+    counted(harness.vectors, counts, "search", "likeness", "get")
+    counted(harness.embedder, counts, "embed")
+    deps = harness.deps(MEGABYTE)
     for _ in range(2):
         await retrieve(Question(question, mode), PARTITIONS, deps)
     counts.clear()

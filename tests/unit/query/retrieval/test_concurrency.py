@@ -14,12 +14,12 @@ from services.query.ingestion.adding import DocumentPublisher
 from services.query.ingestion.uploading import ReadLimits, UploadedFile, UploadOptions, upload
 from services.query.retrieval.concurrency import ConcurrencyLimit
 from tests.support.access import client
-from tests.support.querying import World, library_of_two
+from tests.support.querying import QueryHarness, library_of_two
 
 QUESTION = {"query": "Who discovered radium?", "mode": "naive"}
 
 
-def counting(world: World, inside: list[int]) -> Any:
+def counting(harness: QueryHarness, inside: list[int]) -> Any:
     """Embeds slowly, and notes how many do so at once."""
     now = 0
 
@@ -29,27 +29,27 @@ def counting(world: World, inside: list[int]) -> Any:
         inside.append(now)
         await asyncio.sleep(0.01)
         now -= 1
-        return await world.embedder.embed(texts)
+        return await harness.embedder.embed(texts)
 
     return embed
 
 
 async def test_a_few_questions_look_into_the_stores_at_once_and_all_are_answered() -> None:
-    world, inside = await library_of_two(), list[int]()
-    deps = world.deps(embed=counting(world, inside), concurrency=ConcurrencyLimit(3))
-    async with client(world.app(deps=deps)) as api:
+    harness, inside = await library_of_two(), list[int]()
+    deps = harness.deps(embed=counting(harness, inside), concurrency=ConcurrencyLimit(3))
+    async with client(harness.app(deps=deps)) as api:
         answers = await asyncio.gather(*(api.post("/query", json=QUESTION) for _ in range(20)))
     assert {answer.status_code for answer in answers} == {200}
     assert (max(inside), len(inside)) == (3, 20)
 
 
 async def test_who_waits_too_long_for_a_turn_is_asked_to_come_back() -> None:
-    world = await library_of_two()
-    deps = world.deps(concurrency=ConcurrencyLimit(1, max_wait=0.01))
-    async with deps.concurrency.acquire("w"), client(world.app(deps=deps)) as api:
+    harness = await library_of_two()
+    deps = harness.deps(concurrency=ConcurrencyLimit(1, max_wait=0.01))
+    async with deps.concurrency.acquire("w"), client(harness.app(deps=deps)) as api:
         answer = await api.post("/query", json=QUESTION)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
-    async with client(world.app(deps=deps)) as api:
+    async with client(harness.app(deps=deps)) as api:
         assert (await api.post("/query", json=QUESTION)).status_code == 200
 
 
@@ -64,13 +64,13 @@ async def test_a_turn_that_is_waited_for_in_vain_is_not_lost() -> None:
 
 async def test_a_question_of_a_quiet_workspace_is_not_behind_a_flood_of_another() -> None:
     """100 questions of 0.05 s, two at once, take 2.5 s: the quiet one would come last of all in one queue."""
-    world = await library_of_two()
+    harness = await library_of_two()
 
     async def slow(texts: Sequence[str], /) -> list[Vector]:
         await asyncio.sleep(0.05)
-        return await world.embedder.embed(texts)
+        return await harness.embedder.embed(texts)
 
-    app = world.app(deps=world.deps(embed=slow, concurrency=ConcurrencyLimit(2)))
+    app = harness.app(deps=harness.deps(embed=slow, concurrency=ConcurrencyLimit(2)))
     async with client(app) as api:
 
         async def ask(workspace: str) -> float:
@@ -96,11 +96,13 @@ class Slow(BytesIO):
 
 async def test_a_file_of_a_quiet_workspace_is_not_behind_a_flood_of_another() -> None:
     """30 files of 0.2 s, two at once of one workspace, take 3 s; the place that is left is free at once."""
-    world, readers = World(), ReadLimits(1000)
+    harness, readers = QueryHarness(), ReadLimits(1000)
 
     async def send(workspace: str, name: str) -> float:
         file = UploadedFile(name, Slow(b"Ada Marlow came to Port Elm."), name)
-        added, *_ = await upload(DocumentPublisher(world.log, world.blobs, workspace), file, UploadOptions(), readers)
+        added, *_ = await upload(
+            DocumentPublisher(harness.log, harness.blobs, workspace), file, UploadOptions(), readers
+        )
         assert added.is_new
         return time.monotonic()
 

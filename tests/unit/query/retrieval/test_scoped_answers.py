@@ -9,7 +9,7 @@ import pytest_asyncio
 from runtime.stores.graph.port import MOST_SOURCES
 from services.query.question import Mode
 from tests.support.events import entity, relation
-from tests.support.querying import World
+from tests.support.querying import QueryHarness
 
 QUESTION = "What does Marie Curie know of radium?"
 SAYS: dict[str, Any] = {
@@ -28,10 +28,10 @@ SAYS: dict[str, Any] = {
 
 @pytest_asyncio.fixture
 async def api() -> Any:
-    world = World()
+    harness = QueryHarness()
     for number, (name, (text, entities, relations)) in enumerate(SAYS.items()):
-        await world.index(name, text, says=((entities, relations),), version=1 + 1000 * number)
-    transport = httpx.ASGITransport(world.app(), raise_app_exceptions=False)
+        await harness.index(name, text, says=((entities, relations),), version=1 + 1000 * number)
+    transport = httpx.ASGITransport(harness.app(), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
         yield api
 
@@ -60,13 +60,13 @@ async def test_a_filter_that_admits_nothing_finds_nothing(api: httpx.AsyncClient
 
 @pytest.mark.parametrize("mode", ["local", "mix", "walk"])
 async def test_of_a_hub_the_passage_of_the_document_asked_for_is_found_however_late_it_came(mode: Mode) -> None:
-    world = World()
+    harness = QueryHarness()
     for number in range(MOST_SOURCES + 3):
         says = ([entity("Marie Curie", "person", "A chemist")], [])
-        await world.index(
+        await harness.index(
             f"talk-{number:02d}", f"Marie Curie spoke in hall {number}.", says=(says,), version=1 + 900 * number
         )
-    transport = httpx.ASGITransport(world.app(), raise_app_exceptions=False)
+    transport = httpx.ASGITransport(harness.app(), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as api:
         found = await data(api, mode, document_ids=[f"talk-{MOST_SOURCES + 2:02d}"])
     assert [chunk["content"] for chunk in found["data"]["chunks"]] == [f"Marie Curie spoke in hall {MOST_SOURCES + 2}."]

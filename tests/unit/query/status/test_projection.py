@@ -17,7 +17,7 @@ from services.query.status.projection import on_events
 from standalone.operations.event_lines import gist
 from tests.support.events import NOON, added, chunked, delivered, document, extracted, indexed, merged, sealed
 from tests.support.processors import bench
-from tests.support.querying import LIVE, World
+from tests.support.querying import LIVE, QueryHarness
 
 SPACE = Partition("w", 1)
 
@@ -39,30 +39,30 @@ def life(name: str, chunks: int, version: int = 1, workspace: str = "w") -> list
     ]
 
 
-async def states(world: World, partition: Partition = SPACE) -> dict[str, Any]:
-    page = await world.documents.page(partition, statuses=[], order="id", descending=False, skip=0, limit=0)
+async def states(harness: QueryHarness, partition: Partition = SPACE) -> dict[str, Any]:
+    page = await harness.documents.page(partition, statuses=[], order="id", descending=False, skip=0, limit=0)
     return {status.id: status for status in page.documents}
 
 
 async def test_a_document_goes_from_pending_to_processed() -> None:
-    world = World()
+    harness = QueryHarness()
     seen = []
     for delivery in life("d", 2):
-        await world.project(delivery)
-        seen.append((await states(world))["d"].status)
+        await harness.project(delivery)
+        seen.append((await states(harness))["d"].status)
     assert seen == ["pending", *["processing"] * 5, "processed"]
 
 
 async def test_facts_give_rise_to_no_facts() -> None:
-    world = World()
+    harness = QueryHarness()
     batch = life("d", 1)
-    assert await on_events(batch, LIVE, documents=world.documents, passages=world.passages) == [[] for _ in batch]
+    assert await on_events(batch, LIVE, documents=harness.documents, passages=harness.passages) == [[] for _ in batch]
 
 
 @pytest.mark.parametrize("seed", range(8))
 async def test_batches_of_any_size_and_order_and_repetition_give_the_same_states(seed: int) -> None:
     r, facts = Random(seed), [*life("a", 3), *life("b", 2), *life("a", 1, version=100)]
-    straight, shuffled = World(), World()
+    straight, shuffled = QueryHarness(), QueryHarness()
     await straight.project(*facts)
     arrivals = facts + r.choices(facts, k=10)
     r.shuffle(arrivals)
@@ -76,110 +76,110 @@ async def test_batches_of_any_size_and_order_and_repetition_give_the_same_states
 
 
 async def test_passages_can_be_read_before_a_document_counts_them() -> None:
-    world = World()
+    harness = QueryHarness()
 
     async def down(*_: Any) -> Any:
         raise Unavailable("no")
 
-    world.passages.put = down  # type: ignore[method-assign]
+    harness.passages.put = down  # type: ignore[method-assign]
     with pytest.raises(Unavailable):
-        await world.project(*life("d", 2))
-    assert await states(world) == {}
+        await harness.project(*life("d", 2))
+    assert await states(harness) == {}
 
 
 async def test_workspaces_and_generations_never_mix() -> None:
-    world = World()
-    await world.project(*life("d", 1, workspace="one"), *life("d", 1, workspace="two"))
-    assert set(await states(world, Partition("one", 1))) == set(await states(world, Partition("two", 1))) == {"d"}
-    await on_events(life("e", 1), Generations(status=2), documents=world.documents, passages=world.passages)
-    assert set(await states(world, Partition("w", 2))) == {"e"}
-    assert await states(world) == {}
+    harness = QueryHarness()
+    await harness.project(*life("d", 1, workspace="one"), *life("d", 1, workspace="two"))
+    assert set(await states(harness, Partition("one", 1))) == set(await states(harness, Partition("two", 1))) == {"d"}
+    await on_events(life("e", 1), Generations(status=2), documents=harness.documents, passages=harness.passages)
+    assert set(await states(harness, Partition("w", 2))) == {"e"}
+    assert await states(harness) == {}
 
 
 async def test_a_fact_about_no_document_changes_nothing() -> None:
-    world = World()
+    harness = QueryHarness()
     edit = GraphEdited(operation="delete_entity", names=("A",))
-    await world.project(delivered(edit, 1), delivered(merged(document(), 0).model_copy(update={"document": None}), 2))
-    assert await states(world) == {}
+    await harness.project(delivered(edit, 1), delivered(merged(document(), 0).model_copy(update={"document": None}), 2))
+    assert await states(harness) == {}
 
 
 async def test_an_edit_that_was_given_up_is_in_the_log_and_no_document_also_after_a_rebuild() -> None:
     async def refuse(*_: Any) -> Any:
         raise Poison("this edit can never be made")
 
-    world, table = World(), bench(refuse, stage="merger", on="merger-edits")
+    harness, table = QueryHarness(), bench(refuse, stage="merger", on="merger-edits")
     table.append(sealed(GraphEdited(operation="delete_entity", names=("A",)), id="edit"))
     await table.deliver()
     (failure,) = table.facts("StageFailed")
     assert list(table.log.dead) == ["dead:1:merger-edits"]
     assert (failure.data.aggregate_id, "can never be made" in gist(failure)) == ("_graph", True)
     older = DocumentStatus("_graph")
-    assert await world.documents.update(SPACE, ["_graph"], lambda _: [older]), "what an older version made of it"
+    assert await harness.documents.update(SPACE, ["_graph"], lambda _: [older]), "what an older version made of it"
     facts = [Delivery(failure, 2, 1, NOON)]
-    await world.project(*facts)
-    await on_events(facts, Generations(status=2), documents=world.documents, passages=world.passages)
-    assert await states(world, Partition("w", 2)) == {}
+    await harness.project(*facts)
+    await on_events(facts, Generations(status=2), documents=harness.documents, passages=harness.passages)
+    assert await states(harness, Partition("w", 2)) == {}
 
 
 async def test_two_projectors_at_the_same_time_lose_nothing() -> None:
-    world = World()
+    harness = QueryHarness()
     facts = life("d", 4)
-    await asyncio.gather(*(world.project(fact) for fact in (*facts[4:], *facts[:4])))
-    assert (await states(world))["d"].status == "processed"
+    await asyncio.gather(*(harness.project(fact) for fact in (*facts[4:], *facts[:4])))
+    assert (await states(harness))["d"].status == "processed"
 
 
 async def test_a_batch_is_one_read_and_one_write_of_all_its_documents() -> None:
-    world = World()
+    harness = QueryHarness()
     updates: list[set[str]] = []
-    update = world.documents.update
+    update = harness.documents.update
 
     async def noted(partition: Partition, ids: Any, change: Any) -> Any:
         updates.append(set(ids))
         return await update(partition, ids, change)
 
-    world.documents.update = noted  # type: ignore[method-assign]
-    await world.project(*life("d", 3), *life("e", 2))
+    harness.documents.update = noted  # type: ignore[method-assign]
+    await harness.project(*life("d", 3), *life("e", 2))
     assert updates == [{"d", "e"}]
-    assert {id: state.status for id, state in (await states(world)).items()} == {"d": "processed", "e": "processed"}
+    assert {id: state.status for id, state in (await states(harness)).items()} == {"d": "processed", "e": "processed"}
 
 
 async def test_what_changes_nothing_is_not_written_again() -> None:
-    world = World()
-    await world.project(*life("d", 2))
-    ((_, before),) = (await world.documents.get(SPACE, ["d"])).values()
-    await world.project(*life("d", 2))
-    ((_, after),) = (await world.documents.get(SPACE, ["d"])).values()
+    harness = QueryHarness()
+    await harness.project(*life("d", 2))
+    ((_, before),) = (await harness.documents.get(SPACE, ["d"])).values()
+    await harness.project(*life("d", 2))
+    ((_, after),) = (await harness.documents.get(SPACE, ["d"])).values()
     assert after == before
 
 
 async def test_a_failure_without_a_document_s_version_is_shown() -> None:
-    world = World()
+    harness = QueryHarness()
     failure = StageFailed(
         stage="chunker", document_id="d", cause_type="DocumentAdded", error_type="Undecodable", message="not JSON",
         attempt=1, retry_may_help=False,
     )  # fmt: skip
-    await world.project(delivered(failure, 3))
-    state = (await states(world))["d"]
+    await harness.project(delivered(failure, 3))
+    state = (await states(harness))["d"]
     assert (state.status, state.open_failures[0].message) == ("failed", "not JSON")
 
 
 async def test_a_passage_knows_where_it_stands() -> None:
-    world = World()
+    harness = QueryHarness()
     event = chunked(document("d"), "one", "two")
     placed = event.chunks[1].model_copy(update={"start": 4, "end": 7, "page": 2})
-    await world.project(delivered(event.model_copy(update={"chunks": (event.chunks[0], placed)})))
-    found = await world.passages.get(SPACE, ["d-chunk-000", "d-chunk-001"])
+    await harness.project(delivered(event.model_copy(update={"chunks": (event.chunks[0], placed)})))
+    found = await harness.passages.get(SPACE, ["d-chunk-000", "d-chunk-001"])
     assert [(p.start, p.end, p.page) for p in found.values()] == [(None, None, None), (4, 7, 2)]
 
 
 async def test_rows_of_older_and_newer_versions_can_be_read() -> None:
-    world = World()
+    harness = QueryHarness()
     row = {
         "id": "c", "document_id": "d", "order": 0, "content": "one", "file_path": "d.txt", "headings": ["h"],
         "tokens": 1, "version": 1,
     }  # fmt: skip
-    await world.rows.put(Table("chunks", SPACE), {token("c"): row, token("e"): {**row, "id": "e", "novelty": 1}})
-    found = await world.passages.get(SPACE, ["c", "e"])
+    await harness.rows.put(Table("chunks", SPACE), {token("c"): row, token("e"): {**row, "id": "e", "novelty": 1}})
+    found = await harness.passages.get(SPACE, ["c", "e"])
     assert {(p.id, p.content, p.headings, p.page) for p in found.values()} == {
         ("c", "one", ("h",), None), ("e", "one", ("h",), None),
     }  # fmt: skip

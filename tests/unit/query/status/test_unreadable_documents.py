@@ -8,7 +8,7 @@ import pytest
 from contracts.subjects import subject
 from tests.support.access import client
 from tests.support.pipeline import workers
-from tests.support.querying import World
+from tests.support.querying import QueryHarness
 
 
 def _added(id: str, **fields: Any) -> bytes:
@@ -23,14 +23,14 @@ def _added(id: str, **fields: Any) -> bytes:
     [({}, "minutes/May 4.md"), ({"file_path": "a\x1b[31m\n.md"}, "a[31m.md"), ({"file_path": 7}, "unknown_source")],
 )
 async def test_it_keeps_its_id_and_its_name(fields: dict[str, Any], name: str) -> None:
-    world = World()
+    harness = QueryHarness()
     where = subject("w", "Minutes of May", "DocumentAdded")
-    world.log.append(where, _added("Minutes of May", **fields), "e-1")
+    harness.log.append(where, _added("Minutes of May", **fields), "e-1")
 
-    for worker in workers(world):
+    for worker in workers(harness):
         while await worker.step():
             pass
-    async with client(world.app()) as api:
+    async with client(harness.app()) as api:
         (listed,) = (await api.post("/documents/paginated", json={"status_filter": "failed"})).json()["documents"]
     assert (listed["id"], listed["file_path"], listed["status"]) == ("Minutes of May", name, "failed")
     assert "metadata" in listed["error_msg"]

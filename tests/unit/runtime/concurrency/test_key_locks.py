@@ -33,7 +33,7 @@ async def test_holders_of_different_keys_do_not_wait() -> None:
         pass
 
 
-class Counting:
+class CountingEmbedder:
     """An embedder that counts how often each text comes."""
 
     model, dimension = "counting", 1
@@ -50,7 +50,7 @@ class Counting:
 
 
 async def test_a_text_that_is_being_embedded_is_waited_for() -> None:
-    inner = Counting()
+    inner = CountingEmbedder()
     embeddings = CachedEmbeddings(MemoryRows(), inner)
     found = await asyncio.gather(*(embeddings.embed("w", [*["one", "three"][:n], "three"]) for n in (0, 1, 2, 1)))
     assert found[1] == [(3.0,), (5.0,)]

@@ -25,7 +25,7 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 DOCUMENT = DocumentVersion(id="doc-1", version=1, added_at=NOW)
 
 
-class Stored:
+class StoredMessage:
     """A message of the log."""
 
     sequence, attempt, published_at = 7, 1, NOW
@@ -39,10 +39,10 @@ class Stored:
     async def heartbeat(self) -> None: ...
 
 
-def stored(event: Event) -> Stored:
+def stored(event: Event) -> StoredMessage:
     """The event as the log holds it."""
     envelope = wrap(event, id="e-1", source="/test", workspace="default", time=NOW, lineage=Lineage("e-0"))
-    return Stored(encode(envelope), subject("default", event.aggregate_id, event.type_name()))
+    return StoredMessage(encode(envelope), subject("default", event.aggregate_id, event.type_name()))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_an_event_is_one_line(event: Event, gist: str) -> None:
 
 
 def test_what_cannot_be_read_is_a_line_too() -> None:
-    found = event_line(Stored(b"{", "kb.v1.default.doc-1.DocumentAdded"))
+    found = event_line(StoredMessage(b"{", "kb.v1.default.doc-1.DocumentAdded"))
     assert (found.type, found.document) == ("DocumentAdded", "doc-1")
     assert found.gist.startswith("not readable: not JSON")
 

@@ -20,7 +20,7 @@ SPACE, OTHER = Partition("w", 1), Partition("other", 1)
 MEGABYTE = 2**20
 
 
-class Watched(MemoryGraph):
+class CountingGraph(MemoryGraph):
     """Counts what it is asked for; `meanwhile` happens in the middle of a read."""
 
     def __init__(self) -> None:
@@ -41,11 +41,11 @@ class Watched(MemoryGraph):
         return found
 
 
-class World:
+class Harness:
     """A graph that changes as the merger changes it: first the store, then the log."""
 
     def __init__(self, most: int = MEGABYTE) -> None:
-        self.graph, self.log = Watched(), MemoryLog()
+        self.graph, self.log = CountingGraph(), MemoryLog()
         self.freshness = ProjectionCache(self.log, most)
         self.kept = CachedGraph(self.graph, self.freshness)
         self.revision = 0
@@ -69,134 +69,134 @@ class World:
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
+def harness() -> Harness:
+    return Harness()
 
 
-async def test_what_is_known_is_not_read_again_also_that_nothing_is_there(world: World) -> None:
-    await world.put("a", "b")
+async def test_what_is_known_is_not_read_again_also_that_nothing_is_there(harness: Harness) -> None:
+    await harness.put("a", "b")
     for _ in range(2):
-        assert await world.said_of("a", "missing") == ["a 1"]
-    assert world.graph.read == ["a", "missing"]
-    assert await world.said_of("a", "b") == ["a 1", "b 1"]
-    assert world.graph.read == ["a", "missing", "b"]
+        assert await harness.said_of("a", "missing") == ["a 1"]
+    assert harness.graph.read == ["a", "missing"]
+    assert await harness.said_of("a", "b") == ["a 1", "b 1"]
+    assert harness.graph.read == ["a", "missing", "b"]
 
 
-async def test_what_the_log_says_has_changed_is_read_again_and_nothing_else(world: World) -> None:
-    await world.put("a", "b", pairs=(("a", "b"),))
-    assert await world.said_of("a", "b", "c") == ["a 1", "b 1"]
-    await world.put("a", "c")
-    assert await world.said_of("a", "b", "c") == ["a 2", "b 1", "c 2"]
-    assert world.graph.read == ["a", "b", "c", "a", "c"]
+async def test_what_the_log_says_has_changed_is_read_again_and_nothing_else(harness: Harness) -> None:
+    await harness.put("a", "b", pairs=(("a", "b"),))
+    assert await harness.said_of("a", "b", "c") == ["a 1", "b 1"]
+    await harness.put("a", "c")
+    assert await harness.said_of("a", "b", "c") == ["a 2", "b 1", "c 2"]
+    assert harness.graph.read == ["a", "b", "c", "a", "c"]
 
 
-async def test_relations_and_ties_follow_the_log(world: World) -> None:
-    await world.put("a", "b", pairs=(("a", "b"),))
-    await world.freshness.refresh(SPACE)
-    assert await world.kept.relation_summaries(SPACE, ["a", "c"], limit=9) == {"a": [RelationSummary("a", "b", 1.0)]}
-    assert set(await world.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b")}
-    await world.put(pairs=(("a", "c"),))
-    await world.freshness.refresh(SPACE)
+async def test_relations_and_ties_follow_the_log(harness: Harness) -> None:
+    await harness.put("a", "b", pairs=(("a", "b"),))
+    await harness.freshness.refresh(SPACE)
+    assert await harness.kept.relation_summaries(SPACE, ["a", "c"], limit=9) == {"a": [RelationSummary("a", "b", 1.0)]}
+    assert set(await harness.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b")}
+    await harness.put(pairs=(("a", "c"),))
+    await harness.freshness.refresh(SPACE)
     both = [RelationSummary("a", "b", 1.0), RelationSummary("a", "c", 1.0)]
-    assert await world.kept.relation_summaries(SPACE, ["a", "c"], limit=9) == {"a": both, "c": both[1:]}
-    assert set(await world.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b"), ("a", "c")}
+    assert await harness.kept.relation_summaries(SPACE, ["a", "c"], limit=9) == {"a": both, "c": both[1:]}
+    assert set(await harness.kept.relations(SPACE, [("a", "b"), ("a", "c")])) == {("a", "b"), ("a", "c")}
 
 
-async def around(world: World, *names: str, limit: int = 2) -> Neighbourhood:
+async def around(harness: Harness, *names: str, limit: int = 2) -> Neighbourhood:
     """What the cache returns, which is what the store returns."""
-    await world.freshness.refresh(SPACE)
-    found = await world.kept.neighbourhood(SPACE, names, limit=limit)
-    asked, stored = len(world.graph.around), await world.graph.neighbourhood(SPACE, names, limit=limit)
-    del world.graph.around[asked:]
+    await harness.freshness.refresh(SPACE)
+    found = await harness.kept.neighbourhood(SPACE, names, limit=limit)
+    asked, stored = len(harness.graph.around), await harness.graph.neighbourhood(SPACE, names, limit=limit)
+    del harness.graph.around[asked:]
     assert (found.nodes, found.relation_summaries, found.degrees) == (
         stored.nodes, stored.relation_summaries, stored.degrees
     )  # fmt: skip
     return found
 
 
-async def test_neighbours_are_read_once_and_follow_the_log(world: World) -> None:
+async def test_neighbours_are_read_once_and_follow_the_log(harness: Harness) -> None:
     hub = [("a", other) for other in "bcdefg"]
-    await world.put(*"abcdefg", pairs=(*hub, ("b", "g")))
+    await harness.put(*"abcdefg", pairs=(*hub, ("b", "g")))
     for _ in range(2):
-        await around(world, "a", "b", "missing")
-    assert world.graph.around == ["a", "b", "missing"]
-    await around(world, "b", "g")
-    assert world.graph.around == ["a", "b", "missing", "g"]
-    await world.put("c", pairs=(("b", "f"),))
-    await around(world, "a", "b", "c", "g")
-    assert world.graph.around[4:] == ["b", "c"]
+        await around(harness, "a", "b", "missing")
+    assert harness.graph.around == ["a", "b", "missing"]
+    await around(harness, "b", "g")
+    assert harness.graph.around == ["a", "b", "missing", "g"]
+    await harness.put("c", pairs=(("b", "f"),))
+    await around(harness, "a", "b", "c", "g")
+    assert harness.graph.around[4:] == ["b", "c"]
 
 
-async def test_an_entity_that_is_gone_is_no_neighbour(world: World) -> None:
-    await world.put("a", "b", "c", pairs=(("a", "b"), ("a", "c")))
-    await around(world, "a")
-    world.revision += 1
-    await world.graph.put(SPACE, [Entity("b", world.revision, gone=True)], [])
-    gone = GraphMerged(chunks=(), entities=(EntityRevision(name="b", revision=world.revision),), relations=())
-    await world.log.publish(sealed(gone, id="gone", workspace="w"))
-    found = await around(world, "a", "b")
+async def test_an_entity_that_is_gone_is_no_neighbour(harness: Harness) -> None:
+    await harness.put("a", "b", "c", pairs=(("a", "b"), ("a", "c")))
+    await around(harness, "a")
+    harness.revision += 1
+    await harness.graph.put(SPACE, [Entity("b", harness.revision, gone=True)], [])
+    gone = GraphMerged(chunks=(), entities=(EntityRevision(name="b", revision=harness.revision),), relations=())
+    await harness.log.publish(sealed(gone, id="gone", workspace="w"))
+    found = await around(harness, "a", "b")
     assert set(found.nodes) == {"a", "c"} and found.degrees["a"] == 2
 
 
-async def test_after_very_many_changes_everything_is_read_again(world: World) -> None:
-    await world.put("a", "b")
-    await world.said_of("a", "b")
+async def test_after_very_many_changes_everything_is_read_again(harness: Harness) -> None:
+    await harness.put("a", "b")
+    await harness.said_of("a", "b")
     for _ in range(MAX_EVENTS + 1):
-        await world.put("a")
-    assert await world.said_of("a", "b") == [f"a {MAX_EVENTS + 2}", "b 1"]
-    assert world.graph.read == ["a", "b", "a", "b"]
-    assert await world.said_of("a", "b") == [f"a {MAX_EVENTS + 2}", "b 1"]
-    assert world.graph.read == ["a", "b", "a", "b"]
+        await harness.put("a")
+    assert await harness.said_of("a", "b") == [f"a {MAX_EVENTS + 2}", "b 1"]
+    assert harness.graph.read == ["a", "b", "a", "b"]
+    assert await harness.said_of("a", "b") == [f"a {MAX_EVENTS + 2}", "b 1"]
+    assert harness.graph.read == ["a", "b", "a", "b"]
 
 
-async def test_what_changes_while_it_is_read_is_not_kept(world: World) -> None:
-    await world.put("a")
+async def test_what_changes_while_it_is_read_is_not_kept(harness: Harness) -> None:
+    await harness.put("a")
 
     async def change() -> None:
-        world.graph.meanwhile = None
-        await world.put("a")
-        await world.freshness.refresh(SPACE)
+        harness.graph.meanwhile = None
+        await harness.put("a")
+        await harness.freshness.refresh(SPACE)
 
-    await world.said_of("other")
-    world.graph.meanwhile = change
-    assert await world.said_of("a") == ["a 1"]
-    assert await world.said_of("a") == ["a 2"]
+    await harness.said_of("other")
+    harness.graph.meanwhile = change
+    assert await harness.said_of("a") == ["a 1"]
+    assert await harness.said_of("a") == ["a 2"]
 
 
-async def test_partitions_know_nothing_of_each_other(world: World) -> None:
-    await world.put("a")
-    await world.put("a", partition=OTHER)
-    await world.put("a", partition=Partition("w", 2))
-    assert await world.said_of("a") == ["a 1"]
-    assert await world.said_of("a", partition=OTHER) == ["a 2"]
-    assert await world.said_of("a", partition=Partition("w", 2)) == ["a 3"]
+async def test_partitions_know_nothing_of_each_other(harness: Harness) -> None:
+    await harness.put("a")
+    await harness.put("a", partition=OTHER)
+    await harness.put("a", partition=Partition("w", 2))
+    assert await harness.said_of("a") == ["a 1"]
+    assert await harness.said_of("a", partition=OTHER) == ["a 2"]
+    assert await harness.said_of("a", partition=Partition("w", 2)) == ["a 3"]
 
 
 async def test_a_log_that_does_not_answer_costs_the_memory_and_no_question(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await world.put("a")
-    await world.said_of("a")
+    await harness.put("a")
+    await harness.said_of("a")
 
     async def silent(*_: Any) -> None:
         raise Unavailable("the bus does not answer")
 
     with monkeypatch.context() as patched:
-        patched.setattr(world.log, "following", silent)
-        patched.setattr(world.log, "last", silent)
-        await world.put("a")
-        assert await world.said_of("a") == ["a 2"]
-    assert await world.said_of("a") == ["a 2"]
-    assert await world.said_of("a") == ["a 2"]
-    assert world.graph.read == ["a", "a", "a"]
+        patched.setattr(harness.log, "following", silent)
+        patched.setattr(harness.log, "last", silent)
+        await harness.put("a")
+        assert await harness.said_of("a") == ["a 2"]
+    assert await harness.said_of("a") == ["a 2"]
+    assert await harness.said_of("a") == ["a 2"]
+    assert harness.graph.read == ["a", "a", "a"]
 
 
 async def test_questions_that_come_together_share_a_look_at_the_log(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await world.put("a")
-    await world.said_of("a")
-    looks, look = 0, world.log.following
+    await harness.put("a")
+    await harness.said_of("a")
+    looks, look = 0, harness.log.following
 
     async def slowly(after: int, subject: str) -> Any:
         nonlocal looks
@@ -205,13 +205,13 @@ async def test_questions_that_come_together_share_a_look_at_the_log(
             await asyncio.sleep(0)
         return await look(after, subject)
 
-    monkeypatch.setattr(world.log, "following", slowly)
-    await asyncio.gather(*(world.freshness.refresh(SPACE) for _ in range(50)))
+    monkeypatch.setattr(harness.log, "following", slowly)
+    await asyncio.gather(*(harness.freshness.refresh(SPACE) for _ in range(50)))
     assert 1 <= looks <= 2
 
 
-async def test_no_more_is_kept_than_there_is_room_for(world: World) -> None:
-    small = World(most=2000)
+async def test_no_more_is_kept_than_there_is_room_for(harness: Harness) -> None:
+    small = Harness(most=2000)
     names = [f"name {number}" for number in range(20)]
     await small.put(*names)
     for name in names:
@@ -222,8 +222,8 @@ async def test_no_more_is_kept_than_there_is_room_for(world: World) -> None:
     assert small.graph.read == [*names, names[0]]
 
 
-async def test_without_room_everything_is_read(world: World) -> None:
-    none = World(most=0)
+async def test_without_room_everything_is_read(harness: Harness) -> None:
+    none = Harness(most=0)
     await none.put("a")
     assert await none.said_of("a") == await none.said_of("a") == ["a 1"]
     assert none.graph.read == ["a", "a"]

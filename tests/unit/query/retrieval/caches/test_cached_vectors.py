@@ -19,7 +19,7 @@ ASKED = (1.0, 0.0)
 EAST, NORTH = (1.0, 0.0), (0.0, 1.0)
 
 
-class Watched(MemoryVectors):
+class CountingVectors(MemoryVectors):
     """Notes what is compared here and what is fetched."""
 
     def __init__(self) -> None:
@@ -43,11 +43,11 @@ class Watched(MemoryVectors):
         return await super().get(partition, kind, ids, vectors=vectors)
 
 
-class World:
+class Harness:
     """Vectors that change as the indexer changes them: first the store, then the log."""
 
     def __init__(self, most: int = 2**20) -> None:
-        self.vectors, self.log = Watched(), MemoryLog()
+        self.vectors, self.log = CountingVectors(), MemoryLog()
         self.freshness = ProjectionCache(self.log, most)
         self.kept = CachedVectors(self.vectors, self.freshness)
         self.written = 0
@@ -77,53 +77,53 @@ ID_A, ID_B, ID_NONE = chunk_vector_id("a", 0), chunk_vector_id("b", 0), chunk_ve
 
 
 async def test_a_vector_is_fetched_when_it_is_compared_for_the_second_time() -> None:
-    world = World()
-    await world.put("a", EAST)
-    await world.put("b", NORTH)
+    harness = Harness()
+    await harness.put("a", EAST)
+    await harness.put("b", NORTH)
     for _ in range(4):
-        assert await world.likeness(A, NONE) == {A: 1.0}
-    assert await world.likeness(A, B) == {A: 1.0, B: 0.0}
-    assert world.vectors.compared == [sorted([ID_A, ID_NONE]), [ID_B]]
-    assert world.vectors.fetched == [sorted([ID_A, ID_NONE])]
+        assert await harness.likeness(A, NONE) == {A: 1.0}
+    assert await harness.likeness(A, B) == {A: 1.0, B: 0.0}
+    assert harness.vectors.compared == [sorted([ID_A, ID_NONE]), [ID_B]]
+    assert harness.vectors.fetched == [sorted([ID_A, ID_NONE])]
 
 
 async def test_what_is_indexed_anew_is_compared_anew_and_nothing_else() -> None:
-    world = World()
-    await world.put("a", EAST)
-    await world.put("b", NORTH)
+    harness = Harness()
+    await harness.put("a", EAST)
+    await harness.put("b", NORTH)
     for _ in range(2):
-        assert await world.likeness(A, B, NONE) == {A: 1.0, B: 0.0}
-    await world.put("a", NORTH)
+        assert await harness.likeness(A, B, NONE) == {A: 1.0, B: 0.0}
+    await harness.put("a", NORTH)
     for _ in range(3):
-        assert await world.likeness(A, B, NONE) == {A: 0.0, B: 0.0}
-    await world.put("none", EAST)
+        assert await harness.likeness(A, B, NONE) == {A: 0.0, B: 0.0}
+    await harness.put("none", EAST)
     for _ in range(3):
-        assert await world.likeness(A, B, NONE) == {A: 0.0, B: 0.0, NONE: 1.0}
-    assert world.vectors.compared[1:] == world.vectors.fetched[1:] == [[ID_A], [ID_NONE]]
+        assert await harness.likeness(A, B, NONE) == {A: 0.0, B: 0.0, NONE: 1.0}
+    assert harness.vectors.compared[1:] == harness.vectors.fetched[1:] == [[ID_A], [ID_NONE]]
 
 
 @pytest.mark.parametrize("chunks", [(), ("no chunk's id",)])
 async def test_nothing_to_compare_asks_nobody(chunks: tuple[str, ...]) -> None:
-    world = World()
-    assert await world.likeness(*chunks) == {}
-    assert world.vectors.compared == world.vectors.fetched == []
+    harness = Harness()
+    assert await harness.likeness(*chunks) == {}
+    assert harness.vectors.compared == harness.vectors.fetched == []
 
 
 async def test_without_room_the_store_always_compares() -> None:
-    world = World(most=0)
-    await world.put("a", EAST)
+    harness = Harness(most=0)
+    await harness.put("a", EAST)
     for _ in range(3):
-        assert await world.likeness(A) == {A: 1.0}
-    assert world.vectors.compared == [[ID_A]] * 3
-    assert world.vectors.fetched == []
+        assert await harness.likeness(A) == {A: 1.0}
+    assert harness.vectors.compared == [[ID_A]] * 3
+    assert harness.vectors.fetched == []
 
 
 async def test_where_there_is_no_room_for_all_the_store_compares_every_second_time_at_least() -> None:
-    world = World(most=600)  # one vector
-    await world.put("a", EAST)
-    await world.put("b", NORTH)
+    harness = Harness(most=600)  # one vector
+    await harness.put("a", EAST)
+    await harness.put("b", NORTH)
     for _ in range(4):
-        assert await world.likeness(A) == {A: 1.0}
-        assert await world.likeness(B) == {B: 0.0}
-    assert world.vectors.compared == [[ID_A], [ID_B]] * 2
-    assert world.vectors.fetched == [[ID_A], [ID_B], [ID_A]]
+        assert await harness.likeness(A) == {A: 1.0}
+        assert await harness.likeness(B) == {B: 0.0}
+    assert harness.vectors.compared == [[ID_A], [ID_B]] * 2
+    assert harness.vectors.fetched == [[ID_A], [ID_B], [ID_A]]

@@ -15,12 +15,12 @@ from services.query.retrieval.caches.name_indexes import NameIndexes
 from services.query.retrieval.linking import link_entities
 from services.query.retrieval.multihop.walk import walk
 from tests.support.events import entity
-from tests.support.querying import World
+from tests.support.querying import QueryHarness
 
 PARTITIONS = Partitions.of("w", Generations())
 
 
-class Scanned(MemoryGraph):
+class CountingGraph(MemoryGraph):
     """Counts scans, fails when told to, and waits where it is to be slow."""
 
     def __init__(self) -> None:
@@ -47,15 +47,15 @@ class Clock:
         return self.now
 
 
-async def world() -> tuple[World, Scanned, NameIndexes, Clock]:
-    graph, clock = Scanned(), Clock()
-    made = World(graph=graph)
+async def harness() -> tuple[QueryHarness, CountingGraph, NameIndexes, Clock]:
+    graph, clock = CountingGraph(), Clock()
+    made = QueryHarness(graph=graph)
     await made.index("one", "Ada Marsh sails.", says=(([entity("Ada Marsh", "person")], []),))
     return made, graph, NameIndexes(graph, made.documents, clock), clock
 
 
 async def test_names_are_read_once_while_nothing_changes() -> None:
-    _, graph, names, clock = await world()
+    _, graph, names, clock = await harness()
     first = await names.of(PARTITIONS)
     assert first.by_name("ada marsh") == ("Ada Marsh",) and first.by_surname("marsh") == ("Ada Marsh",)
     clock.now += 50
@@ -63,7 +63,7 @@ async def test_names_are_read_once_while_nothing_changes() -> None:
 
 
 async def test_an_index_stays_while_the_names_are_the_same() -> None:
-    made, graph, names, clock = await world()
+    made, graph, names, clock = await harness()
     first = await names.of(PARTITIONS)
     await made.index("two", "Ada Marsh rows.", says=(([entity("Ada Marsh", "person")], []),), version=5000)
     clock.now += kept.LONGEST_LIFE + 1
@@ -71,7 +71,7 @@ async def test_an_index_stays_while_the_names_are_the_same() -> None:
 
 
 async def test_a_new_document_is_known_at_the_next_question() -> None:
-    made, _, names, clock = await world()
+    made, _, names, clock = await harness()
     await names.of(PARTITIONS)
     await made.index("two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000)
     clock.now += 1
@@ -79,7 +79,7 @@ async def test_a_new_document_is_known_at_the_next_question() -> None:
 
 
 async def test_edits_that_no_document_shows_are_seen_after_a_while() -> None:
-    made, _, names, clock = await world()
+    made, _, names, clock = await harness()
     await names.of(PARTITIONS)
     await made.graph.put(PARTITIONS.graph, [Entity("Renamed", 1)], [])
     assert (await names.of(PARTITIONS)).by_name("renamed") == ()
@@ -88,7 +88,7 @@ async def test_edits_that_no_document_shows_are_seen_after_a_while() -> None:
 
 
 async def test_a_long_build_is_followed_by_a_rest_and_nobody_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, graph, names, clock = await world()
+    made, graph, names, clock = await harness()
     await names.of(PARTITIONS)
     monkeypatch.setattr(kept, "PATIENCE", 0.01)
     await made.index("two", "Otto Brandt rows.", says=(([entity("Otto Brandt", "person")], []),), version=5000)
@@ -102,13 +102,13 @@ async def test_a_long_build_is_followed_by_a_rest_and_nobody_waits_for_it(monkey
 
 
 async def test_questions_that_come_together_share_one_build() -> None:
-    _, graph, names, _ = await world()
+    _, graph, names, _ = await harness()
     found = await asyncio.gather(*(names.of(PARTITIONS) for _ in range(20)))
     assert graph.scans == 1 and len({id(index) for index in found}) == 1
 
 
 async def test_a_store_that_is_down_fails_the_first_question_and_later_ones_take_what_there_is() -> None:
-    made, graph, names, clock = await world()
+    made, graph, names, clock = await harness()
     graph.down = True
     with pytest.raises(Unavailable):
         await names.of(PARTITIONS)
@@ -122,7 +122,7 @@ async def test_a_store_that_is_down_fails_the_first_question_and_later_ones_take
 
 
 async def test_workspaces_and_generations_have_names_of_their_own() -> None:
-    made, _, names, _ = await world()
+    made, _, names, _ = await harness()
     await made.graph.put(Partition("w", 2), [Entity("Rebuilt", 1)], [])
     await made.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
     assert len(await names.of(PARTITIONS)) == 1
@@ -134,7 +134,7 @@ async def test_workspaces_and_generations_have_names_of_their_own() -> None:
 async def test_a_workspace_of_too_many_names_keeps_none_and_questions_are_looked_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made, _, names, _ = await world()
+    made, _, names, _ = await harness()
     monkeypatch.setattr(kept, "MOST_NAMES", 0)
     assert len(await names.of(PARTITIONS)) == 0
     deps: Any = made.deps(entity_names=names)
@@ -144,7 +144,7 @@ async def test_a_workspace_of_too_many_names_keeps_none_and_questions_are_looked
 
 
 async def test_what_was_not_asked_for_the_longest_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, graph, names, clock = await world()
+    made, graph, names, clock = await harness()
     monkeypatch.setattr(kept, "MOST_ALTOGETHER", 1)
     await made.graph.put(Partition("v", 1), [Entity("Theirs", 1)], [])
     await names.of(PARTITIONS)

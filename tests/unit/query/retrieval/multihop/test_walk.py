@@ -12,7 +12,7 @@ from services.query.retrieval.multihop.walk import walk
 from services.query.retrieval.multihop.walk_state import MAX_RELATIONS
 from services.query.retrieval.retrieve import retrieve
 from tests.support.events import entity, relation
-from tests.support.querying import World
+from tests.support.querying import QueryHarness
 
 PARTITIONS = Partitions.of("w", Generations())
 NOTHING = Keywords()
@@ -30,8 +30,8 @@ CORPUS = {
 QUESTION = "In which town was the founder of the studio born that produced {name}?"
 
 
-async def world() -> World:
-    made = World()
+async def harness() -> QueryHarness:
+    made = QueryHarness()
     for number, (name, (text, other)) in enumerate(CORPUS.items()):
         says = ([entity(name, "thing", text), entity(other, "thing", text)], [relation(name, other, text, "tied")])
         await made.index(name.lower().replace(" ", "-"), text, says=(says,), version=1 + 1000 * number)
@@ -40,13 +40,13 @@ async def world() -> World:
     return made
 
 
-async def top(made: World, query: str, mode: Any = "walk", most: int = 4, **changes: Any) -> list[str]:
+async def top(made: QueryHarness, query: str, mode: Any = "walk", most: int = 4, **changes: Any) -> list[str]:
     found = await retrieve(Question(query, mode, chunk_top_k=most), PARTITIONS, made.deps(**changes))
     return [passage.file_path.removesuffix(".txt") for _, passage in found.passages]
 
 
 async def test_the_passages_of_all_hops_are_found_where_likeness_alone_finds_the_words_of_the_question() -> None:
-    made = await world()
+    made = await harness()
     needed = {"blue-harbour", "lowell-pictures", "otto-brandt"}
     question = QUESTION.format(name="Blue Harbour")
     assert needed <= set(await top(made, question))
@@ -55,16 +55,16 @@ async def test_the_passages_of_all_hops_are_found_where_likeness_alone_finds_the
 
 @pytest.mark.parametrize("name", ["blue harbour", "Blue Harbuor", "BLUE HARBOUR"])
 async def test_case_and_slips_do_not_matter(name: str) -> None:
-    found = await top(await world(), QUESTION.format(name=name))
+    found = await top(await harness(), QUESTION.format(name=name))
     assert {"blue-harbour", "lowell-pictures", "otto-brandt"} <= set(found)
 
 
 async def test_an_alias_leads_to_what_is_known_under_the_other_name() -> None:
-    assert {"otto-brandt", "port-elm"} <= set(await top(await world(), "Who is mayor where the Tide Man was born?"))
+    assert {"otto-brandt", "port-elm"} <= set(await top(await harness(), "Who is mayor where the Tide Man was born?"))
 
 
 async def test_of_an_entity_that_many_passages_name_those_most_like_the_question_are_read_too() -> None:
-    made = World()
+    made = QueryHarness()
     river, ties = entity("Gray River", "river"), [relation("Blue Harbour", "Gray River", "", "lies on")]
     said = [("harbour", "Blue Harbour lies on the Gray River.", [entity("Blue Harbour", "town"), river], ties)]
     said += [
@@ -80,11 +80,11 @@ async def test_of_an_entity_that_many_passages_name_those_most_like_the_question
 
 
 async def test_the_linked_entities_own_passages_come_first() -> None:
-    assert (await top(await world(), "Which mayor has the town of Port Elm?"))[0] == "port-elm"
+    assert (await top(await harness(), "Which mayor has the town of Port Elm?"))[0] == "port-elm"
 
 
 async def test_it_explains_which_names_were_linked_and_which_way_was_gone() -> None:
-    made = await world()
+    made = await harness()
     found = await retrieve(Question(QUESTION.format(name="Blue Harbour"), "walk"), PARTITIONS, made.deps())
     assert found.info["mode"] == "walk"
     assert found.info["linked"] == [{"said": "Blue Harbour", "entities": ["Blue Harbour"], "by": "name"}]
@@ -95,15 +95,15 @@ async def test_it_explains_which_names_were_linked_and_which_way_was_gone() -> N
 
 
 async def test_where_nothing_links_likeness_leads_the_way() -> None:
-    made = await world()
+    made = await harness()
     found = await retrieve(Question("where do tailors come from", "walk", chunk_top_k=5), PARTITIONS, made.deps())
     assert found.info["linked"] == [] and "otto-brandt.txt" in [p.file_path for _, p in found.passages]
-    empty = await retrieve(Question("where do tailors come from", "walk"), PARTITIONS, World().deps())
+    empty = await retrieve(Question("where do tailors come from", "walk"), PARTITIONS, QueryHarness().deps())
     assert not empty
 
 
 async def test_nothing_of_another_workspace_links() -> None:
-    made = await world()
+    made = await harness()
     text = "Grey Harbour is a film. It was produced by Sly Pictures."
     said = ([entity("Grey Harbour"), entity("Sly Pictures")], [relation("Grey Harbour", "Sly Pictures")])
     await made.index("grey", text, says=(said,), version=200_000, workspace="other")
@@ -117,7 +117,7 @@ async def test_nothing_of_another_workspace_links() -> None:
     assert not any("blue-harbour" in chunk for chunk in found.chunk_ids)
 
 
-class Nobody:
+class NoKeywords:
     """No keyword model may be asked."""
 
     async def of(self, question: str) -> Keywords:
@@ -125,12 +125,12 @@ class Nobody:
 
 
 async def test_no_model_is_asked_for_keywords() -> None:
-    made = await world()
-    assert await top(made, QUESTION.format(name="Blue Harbour"), keyword_extractor=Nobody())
+    made = await harness()
+    assert await top(made, QUESTION.format(name="Blue Harbour"), keyword_extractor=NoKeywords())
 
 
 async def test_auto_takes_walk_for_several_hops_from_a_name_and_mix_else() -> None:
-    made = await world()
+    made = await harness()
     for query, mode in (
         (QUESTION.format(name="Blue Harbour"), "walk"),
         ("Do Otto Brandt and Ada Marsh know each other?", "walk"),
@@ -142,7 +142,7 @@ async def test_auto_takes_walk_for_several_hops_from_a_name_and_mix_else() -> No
 
 
 async def test_a_hub_costs_a_bounded_read_and_is_told_of() -> None:
-    made = await world()
+    made = await harness()
     spokes = [f"Spoke {n:05d}" for n in range(10_000)]
     await made.graph.put(
         Partition("w", 1),
