@@ -89,7 +89,13 @@ async def test_the_reranker_is_asked_when_the_request_or_else_the_setting_says_s
     reranker = ReversingReranker()
     deps = harness.deps(reranker=reranker, min_rerank_score=1.0)
     app = harness.app(deps=deps, settings=QuerySettings(workspace="w", rerank_by_default=by_default))
-    body = {"query": QUESTION, "mode": "naive", "enable_rerank": wanted, "include_chunk_content": True}
+    body = {
+        "query": QUESTION,
+        "mode": "naive",
+        "enable_rerank": wanted,
+        "include_chunk_content": True,
+        "only_need_context": True,
+    }
     async with client(app) as api:
         (reference,) = (await api.post("/query", json=body)).json()["references"]
     assert reranker.asked == asked
