@@ -3,21 +3,26 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 from nats.js import JetStreamContext
 
 from runtime.bus.nats.blobs import NatsBlobs
 from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.publisher import Submission, add_document
-from runtime.errors import InvalidInput
+from runtime.errors import InvalidInput, Unavailable
 from runtime.parsing.files import Parsed
 from runtime.parsing.names import printable_name
+from runtime.retries import Backoff
 from standalone.operations.documents import DocumentSource, RefusedDocument, read_document
 
 SOURCE = "/lightstream/cli"
 """`source` of the events the command line publishes."""
 
 STATUS_DURABLE = "query-status"
+
+BUS_RETURNS, BUS_TRIES = Backoff(first=0.5, longest=5.0), 6
+"""Before a document is added once more, which changes nothing if it is in the log: a bus may be restarted meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,8 @@ async def add_documents(
     for source in sources:
         try:
             parsed = await read_document(source, encoding)
-            document, new = await _add(bus, workspace, source, track_id, parsed)
+            add = partial(_add, bus, workspace, source, track_id, parsed)
+            document, new = await BUS_RETURNS.retry(add, _is_away, BUS_TRIES)
             (outcome.added if new else outcome.unchanged).append(document)
             if parsed.warning:
                 outcome.warnings.append(TextWarning(document.name, parsed.warning))
@@ -92,6 +98,11 @@ async def add_documents(
             outcome.refused.append(RefusedDocument(name, str(error).removeprefix(f"{name}: ")))
         done(source.name)
     return outcome
+
+
+def _is_away(error: Exception) -> bool:
+    # A full log says when to come back: that is the user's decision.
+    return isinstance(error, Unavailable) and error.retry_after is None
 
 
 async def is_in_status(bus: JetStreamContext, workspace: str, sequence: int) -> bool:

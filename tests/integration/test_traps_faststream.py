@@ -5,6 +5,7 @@ Other parts are shown in test_traps_consume.py (policies, publishers, workers) a
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import pytest_asyncio
@@ -64,7 +65,9 @@ async def seconds_until_handled(jetstream: JetStreamContext, broker: NatsBroker,
     await asyncio.sleep(0.1)
     since = asyncio.get_running_loop().time()
     await jetstream.publish("log.a", b"event")
-    await asyncio.wait_for(handled.wait(), 10)
+    # A batch subscriber also drops what it had fetched when the fetch behind it fails: then this is all we wait for.
+    with suppress(TimeoutError):
+        await asyncio.wait_for(handled.wait(), 10)
     return asyncio.get_running_loop().time() - since
 
 
