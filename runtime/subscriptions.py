@@ -22,8 +22,12 @@ from runtime.bus.port import ActiveGenerations, Handler, Log, SharedValues
 from runtime.bus.processor import EventProcessor
 from runtime.bus.retry_reasons import RetryReasons
 
-FETCH_SECONDS = 5.0
-"""Seconds that a fetch waits for a first message; it ends with all that are there as soon as there is one."""
+FETCH_SECONDS, BATCH_FETCH_SECONDS = 5.0, 0.5
+"""Seconds that a fetch of one message, and of several, waits for a first one; it ends with all that are there then.
+
+Now and then a request of nats-py outlives its fetch and takes the first message of the next one, which then waits for
+others until its time is up: so that time is short. A fetch of one message waits for no other.
+"""
 
 
 Process = Callable[[Sequence[NatsMessage]], Awaitable[None]]
@@ -83,7 +87,7 @@ def pull(broker: NatsBroker, declared: Consumer, process: Process, *, workers: i
             declared.filters[0],
             stream=JStream(declared.stream, declare=False),
             durable=declared.name,
-            pull_sub=PullSub(declared.batch, FETCH_SECONDS),
+            pull_sub=PullSub(declared.batch, BATCH_FETCH_SECONDS if declared.batch > 1 else FETCH_SECONDS),
             ack_policy=AckPolicy.MANUAL,
             decoder=raw,
         )(_gather_fetch(process))
