@@ -25,8 +25,9 @@ from runtime.bus.retry_reasons import RetryReasons
 FETCH_SECONDS, BATCH_FETCH_SECONDS = 5.0, 0.5
 """Seconds that a fetch of one message, and of several, waits for a first one; it ends with all that are there then.
 
-Now and then a request of nats-py outlives its fetch and takes the first message of the next one, which then waits for
-others until its time is up: so that time is short. A fetch of one message waits for no other.
+With 5 s for batches, too, one document of a few waited 3 s in the merger; with 0.5 s none waited longer than that. The
+likely cause is a request of nats-py that outlives its fetch and takes the first message of the next one, which then
+waits for others until its time is up. A fetch of one message waits for no other.
 """
 
 

@@ -93,6 +93,14 @@ def version_deleted(delivery: Delivery[Event], event: DocumentDeleted) -> Docume
     return DocumentVersion(id=event.document_id, version=delivery.sequence, added_at=delivery.happened_at, deleted=True)
 
 
+def by_workspace(batch: Sequence[Delivery[E]]) -> dict[str, list[Delivery[E]]]:
+    """Return the deliveries of a batch by workspace, each list in the order of the batch."""
+    groups: dict[str, list[Delivery[E]]] = defaultdict(list)
+    for delivery in batch:
+        groups[delivery.workspace].append(delivery)
+    return groups
+
+
 def document_bounds(batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) -> list[dict[str, DocumentBounds]]:
     """Return the bounds of the batch's documents in rounds: older versions first, one of each document in a round."""
     versions: dict[str, dict[int, DocumentBounds]] = defaultdict(dict)

@@ -1,14 +1,19 @@
 """Handles ChunksCreated, DocumentDeleted and GraphMerged: updates the vectors, returns VectorsIndexed."""
 
-from collections import defaultdict
 from collections.abc import Sequence
-from typing import TypeVar
 
-from contracts.events import ChunksCreated, DocumentDeleted, Event, GraphMerged, VectorsIndexed
+from contracts.events import ChunksCreated, DocumentDeleted, GraphMerged, VectorsIndexed
 from contracts.graph import Generations, Partition, VectorRow
 from contracts.ids import chunk_vector_id, chunk_vector_prefix, entity_vector_id, relation_vector_id
 from contracts.values import ChunkRef, DocumentVersion
-from runtime.bus.port import ALL_WANTED, Delivery, DocumentVersions, document_bounds, version_deleted
+from runtime.bus.port import (
+    ALL_WANTED,
+    Delivery,
+    DocumentVersions,
+    by_workspace,
+    document_bounds,
+    version_deleted,
+)
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.indexer.domain.vector_rows import chunk_row
@@ -16,7 +21,6 @@ from services.indexer.graph_index import GraphKeys, index_graph
 from services.indexer.port import Embeddings, Extents
 from services.indexer.vector_updates import embed_and_put, find_outdated
 
-E = TypeVar("E", bound=Event)
 PAGE = 50
 """Rows read at once when looking for rows behind the end of a document."""
 
@@ -126,14 +130,6 @@ async def on_graph_merged(
         ]
         for d in batch
     ]
-
-
-def by_workspace(batch: Sequence[Delivery[E]]) -> dict[str, list[Delivery[E]]]:
-    """Return the deliveries of a batch by workspace, each list in the order of the batch."""
-    groups: dict[str, list[Delivery[E]]] = defaultdict(list)
-    for delivery in batch:
-        groups[delivery.workspace].append(delivery)
-    return groups
 
 
 def _vectors_indexed(

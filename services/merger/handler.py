@@ -3,27 +3,24 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import TypeVar
 
 from contracts.events import (
     ChunksCreated,
     DescriptionSummarized,
     DocumentDeleted,
     EntitiesExtracted,
-    Event,
     GraphEdited,
     GraphMerged,
 )
 from contracts.graph import Generations, Partition
 from contracts.moments import microseconds
 from contracts.values import DocumentVersion, EntityRevision, RelationRevision
-from runtime.bus.port import Delivery, document_bounds, version_deleted
+from runtime.bus.port import Delivery, by_workspace, document_bounds, version_deleted
 from services.merger.domain.contributions import Contribution, Key, contributions
 from services.merger.domain.edits import Edit, Edits
 from services.merger.port import ContributionKey, Contributions, MergeDependencies
 from services.merger.refold import refold
 
-E = TypeVar("E", bound=Event)
 Revisions = Mapping[Key, int]
 
 MAX_KEYS_PER_EVENT = 1000
@@ -184,11 +181,3 @@ def edit_of(delivery: Delivery[GraphEdited]) -> Edit:
     event = delivery.event
     at = microseconds(delivery.happened_at)
     return Edit(delivery.sequence, event.operation, event.names, event.target, event.values, at)
-
-
-def by_workspace(batch: Sequence[Delivery[E]]) -> dict[str, list[Delivery[E]]]:
-    """Return the deliveries of a batch by workspace, each list in the order of the batch."""
-    deliveries: dict[str, list[Delivery[E]]] = defaultdict(list)
-    for delivery in batch:
-        deliveries[delivery.workspace].append(delivery)
-    return deliveries

@@ -9,7 +9,7 @@ from typing import Any
 from contracts.events import ChunksCreated, DescriptionSummarized, DocumentDeleted, EntitiesExtracted, GraphEdited
 from contracts.graph import Entity, Generations, Partition, Relation
 from runtime.batching import batched
-from runtime.bus.port import Delivery, document_bounds
+from runtime.bus.port import Delivery, by_workspace, document_bounds
 from runtime.replay import ReplayHandler
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
@@ -19,7 +19,6 @@ from services.merger.domain.contributions import Key
 from services.merger.domain.edits import Edit
 from services.merger.handler import (
     affected_keys,
-    by_workspace,
     edit_of,
     newest_contributions,
     on_description_summarized,

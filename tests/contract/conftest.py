@@ -1,12 +1,15 @@
-"""What the suites of several ports share: the bus and the document store, in memory and on servers."""
+"""What the suites of several ports share: the bus, the document store and the graph store, in memory and on servers."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 
+from contracts.graph import Partition
 from runtime.stores.documents.port import Rows, Table
+from runtime.stores.graph.port import Graph
 from tests.support.buses import Bus, memory_bus, nats_bus
+from tests.support.graph_stores import GraphStore, fresh_partition, graph_store
 from tests.support.nats_accounts import nats_account
 from tests.support.nats_server import connected
 from tests.support.rows import STORES, Opener, document_store, new_table
@@ -56,3 +59,22 @@ def documents() -> Table:
 def plain() -> Table:
     """A table without indexed fields."""
     return new_table("embeddings")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "arcadedb", "neo4j"])
+async def graph_server(request: pytest.FixtureRequest, shared_servers: SharedServers) -> AsyncIterator[GraphStore]:
+    """The graph store under test, kept for a module."""
+    async with graph_store(request.param, shared_servers) as store:
+        yield store
+
+
+@pytest.fixture
+def graph(graph_server: GraphStore) -> Graph:
+    """A client of the graph store under test."""
+    return graph_server.client
+
+
+@pytest.fixture
+def partition() -> Partition:
+    """A partition that no other test uses."""
+    return fresh_partition()

@@ -2,12 +2,11 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Collection
+from collections.abc import Collection
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-import pytest_asyncio
 
 from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
@@ -20,11 +19,9 @@ from tests.support.graph_stores import (
     every_entity,
     every_relation,
     fresh_partition,
-    graph_store,
     relation,
     seconds,
 )
-from tests.support.shared_servers import SharedServers
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -33,12 +30,6 @@ ODD_NAMES = (
     "${name}", "x`}) DETACH DELETE n //", "'}) MATCH (n) DETACH DELETE n RETURN ('", "' OR 1=1 --", "null", "true",
     "1", "01", "-1.5", " ", " padded ", "a\x00b", "A", "a", "é", "e\u0301", "名" * 1700, "x" * 5000, "x" * 4999 + "y",
 )  # fmt: skip
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["memory", "arcadedb", "neo4j"])
-async def store(request: pytest.FixtureRequest, shared_servers: SharedServers) -> AsyncIterator[GraphStore]:
-    async with graph_store(request.param, shared_servers) as store:
-        yield store
 
 
 def tie(relation: Relation) -> RelationSummary:
@@ -50,16 +41,6 @@ async def ties(graph: Graph, partition: Partition, names: Collection[str], limit
     """Those of all the names, each once."""
     found = await graph.relation_summaries(partition, names, limit=limit)
     return sorted_ties(tie for some in found.values() for tie in some)
-
-
-@pytest.fixture
-def graph(store: GraphStore) -> Graph:
-    return store.client
-
-
-@pytest.fixture
-def partition() -> Partition:
-    return fresh_partition()
 
 
 async def test_what_was_put_is_read_with_every_field(graph: Graph, partition: Partition) -> None:
@@ -105,9 +86,9 @@ async def test_of_rows_with_one_key_in_a_batch_the_highest_revision_counts(
 
 @pytest.mark.timeout(600)
 async def test_under_concurrent_writers_the_highest_revision_stands_in_the_end(
-    store: GraphStore, partition: Partition
+    graph_server: GraphStore, partition: Partition
 ) -> None:
-    clients = [store.another() for _ in range(12)]
+    clients = [graph_server.another() for _ in range(12)]
     names = [f"shared {n:02d}" for n in range(20)]
     ends = [*pairwise(names), (names[0], names[-1])]
     for number in range(25):
@@ -382,43 +363,9 @@ async def test_hubs_are_the_entities_with_the_most_relations_then_by_name(graph:
     assert await graph.hubs(partition, limit=0) == await graph.hubs(fresh_partition(), limit=9) == []
 
 
-async def test_prepare_may_be_called_again_and_by_many_at_once(store: GraphStore, partition: Partition) -> None:
-    await store.client.put(partition, [entity("a")], [])
-    await asyncio.gather(*(store.another().prepare() for _ in range(5)))
-    await store.client.ping()
-    assert await store.client.missing() == []
-    assert await store.client.entities(partition, ["a"]) == {"a": entity("a")}
-
-
-async def test_excerpts_are_revisions_and_the_beginning_of_texts(graph: Graph, partition: Partition) -> None:
-    a, b, ab = entity("a", 3, description="𝄞" * 9), entity("b", 2), relation("a", "b", 4, description="𝄞x" * 9)
-    await graph.put(partition, [a, b, Entity("gone", 1, gone=True)], [ab, relation("a", "a"), relation("b", "c")])
-    await graph.put(partition, [], [Relation("b", "c", 2, gone=True)])
-    pairs = [("a", "b"), ("a", "a"), ("b", "c"), ("a", "x"), ("", "\ud800")]
-    entities, relations = await graph.excerpts(partition, ["a", "gone", "c", "x", "\ud800"], pairs, longest=5)
-    assert entities == {"a": Entity("a", 3, support=3, description="𝄞" * 5)}
-    assert relations[("a", "b")] == Relation("a", "b", 4, keywords=ab.keywords, description="𝄞x𝄞x𝄞")
-    assert relations.keys() == {("a", "b"), ("a", "a")}
-    entities, relations = await graph.excerpts(partition, ["a", "b"], [], longest=0)
-    assert entities == {"a": Entity("a", 3, support=3), "b": Entity("b", 2, support=2)}
-    assert await graph.excerpts(partition, [], [], longest=9) == ({}, {})
-
-
-async def test_many_excerpts_of_hubs_and_their_neighbours_are_read_at_once(graph: Graph, partition: Partition) -> None:
-    names = [f"name {n}" for n in range(1200)]
-    rows = [relation("hub", name, description="文" * 3000) for name in names]
-    await graph.put(partition, [entity("hub", 1200), *map(entity, names)], rows)
-    entities, relations = await graph.excerpts(partition, names, [row.key for row in rows], longest=1200)
-    assert entities.keys() == set(names)
-    assert relations.keys() == {row.key for row in rows}
-    assert {one.description for one in relations.values()} == {"文" * 1200}
-
-
-async def test_relations_are_put_with_both_one_or_none_of_their_ends(graph: Graph, partition: Partition) -> None:
-    rows = [relation("a", "b"), relation("b", "c"), relation("c", "d")]
-    await graph.put(partition, [entity("a"), entity("b", 5)], rows)
-    assert {one.name for one in await every_entity(graph, partition)} == {"a", "b"}
-    assert await graph.relations(partition, [row.key for row in rows]) == {row.key: row for row in rows}
-    await graph.put(partition, [Entity("b", 6, gone=True)], [relation("b", "c", 2), relation("d", "e")])
-    assert await graph.relations(partition, [("b", "c")]) == {("b", "c"): relation("b", "c", 2)}
-    assert len(await every_relation(graph, partition)) == 4
+async def test_prepare_may_be_called_again_and_by_many_at_once(graph_server: GraphStore, partition: Partition) -> None:
+    await graph_server.client.put(partition, [entity("a")], [])
+    await asyncio.gather(*(graph_server.another().prepare() for _ in range(5)))
+    await graph_server.client.ping()
+    assert await graph_server.client.missing() == []
+    assert await graph_server.client.entities(partition, ["a"]) == {"a": entity("a")}

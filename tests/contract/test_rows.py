@@ -8,7 +8,6 @@ from random import Random
 import pytest
 import pytest_asyncio
 
-from runtime.errors import InvalidInput
 from runtime.stores.documents.port import MOST_NOTES, Row, Rows, Table
 from tests.support.rows import Opener, counted, everything, new_table
 
@@ -101,39 +100,6 @@ async def test_of_twelve_concurrent_writers_the_greatest_revision_always_stands(
         stored = await rows.get(documents, [f"{round_}-{key}" for key in shared])
         assert list(stored.values()) == [{"rev": 12, "status": "s12"}] * 20
     assert await rows.count(documents, "status", {}) == {"s12": 500}
-
-
-async def test_of_concurrent_swaps_exactly_one_wins(rows: Rows, other: Rows, plain: Table) -> None:
-    for expected in (None, 0, 1, 2):
-        rev = 0 if expected is None else expected + 1
-        won = await asyncio.gather(
-            *(
-                (other if number % 2 else rows).swap(plain, "a", expected, {"rev": rev, "by": number})
-                for number in range(20)
-            )
-        )
-        assert won.count(True) == 1
-        assert await other.get(plain, ["a"]) == {"a": {"rev": rev, "by": won.index(True)}}
-
-
-async def test_a_swap_is_refused_when_something_else_stands_there(rows: Rows, documents: Table) -> None:
-    assert not await rows.swap(documents, "a", 0, {"rev": 1})
-    assert await rows.get(documents, ["a"]) == {}
-    assert await rows.swap(documents, "a", None, {"rev": 5, "status": "old", "id": "x"})
-    assert not await rows.swap(documents, "a", None, {"rev": 6})
-    for expected in (4, 6, 0, -5):
-        assert not await rows.swap(documents, "a", expected, {"rev": 7})
-    assert await rows.swap(documents, "a", 5, {"rev": 3, "status": "new"})
-    assert await everything(rows, documents) == {"a": {"rev": 3, "status": "new"}}
-    assert await rows.find(documents, {"id": "x"}) == []
-
-
-async def test_a_swap_that_two_callers_could_win_is_refused(rows: Rows, plain: Table) -> None:
-    await rows.put(plain, {"a": {"rev": 1}, "b": {"text": "without rev"}})
-    with pytest.raises(InvalidInput):
-        await rows.swap(plain, "a", 1, {"rev": 1, "text": "same rev"})
-    assert not await rows.swap(plain, "b", 1, {"rev": 2})
-    assert await everything(rows, plain) == {"a": {"rev": 1}, "b": {"text": "without rev"}}
 
 
 async def test_fifty_concurrent_counts_make_fifty_and_lose_no_note(rows: Rows, other: Rows) -> None:

@@ -60,7 +60,7 @@ def calls(rows: Rows) -> list[Callable[[], Awaitable[Any]]]:
         lambda: rows.get(TABLE, ["a"]),
         lambda: rows.put(TABLE, {"a": {"status": "s"}}),
         lambda: rows.put_newer(TABLE, {"b": {"rev": 1}}, "rev"),
-        lambda: rows.swap(TABLE, "a", 1, {"rev": 2}),
+        lambda: rows.update(TABLE, ["a"], lambda _: {"a": {"rev": 2}}),
         lambda: rows.append(COUNTERS, {"a": "note"}, {}),
         lambda: rows.find(TABLE, {"status": "s"}),
         lambda: rows.count(TABLE, "status", {}),
@@ -189,7 +189,11 @@ async def test_a_file_locked_by_another_is_unavailable_to_writers_only_and_recov
     try:
         writes = [lambda n=n: sqlite.put(TABLE, {f"k{n}": {}}) for n in range(20)]
         await all_unavailable(
-            [*writes, lambda: sqlite.append(COUNTERS, {"a": "note"}, {}), lambda: sqlite.swap(TABLE, "b", None, {})],
+            [
+                *writes,
+                lambda: sqlite.append(COUNTERS, {"a": "note"}, {}),
+                lambda: sqlite.update(TABLE, ["b"], lambda _: {"b": {}}),
+            ],
             within=2.0,
         )
         async with asyncio.timeout(0.4):

@@ -20,7 +20,7 @@ async def test_odd_values_come_back_unchanged(rows: Rows, documents: Table, name
     row = {name: ODD[name], f"$.{name}": ODD[name], "k": {f"{name}.x": ODD[name]}}
     await rows.put(documents, {"a": row})
     assert (await rows.get(documents, ["a"]))["a"] == row
-    assert await rows.swap(documents, "b", None, row)
+    assert await rows.update(documents, ["b"], lambda _: {"b": row}) == {"b": row}
     await rows.put_newer(documents, {"c": {**row, "rev": 1}}, "rev")
     assert dict(await rows.scan(documents)) == {"a": row, "b": row, "c": {**row, "rev": 1}}
 
@@ -48,7 +48,7 @@ async def test_any_other_key_is_refused(rows: Rows, plain: Table, key: str) -> N
     for write in (
         rows.put(plain, {key: {}}),
         rows.put_newer(plain, {key: {"rev": 1}}, "rev"),
-        rows.swap(plain, key, None, {}),
+        rows.update(plain, [key], lambda _: {key: {}}),
         rows.append(plain, {key: ""}, {}),
     ):
         with pytest.raises(InvalidInput):

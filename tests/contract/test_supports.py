@@ -1,4 +1,4 @@
-"""The contract of `Supports`, over every document store: all that chunks say of a thing, in pages, nothing gone."""
+"""The contract of `Provenances`, over every document store: all that chunks say of a thing, in pages, nothing gone."""
 
 from collections.abc import AsyncIterator
 from typing import Any

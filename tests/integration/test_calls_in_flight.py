@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-import uvicorn
 from nats.js import JetStreamContext
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -15,9 +14,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from runtime.bus.nats.log import NatsLog
-from standalone.embedded.processes import free_port
 from tests.support.events import chunked, document, sealed
 from tests.support.nats_server import BusServer, until
+from tests.support.served import served
 from tests.support.services import service
 
 CALLS, DOCUMENTS = 3, 15
@@ -51,19 +50,11 @@ async def model() -> AsyncIterator[HeldModel]:
 
 @asynccontextmanager
 async def held_model() -> AsyncIterator[HeldModel]:
-    model, port = HeldModel(), free_port()
+    model = HeldModel()
     app = Starlette(routes=[Route("/v1/chat/completions", model.complete, methods=["POST"])])
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="error", timeout_graceful_shutdown=1))
-    running = asyncio.create_task(server.serve())
-    async with asyncio.timeout(20):
-        while not server.started:
-            await asyncio.sleep(0.01)
-    model.url = f"http://127.0.0.1:{port}/v1"
-    try:
+    async with served(app) as address:
+        model.url = f"{address}/v1"
         yield model
-    finally:
-        server.should_exit = True
-        await running
 
 
 @pytest.mark.parametrize("replicas", [1, 2])

@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from standalone.embedded.processes import free_port
 
 
 @asynccontextmanager
-async def served(app: FastAPI) -> AsyncIterator[str]:
+async def served(app: Starlette) -> AsyncIterator[str]:
     """Its address, on a free port of this machine, until the block ends."""
     port = free_port()
     server = uvicorn.Server(

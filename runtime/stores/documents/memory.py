@@ -10,7 +10,6 @@ from runtime.stores.documents.row_json import (
     Body,
     Where,
     checked_key,
-    checked_swap,
     decode,
     encode,
     indexed_fields,
@@ -54,16 +53,6 @@ class MemoryRows:
             stored = decode(bodies[key]).get(field) if key in bodies else None
             if stored is None or stored <= guards[key]:
                 bodies[key] = body
-
-    async def swap(self, table: Table, key: str, expected: int | None, row: Row) -> bool:
-        """Compare and set; no other task runs in between."""
-        bodies = self._of(table)
-        encoded = _encoded(table, {key: checked_swap(key, expected, row)})
-        stored = decode(bodies[key]) if key in bodies else None
-        won = stored is None if expected is None else stored is not None and stored.get("rev") == expected
-        if won:
-            bodies.update(encoded)
-        return won
 
     async def update(self, table: Table, keys: Collection[str], change: Change) -> dict[str, Row]:
         """Read, change and write; no other task runs in between."""

@@ -61,7 +61,7 @@ class Rows(Protocol):
     """Rows by key. All adapters keep the same contract, tested by `tests/contract/test_rows.py`.
 
     Keys are 1 to 400 printable ASCII characters without blanks. Every write is durable when it returns, and
-    doing it twice is the same as once (`append` and `swap` excepted). Empty input is allowed and does nothing.
+    doing it twice is the same as once (`append` excepted). Empty input is allowed and does nothing.
     A store that does not answer raises `Unavailable`; whether a write happened is then unknown.
     """
 
@@ -92,13 +92,6 @@ class Rows(Protocol):
         """Write each row unless the stored one has a greater integer `field`.
 
         Atomic per row, under any concurrency: the greatest always stands in the end.
-        """
-        ...
-
-    async def swap(self, table: Table, key: str, expected: int | None, row: Row) -> bool:
-        """Write the row only if the stored one's `rev` equals `expected` (None: only if there is none).
-
-        True if it was written. Of concurrent callers with the same `expected` exactly one gets True.
         """
         ...
 

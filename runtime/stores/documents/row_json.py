@@ -112,10 +112,3 @@ def version_field(key: str, row: Row, field: str) -> int:
 def with_note(row: Row, note: str) -> Row:
     """Return the counter, one higher, with one more note, of which the last are kept."""
     return {**row, "n": row.get("n", 0) + 1, "notes": [*row.get("notes", ()), note][-MOST_NOTES:]}
-
-
-def checked_swap(key: str, expected: int | None, row: Row) -> Row:
-    """The row. Raises InvalidInput if it has the expected `rev` itself: then two callers could both win."""
-    if expected is not None and row.get("rev") == expected:
-        raise InvalidInput(f"the row {key} must have another rev than the {expected} it replaces")
-    return row

@@ -161,7 +161,7 @@ class RowContributions:
         rows = {_edit_key(edit.sequence): {**asdict(edit), "values": edit.values.model_dump()} for edit in edits}
         await self._rows.put(Table("edits", partition), rows)
         # Counted after they are stored, and again when they come again: whoever reads the count reads the edits.
-        note = " ".join(str(edit.sequence) for edit in edits)
+        note = History.note(str(edit.sequence) for edit in edits)
         await self._rows.append(_mentions(partition), {_EDITS: note}, {})
 
     async def edit_history(self, partition: Partition) -> History:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from contracts.events import ChunksCreated, DocumentDeleted, Event
 from contracts.graph import DocumentBounds, Generations, Partition
-from runtime.bus.port import Delivery
+from runtime.bus.port import Delivery, by_workspace
 from services.query.passage import Passage
 from services.query.status.document_status import DocumentStatus, RecordedEvent, apply
 from services.query.status.port import Documents, Passages
@@ -15,10 +15,7 @@ async def on_events(
     batch: Sequence[Delivery[Event]], generations: Generations, *, documents: Documents, passages: Passages
 ) -> list[list[Event]]:
     """Apply a batch: passages first, so that a document never counts chunks that cannot be read yet."""
-    by_workspace: dict[str, list[Delivery[Event]]] = defaultdict(list)
-    for delivery in batch:
-        by_workspace[delivery.workspace].append(delivery)
-    for workspace, deliveries in by_workspace.items():
+    for workspace, deliveries in by_workspace(batch).items():
         partition = Partition(workspace, generations.status)
         await passages.put(
             partition, [p for d in deliveries if isinstance(d.event, ChunksCreated) for p in passages_of(d.event)]

@@ -11,7 +11,7 @@ from secrets import token_hex
 
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection
 from pymongo import ASCENDING, DESCENDING, ReplaceOne, UpdateOne
-from pymongo.errors import DuplicateKeyError, PyMongoError
+from pymongo.errors import PyMongoError
 
 from contracts.graph import Partition
 from runtime.batching import batched
@@ -29,7 +29,7 @@ from runtime.stores.documents.mongo.documents import (
 )
 from runtime.stores.documents.mongo.writes import ROUNDS, Document, Write, answered, refused_writes, write_all
 from runtime.stores.documents.port import INDEXES, MOST_NOTES, OBSOLETE, Change, Row, Table
-from runtime.stores.documents.row_json import Where, checked_key, checked_swap, indexed_fields, version_field
+from runtime.stores.documents.row_json import Where, checked_key, indexed_fields, version_field
 
 BATCH = 1000
 """Documents in one command."""
@@ -123,19 +123,6 @@ class MongoRows:
                 not_greater = {"_id": it["_id"], f"fields.{field}": {"$not": {"$gt": guards[it["_id"]]}}}
                 writes[it["_id"]] = ReplaceOne(not_greater, it, upsert=True)
             await write_all(self._of(table), writes, limit=self._limit, settled=outdone)
-
-    async def swap(self, table: Table, key: str, expected: int | None, row: Row) -> bool:
-        """Compare and set in one command."""
-        document = document_of(table, key, checked_swap(key, expected, row))
-        async with answered(self._limit):
-            if expected is not None:
-                same = {"_id": document["_id"], "fields.rev": expected}
-                return (await self._of(table).replace_one(same, document)).matched_count == 1
-            try:
-                await self._of(table).insert_one(document)
-            except DuplicateKeyError:
-                return False
-            return True
 
     async def update(self, table: Table, keys: Collection[str], change: Change) -> dict[str, Row]:
         """Read, change and write, each document only if its `stamp` is the one that was read; else once more."""

@@ -9,7 +9,7 @@ from contracts.graph import Partition
 from runtime.batching import batched
 from runtime.stores.documents import schema
 from runtime.stores.documents.port import OBSOLETE, Change, Row, Table
-from runtime.stores.documents.row_json import Where, checked_swap, indexed_fields, version_field
+from runtime.stores.documents.row_json import Where, indexed_fields, version_field
 from runtime.stores.documents.sqlite.file import Parameters, SqliteFile
 from runtime.stores.documents.sqlite.statements import (
     HERE,
@@ -90,19 +90,6 @@ class SqliteRows:
 
             await self._file.transact(write)
 
-    async def swap(self, table: Table, key: str, expected: int | None, row: Row) -> bool:
-        """Compare and set in one transaction."""
-        record = record_of(table, key, checked_swap(key, expected, row))
-
-        def write(connection: sqlite3.Connection) -> bool:
-            stored = select_rows(connection, table, [key]).get(key)
-            won = stored is None if expected is None else stored is not None and stored.get("rev") == expected
-            if won:
-                upsert_rows(connection, table, [record])
-            return won
-
-        return await self._file.transact(write)
-
     async def update(self, table: Table, keys: Collection[str], change: Change) -> dict[str, Row]:
         """Read, change and write in one transaction."""
 
@@ -115,14 +102,13 @@ class SqliteRows:
 
     async def append(self, table: Table, notes: Mapping[str, str], rows: Mapping[str, Row]) -> dict[str, Row]:
         """Store and count in one transaction, or in several where there are very many rows."""
-        counters: dict[str, Row] = {}
-        for batch in batched(rows.items(), MOST):
-            records = [record_of(table, key, row) for key, row in batch]
-            count = partial(count_up, table=table, notes=notes if len(rows) <= MOST else {}, records=records)
-            counters = await self._file.transact(count)
-        if notes and (not rows or len(rows) > MOST):
-            counters = await self._file.transact(partial(count_up, table=table, notes=notes, records=()))
-        return counters
+        if not notes and not rows:
+            return {}
+        *first, last = list(batched(rows.items(), MOST)) or [[]]
+        for batch in first:
+            await self.put(table, dict(batch))
+        records = [record_of(table, key, row) for key, row in last]
+        return await self._file.transact(partial(count_up, table=table, notes=notes, records=records))
 
     async def find(
         self,

@@ -102,7 +102,7 @@ class ProjectionCache:
         return {key for key in keys if (mark.epoch, *kind, key) in self._entries} if mark else set()
 
     async def refresh(self, *partitions: Partition) -> None:
-        """See `Freshness.refresh`. One look at the log serves all partitions of a workspace."""
+        """See `CacheInvalidation.refresh`. One look at the log serves all partitions of a workspace."""
         if self._entries.maxsize:
             workspaces = dict.fromkeys(partition.workspace for partition in partitions)
             each = dict.fromkeys(partitions)

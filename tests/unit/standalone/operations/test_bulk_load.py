@@ -14,7 +14,7 @@ from runtime.bus.port import Message
 from runtime.errors import Poison, Unavailable
 from runtime.models.lexical import LexicalEmbedder
 from runtime.stores.documents.memory import MemoryRows
-from runtime.stores.documents.port import Row, Table
+from runtime.stores.documents.port import Change, Row, Table
 from runtime.stores.graph.memory import MemoryGraph
 from runtime.stores.vectors.memory import MemoryVectors
 from services.merger.settings import MergerSettings
@@ -56,10 +56,11 @@ class CountingRows(MemoryRows):
         self.calls[table.name] += 1
         await super().put(table, rows)
 
-    async def swap(self, table: Table, key: str, expected: int | None, row: Row) -> bool:
-        self.written[table.name] += 1
+    async def update(self, table: Table, keys: Collection[str], change: Change) -> dict[str, Row]:
+        rows = await super().update(table, keys, change)
+        self.written[table.name] += len(rows)
         self.calls[table.name] += 1
-        return await super().swap(table, key, expected, row)
+        return rows
 
 
 class GuardedGraph(MemoryGraph):
