@@ -29,7 +29,8 @@ _CHAINS: dict[Role, tuple[Role, ...]] = {"summary": ("extract", "summary")}
 
 def _named(*names: str, text: str = "", **limits: float) -> Any:
     """Return a field that is None, and so the general setting, unless one of these variables is set."""
-    return Field(default=None, validation_alias=AliasChoices(*names), description=text or None, **limits)
+    bounds: Any = limits
+    return Field(default=None, validation_alias=AliasChoices(*names), description=text or None, **bounds)
 
 
 class RoleSettings(Settings):
@@ -98,14 +99,14 @@ def language_model(settings: Settings, role: Role | None = None) -> LanguageMode
 
     The general key goes to the general endpoint alone: a role on another server has its own key or none.
     """
-    general: dict[str, Any] = {name: getattr(settings, field) for name, field in _GENERAL.items()}
-    configured, values, beginning, kind = settings.has_llm, general, "LLM", "language model"
+    values: dict[str, Any] = {name: getattr(settings, field) for name, field in _GENERAL.items()}
+    configured, beginning, kind = settings.has_llm, "LLM", "language model"
     for part in _CHAINS.get(role, (role,)) if role else ():
         own = own_settings(settings, part)
         if "base_url" in own and _server(own["base_url"]) != _server(values["base_url"]):
-            values = {**values, "api_key": SecretStr("")}
+            values["api_key"] = SecretStr("")
         configured = configured or bool(own.keys() & {"base_url", "api_key"})
-        values = {**values, **own}
+        values |= own
         if own.keys() & {"base_url", "model", "api_key"}:
             beginning = f"{part.upper()}_LLM"
         if own.keys() - {"timeout"}:

@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import get_args
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr, ValidationError
@@ -180,7 +181,7 @@ def _shown(
     default = "" if default is None else default
     value = own[set_by] if set_by else upper[given] if given else str(default)
     # An address may be shown without its password even where the whole is kept as a secret.
-    secret = field.annotation in (SecretStr, SecretStr | None) and "://" not in str(default)
+    secret = SecretStr in (field.annotation, *get_args(field.annotation)) and "://" not in str(default)
     source = setter if set_by else given or DEFAULT
     return ShownSetting(
         of, names, _safe(value, secret), source, field.description or MEANINGS.get(name) or _meaning_for_role(name)
