@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from hashlib import blake2b
 from threading import Lock
+from typing import Protocol
 
 import structlog
 from cachetools import LRUCache, cached
@@ -100,9 +101,17 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             vector_searches=searches,
         )
     finally:
-        models = {id(model): model for model in (chat, keyword_chat, reranker) if model}
-        for part in (names, searches, embeddings, graph, rows, *models.values()):
-            await part.close()
+        await _close(names, searches, embeddings, graph, rows, chat, keyword_chat, reranker)
+
+
+class _Closes(Protocol):
+    async def close(self) -> None: ...
+
+
+async def _close(*parts: _Closes | None) -> None:
+    """Close each part once, though it may stand in two places."""
+    for part in {id(part): part for part in parts if part is not None}.values():
+        await part.close()
 
 
 def open_chats(settings: QuerySettings, limiters: RateLimiters) -> tuple[Chat | None, Chat | None]:
