@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-import json_repair
-
 from runtime.text.thinking import without_thinking
 
 FOLLOW_UP_VERSION = "follow-up-1"
@@ -50,6 +48,9 @@ def follow_up_prompt(question: str, asked: Sequence[str], most: int, excerpts: s
 
 def parse_follow_up(reply: str) -> FollowUp | None:
     """Return what the reply says, its JSON repaired if need be; None if it does not say whether anything is missing."""
+    # Imported only here: most questions have low effort, and it brings many modules.
+    import json_repair  # noqa: PLC0415
+
     text = without_thinking(reply)[:LONGEST_REPLY]
     try:
         value: Any = json_repair.loads(text[text.index("{") :])
