@@ -302,6 +302,14 @@ async def test_a_service_acknowledges_and_sets_aside_as_its_own_user(bus: Deploy
             return bool(cut and dead and not info.num_pending and not info.num_ack_pending)
 
         await until(done, "its chunks, its dead letter and its acknowledgements", seconds=60)
+        log, retry = NatsLog(jetstream), RetryRequested(document_id="d")
+        requested = await request_retry(log, workspace="w", retry=retry, source="test")
+
+        async def failed_again() -> bool:
+            failed = await log.newest("w", "d", "StageFailed")
+            return bool(failed and requested and failed.sequence > requested)
+
+        await until(failed_again, "its second failure", seconds=60)
 
 
 async def test_a_service_parks_events_of_its_own_durables_and_takes_them_up_again(bus: DeployedBus) -> None:
