@@ -126,7 +126,8 @@ def _says(producer: Producer, *names: str) -> Grant:
 
 def _takes(durable: Consumer) -> tuple[Grant, ...]:
     """Return what a service needs to consume a durable and to look ahead in its stream."""
-    stream, name, failures = durable.stream, durable.name, subjects.of_type("StageFailed")
+    stream, name = durable.stream, durable.name
+    readable = dict.fromkeys((*durable.filters, subjects.of_type("StageFailed")))
     others = tuple(other for other in CONSUMERS if service_of(other) != service_of(durable))
     return (
         Grant(
@@ -140,7 +141,10 @@ def _takes(durable: Consumer) -> tuple[Grant, ...]:
         Grant(
             "readers of its own, of the subjects it consumes and of failures; durables are nobody's to change",
             (
-                *(f"{API}.CONSUMER.CREATE.{stream}.*.{wanted}" for wanted in (*durable.filters, failures)),
+                *(
+                    f"{API}.CONSUMER.CREATE.{stream}.*.{wanted}"
+                    for wanted in dict.fromkeys((*durable.filters, failures))
+                ),
                 f"{API}.CONSUMER.MSG.NEXT.{stream}.*",
                 f"$KV.{TURNS_BUCKET}.{name}.*",
             ),

@@ -11,7 +11,7 @@ from contracts.text import encodable
 from contracts.values import ChunkRef, DocumentVersion
 from runtime.bus.codec import header_of
 from runtime.bus.port import Delivery, Message, version_added
-from runtime.bus.retry_requests import RetriedMessage
+from runtime.bus.retried_message import RetriedMessage
 from runtime.errors import Poison
 from runtime.telemetry import traceparent_for
 

@@ -25,8 +25,9 @@ from runtime.bus.codec import decode
 from runtime.bus.failures import failure
 from runtime.bus.parking.policy import ParkingPolicy
 from runtime.bus.port import BUG_ATTEMPTS, ActiveGenerations, Delivery, Events, Handler, Log, Message
+from runtime.bus.retried_message import RetriedMessage
 from runtime.bus.retry_reasons import RetryReasons
-from runtime.bus.retry_requests import RetriedMessage, failed_inputs, takes_retries
+from runtime.bus.retry_requests import failed_inputs, takes_retries
 from runtime.concurrency.isolated import run_isolated
 from runtime.errors import NewerVersion, Poison, RateLimited, Retryable, Unavailable
 from runtime.retries import Backoff

@@ -15,7 +15,7 @@ from nats.errors import TimeoutError as NoAnswer
 from nats.js import JetStreamContext
 
 from contracts import permissions, subjects
-from contracts.events import EVENTS
+from contracts.events import EVENTS, RetryRequested
 from contracts.ids import sha256
 from contracts.permissions import API, IMPORTED_API, USERS, User, imported
 from contracts.registry import service_of
@@ -27,6 +27,7 @@ from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvent
 from runtime.bus.publisher import Submission, add_document
+from runtime.bus.retry_requests import request_retry
 from runtime.errors import ConfigurationError, Unavailable
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
 from tests.support.events import added, sealed

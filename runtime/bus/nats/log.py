@@ -38,7 +38,7 @@ from contracts.topology import CONSUMERS, PARKED_STREAM, KiB, declared_stream
 from runtime.bus.codec import attributes_in, encode
 from runtime.bus.nats.messages import NatsMessage, StoredMessage
 from runtime.bus.port import Message
-from runtime.bus.retry_requests import RetriedMessage
+from runtime.bus.retried_message import RetriedMessage
 from runtime.bus.write_status import WriteStatus
 from runtime.errors import ConfigurationError, Poison, Unavailable
 
