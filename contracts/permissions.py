@@ -141,10 +141,7 @@ def _takes(durable: Consumer) -> tuple[Grant, ...]:
         Grant(
             "readers of its own, of the subjects it consumes and of failures; durables are nobody's to change",
             (
-                *(
-                    f"{API}.CONSUMER.CREATE.{stream}.*.{wanted}"
-                    for wanted in dict.fromkeys((*durable.filters, failures))
-                ),
+                *(f"{API}.CONSUMER.CREATE.{stream}.*.{wanted}" for wanted in readable),
                 f"{API}.CONSUMER.MSG.NEXT.{stream}.*",
                 f"$KV.{TURNS_BUCKET}.{name}.*",
             ),
