@@ -63,7 +63,7 @@ class Settings(BaseSettings):
         default=SecretStr(""), validation_alias=AliasChoices("EMBEDDING_API_KEY", "OPENAI_API_KEY")
     )
     embedding_timeout: float = Field(default=30.0, gt=0, description="seconds")
-    embedding_batch_num: int = Field(default=10, ge=1, le=2048, description="texts of one call")
+    embedding_batch_num: int = Field(default=32, ge=1, le=2048, description="texts of one call, or fewer long ones")
     embedding_max_tokens: int = Field(
         default=8191,
         ge=0,

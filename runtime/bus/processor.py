@@ -15,9 +15,9 @@ from typing import Any
 import structlog
 
 from contracts.envelope import Envelope, Lineage, wrap
-from contracts.events import Event, Stage
+from contracts.events import Event, RetryRequested, Stage
 from contracts.graph import Generations
-from contracts.ids import event_id
+from contracts.ids import again, event_id
 from contracts.topology import Consumer
 from runtime.activity import Activity, note_progress
 from runtime.bus.attempts import Attempts
@@ -25,7 +25,9 @@ from runtime.bus.codec import decode
 from runtime.bus.failures import failure
 from runtime.bus.parking.policy import ParkingPolicy
 from runtime.bus.port import BUG_ATTEMPTS, ActiveGenerations, Delivery, Events, Handler, Log, Message
+from runtime.bus.retried_message import RetriedMessage
 from runtime.bus.retry_reasons import RetryReasons
+from runtime.bus.retry_requests import failed_inputs, takes_retries
 from runtime.concurrency.isolated import run_isolated
 from runtime.errors import NewerVersion, Poison, RateLimited, Retryable, Unavailable
 from runtime.retries import Backoff
@@ -88,7 +90,11 @@ class EventProcessor:
         try:
             async with self._heartbeats(messages):
                 decoded = [(message, await self._decode(message)) for message in messages]
-                await self._handle_all([(m, d) for m, d in decoded if d is not None])
+                batch = [(message, delivery) for message, delivery in decoded if delivery is not None]
+                requests = [one for one in batch if takes_retries(self.durable) and one[1].is_of(RetryRequested)]
+                await self._handle_all([one for one in batch if one not in requests])
+                for message, request in requests:
+                    await self._retry(message, request)
         finally:
             self.busy -= 1
             self.handled += len(messages)
@@ -103,7 +109,23 @@ class EventProcessor:
             await self._dead_letter(message, None, error)
             return None
         bugs = self.attempts.of(message.sequence).get("bug", 0)
-        return Delivery(envelope, message.sequence, message.attempt, message.published_at, bugs)
+        retry = message.retry if isinstance(message, RetriedMessage) else 0
+        return Delivery(envelope, message.sequence, message.attempt, message.published_at, bugs, retry)
+
+    async def _retry(self, message: Message, request: Delivery[Event]) -> None:
+        """Handle again what of the request's document failed here; the request is done when all of it has an end."""
+        try:
+            inputs = await failed_inputs(self.log, self.stage, self.durable, message, request)
+        except Retryable as error:
+            await self._retry_later(message, error)
+            return
+        for each in inputs:
+            if delivery := await self._decode(each):
+                await self._handle_all([(each, each.narrowed(delivery))])
+        if errors := [each.error for each in inputs if each.error]:
+            await self._retry_later(message, errors[-1])
+            return
+        await self._done(message)
 
     async def _handle_all(self, batch: Sequence[tuple[Message, Delivery[Event]]]) -> None:
         if not batch:
@@ -130,10 +152,13 @@ class EventProcessor:
                 await self._handle_all([one])
             return
         for message, _ in batch:
-            await message.ack()
-            self._forget(message)
-            if self.parking:
-                self.parking.succeeded(message)
+            await self._done(message)
+
+    async def _done(self, message: Message) -> None:
+        await message.ack()
+        self._forget(message)
+        if self.parking:
+            self.parking.succeeded(message)
 
     async def _publish(self, batch: Sequence[tuple[Message, Delivery[Event]]], facts: Sequence[Events]) -> None:
         counts = [len(of_one) if isinstance(of_one, Sequence) else None for of_one in facts]
@@ -157,19 +182,19 @@ class EventProcessor:
         for (_, delivery), of_one in zip(batch, facts, strict=True):
             if isinstance(of_one, Sequence):
                 for fact in of_one:
-                    yield self._wrap(delivery.envelope, fact)
+                    yield self._wrap(delivery, fact)
                 continue
             async with aclosing(of_one):
                 async for fact in of_one:
-                    yield self._wrap(delivery.envelope, fact)
+                    yield self._wrap(delivery, fact)
 
-    def _wrap(self, cause: Envelope[Event], fact: Event) -> Envelope[Event]:
+    def _wrap(self, delivery: Delivery[Event], fact: Event) -> Envelope[Event]:
+        cause = delivery.envelope
+        # An id of a foreign publisher is unique with its source only, and the log's window has one for all.
+        origin = f"{cause.workspace}/{cause.data.aggregate_id}/{cause.source}/{cause.id}"
         return wrap(
             fact,
-            # An id of a foreign publisher is unique with its source only, and the log's window has one for all.
-            id=event_id(
-                f"{cause.workspace}/{cause.data.aggregate_id}/{cause.source}/{cause.id}", fact.type_name(), fact.ordinal
-            ),
+            id=event_id(again(origin, delivery.retry), fact.type_name(), fact.ordinal),
             source=f"lightstream/{self.stage}",
             workspace=cause.workspace,
             time=self.now(),
@@ -197,10 +222,13 @@ class EventProcessor:
         # What cannot be published now is published when the event has come again.
         with suppress(Retryable):
             for fact in error.facts:
-                await self.log.publish(self._wrap(delivery.envelope, fact))
+                await self.log.publish(self._wrap(delivery, fact))
 
     async def _retry_later(self, message: Message, error: Exception) -> None:
         tries = self.attempts.add(message.sequence, _cause(error))
+        if isinstance(message, RetriedMessage):
+            message.error = error  # its request comes again, or is parked
+            return
         delay = self.delay(tries, getattr(error, "retry_after", None))
         counts = self.attempts.of(message.sequence)
         if self.parking and await self.parking.takes(message, error, counts, delay):
