@@ -101,6 +101,11 @@ class Settings(BaseSettings):
         default=30.0, gt=0, description="seconds an answer waits for a client that reads nothing, then it hangs up"
     )
     log_level: str = "INFO"
+    dead_letter_limit: int = Field(
+        default=100,
+        ge=0,
+        description="dead letters within an hour by faults of its own that pause a consumer; 0: never",
+    )
 
     @field_validator("forwarded_allow_ips")
     @classmethod
