@@ -245,21 +245,35 @@ class StageFailed(Event):
 GraphOperation = Literal[
     "create_entity", "edit_entity", "rename_entity", "merge_entities", "delete_entity",
     "create_relation", "edit_relation", "delete_relation",
+    "propose_alias", "accept_alias", "reject_alias", "undo_alias",
 ]  # fmt: skip
+
+ALIAS_OPERATIONS = ("propose_alias", "accept_alias", "reject_alias", "undo_alias")
+TARGETED_OPERATIONS = frozenset({"rename_entity", "merge_entities", *ALIAS_OPERATIONS})
+"""Operations that need a target; no other has one."""
 
 
 class GraphEdited(Event):
     """A person or a client changed the graph. It stands over what documents say, and outlives them.
 
     Deleting hides what the log says until then; a later document may speak of the thing anew. Renaming and merging
-    hold for later documents too.
+    hold for later documents too. Of the decisions on one alias (a name and the entity it means) the last one counts;
+    undone or rejected, an accepted one is as if it had never been said. A proposal changes nothing.
     """
+
+    version: ClassVar[int] = 2
 
     operation: GraphOperation
     names: tuple[str, ...] = Field(min_length=1, max_length=1000, description="entities, or the two ends of a relation")
-    target: str | None = Field(default=None, min_length=1, description="new name, or entity to merge into")
+    target: str | None = Field(
+        default=None, min_length=1, description="new name, entity to merge into, or entity that an alias means"
+    )
     values: EditedValues = EditedValues()
     editor: str = ""
+    proposed_by: str = Field(
+        default="", max_length=256, description="of an alias: `rule:<name>`, `model:<name>`; empty: whoever decides"
+    )
+    evidence: str = Field(default="", max_length=2000, description="of an alias: why the name means the entity")
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
@@ -267,8 +281,10 @@ class GraphEdited(Event):
             raise ValueError(f"{self.operation} needs two different names")
         if self.operation.endswith("entity") and len(self.names) != 1:
             raise ValueError(f"{self.operation} needs one name")
-        if (self.operation in {"rename_entity", "merge_entities"}) != (self.target is not None):
-            raise ValueError("`target` belongs to rename_entity and merge_entities")
+        if (self.operation in TARGETED_OPERATIONS) != (self.target is not None):
+            raise ValueError(f"`target` belongs to {', '.join(sorted(TARGETED_OPERATIONS))}")
+        if self.operation in ALIAS_OPERATIONS and self.target in self.names:
+            raise ValueError("a name is no alias of itself")
         return self
 
     @property
