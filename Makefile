@@ -19,6 +19,9 @@ PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 # Tests that mostly wait for servers: more of them at once than there are cores, and those that take longest first.
 WAITING := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
+# Some images forbid bytecode. Then each process compiles what it imports, which takes longer than all else at its start.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up down webui test test-production check pin-images lock schemas clean
 

@@ -7,11 +7,11 @@ from typing import Literal
 from pydantic import AliasChoices, Field, SecretStr
 
 from runtime.errors import ConfigurationError
-from runtime.settings import Settings
+from runtime.models.roles import RoleSettings
 from services.query.question import ChunkPickMethod
 
 
-class QuerySettings(Settings):
+class QuerySettings(RoleSettings):
     """LightRAG's names and defaults."""
 
     port: int = Field(default=9621, ge=0, le=65535, description="the API")

@@ -14,6 +14,7 @@ from runtime.models.limits import Limits
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.port import Chat, Embedder
 from runtime.models.rate_limiters import RateLimiters
+from runtime.models.roles import Role, language_model
 from runtime.models.truncation import cutter
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.projections.integrity import Integrity
@@ -57,8 +58,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
     """Open stores and models, wait until the stores answer, and close all of them at the end."""
     logger.info("instructions of every request", characters=len(settings.prompt_prefix))
     embeddings = GenerationEmbedders(settings, bus.limiters, max_wait=MAX_WAIT)
-    opened = open_chat(settings, bus.limiters, max_wait=MAX_WAIT)
-    chat = NamedChat(opened) if opened else None
+    chat, keyword_chat = open_chats(settings, bus.limiters)
     reranker = open_reranker(settings, bus.limiters)
     rows, graph = open_documents(settings), open_graph(settings)
     documents, projection_cache = RowDocuments(rows), ProjectionCache(bus.log, settings.graph_cache_mb * 2**20)
@@ -77,7 +77,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             passages=RowPassages(rows),
             provenance=RowProvenance(rows),
             caches=RowModelResultCaches(rows),
-            keyword_extractor=open_keyword_extractor(chat, rows, settings),
+            keyword_extractor=open_keyword_extractor(keyword_chat, rows, settings),
             answer_generator=_answer_generator(chat, embeddings.configured.embedder),
             embed=configured.embed,
             words=configured.words,
@@ -92,8 +92,21 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             vector_searches=searches,
         )
     finally:
-        for part in (names, searches, embeddings, graph, rows, *(model for model in (chat, reranker) if model)):
+        models = {id(model): model for model in (chat, keyword_chat, reranker) if model}
+        for part in (names, searches, embeddings, graph, rows, *models.values()):
             await part.close()
+
+
+def open_chats(settings: QuerySettings, limiters: RateLimiters) -> tuple[Chat | None, Chat | None]:
+    """Return the models that answer and that extract keywords: the same one unless they are set apart."""
+
+    def opened(role: Role) -> Chat | None:
+        chat = open_chat(settings, limiters, role=role, max_wait=MAX_WAIT)
+        return NamedChat(chat) if chat else None
+
+    answers = opened("query")
+    apart = language_model(settings, "keyword") != language_model(settings, "query")
+    return answers, opened("keyword") if apart else answers
 
 
 def _answer_generator(chat: Chat | None, embedder: Embedder) -> AnswerGenerator:

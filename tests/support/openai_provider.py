@@ -29,6 +29,20 @@ WARM = "warm"
 """The model of a process's first call, which no limit holds: it does not count among those that run at once."""
 
 
+def chat_at(
+    url: str,
+    model: str,
+    key: str = KEY,
+    limiter: RateLimiter | None = None,
+    *,
+    timeout: float = 240.0,
+    retries: int = 0,
+) -> OpenAiChat:
+    """A language model there; without a limiter four calls at once."""
+    limiter = limiter or RateLimiter(model, Limits(calls=4))
+    return OpenAiChat(Endpoint(url, key, limiter, timeout, "LLM", retries), model)
+
+
 @dataclass
 class Provider:
     """A local server that speaks the OpenAI routes, and what it saw."""
@@ -55,7 +69,7 @@ class Provider:
     disconnected: asyncio.Event = field(default_factory=asyncio.Event)
 
     def chat(self, mode: str, **options: Any) -> OpenAiChat:
-        return OpenAiChat(self.url, mode, KEY, **{"timeout": 10.0, **options})
+        return chat_at(self.url, mode, **{"timeout": 10.0, **options})
 
     def embedder(self, mode: str, limiter: RateLimiter | None = None, **options: Any) -> OpenAiEmbedder:
         limiter = limiter or RateLimiter(mode, Limits(calls=8))
