@@ -5,6 +5,7 @@ from datetime import datetime
 
 from contracts.envelope import Envelope
 from contracts.events import (
+    ALIAS_OPERATIONS,
     ChunksCreated,
     DocumentAdded,
     DocumentCancelled,
@@ -86,7 +87,8 @@ def gist(envelope: Envelope[Event]) -> str:
         case DocumentCancelled() as event:
             return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
         case GraphEdited() as event:
-            into = f" into {event.target!r}" if event.target else ""
+            preposition = "as" if event.operation in ALIAS_OPERATIONS else "into"
+            into = f" {preposition} {event.target!r}" if event.target else ""
             by = f" by {event.editor}" if event.editor else ""
             return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"
         case event:

@@ -1,9 +1,9 @@
 """Applies the edits of users to the graph, in the order of the log.
 
 Original names and keys are those in documents, canonical ones those that entities and relations have now. Edited values
-override what documents say. A deletion hides what was in the log before it. An alias that is undone or rejected is as if
-it had never been accepted: only edits that stand make the state. What has to be folded when edits come in another order,
-or are taken back, follows from all of them.
+override what documents say. A deletion hides what was in the log before it. An alias that is undone or rejected is as
+if it had never been accepted: only edits that stand make the state. What has to be folded when edits come in another
+order, or are taken back, follows from all of them.
 """
 
 from collections import defaultdict
