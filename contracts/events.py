@@ -10,6 +10,8 @@ from pydantic import ConfigDict, Field, model_validator
 
 from contracts.ids import UNKNOWN_SOURCE, sha256
 from contracts.values import (
+    ALIAS_OPERATIONS,
+    TARGETED_OPERATIONS,
     BlobRef,
     Chunk,
     Chunking,
@@ -20,6 +22,7 @@ from contracts.values import (
     EntityRevision,
     ExtractedEntity,
     ExtractedRelation,
+    GraphOperation,
     RelationRevision,
     Scalar,
     TokenUsage,
@@ -242,37 +245,21 @@ class StageFailed(Event):
         return self.chunks[0].order if self.chunks else 0
 
 
-GraphOperation = Literal[
-    "create_entity", "edit_entity", "rename_entity", "merge_entities", "delete_entity",
-    "create_relation", "edit_relation", "delete_relation",
-    "propose_alias", "accept_alias", "reject_alias", "undo_alias",
-]  # fmt: skip
-
-ALIAS_OPERATIONS = ("propose_alias", "accept_alias", "reject_alias", "undo_alias")
-TARGETED_OPERATIONS = frozenset({"rename_entity", "merge_entities", *ALIAS_OPERATIONS})
-"""Operations that need a target; no other has one."""
-
-
 class GraphEdited(Event):
     """A person or a client changed the graph. It stands over what documents say, and outlives them.
 
     Deleting hides what the log says until then; a later document may speak of the thing anew. Renaming and merging
-    hold for later documents too. Of the decisions on one alias (a name and the entity it means) the last one counts;
-    undone or rejected, an accepted one is as if it had never been said. A proposal changes nothing.
+    hold for later documents too. Of the decisions on one alias the last counts; undone, it is as if never accepted.
     """
 
     version: ClassVar[int] = 2
 
     operation: GraphOperation
     names: tuple[str, ...] = Field(min_length=1, max_length=1000, description="entities, or the two ends of a relation")
-    target: str | None = Field(
-        default=None, min_length=1, description="new name, entity to merge into, or entity that an alias means"
-    )
+    target: str | None = Field(default=None, min_length=1, description="new name, or entity that the names mean")
     values: EditedValues = EditedValues()
     editor: str = ""
-    proposed_by: str = Field(
-        default="", max_length=256, description="of an alias: `rule:<name>`, `model:<name>`; empty: whoever decides"
-    )
+    proposed_by: str = Field(default="", max_length=256, description="of an alias: `rule:<name>` or `model:<name>`")
     evidence: str = Field(default="", max_length=2000, description="of an alias: why the name means the entity")
 
     @model_validator(mode="after")

@@ -205,6 +205,17 @@ class RelationRevision(Value):
     revision: int
 
 
+GraphOperation = Literal[
+    "create_entity", "edit_entity", "rename_entity", "merge_entities", "delete_entity",
+    "create_relation", "edit_relation", "delete_relation",
+    "propose_alias", "accept_alias", "reject_alias", "undo_alias",
+]  # fmt: skip
+
+ALIAS_OPERATIONS = ("propose_alias", "accept_alias", "reject_alias", "undo_alias")
+TARGETED_OPERATIONS = frozenset({"rename_entity", "merge_entities", *ALIAS_OPERATIONS})
+"""Operations that need a target; no other has one."""
+
+
 class EditedValues(Value):
     """What a person says of an entity or relation; what is left out stays as the documents have it."""
 

@@ -63,8 +63,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
     reranker = open_reranker(settings, bus.limiters)
     rows, graph = open_documents(settings), open_graph(settings)
     documents, projection_cache = RowDocuments(rows), ProjectionCache(bus.log, settings.graph_cache_mb * 2**20)
-    aliases = RowAliases(rows)
-    names = NameIndexes(graph, documents, aliases)
+    names = NameIndexes(graph, documents, aliases := RowAliases(rows))
     configured = (searches := ModelVectorSearches(embeddings, projection_cache)).configured
     try:
         await _stores_answer(rows, graph, embeddings, health)

@@ -5,7 +5,6 @@ from datetime import datetime
 
 from contracts.envelope import Envelope
 from contracts.events import (
-    ALIAS_OPERATIONS,
     ChunksCreated,
     DocumentAdded,
     DocumentCancelled,
@@ -18,6 +17,7 @@ from contracts.events import (
 )
 from contracts.ids import path_id
 from contracts.subjects import PREFIX, of_document, token
+from contracts.values import ALIAS_OPERATIONS
 from runtime.bus.codec import decode
 from runtime.bus.port import Message
 from runtime.errors import NewerVersion, Poison

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from contracts.events import GraphOperation
 from contracts.ids import pair
-from contracts.values import EditedValues
+from contracts.values import EditedValues, GraphOperation
 from services.merger.domain.contributions import Key
 
 _RENAMING = {"rename_entity", "merge_entities", "accept_alias"}

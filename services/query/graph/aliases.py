@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from contracts.events import GraphOperation
 from contracts.graph import Partition
+from contracts.values import GraphOperation
 from services.query.errors import BadRequest, NotFound
 from services.query.graph.editing import EditResult, GraphEditor
 from services.query.retrieval.port import AliasEdit, EntityAliases

@@ -7,8 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from contracts.events import GraphOperation
 from contracts.graph import Entity, Partition, Provenance, Relation
+from contracts.values import GraphOperation
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from services.query.partitions import Partitions
