@@ -4,7 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
-INSTALL := $(UV) pip install --quiet --python $(BIN)/python
+# Compiled as pip does it: where Python may write no bytecode, each command would compile two thousand modules.
+INSTALL := $(UV) pip install --quiet --compile-bytecode --python $(BIN)/python
 WHEELS := --require-hashes --only-binary :all:
 COMPILE := $(UV) pip compile --quiet --generate-hashes --universal --python-version 3.11
 

@@ -10,8 +10,6 @@ from pydantic import ConfigDict, Field, model_validator
 
 from contracts.ids import UNKNOWN_SOURCE, sha256
 from contracts.values import (
-    ALIAS_OPERATIONS,
-    TARGETED_OPERATIONS,
     BlobRef,
     Chunk,
     Chunking,
@@ -27,6 +25,7 @@ from contracts.values import (
     Scalar,
     TokenUsage,
     Value,
+    check_operation,
 )
 
 Stage = Literal["chunker", "extractor", "merger", "indexer", "query"]
@@ -264,14 +263,7 @@ class GraphEdited(Event):
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
-        if self.operation.endswith("relation") and (len(self.names) != 2 or self.names[0] == self.names[1]):
-            raise ValueError(f"{self.operation} needs two different names")
-        if self.operation.endswith("entity") and len(self.names) != 1:
-            raise ValueError(f"{self.operation} needs one name")
-        if (self.operation in TARGETED_OPERATIONS) != (self.target is not None):
-            raise ValueError(f"`target` belongs to {', '.join(sorted(TARGETED_OPERATIONS))}")
-        if self.operation in ALIAS_OPERATIONS and self.target in self.names:
-            raise ValueError("a name is no alias of itself")
+        check_operation(self.operation, self.names, self.target)
         return self
 
     @property
@@ -285,6 +277,7 @@ class RetryRequested(Event):
     document_id: str
     stage: Stage | None = None
     chunk_id: str | None = None
+    reason: str = Field(default="", max_length=1000, description="why, in words of who asked for it")
 
     @property
     def aggregate_id(self) -> str:

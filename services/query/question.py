@@ -7,6 +7,8 @@ from services.query.status.scope import EVERYTHING, Scope
 
 Mode = Literal["local", "global", "hybrid", "mix", "naive", "walk", "auto", "bypass"]
 """How a question is answered; `auto` chooses `walk` or `mix` for each question."""
+Effort = Literal["low", "medium", "high"]
+"""How much is spent on finding what answers; `low` is one search."""
 ChunkPickMethod = Literal["VECTOR", "WEIGHT"]
 """How the chunks of entities and relations are selected: by similarity to the question, or by rank and count."""
 
@@ -19,9 +21,13 @@ ProgressStep = Literal[
     "retrieving_relations",
     "retrieving_chunks",
     "reranking",
+    "assessing_context",
     "generating_response",
 ]
-"""Steps of answering a question, in this order; a mode leaves out the steps that it does not need."""
+"""Steps of answering a question, in this order; a mode leaves out the steps that it does not need.
+
+`assessing_context` comes once a round of a question with more than low effort.
+"""
 
 RESPONSE_TYPE = "Multiple Paragraphs"
 
@@ -70,6 +76,7 @@ class Question:
     response_type: str = RESPONSE_TYPE
     user_prompt: str = ""
     history: tuple[Turn, ...] = ()
+    effort: Effort = "low"
 
 
 def search_keywords(question: str, found: Keywords) -> Keywords | None:

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from hashlib import blake2b
 from threading import Lock
+from typing import Protocol
 
 import structlog
 from cachetools import LRUCache, cached
@@ -27,7 +28,13 @@ from runtime.stores.port import CheckpointStore
 from services.query.adapters.aliases import RowAliases
 from services.query.adapters.answer_cache import StoredAnswers
 from services.query.adapters.documents import RowDocuments, RowModelResultCaches, RowPassages
-from services.query.adapters.models import ModelAnswerGenerator, ModelKeywordExtractor, ModelReranker, Reranker
+from services.query.adapters.models import (
+    ModelAnswerGenerator,
+    ModelFollowUps,
+    ModelKeywordExtractor,
+    ModelReranker,
+    Reranker,
+)
 from services.query.adapters.named_models import NamedChat
 from services.query.adapters.provenance import RowProvenance
 from services.query.adapters.row_cache import RowCache
@@ -91,12 +98,22 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             related_chunks=settings.related_chunk_number,
             chunk_pick_method=settings.kg_chunk_pick_method,
             answer_cache=open_answer_cache(chat, rows, bus, settings),
+            follow_ups=open_follow_ups(chat, rows, settings),
+            effort_limits=settings.effort_limits,
             vector_searches=searches,
         )
     finally:
-        models = {id(model): model for model in (chat, keyword_chat, reranker) if model}
-        for part in (names, searches, embeddings, graph, rows, *models.values()):
-            await part.close()
+        await _close(names, searches, embeddings, graph, rows, chat, keyword_chat, reranker)
+
+
+class _Closes(Protocol):
+    async def close(self) -> None: ...
+
+
+async def _close(*parts: _Closes | None) -> None:
+    """Close each part once, though it may stand in two places."""
+    for part in {id(part): part for part in parts if part is not None}.values():
+        await part.close()
 
 
 def open_chats(settings: QuerySettings, limiters: RateLimiters) -> tuple[Chat | None, Chat | None]:
@@ -143,6 +160,13 @@ def cached_token_counter(count: Callable[[str], int]) -> Callable[[str], int]:
 def open_answer_cache(chat: Chat | None, rows: Rows, bus: Bus, settings: QuerySettings) -> AnswerCache | None:
     """Return the cache of the model's answers; None without a model or if the settings disable it."""
     return StoredAnswers(RowCache(rows, "answers"), bus.log, chat.model) if chat and settings.enable_llm_cache else None
+
+
+def open_follow_ups(chat: Chat | None, rows: Rows, settings: QuerySettings) -> ModelFollowUps | None:
+    """Return what asks the model for what is missing, cached unless disabled; None without a model."""
+    # Among keywords, because both are what a model said about how to search.
+    cache = RowCache(rows, "keywords") if settings.enable_llm_cache else None
+    return ModelFollowUps(chat, cache) if chat else None
 
 
 def open_keyword_extractor(chat: Chat | None, rows: Rows, settings: QuerySettings) -> KeywordExtractor:

@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from runtime.models.limits import Limits
 from runtime.models.openai import OpenAiChat
-from runtime.models.openai_embedder import OpenAiEmbedder
+from runtime.models.openai_embedder import SMALL_BATCH, OpenAiEmbedder
 from runtime.models.openai_endpoint import Endpoint
 from runtime.models.rate_limiter import RateLimiter
 from standalone.embedded.processes import free_port
@@ -221,6 +221,8 @@ class Provider:
         mode, _, how = mode.partition(":")
         if how == "not-json" and (mode != "picky" or any(self.bad in text for text in texts)):
             return JSONResponse({"error": {"message": "failed to encode: json: unsupported value: NaN"}}, 500)
+        if mode == "few" and len(texts) > SMALL_BATCH:
+            return JSONResponse({"error": {"message": f"batch size must not exceed {SMALL_BATCH}"}}, 400)
         if mode == "batches" and len(texts) > 1:
             texts = texts[:1]  # a provider that takes one text a call
         rows = [[float(len(text)), 1.0, 0.0, 0.0] for text in texts]

@@ -247,8 +247,8 @@ async def test_the_prompt_asks_to_name_contradictions_and_to_keep_to_the_passage
     harness = await library_of_two()
     for mode in ("naive", "mix"):
         prompt = (await ask(Question(QUESTION, mode), W, harness.deps(), output="prompt")).text
-        assert "Where they contradict each other, say so" in prompt
-        assert "Use only what stands there." in prompt
+        assert "Where they contradict each other, do not choose: say that they do" in prompt
+        assert "Use only what stands there, nothing" in prompt
 
 
 async def test_where_nothing_can_be_quoted_that_is_said() -> None:
