@@ -37,6 +37,7 @@ from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeyw
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
+from services.query.retrieval.caches.passage_indexes import PassageIndexCache
 from services.query.retrieval.port import KeywordExtractor, PassageReranker
 from services.query.settings import QuerySettings
 
@@ -62,7 +63,8 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
     reranker = open_reranker(settings, bus.limiters)
     rows, graph = open_documents(settings), open_graph(settings)
     documents, projection_cache = RowDocuments(rows), ProjectionCache(bus.log, settings.graph_cache_mb * 2**20)
-    names = NameIndexes(graph, documents)
+    names, passages = NameIndexes(graph, documents), RowPassages(rows)
+    indexes = PassageIndexCache(passages, documents)
     configured = (searches := ModelVectorSearches(embeddings, projection_cache)).configured
     try:
         await _stores_answer(rows, graph, embeddings, health)
@@ -74,14 +76,14 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             similarities=configured.similarities,
             cache_invalidation=projection_cache,
             documents=documents,
-            passages=RowPassages(rows),
+            passages=passages,
             provenance=RowProvenance(rows),
             caches=RowModelResultCaches(rows),
             keyword_extractor=open_keyword_extractor(chat, rows, settings),
             answer_generator=_answer_generator(chat, embeddings.configured.embedder),
             embed=configured.embed,
-            words=configured.words,
             entity_names=names,
+            passage_indexes=indexes,
             count_tokens=cached_token_counter(open_tokenizer().count),
             reranker=passage_reranker(reranker, settings),
             min_score=settings.cosine_threshold,
@@ -92,7 +94,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             vector_searches=searches,
         )
     finally:
-        for part in (names, searches, embeddings, graph, rows, *(model for model in (chat, reranker) if model)):
+        for part in (names, indexes, embeddings, graph, rows, *(model for model in (chat, reranker) if model)):
             await part.close()
 
 
