@@ -4,7 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
-INSTALL := $(UV) pip install --quiet --python $(BIN)/python
+# Compiled as pip does it: where Python may write no bytecode, each command would compile two thousand modules.
+INSTALL := $(UV) pip install --quiet --compile-bytecode --python $(BIN)/python
 WHEELS := --require-hashes --only-binary :all:
 COMPILE := $(UV) pip compile --quiet --generate-hashes --universal --python-version 3.11
 
@@ -18,6 +19,9 @@ PRODUCTION := tests/integration/test_deploy.py tests/e2e/test_production_stores.
 PYTEST := $(BIN)/pytest -n 2 --dist loadfile
 # Tests that mostly wait for servers: more of them at once than there are cores, and those that take longest first.
 WAITING := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
+
+# Some images forbid bytecode. Then each process compiles what it imports, which takes longer than all else at its start.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up down webui test test-production check pin-images lock schemas clean

@@ -1,6 +1,6 @@
 """How often is an answer right, and how often is a question answered that the documents do not answer?
 
-    python -m benchmarks.answers [--modes naive,mix] [--show]
+    python -m benchmarks.answers [--modes naive,mix] [--effort low] [--show]
     python -m benchmarks.answers --url http://…/v1 --model NAME [--concurrency 4]     key: LLM_API_KEY
 
 Asks the questions of `benchmarks/answers_data` over its documents, through the services with stores in memory. Without
@@ -14,7 +14,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import SecretStr
 
@@ -24,11 +24,11 @@ from contracts.values import Chunking
 from runtime.models.minilm import MiniLmEmbedder
 from runtime.models.open import open_chat
 from runtime.settings import Settings
-from services.query.adapters.models import ModelAnswerGenerator
+from services.query.adapters.models import ModelAnswerGenerator, ModelFollowUps
 from services.query.answering.ask import NO_CONTEXT, ask
 from services.query.offline.models import NOT_SAID, ExtractiveAnswerGenerator
 from services.query.partitions import Partitions
-from services.query.question import Question
+from services.query.question import Effort, Question
 
 CHUNKING = Chunking(size=1200, overlap=100)
 
@@ -54,12 +54,13 @@ async def outcomes(modes: Sequence[str], arguments: argparse.Namespace) -> list[
     stores = await filled(await documents(), embedder, CHUNKING)
     chat = _chat(arguments)
     generator = ModelAnswerGenerator(chat) if chat else ExtractiveAnswerGenerator(embedder)
-    deps = stores.deps(embed=embedder.embed, min_score=0.2, answer_generator=generator)
+    follow_ups = ModelFollowUps(chat) if chat else None
+    deps = stores.deps(embed=embedder.embed, min_score=0.2, answer_generator=generator, follow_ups=follow_ups)
     turns = asyncio.Semaphore(arguments.concurrency)
 
     async def asked(case: Case, mode: Any) -> Outcome:
         async with turns:
-            answer = await ask(Question(case.question, mode), Partitions.of("w", LIVE), deps)
+            answer = await ask(Question(case.question, mode, effort=arguments.effort), Partitions.of("w", LIVE), deps)
         contents = " ".join(passage.content for _, passage in answer.found.passages)
         if chat:
             answered, right = not declines(answer.text), states(case, answer.text)
@@ -116,6 +117,7 @@ def main() -> None:
     parser.add_argument("--modes", default="naive,mix")
     parser.add_argument("--url", default="", help="base URL of an OpenAI-compatible endpoint")
     parser.add_argument("--model", default="gpt-4o-mini")
+    parser.add_argument("--effort", choices=get_args(Effort), default="low")
     parser.add_argument("--concurrency", type=int, default=4)
     parser.add_argument("--show", action="store_true")
     arguments = parser.parse_args()

@@ -42,9 +42,9 @@ from services.merger.handler import on_entities_extracted
 from services.query.partitions import Partitions
 from services.query.question import Question
 from services.query.retrieval.retrieve import retrieve
-from tests.support import querying
 from tests.support.events import added, delivered
 from tests.support.merging import merging
+from tests.support.querying import QueryHarness
 
 LIVE = Generations()
 MODES = ("walk", "naive", "local", "global", "hybrid", "mix")
@@ -122,20 +122,16 @@ class Row:
     seconds: float
 
 
-async def filled(
-    documents: Sequence[Document], embedder: Embedder, chunking: Chunking = CHUNKING
-) -> querying.QueryHarness:
+async def filled(documents: Sequence[Document], embedder: Embedder, chunking: Chunking = CHUNKING) -> QueryHarness:
     """Stores that hold these documents, by the handlers of the services."""
-    stores = querying.QueryHarness(embedder=embedder)  # type: ignore[arg-type]
+    stores = QueryHarness(embedder=embedder)  # type: ignore[arg-type]
     stores.vectors = FastVectors(embedder.model, embedder.dimension)
     for start in range(0, len(documents), BATCH):
         await _batch(stores, documents[start : start + BATCH], 1 + 100 * start, chunking)
     return stores
 
 
-async def _batch(
-    stores: querying.QueryHarness, documents: Sequence[Document], sequence: int, chunking: Chunking
-) -> None:
+async def _batch(stores: QueryHarness, documents: Sequence[Document], sequence: int, chunking: Chunking) -> None:
     embeddings = CachedEmbeddings(stores.rows, stores.embedder)
     extents, tokens = RowDocumentBounds(stores.rows, "vector_extents"), open_tokenizer()
     extractor, extractions = OfflineExtractor(), ExtractionCache(stores.rows)
@@ -159,7 +155,7 @@ async def _batch(
     await on_graph_merged(facts, LIVE, graph=stores.graph, vectors=stores.vectors, embeddings=embeddings)
 
 
-async def ask_all(stores: querying.QueryHarness, questions: Sequence[MultihopQuestion], mode: Any) -> list[Row]:
+async def ask_all(stores: QueryHarness, questions: Sequence[MultihopQuestion], mode: Any) -> list[Row]:
     """Every question in one mode."""
     deps = stores.deps(embed=stores.embedder.embed, min_score=0.2)
     partitions = Partitions.of("w", LIVE)

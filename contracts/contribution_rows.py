@@ -7,6 +7,7 @@ of keys an empty row for each chunk.
 
 from binascii import b2a_base64
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -103,5 +104,6 @@ def _former(names: Iterable[Names], row: Row) -> list[Names]:
     return [list(one) for one in sorted({tuple(one) for one in names} - now)]
 
 
+@lru_cache(maxsize=16_384)  # a batch asks for each of its keys and chunks several times
 def _digest(text: str) -> str:
     return b2a_base64(sha256(text.encode("utf-8", "replace")).digest()[:DIGEST_BYTES], newline=False).decode()

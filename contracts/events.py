@@ -282,6 +282,7 @@ class RetryRequested(Event):
     document_id: str
     stage: Stage | None = None
     chunk_id: str | None = None
+    reason: str = Field(default="", max_length=1000, description="why, in words of who asked for it")
 
     @property
     def aggregate_id(self) -> str:

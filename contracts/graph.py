@@ -1,6 +1,7 @@
 """The shapes that merger, indexer and query share: where a projection lives, a node, an edge, a vector row."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -124,7 +125,7 @@ class VectorRow:
     """SHA-256 of the text: equal means there is nothing to embed again."""
     version: int = 0
     """Chunks: the document's version. Entities and relations: their revision."""
-    vector: tuple[float, ...] = field(default=(), repr=False)
+    vector: Sequence[float] = field(default=(), repr=False)
     names: tuple[str, ...] = ()
     """The entity, or the two ends of the relation; empty for a chunk."""
     document_id: str = ""

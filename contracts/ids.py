@@ -39,6 +39,14 @@ def event_id(cause: str, event_type: str, ordinal: int = 0) -> str:
     return str(uuid5(EVENTS, f"{cause}/{event_type}/{ordinal}"))
 
 
+def again(cause: str, retry: int) -> str:
+    """Return what the ids of a cause's results are made of when it is handled again for the request at that sequence.
+
+    0: it is handled as usual. The results of a retry are no repeats of those of before.
+    """
+    return f"{cause}/retry-{retry}" if retry else cause
+
+
 _PARSER_HINT = re.compile(r"\.\[[^\[\]/]*\](?=\.[^./]+$)")
 
 

@@ -127,6 +127,7 @@ def _says(producer: Producer, *names: str) -> Grant:
 def _takes(durable: Consumer) -> tuple[Grant, ...]:
     """Return what a service needs to consume a durable and to look ahead in its stream."""
     stream, name = durable.stream, durable.name
+    readable = dict.fromkeys((*durable.filters, subjects.of_type("StageFailed")))
     others = tuple(other for other in CONSUMERS if service_of(other) != service_of(durable))
     return (
         Grant(
@@ -138,9 +139,9 @@ def _takes(durable: Consumer) -> tuple[Grant, ...]:
             (subjects.parked(name), f"{API}.STREAM.MSG.GET.{PARKED_STREAM}"),
         ),
         Grant(
-            "looking ahead by readers of its own, of the subjects it consumes; durables are nobody's to change",
+            "readers of its own, of the subjects it consumes and of failures; durables are nobody's to change",
             (
-                *(f"{API}.CONSUMER.CREATE.{stream}.*.{wanted}" for wanted in durable.filters),
+                *(f"{API}.CONSUMER.CREATE.{stream}.*.{wanted}" for wanted in readable),
                 f"{API}.CONSUMER.MSG.NEXT.{stream}.*",
                 f"$KV.{TURNS_BUCKET}.{name}.*",
             ),

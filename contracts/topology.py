@@ -27,7 +27,6 @@ class Stream:
     deny_delete: bool = False
     message_ttl: bool = False
     """Whether a message may say after how many seconds it vanishes."""
-    work_queue: bool = False
     compressed: bool = True
 
 
@@ -48,6 +47,12 @@ class Consumer:
 
 PARKED_STREAM = "KB_PARKED"
 """The list of parked events: of each record the newest wins, and one that is done vanishes by itself."""
+
+
+def _inputs(*event_types: str) -> tuple[str, ...]:
+    """Return the filters of a durable that handles these types, and what of them failed when a retry is requested."""
+    return (*map(subjects.of_type, event_types), subjects.of_type("RetryRequested"))
+
 
 STREAMS = (
     Stream(
@@ -75,32 +80,31 @@ STREAMS = (
     Stream(
         "KB_ADVISORIES",
         ("$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>", "$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.>"),
-        "what the server says about messages it stopped delivering",
+        "what the server says about messages it stopped delivering, which it should never; `doctor` reads it",
         max_age=30 * DAY,
     ),
-    Stream("KB_REDRIVE", ("redrive.>",), "set-aside events to be handled again", work_queue=True),
 )
 
 CONSUMERS = (
-    Consumer("chunker", (subjects.of_type("DocumentAdded"),), "cuts documents"),
-    Consumer("extractor", (subjects.of_type("ChunksCreated"),), "asks the language model"),
-    Consumer("merger", (subjects.of_type("EntitiesExtracted"),), "folds what chunks say", batch=64),
+    Consumer("chunker", _inputs("DocumentAdded"), "cuts documents"),
+    Consumer("extractor", _inputs("ChunksCreated"), "asks the language model"),
+    Consumer("merger", _inputs("EntitiesExtracted"), "folds what chunks say", batch=64),
     Consumer(
         "merger-extents",
-        (subjects.of_type("ChunksCreated"), subjects.of_type("DocumentDeleted")),
+        _inputs("ChunksCreated", "DocumentDeleted"),
         "takes back what deleted and shorter documents no longer say",
         batch=64,
     ),
-    Consumer("merger-summaries", (subjects.of_type("GraphMerged"),), "has long descriptions condensed", batch=64),
-    Consumer("merger-summarized", (subjects.of_type("DescriptionSummarized"),), "keeps what was condensed", batch=64),
-    Consumer("merger-edits", (subjects.of_type("GraphEdited"),), "keeps what people say of the graph", batch=64),
+    Consumer("merger-summaries", _inputs("GraphMerged"), "has long descriptions condensed", batch=64),
+    Consumer("merger-summarized", _inputs("DescriptionSummarized"), "keeps what was condensed", batch=64),
+    Consumer("merger-edits", _inputs("GraphEdited"), "keeps what people say of the graph", batch=64),
     Consumer(
         "indexer-chunks",
-        (subjects.of_type("ChunksCreated"), subjects.of_type("DocumentDeleted")),
+        _inputs("ChunksCreated", "DocumentDeleted"),
         "embeds passages, removes those that are gone",
         batch=16,
     ),
-    Consumer("indexer-graph", (subjects.of_type("GraphMerged"),), "embeds what changed", batch=64),
+    Consumer("indexer-graph", _inputs("GraphMerged"), "embeds what changed", batch=64),
     Consumer("query-status", (subjects.ALL,), "folds every fact into document status", batch=200),
 )
 

@@ -33,6 +33,16 @@ class Reference(ResponseModel):
     chunks: list[PassageLocation] | None = None
 
 
+class SearchRound(ResponseModel):
+    """A round of a question with more than low effort. `ended`: why no other one followed, empty when one did."""
+
+    searches: list[str] = []
+    missing: str = ""
+    new_passages: int = 0
+    tokens: int = 0
+    ended: str = ""
+
+
 class Answer(ResponseModel):
     """The answer to a question. `response_time` in seconds."""
 
@@ -40,6 +50,7 @@ class Answer(ResponseModel):
     references: list[Reference] | None = None
     response_time: float = 0.0
     llm_generated: bool = False
+    rounds: list[SearchRound] | None = None
 
 
 class Piece(ResponseModel):
@@ -47,6 +58,7 @@ class Piece(ResponseModel):
 
     response: str = ""
     references: list[Reference] | None = None
+    rounds: list[SearchRound] | None = None
     llm_generated: bool | None = None
     progress: str | None = None
     response_time: float | None = None

@@ -10,6 +10,7 @@ from lightstream.flows import Call, Flow, json_body, parse_as, request
 from lightstream.models import Answer, Evidence, Piece
 
 Mode = Literal["mix", "hybrid", "local", "global", "naive", "walk", "auto", "bypass"]
+Effort = Literal["low", "medium", "high"]
 
 STREAM = "/query/stream"
 
@@ -36,6 +37,7 @@ class QueryOptions(TypedDict, total=False):
     """The settings of a question; the page of the HTTP API explains each."""
 
     mode: Mode
+    effort: Effort
     only_need_context: bool
     only_need_prompt: bool
     response_type: str

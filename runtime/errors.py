@@ -8,7 +8,8 @@ ServiceError
 │   ├── RateLimited      the provider asks to wait (`retry_after` seconds)
 │   ├── NewerVersion     the event is newer than this code: it is parked until the code knows its version
 │   ├── ModelChanged     the vectors were made by another embedding model: a rebuild is asked for
-│   └── OutdatedVectors  the vectors have ids of an older version: they can be searched, and wait for a rebuild
+│   ├── OutdatedVectors  the vectors have ids of an older version: they can be searched, and wait for a rebuild
+│   └── StagePaused      the stage gave up too much by its own fault: nothing is handled until it is started again
 ├── Poison           can never succeed: the event is dead-lettered, with a StageFailed and the reason
 │   ├── ModelRefused     a model never takes this request
 │   └── Undecodable      not even an event; kept raw in KB_DEAD
@@ -92,6 +93,10 @@ class ModelChanged(Retryable):
 
 class OutdatedVectors(Retryable):
     """The live vectors have ids as an older version made them; `lightstream rebuild vectors` replaces them."""
+
+
+class StagePaused(Retryable):
+    """The stage has given up too much by its own fault: it handles nothing until it is started again."""
 
 
 class Poison(ServiceError):

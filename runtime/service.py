@@ -192,7 +192,8 @@ async def _working(stage: Stage, settings: Settings, build: Build, health: Healt
             gated = [
                 replace(each, handle=bus.integrity.hold_while_refused(each.handle, health)) for each in subscriptions
             ]
-            subscribed = [subscribe(broker, each, stage, bus.subscribing) for each in gated]
+            connection = replace(bus.subscribing, dead_letter_limit=settings.dead_letter_limit)
+            subscribed = [subscribe(broker, each, stage, connection) for each in gated]
             for one in subscribed:
                 health.probes[one.processor.durable.name] = _progress(bus, one.processor)
                 health.notes[f"{one.processor.durable.name}: parked"] = one.parked.note

@@ -63,7 +63,7 @@ class Settings(BaseSettings):
         default=SecretStr(""), validation_alias=AliasChoices("EMBEDDING_API_KEY", "OPENAI_API_KEY")
     )
     embedding_timeout: float = Field(default=30.0, gt=0, description="seconds")
-    embedding_batch_num: int = Field(default=10, ge=1, le=2048, description="texts of one call")
+    embedding_batch_num: int = Field(default=32, ge=1, le=2048, description="texts of one call, or fewer long ones")
     embedding_max_tokens: int = Field(
         default=8191,
         ge=0,
@@ -101,6 +101,11 @@ class Settings(BaseSettings):
         default=30.0, gt=0, description="seconds an answer waits for a client that reads nothing, then it hangs up"
     )
     log_level: str = "INFO"
+    dead_letter_limit: int = Field(
+        default=100,
+        ge=0,
+        description="dead letters within an hour by faults of its own that pause a consumer; 0: never",
+    )
 
     @field_validator("forwarded_allow_ips")
     @classmethod

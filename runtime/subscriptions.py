@@ -12,6 +12,7 @@ from nats.js import JetStreamContext
 
 from contracts.events import Stage
 from contracts.topology import Consumer, declared_consumer
+from runtime.bus.dead_letter_limit import DeadLetterLimit
 from runtime.bus.fairness.scheduler import FairScheduler
 from runtime.bus.nats.lookahead import Lookahead
 from runtime.bus.nats.messages import NatsMessage
@@ -51,6 +52,7 @@ class Connection:
     pointers: ActiveGenerations
     jetstream: JetStreamContext
     turns: SharedValues
+    dead_letter_limit: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,9 @@ def subscribe(broker: NatsBroker, subscription: Subscription, stage: Stage, bus:
     declared, parked = declared_consumer(subscription.durable), NatsParkedEvents(bus.jetstream)
     parking, reasons = ParkingPolicy(declared, parked), RetryReasons(public=stage == "query")
     processor = EventProcessor(
-        stage, declared, subscription.handle, bus.log, bus.pointers, parking=parking, reasons=reasons
-    )
+        stage, declared, subscription.handle, bus.log, bus.pointers, parking=parking, reasons=reasons,
+        limit=DeadLetterLimit(bus.dead_letter_limit),
+    )  # fmt: skip
     look = Lookahead(bus.jetstream, declared.stream, declared.filters)
     scheduler = FairScheduler(processor, look, bus.turns, subscription.workers)
     pull(broker, declared, scheduler.process, workers=subscription.workers)

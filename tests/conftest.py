@@ -50,6 +50,11 @@ sys.addaudithook(_guard)
 for _name in [name for name in os.environ if name.startswith(OURS)]:
     del os.environ[_name]
 
+# A run starts hundreds of Pythons. Without bytecode each compiles what it imports: 2.6 of the 4.5 s that importing the
+# services of a stack takes.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # Plain lines: the coloured tracebacks of the default take seconds to draw.
 structlog.configure(
     processors=[

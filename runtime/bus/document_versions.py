@@ -41,7 +41,7 @@ class _Known:
 
 @dataclass
 class LogVersions:
-    """`DocumentVersions` over the log: three or four reads of a newest event, each by its subject."""
+    """`DocumentVersions` over the log: three reads of a newest event at once, each by its subject, seldom a fourth."""
 
     log: Log
     look_again: float = LOOK_AGAIN
@@ -81,12 +81,15 @@ class LogVersions:
             message = await self.log.newest(workspace, document.id, kind, exact=False)
             return message if message and message.sequence > document.version else None
 
-        if await newest(DocumentDeleted.type_name()):
+        deleted, stopped, added = await asyncio.gather(
+            *(newest(event.type_name()) for event in (DocumentDeleted, DocumentCancelled, DocumentAdded))
+        )
+        if deleted:
             return "deleted"
-        if (stopped := await newest(DocumentCancelled.type_name())) and _version(stopped) >= document.version:
+        if stopped and _version(stopped) >= document.version:
             return "cancelled"
         # A newer text that cannot be cut replaces nothing, so its chunks are what counts.
-        if not await newest(DocumentAdded.type_name()) or not (chunks := await newest(ChunksCreated.type_name())):
+        if not added or not (chunks := await newest(ChunksCreated.type_name())):
             return None
         return "superseded" if _version(chunks) > document.version else None
 

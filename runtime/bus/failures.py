@@ -6,11 +6,12 @@ from datetime import datetime
 from contracts import subjects
 from contracts.envelope import Envelope, Header, Lineage, wrap
 from contracts.events import DocumentAdded, Event, Stage, StageFailed
-from contracts.ids import event_id
+from contracts.ids import again, event_id
 from contracts.text import encodable
 from contracts.values import ChunkRef, DocumentVersion
 from runtime.bus.codec import header_of
 from runtime.bus.port import Delivery, Message, version_added
+from runtime.bus.retried_message import RetriedMessage
 from runtime.errors import Poison
 from runtime.telemetry import traceparent_for
 
@@ -27,6 +28,7 @@ def failure(
     if header is None or cause_type == StageFailed.type_name():
         return None
     event = delivery.event if delivery else None
+    retry = message.retry if isinstance(message, RetriedMessage) else 0
     claimed_id, file_path = ("", "") if event else _id_and_path(message, document)
     fact = StageFailed(
         stage=stage,
@@ -42,7 +44,7 @@ def failure(
     )
     return wrap(
         fact,
-        id=event_id(f"{message.sequence}/{header.id}/{durable}", "StageFailed"),
+        id=event_id(again(f"{message.sequence}/{header.id}/{durable}", retry), "StageFailed"),
         source=f"lightstream/{stage}",
         workspace=header.workspace,
         time=time,

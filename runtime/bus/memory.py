@@ -116,6 +116,12 @@ class MemoryLog:
     async def handled(self, *durables: str, workspace: str | None = None) -> int:
         return 0
 
+    async def history(self, workspace: str, about: str, event_type: str, after: int = 0) -> AsyncGenerator[Message]:
+        subject = names.subject(workspace, about, event_type)
+        for stored in self.messages[after:]:
+            if stored.subject == subject:
+                yield MemoryMessage(stored)
+
     async def read(
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
     ) -> AsyncGenerator[list[Message]]:

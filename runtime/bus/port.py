@@ -64,11 +64,17 @@ class Delivery(Generic[E]):
     published_at: datetime
     bugs: int = 0
     """How often handling it has raised an unexpected error; outages do not count."""
+    retry: int = 0
+    """Sequence of the RetryRequested for which it is handled again; 0 as usual."""
 
     @property
     def event(self) -> E:
         """Return the body."""
         return self.envelope.data
+
+    def is_of(self, kind: type[Event]) -> bool:
+        """Return whether the event is of that type."""
+        return isinstance(self.envelope.data, kind)
 
     @property
     def workspace(self) -> str:
@@ -177,6 +183,13 @@ class Log(Protocol):
         """Return a sequence up to which these durables (none: all) have handled everything; 0 if unknown.
 
         An event that is acknowledged and parked is not handled; with a `workspace` only its own parked events count.
+        """
+        ...
+
+    def history(self, workspace: str, about: str, event_type: str, after: int = 0) -> AsyncGenerator[Message]:
+        """Yield the events of one type about this document behind `after`, in order, up to the end of the log.
+
+        A service may read so what it consumes, and StageFailed. They are not deliveries. Raises `Unavailable`.
         """
         ...
 

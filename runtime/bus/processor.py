@@ -7,29 +7,31 @@ suffers for its neighbours.
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 import structlog
 
-from contracts.envelope import Envelope, Lineage, wrap
-from contracts.events import Event, Stage
+from contracts.events import Event, RetryRequested, Stage
 from contracts.graph import Generations
-from contracts.ids import event_id
 from contracts.topology import Consumer
-from runtime.activity import Activity, note_progress
+from runtime.activity import Activity
 from runtime.bus.attempts import Attempts
 from runtime.bus.codec import decode
+from runtime.bus.dead_letter_limit import LOOK_AGAIN, DeadLetterLimit, is_fault_of_code
 from runtime.bus.failures import failure
 from runtime.bus.parking.policy import ParkingPolicy
 from runtime.bus.port import BUG_ATTEMPTS, ActiveGenerations, Delivery, Events, Handler, Log, Message
+from runtime.bus.results import Results
+from runtime.bus.retried_message import RetriedMessage
 from runtime.bus.retry_reasons import RetryReasons
+from runtime.bus.retry_requests import failed_inputs, takes_retries
 from runtime.concurrency.isolated import run_isolated
-from runtime.errors import NewerVersion, Poison, RateLimited, Retryable, Unavailable
+from runtime.errors import NewerVersion, Poison, RateLimited, Retryable, StagePaused, Unavailable
 from runtime.retries import Backoff
-from runtime.telemetry import consumer_span, log_context, producer_span, traceparent_for
+from runtime.telemetry import consumer_span, log_context
 
 logger = structlog.get_logger(__name__)
 
@@ -50,8 +52,6 @@ def each(handle: Callable[[Delivery[Any], Generations], Awaitable[Events]]) -> H
     return handle_each
 
 
-PUBLISHES_AT_ONCE = 64
-"""Events of one batch that are being published at once."""
 OUTAGES = (Unavailable, RateLimited)
 """Errors that every message of a batch would meet."""
 
@@ -78,20 +78,37 @@ class EventProcessor:
     parking: ParkingPolicy | None = None
     attempts: Attempts = field(default_factory=Attempts)
     reasons: RetryReasons = field(default_factory=RetryReasons)
+    limit: DeadLetterLimit = field(default_factory=DeadLetterLimit)
     handled: int = 0
     busy: int = 0
     activity: Activity = field(default_factory=Activity)
 
+    @property
+    def _results(self) -> Results:
+        return Results(self.stage, self.log, self.now, self.limit)
+
     async def process(self, messages: Sequence[Message]) -> None:
         """Bring these messages to an end: acknowledged, or to be delivered again."""
+        if self.limit.pause:
+            await self._hold(messages, self.limit.pause)
+            return
         self.busy += 1
         try:
             async with self._heartbeats(messages):
                 decoded = [(message, await self._decode(message)) for message in messages]
-                await self._handle_all([(m, d) for m, d in decoded if d is not None])
+                batch = [(message, delivery) for message, delivery in decoded if delivery is not None]
+                requests = [one for one in batch if takes_retries(self.durable) and one[1].is_of(RetryRequested)]
+                await self._handle_all([one for one in batch if one not in requests])
+                for message, request in requests:
+                    await self._retry(message, request)
         finally:
             self.busy -= 1
             self.handled += len(messages)
+
+    async def _hold(self, messages: Sequence[Message], pause: StagePaused) -> None:
+        for message in messages:
+            self.reasons.failed(message.sequence, pause, LOOK_AGAIN)
+            await message.nak(LOOK_AGAIN)
 
     async def _decode(self, message: Message) -> Delivery[Event] | None:
         try:
@@ -103,7 +120,23 @@ class EventProcessor:
             await self._dead_letter(message, None, error)
             return None
         bugs = self.attempts.of(message.sequence).get("bug", 0)
-        return Delivery(envelope, message.sequence, message.attempt, message.published_at, bugs)
+        retry = message.retry if isinstance(message, RetriedMessage) else 0
+        return Delivery(envelope, message.sequence, message.attempt, message.published_at, bugs, retry)
+
+    async def _retry(self, message: Message, request: Delivery[Event]) -> None:
+        """Handle again what of the request's document failed here; the request is done when all of it has an end."""
+        try:
+            inputs = await failed_inputs(self.log, self.stage, self.durable, message, request)
+        except Retryable as error:
+            await self._retry_later(message, error)
+            return
+        for each in inputs:
+            if delivery := await self._decode(each):
+                await self._handle_all([(each, each.narrowed(delivery))])
+        if errors := [each.error for each in inputs if each.error]:
+            await self._retry_later(message, errors[-1])
+            return
+        await self._done(message)
 
     async def _handle_all(self, batch: Sequence[tuple[Message, Delivery[Event]]]) -> None:
         if not batch:
@@ -115,7 +148,7 @@ class EventProcessor:
             ):
                 # Apart: a driver that cancels the task it runs in would end the worker, and nobody would notice.
                 facts = await run_isolated(self.handle([delivery for _, delivery in batch], await self.pointers.live()))
-                await self._publish(batch, facts)
+                await self._results.publish([delivery for _, delivery in batch], facts)
         except Exception as error:
             if len(batch) == 1:
                 with log_context(batch[0][1].envelope):
@@ -130,51 +163,13 @@ class EventProcessor:
                 await self._handle_all([one])
             return
         for message, _ in batch:
-            await message.ack()
-            self._forget(message)
-            if self.parking:
-                self.parking.succeeded(message)
+            await self._done(message)
 
-    async def _publish(self, batch: Sequence[tuple[Message, Delivery[Event]]], facts: Sequence[Events]) -> None:
-        counts = [len(of_one) if isinstance(of_one, Sequence) else None for of_one in facts]
-        under_way: set[asyncio.Task[int]] = set()
-        with producer_span(None if None in counts else sum(filter(None, counts))):
-            try:
-                async with aclosing(self._wrap_all(batch, facts)) as envelopes:
-                    async for envelope in envelopes:
-                        note_progress()
-                        under_way = await _wait_for_room(under_way)
-                        under_way.add(asyncio.create_task(self.log.publish(envelope)))
-                await asyncio.gather(*under_way)
-            finally:
-                for task in under_way:
-                    task.cancel()
-                await asyncio.gather(*under_way, return_exceptions=True)
-
-    async def _wrap_all(
-        self, batch: Sequence[tuple[Message, Delivery[Event]]], facts: Sequence[Events]
-    ) -> AsyncGenerator[Envelope[Event]]:
-        for (_, delivery), of_one in zip(batch, facts, strict=True):
-            if isinstance(of_one, Sequence):
-                for fact in of_one:
-                    yield self._wrap(delivery.envelope, fact)
-                continue
-            async with aclosing(of_one):
-                async for fact in of_one:
-                    yield self._wrap(delivery.envelope, fact)
-
-    def _wrap(self, cause: Envelope[Event], fact: Event) -> Envelope[Event]:
-        return wrap(
-            fact,
-            # An id of a foreign publisher is unique with its source only, and the log's window has one for all.
-            id=event_id(
-                f"{cause.workspace}/{cause.data.aggregate_id}/{cause.source}/{cause.id}", fact.type_name(), fact.ordinal
-            ),
-            source=f"lightstream/{self.stage}",
-            workspace=cause.workspace,
-            time=self.now(),
-            lineage=Lineage(cause.id, cause.correlation, traceparent_for(cause.traceparent)),
-        )
+    async def _done(self, message: Message) -> None:
+        await message.ack()
+        self._forget(message)
+        if self.parking:
+            self.parking.succeeded(message)
 
     async def _failed(self, message: Message, delivery: Delivery[Event], error: Exception) -> None:
         if isinstance(error, Retryable):
@@ -197,10 +192,13 @@ class EventProcessor:
         # What cannot be published now is published when the event has come again.
         with suppress(Retryable):
             for fact in error.facts:
-                await self.log.publish(self._wrap(delivery.envelope, fact))
+                await self.log.publish(self._results.wrap(delivery, fact))
 
     async def _retry_later(self, message: Message, error: Exception) -> None:
         tries = self.attempts.add(message.sequence, _cause(error))
+        if isinstance(message, RetriedMessage):
+            message.error = error  # its request comes again, or is parked
+            return
         delay = self.delay(tries, getattr(error, "retry_after", None))
         counts = self.attempts.of(message.sequence)
         if self.parking and await self.parking.takes(message, error, counts, delay):
@@ -228,6 +226,8 @@ class EventProcessor:
         except Retryable as silent:
             await self._retry_later(message, silent)
             return
+        if is_fault_of_code(message, error, decoded=delivery is not None):
+            self.limit.count(reason)
         await message.ack()
         self._forget(message)
         if self.parking:
@@ -253,13 +253,3 @@ class EventProcessor:
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)  # awaited alone, it would hide a cancellation of ours
-
-
-async def _wait_for_room(under_way: set[asyncio.Task[int]]) -> set[asyncio.Task[int]]:
-    """Wait until fewer than a window of tasks run, and return those. Raises the error of a finished one."""
-    if len(under_way) >= PUBLISHES_AT_ONCE:
-        await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
-    for task in under_way:
-        if task.done():
-            task.result()
-    return {task for task in under_way if not task.done()}

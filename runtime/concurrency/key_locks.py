@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
 from runtime.activity import waiting
@@ -17,8 +17,14 @@ class KeyLocks:
     @asynccontextmanager
     async def hold(self, keys: Iterable[str]) -> AsyncGenerator[None]:
         """Hold all of them. They are taken in sorted order, so two holders never wait for each other."""
-        async with AsyncExitStack() as stack:
-            for key in sorted(set(keys)):
-                with waiting():  # for work of another batch, which has a watch of its own
-                    await stack.enter_async_context(self._locks.setdefault(key, asyncio.Lock()))
+        held: list[asyncio.Lock] = []
+        try:
+            with waiting():  # for work of another batch, which has a watch of its own
+                for key in sorted(set(keys)):
+                    lock = self._locks.setdefault(key, asyncio.Lock())
+                    await lock.acquire()
+                    held.append(lock)
             yield
+        finally:
+            for lock in held:
+                lock.release()

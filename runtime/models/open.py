@@ -9,6 +9,7 @@ from runtime.errors import ConfigurationError
 from runtime.models.limits import Limits
 from runtime.models.port import Chat, Embedder, Tokenizer
 from runtime.models.rate_limiters import RateLimiters
+from runtime.models.roles import ROLES, Role, language_model
 from runtime.settings import OFFLINE_EMBEDDERS, Settings
 
 # Imported where they are needed: openai takes seconds to load, onnxruntime 70 MB, and most processes need neither.
@@ -29,27 +30,28 @@ UNSHARED_LIMITERS = RateLimiters()
 
 
 def open_chat(
-    settings: Settings, limiters: RateLimiters = UNSHARED_LIMITERS, *, max_wait: float = math.inf
+    settings: Settings,
+    limiters: RateLimiters = UNSHARED_LIMITERS,
+    *,
+    role: Role | None = None,
+    max_wait: float = math.inf,
 ) -> Chat | None:
-    """Return the language model, or None if none is configured: the service then chooses its offline part.
+    """Return the language model of a role, or None if none is configured: the service then chooses its offline part.
 
     `max_wait`: seconds a call of a person waits for a turn; such calls are also repeated after a short failure. Calls
     for events wait without limit, and the bus repeats the event.
     """
-    if not settings.has_llm:
+    found = language_model(settings, role)
+    if found is None:
         return None
     from runtime.models.openai import OpenAiChat
+    from runtime.models.openai_endpoint import Endpoint
 
-    address, model, key = settings.llm_base_url, settings.llm_model, settings.llm_api_key.get_secret_value()
-    limits = Limits(settings.llm_max_requests_per_minute, settings.llm_max_tokens_per_minute, settings.llm_max_async)
-    return OpenAiChat(
-        address,
-        model,
-        key,
-        limiters.limiter("language model", _shown(model, address), f"{address} {model} {key}", limits, max_wait),
-        timeout=settings.llm_timeout,
-        retries=_retries(max_wait),
+    address, model, key = found.base_url, found.model, found.api_key.get_secret_value()
+    limiter = limiters.limiter(
+        found.counted_as, _shown(model, address), f"{address} {model} {key}", found.limits, max_wait
     )
+    return OpenAiChat(Endpoint(address, key, limiter, found.timeout, found.settings, _retries(max_wait)), model)
 
 
 def open_embedder(
@@ -139,7 +141,7 @@ def preload_models(settings: Settings) -> None:
     Nothing of it starts a thread or opens a connection.
     """
     open_tokenizer()
-    if settings.has_llm:
+    if any(language_model(settings, role) for role in ROLES):
         import_module("runtime.models.openai")
     if settings.has_embedding_endpoint:
         import_module("runtime.models.openai_embedder")

@@ -6,10 +6,9 @@ from typing import Any, cast
 
 from contracts.values import TokenUsage
 from runtime.errors import EmptyAnswer, ModelRefused, Unavailable
-from runtime.models.limits import Call, Limits
+from runtime.models.limits import Call
 from runtime.models.openai_endpoint import Endpoint, estimated
 from runtime.models.port import Completion, Message
-from runtime.models.rate_limiter import RateLimiter
 
 FIRST_ANSWER = 500
 """Tokens an answer is taken to have before the first one came; then their running mean is."""
@@ -18,22 +17,16 @@ FIRST_ANSWER = 500
 class OpenAiChat:
     """A language model behind `POST <base_url>/chat/completions`.
 
-    `limiter` admits calls (without one: four at once); each has `timeout` seconds in all (a streamed
-    answer: between two pieces) and is repeated `retries` times.
+    `endpoint` admits calls and bounds each in time (a streamed answer: between two pieces).
 
     An empty answer is `Unavailable`; a refusal, an answer stopped by a content filter and one that reached its length
     limit before the first word are `Poison`; one that reached it later says so in `Completion.cut`.
     """
 
-    def __init__(
-        self, base_url: str, model: str, api_key: str, limiter: RateLimiter | None = None, *, timeout: float = 240.0,
-        retries: int = 0,
-    ) -> None:  # fmt: skip
+    def __init__(self, endpoint: Endpoint, model: str) -> None:
         self.model = model
         self._answer = float(FIRST_ANSWER)
-        self._endpoint = Endpoint(
-            base_url, api_key, limiter or RateLimiter(model, Limits(calls=4)), timeout, "LLM", retries
-        )
+        self._endpoint = endpoint
 
     async def complete(self, messages: Sequence[Message], *, json: bool = False) -> Completion:
         """Return the whole answer. `json`: ask for a JSON object."""
@@ -47,7 +40,7 @@ class OpenAiChat:
             )
             choice = _first_choice(answer)
             if choice is None:
-                raise Unavailable(f"{self.model} did not answer in the OpenAI format; check LLM_BASE_URL")
+                raise self._strange("did not answer")
             usage = _usage(getattr(answer, "usage", None))
             self._learn(call, usage)
         _check_refusal(self.model, choice.message, choice.finish_reason)
@@ -57,7 +50,9 @@ class OpenAiChat:
             return Completion(text, usage, is_truncated)
         if is_truncated:
             raise ModelRefused(
-                f"{self.model} gave an empty answer that reached its length limit: choose another LLM_MODEL", "length"
+                f"{self.model} gave an empty answer that reached its length limit: "
+                f"choose another {self._endpoint.settings}_MODEL",
+                "length",
             )
         raise EmptyAnswer(f"{self.model} gave an empty answer")
 
@@ -69,7 +64,7 @@ class OpenAiChat:
                 Any, await self._endpoint.client.chat.completions.create(**self._request(messages), stream=True)
             )
             if not hasattr(answer, "response"):
-                raise Unavailable(f"{self.model} did not stream in the OpenAI format; check LLM_BASE_URL")
+                raise self._strange("did not stream")
             async with aclosing(answer):
                 async for chunk in answer:
                     choice = _first_choice(chunk)
@@ -85,6 +80,9 @@ class OpenAiChat:
     async def close(self) -> None:
         """Close the connections."""
         await self._endpoint.close()
+
+    def _strange(self, what: str) -> Unavailable:
+        return Unavailable(f"{self.model} {what} in the OpenAI format; check {self._endpoint.settings}_BASE_URL")
 
     def _request(self, messages: Sequence[Message]) -> dict[str, Any]:
         turns = [{"role": message.role, "content": encodable(message.content)} for message in messages]

@@ -8,7 +8,7 @@ import asyncio
 import base64
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -16,8 +16,8 @@ import numpy.typing as npt
 import openai
 import structlog
 
-from runtime.batching import batched
-from runtime.errors import Poison, Unavailable
+from runtime.batching import batched_by_bytes
+from runtime.errors import ModelRefused, Poison, Unavailable
 from runtime.models.limits import Call
 from runtime.models.openai import encodable
 from runtime.models.openai_endpoint import Endpoint, as_dict, estimated, parsed
@@ -25,8 +25,11 @@ from runtime.models.port import Vector
 
 logger = structlog.get_logger(__name__)
 
-BATCH = 10
-"""Texts a call, unless a setting says otherwise."""
+BATCH, SMALL_BATCH = 32, 10
+"""Texts a call unless a setting says otherwise, and for a provider that refuses so many."""
+
+BATCH_BYTES = 48 * 1024
+"""Bytes of the texts of a call: ten passages of 1,200 tokens, for a slow model has to answer within the time limit."""
 
 CONTROL = "The quick brown fox jumps over the lazy dog."
 """A text that every model can embed: its result shows whether the provider works."""
@@ -49,8 +52,9 @@ class _SeveralRefused(Poison):
 
 
 class OpenAiEmbedder:
-    """Embeddings of an endpoint's `POST /embeddings`, `batch` texts a call, each text once however often given.
+    """Embeddings of an endpoint's `POST /embeddings`, each text once however often given.
 
+    A call has `batch` texts, or fewer long ones; a provider that refuses them is asked for `SMALL_BATCH` from then on.
     `cut` shortens a text to what the model reads.
     Vectors are brought to length 1. A blank text is sent as one blank, which every provider accepts.
 
@@ -71,7 +75,7 @@ class OpenAiEmbedder:
         """Return one vector per text, in order. When one call fails, the others are cancelled."""
         sent = [self._cut(encodable(text)) if text.strip() else " " for text in texts]
         distinct = list(dict.fromkeys(sent))
-        tasks = [asyncio.create_task(self._batched(batch)) for batch in batched(distinct, self._batch)]
+        tasks = [asyncio.create_task(self._batched(batch)) for batch in self._batches(distinct)]
         try:
             embeddings = [vector for vectors in await asyncio.gather(*tasks) for vector in vectors]
         finally:
@@ -86,10 +90,19 @@ class OpenAiEmbedder:
         """Close the connections."""
         await self._endpoint.close()
 
+    def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
+        return batched_by_bytes(texts, lambda text: len(text.encode()), max_bytes=BATCH_BYTES, max_items=self._batch)
+
     async def _batched(self, texts: list[str]) -> list[Vector]:
         """Return one vector per text, asked for in one call; text by text where the texts do not go together."""
         try:
             return await self._endpoint.tried(lambda: self._embed(texts))
+        except ModelRefused as error:
+            if len(texts) <= SMALL_BATCH or error.reason == "content":
+                raise
+            logger.warning("fewer texts a call", model=self.model, texts=SMALL_BATCH, reason=str(error))
+            self._batch = SMALL_BATCH
+            return [vector for batch in self._batches(texts) for vector in await self._batched(batch)]
         except _SeveralRefused as error:
             logger.warning("texts are embedded one by one", model=self.model, texts=len(texts), reason=str(error))
         return [(await self._endpoint.tried(lambda t=text: self._embed([t])))[0] for text in texts]

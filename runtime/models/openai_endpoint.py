@@ -45,9 +45,9 @@ _TOO_LONG = {"context_length_exceeded", "string_above_max_length"}
 class Endpoint:
     """One provider: its client, the turns it gives, and what its errors mean.
 
-    `settings` begins the names of the settings that messages point to: `LLM`, `EMBEDDING`. The client itself never
-    repeats a call, for each one counts; `retries` is how often `tried` does. Raises `ConfigurationError` for a key that
-    cannot be sent.
+    `settings` begins the names of the settings that messages point to: `LLM`, `QUERY_LLM`, `EMBEDDING`. The client
+    itself never repeats a call, for each one counts; `retries` is how often `tried` does. Raises `ConfigurationError`
+    for a key that cannot be sent.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Endpoint:
         address = urlsplit(base_url)
         self._name = address.hostname or "the model endpoint"
         self._secrets = [secret for secret in (key, address.password, unquote(address.password or "")) if secret]
-        self._settings, self._limiter, self._timeout, self._retries = settings, limiter, timeout, retries
+        self.settings, self._limiter, self._timeout, self._retries = settings, limiter, timeout, retries
         self.client = openai.AsyncOpenAI(
             base_url=base_url or None,
             api_key=key or "none",
@@ -107,10 +107,10 @@ class Endpoint:
             raise self._of_status(error) from None
         except (openai.APITimeoutError, TimeoutError):
             raise Unavailable(
-                f"{self._name} did not answer within {self._timeout:g} s; {self._settings}_TIMEOUT"
+                f"{self._name} did not answer within {self._timeout:g} s; {self.settings}_TIMEOUT"
             ) from None
         except openai.APIConnectionError:
-            raise Unavailable(f"{self._name} cannot be reached, or broke off; {self._settings}_BASE_URL") from None
+            raise Unavailable(f"{self._name} cannot be reached, or broke off; {self.settings}_BASE_URL") from None
         except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
             # The client trips over JSON of another shape with errors of every kind.
             raise Unavailable(f"{self._name} answered what cannot be read: {self._reason(error)}") from None
@@ -126,19 +126,19 @@ class Endpoint:
         if status == 402 or codes & _NO_QUOTA:
             return Unavailable(
                 f"{self._name} has no quota left for this key (HTTP {status}): add some, "
-                f"or change {self._settings}_API_KEY"
+                f"or change {self.settings}_API_KEY"
             )
         if status == 429:
             return RateLimited(f"{self._name} asks to wait: {self._reason(error)}", retry_after=wait)
         if status in (401, 403) or codes & _NO_KEY:
-            return Unavailable(f"{self._name} refused the key (HTTP {status}): change {self._settings}_API_KEY")
+            return Unavailable(f"{self._name} refused the key (HTTP {status}): change {self.settings}_API_KEY")
         return self._of_request(status, codes, wait, self._reason(error))
 
     def _of_request(self, status: int, codes: set[str], wait: float | None, reason: str) -> ServiceError:
         if status == 404 or codes & _NO_MODEL:
             return Unavailable(
                 f"{self._name} knows no such model, or no such address (HTTP {status}): "
-                f"change {self._settings}_MODEL or {self._settings}_BASE_URL; {reason}"
+                f"change {self.settings}_MODEL or {self.settings}_BASE_URL; {reason}"
             )
         if status in (408, 409) or status >= 500:
             return Unavailable(f"{self._name} answered HTTP {status}: {reason}", retry_after=wait)

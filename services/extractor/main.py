@@ -27,7 +27,7 @@ def main() -> None:
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
         rows = open_documents(settings)
-        chat = open_chat(settings, bus.limiters)
+        chat = open_chat(settings, bus.limiters, role="extract")
         extractor = _model_extractor(chat, settings) if chat else OfflineExtractor()
         handle = partial(
             on_chunks_created,

@@ -2,13 +2,13 @@
 
 from pydantic import Field
 
-from runtime.settings import Settings
+from runtime.models.roles import RoleSettings, language_model
 
 OFFLINE_WORKERS, MOST_CALLS, MOST_WAITING = 2, 64, 64
 """Events handled at once without a model; calls at once where they have no limit; events that wait for a call's end."""
 
 
-class ExtractorSettings(Settings):
+class ExtractorSettings(RoleSettings):
     """LightRAG's names and defaults."""
 
     summary_language: str = Field(default="English", min_length=1, description="language of descriptions")
@@ -28,5 +28,6 @@ class ExtractorSettings(Settings):
         """
         if self.extractor_workers:
             return self.extractor_workers
-        calls = self.llm_max_async or MOST_CALLS
-        return calls + min(calls, MOST_WAITING) if self.has_llm else OFFLINE_WORKERS
+        model = language_model(self, "extract")
+        calls = (model.limits.calls if model else 0) or MOST_CALLS
+        return calls + min(calls, MOST_WAITING) if model else OFFLINE_WORKERS

@@ -86,10 +86,10 @@ async def _write(
     )
     entity_rows = {row.id: row for row in map(entity_row, entities.values())}
     relation_rows = {row.id: row for row in map(relation_row, relations.values())}
-    outdated = [
-        await find_outdated(partition, "entities", entity_rows, vectors),
-        await find_outdated(partition, "relations", relation_rows, vectors),
-    ]
+    outdated = await together(
+        find_outdated(partition, "entities", entity_rows, vectors),
+        find_outdated(partition, "relations", relation_rows, vectors),
+    )
     await embed_and_put(partition, outdated, vectors, embeddings)
     return {row.id for one in outdated for row in one.rows}
 

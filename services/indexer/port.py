@@ -12,7 +12,7 @@ class Embeddings(Protocol):
     model: str
     dimension: int
 
-    async def embed(self, workspace: str, texts: Sequence[str]) -> list[tuple[float, ...]]:
+    async def embed(self, workspace: str, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return one vector per text, in order."""
         ...
 

@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 from contracts.graph import Partition, VectorKind, VectorRow
 from runtime.stores.vectors.port import RowVersion, Vectors
 from services.indexer.port import Embeddings
+
+T = TypeVar("T")
 
 
 class Outdated(NamedTuple):
@@ -45,11 +47,13 @@ async def embed_and_put(
     await together(*(vectors.put(partition, kind, rows) for kind, rows in with_vectors if rows))
 
 
-async def together(*calls: Coroutine[Any, Any, None]) -> None:
-    """Make these calls at the same time, and wait for all of them. Raises the error of the first that failed."""
-    for result in await asyncio.gather(*calls, return_exceptions=True):
+async def together(*calls: Coroutine[Any, Any, T]) -> list[T]:
+    """Make these calls at the same time, and return their results. Raises the error of the first that failed."""
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    for result in results:
         if isinstance(result, BaseException):
             raise result
+    return cast(list[T], results)
 
 
 def _is_outdated(kind: VectorKind, stored: RowVersion, row: VectorRow) -> bool:

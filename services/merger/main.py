@@ -29,7 +29,8 @@ def main() -> None:
 
     @asynccontextmanager
     async def build(bus: Bus, health: Health) -> AsyncGenerator[Sequence[Subscription]]:
-        rows, graph, chat = open_documents(settings), open_graph(settings), open_chat(settings, bus.limiters)
+        rows, graph = open_documents(settings), open_graph(settings)
+        chat = open_chat(settings, bus.limiters, role="summary")
         merging = MergeDependencies(
             RowContributions(rows), RowSummaries(rows), graph, settings.limits, AggregateCache()
         )

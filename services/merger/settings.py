@@ -2,11 +2,11 @@
 
 from pydantic import Field
 
-from runtime.settings import Settings
+from runtime.models.roles import RoleSettings
 from services.merger.domain.descriptions import SummaryLimits
 
 
-class MergerSettings(Settings):
+class MergerSettings(RoleSettings):
     """LightRAG's names and defaults. Without a language model nothing is summarised."""
 
     force_llm_summary_on_merge: int = Field(default=8, ge=2, description="distinct descriptions of one thing")

@@ -7,6 +7,8 @@ from services.query.status.scope import EVERYTHING, Scope
 
 Mode = Literal["local", "global", "hybrid", "mix", "naive", "walk", "auto", "bypass"]
 """How a question is answered; `auto` chooses `walk` or `mix` for each question."""
+Effort = Literal["low", "medium", "high"]
+"""How much is spent on finding what answers; `low` is one search."""
 ChunkPickMethod = Literal["VECTOR", "WEIGHT"]
 """How the chunks of entities and relations are selected: by similarity to the question, or by rank and count."""
 
@@ -19,14 +21,15 @@ ProgressStep = Literal[
     "retrieving_relations",
     "retrieving_chunks",
     "reranking",
+    "assessing_context",
     "generating_response",
 ]
-"""Steps of answering a question, in this order; a mode leaves out the steps that it does not need."""
+"""Steps of answering a question, in this order; a mode leaves out the steps that it does not need.
+
+`assessing_context` comes once a round of a question with more than low effort.
+"""
 
 RESPONSE_TYPE = "Multiple Paragraphs"
-
-SHORT_QUESTION = 50
-"""A question without keywords that is shorter than this, in characters, is itself the keyword."""
 
 
 @dataclass(frozen=True)
@@ -70,10 +73,11 @@ class Question:
     response_type: str = RESPONSE_TYPE
     user_prompt: str = ""
     history: tuple[Turn, ...] = ()
+    effort: Effort = "low"
 
 
-def search_keywords(question: str, found: Keywords) -> Keywords | None:
-    """Return the keywords to search by: those found, else the question itself if it is short, else None."""
+def search_keywords(question: Question, found: Keywords) -> Keywords:
+    """Return the keywords to search by: those found, else the question itself, which LightRAG takes if it is short."""
     if found:
         return found
-    return Keywords(low=(question,)) if len(question) < SHORT_QUESTION else None
+    return Keywords(high=(question.query,)) if question.mode == "global" else Keywords(low=(question.query,))

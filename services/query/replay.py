@@ -10,7 +10,8 @@ from runtime.bus.port import Delivery
 from runtime.replay import ReplayHandler
 from runtime.stores.documents.port import Rows
 from services.query.adapters.documents import RowDocuments, RowPassages
-from services.query.status.document_status import DELETED, SETTLED, STATUSES, DocumentStatus, RecordedEvent, apply
+from services.query.status.document_status import DELETED, SETTLED, STATUSES, DocumentStatus
+from services.query.status.folding import RecordedEvent, apply
 from services.query.status.projection import obsolete_passages, on_events, passages_of, recorded
 
 UNFINISHED = tuple(status for status in STATUSES if status not in SETTLED)

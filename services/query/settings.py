@@ -7,11 +7,12 @@ from typing import Literal
 from pydantic import AliasChoices, Field, SecretStr
 
 from runtime.errors import ConfigurationError
-from runtime.settings import Settings
+from runtime.models.roles import RoleSettings
+from services.query.answering.port import EffortLimits
 from services.query.question import ChunkPickMethod
 
 
-class QuerySettings(Settings):
+class QuerySettings(RoleSettings):
     """LightRAG's names and defaults."""
 
     port: int = Field(default=9621, ge=0, le=65535, description="the API")
@@ -59,6 +60,12 @@ class QuerySettings(Settings):
     )
     ollama_emulating_model_tag: str = Field(default="latest", pattern=r"^[\w.-]+$", description="its tag")
     enable_llm_cache: bool = Field(default=True, description="keep keywords and answers of the language model")
+    effort_medium_rounds: int = Field(default=1, ge=0, le=10, description="of a question with effort medium")
+    effort_high_rounds: int = Field(default=3, ge=0, le=10, description="of a question with effort high")
+    effort_round_searches: int = Field(default=3, ge=1, le=10, description="further searches of one round")
+    effort_max_tokens: int = Field(
+        default=60_000, ge=0, description="tokens that a model reads and writes in all rounds of a question"
+    )
     user_prompt_prefix: str = Field(default="", description="begins the user_prompt of every request")
     user_prompt_prefix_file: str = Field(default="", description="a file that holds it, and goes before the setting")
     workspace: str = Field(default="default", description="workspace of requests that name none")
@@ -72,6 +79,13 @@ class QuerySettings(Settings):
             return Path(self.user_prompt_prefix_file).read_text("utf-8")
         except (OSError, UnicodeError) as error:
             raise ConfigurationError(f"USER_PROMPT_PREFIX_FILE cannot be read: {error}") from None
+
+    @property
+    def effort_limits(self) -> EffortLimits:
+        """What a question with more than low effort may spend."""
+        return EffortLimits(
+            self.effort_medium_rounds, self.effort_high_rounds, self.effort_round_searches, self.effort_max_tokens
+        )
 
     @property
     def contradictions(self) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from hashlib import blake2b
 from threading import Lock
+from typing import Protocol
 
 import structlog
 from cachetools import LRUCache, cached
@@ -14,6 +15,7 @@ from runtime.models.limits import Limits
 from runtime.models.open import open_chat, open_tokenizer
 from runtime.models.port import Chat, Embedder
 from runtime.models.rate_limiters import RateLimiters
+from runtime.models.roles import Role, language_model
 from runtime.models.truncation import cutter
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.projections.integrity import Integrity
@@ -25,7 +27,13 @@ from runtime.stores.open import open_documents, open_graph
 from runtime.stores.port import CheckpointStore
 from services.query.adapters.answer_cache import StoredAnswers
 from services.query.adapters.documents import RowDocuments, RowModelResultCaches, RowPassages
-from services.query.adapters.models import ModelAnswerGenerator, ModelKeywordExtractor, ModelReranker, Reranker
+from services.query.adapters.models import (
+    ModelAnswerGenerator,
+    ModelFollowUps,
+    ModelKeywordExtractor,
+    ModelReranker,
+    Reranker,
+)
 from services.query.adapters.named_models import NamedChat
 from services.query.adapters.provenance import RowProvenance
 from services.query.adapters.row_cache import RowCache
@@ -58,8 +66,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
     """Open stores and models, wait until the stores answer, and close all of them at the end."""
     logger.info("instructions of every request", characters=len(settings.prompt_prefix))
     embeddings = GenerationEmbedders(settings, bus.limiters, max_wait=MAX_WAIT)
-    opened = open_chat(settings, bus.limiters, max_wait=MAX_WAIT)
-    chat = NamedChat(opened) if opened else None
+    chat, keyword_chat = open_chats(settings, bus.limiters)
     reranker = open_reranker(settings, bus.limiters)
     rows, graph = open_documents(settings), open_graph(settings)
     documents, projection_cache = RowDocuments(rows), ProjectionCache(bus.log, settings.graph_cache_mb * 2**20)
@@ -79,7 +86,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             passages=passages,
             provenance=RowProvenance(rows),
             caches=RowModelResultCaches(rows),
-            keyword_extractor=open_keyword_extractor(chat, rows, settings),
+            keyword_extractor=open_keyword_extractor(keyword_chat, rows, settings),
             answer_generator=_answer_generator(chat, embeddings.configured.embedder),
             embed=configured.embed,
             entity_names=names,
@@ -91,11 +98,34 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             related_chunks=settings.related_chunk_number,
             chunk_pick_method=settings.kg_chunk_pick_method,
             answer_cache=open_answer_cache(chat, rows, bus, settings),
+            follow_ups=open_follow_ups(chat, rows, settings),
+            effort_limits=settings.effort_limits,
             vector_searches=searches,
         )
     finally:
-        for part in (names, indexes, embeddings, graph, rows, *(model for model in (chat, reranker) if model)):
-            await part.close()
+        await _close(names, indexes, embeddings, graph, rows, chat, keyword_chat, reranker)
+
+
+class _Closes(Protocol):
+    async def close(self) -> None: ...
+
+
+async def _close(*parts: _Closes | None) -> None:
+    """Close each part once, though it may stand in two places."""
+    for part in {id(part): part for part in parts if part is not None}.values():
+        await part.close()
+
+
+def open_chats(settings: QuerySettings, limiters: RateLimiters) -> tuple[Chat | None, Chat | None]:
+    """Return the models that answer and that extract keywords: the same one unless they are set apart."""
+
+    def opened(role: Role) -> Chat | None:
+        chat = open_chat(settings, limiters, role=role, max_wait=MAX_WAIT)
+        return NamedChat(chat) if chat else None
+
+    answers = opened("query")
+    apart = language_model(settings, "keyword") != language_model(settings, "query")
+    return answers, opened("keyword") if apart else answers
 
 
 def _answer_generator(chat: Chat | None, embedder: Embedder) -> AnswerGenerator:
@@ -130,6 +160,13 @@ def cached_token_counter(count: Callable[[str], int]) -> Callable[[str], int]:
 def open_answer_cache(chat: Chat | None, rows: Rows, bus: Bus, settings: QuerySettings) -> AnswerCache | None:
     """Return the cache of the model's answers; None without a model or if the settings disable it."""
     return StoredAnswers(RowCache(rows, "answers"), bus.log, chat.model) if chat and settings.enable_llm_cache else None
+
+
+def open_follow_ups(chat: Chat | None, rows: Rows, settings: QuerySettings) -> ModelFollowUps | None:
+    """Return what asks the model for what is missing, cached unless disabled; None without a model."""
+    # Among keywords, because both are what a model said about how to search.
+    cache = RowCache(rows, "keywords") if settings.enable_llm_cache else None
+    return ModelFollowUps(chat, cache) if chat else None
 
 
 def open_keyword_extractor(chat: Chat | None, rows: Rows, settings: QuerySettings) -> KeywordExtractor:

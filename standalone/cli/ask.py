@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415
 
 Mode = Literal["mix", "hybrid", "local", "global", "naive", "walk", "auto"]
+Effort = Literal["low", "medium", "high"]
 
 NO_MODEL = (
     "To have answers written by a language model, set OPENAI_API_KEY (or LLM_BASE_URL, LLM_MODEL and LLM_API_KEY)"
@@ -31,6 +32,13 @@ def ask(
             "along what is tied to the names in the question (walk); walk or mix, by the question (auto)."
         ),
     ] = "mix",
+    effort: Annotated[
+        Effort,
+        typer.Option(
+            help="One search (low), or rounds in which the language model asks for what is missing (medium, high); "
+            "without one, a wider search."
+        ),
+    ] = "low",
     data: Data = DATA,
     as_json: Json = False,
     workspace: Workspace = WORKSPACE,
@@ -39,19 +47,21 @@ def ask(
     with errors(as_json):
         from standalone.operations.target import select_target
 
-        answer = asyncio.run(ask_query_service(select_target(data).api, workspace, question, mode))
+        answer = asyncio.run(ask_query_service(select_target(data).api, workspace, question, mode=mode, effort=effort))
         if as_json:
             print_json(answer.model_dump(exclude_unset=True))
         else:
             show_answer(answer)
 
 
-async def ask_query_service(base: str, workspace: str, question: str, mode: Mode) -> "Answer":
+async def ask_query_service(
+    base: str, workspace: str, question: str, *, mode: Mode, effort: Effort = "low"
+) -> "Answer":
     """Return the answer of the query service."""
     from standalone.operations.target import query_client
 
     async with query_client(base, workspace) as client:
-        return await client.query(question, mode=mode)
+        return await client.query(question, mode=mode, effort=effort)
 
 
 def show_answer(answer: "Answer") -> None:
@@ -65,5 +75,9 @@ def show_answer(answer: "Answer") -> None:
         echo("Sources:")
         for each in missing:
             echo(f"  {each}")
+    for number, each in enumerate(answer.rounds or (), 1):
+        searches = "".join(f"\n  searched: {line(search)}" for search in each.searches)
+        ended = f"\n  ended: {line(each.ended)}" if each.ended else ""
+        note(f"Round {number}: {each.new_passages} new passages, {each.tokens} tokens{searches}{ended}")
     if not answer.llm_generated:
         note(f"\n{NO_MODEL}")

@@ -124,7 +124,7 @@ async def _run(demo: _Demo, state: StackState, stays: bool) -> bool:
     if not demo.as_json:
         show_outcome(outcome, found.skipped)
         echo(f"\nQuestion: {demo.question}\n")
-    answer = await ask_query_service(state.api, demo.workspace, demo.question, "mix")
+    answer = await ask_query_service(state.api, demo.workspace, demo.question, mode="mix")
     failed = [document for document in statuses if document.status != "processed"]
     if demo.as_json:
         shown = [document.model_dump(exclude_unset=True) for document in statuses]

@@ -9,6 +9,7 @@ from standalone.cli import (
     demo,
     doctor,
     documents,
+    failures,
     log,
     mcp,
     projections,
@@ -33,6 +34,8 @@ app.command()(deletion.delete)
 app.command()(ask.ask)
 app.command()(documents.status)
 app.command()(log.log)
+app.command()(failures.retry)
+app.add_typer(failures.app, name="dead")
 app.command()(mcp.mcp)
 app.command()(projections.digest)
 app.command()(projections.rebuild)

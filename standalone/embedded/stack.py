@@ -15,7 +15,7 @@ from runtime.bus import topology
 from runtime.bus.nats.log import connected
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.models.open import DEFAULT_EMBEDDING_MODEL
-from runtime.settings import Settings
+from runtime.models.roles import ROLES, RoleSettings, language_model
 from standalone.embedded import damage, ports
 from standalone.embedded.bus_watch import BusWatch, watch_bus
 from standalone.embedded.data_folder import DataFolder, Phase, StackState, end_orphans, new_password
@@ -85,11 +85,17 @@ def bus_url(state: StackState) -> str:
 
 
 def configured_models() -> dict[str, str]:
-    """The models this process's environment asks for: `language` (empty: none) and `embedding`."""
-    asked = Settings()
+    """The models this process's environment asks for: `language` (that answers; empty: none) and `embedding`.
+
+    A role whose model is another one than the answering has it under its name.
+    """
+    asked = RoleSettings()
+    of_roles = {role: found.model if (found := language_model(asked, role)) else "" for role in ROLES}
+    language = of_roles["query"]
     endpoint = asked.embedding_model or DEFAULT_EMBEDDING_MODEL
     return {
-        "language": asked.llm_model if asked.has_llm else "",
+        "language": language,
+        **{role: model for role, model in of_roles.items() if model != language},
         "embedding": endpoint if asked.has_embedding_endpoint else asked.embedding_model or "minilm",
     }
 

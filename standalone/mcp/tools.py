@@ -54,6 +54,13 @@ Mode = Annotated[
     ),
 ]
 
+Effort = Annotated[
+    Literal["low", "medium", "high"],
+    Field(
+        description="low: one search; medium, high: several rounds for questions of several steps, slower and dearer."
+    ),
+]
+
 
 async def search(
     ctx: ToolContext,
@@ -61,13 +68,16 @@ async def search(
     mode: Mode = "mix",
     max_passages: Annotated[int, Field(ge=1, le=50, description="Passages at most.")] = 8,
     max_entities: Annotated[int, Field(ge=1, le=100, description="Entities, and relations, at most.")] = 10,
+    effort: Effort = "low",
 ) -> SearchResult:
     """Find what the documents hold about a question: passages word for word with their files, and the entities and
     relations of the knowledge graph. No answer is written: use this to read the sources and to answer yourself, and
     `ask` to get a finished answer. Cite a passage by the file it is from.
     """
     async with _client(ctx).open() as client:
-        found = await client.query_data(question, mode=mode, chunk_top_k=max_passages, top_k=max_entities)
+        found = await client.query_data(
+            question, mode=mode, effort=effort, chunk_top_k=max_passages, top_k=max_entities
+        )
     return SearchResult.of(found, max_passages, max_entities)
 
 
@@ -78,12 +88,15 @@ async def ask(
     instructions: Annotated[
         str, Field(max_length=4000, description="How the answer should be written, such as its language or length.")
     ] = "",
+    effort: Effort = "low",
 ) -> Answer:
     """Get an answer from the documents with citations: `[1]` in the answer is the citation whose id is 1. With
     `found` false the documents hold nothing about it: say so, or put the question in other words.
     """
     async with _client(ctx).open() as client:
-        answer = await client.query(question, mode=mode, include_chunk_locations=True, user_prompt=instructions)
+        answer = await client.query(
+            question, mode=mode, effort=effort, include_chunk_locations=True, user_prompt=instructions
+        )
     return Answer.of(answer)
 
 

@@ -4,11 +4,11 @@ Nobody else writes these generations yet. What enters the log meanwhile is not i
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from contracts import subjects
 from contracts.events import EVENTS, Event
@@ -26,10 +26,11 @@ from standalone.operations.retries import retry_outages
 PAGE = 500
 """Messages that the bus is asked for at a time."""
 
-GROUP_EVENTS, GROUP_BYTES = 4000, 16 * 1024 * 1024
-"""Messages, or bytes of them, that are handled together."""
+GROUP_EVENTS, GROUP_BYTES = 2000, 8 * 1024 * 1024
+"""Messages, or bytes of them, that are handled together, while the next ones are fetched."""
 
 Report = Callable[[dict[str, Any]], None]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class BulkLoad:
     """Sequence up to which the log is read."""
     events: int = 0
     """Events of the log that were read or passed over, without those that nobody can read."""
+    written: int = 0
+    """Entities and relations that were written."""
     skipped: int = 0
     """Events, entities and relations that can never be handled."""
 
@@ -78,29 +81,34 @@ class BulkLoad:
         filters = [subjects.ALL] if Event in types else [subjects.of_type(name) for name in sorted(names)]
         await retry_outages(partial(self._read, filters, replays, end), progress=lambda: self.position)
         self._advance(max(self.position, end))
-        for replay in replays:
-            await retry_outages(partial(replay.finish, self.generations))
+        await _all(retry_outages(partial(replay.finish, self.generations)) for replay in replays)
         if "graph" in self.targets:
             await self._write_all(self._folded())
         elif "vectors" in self.targets:
             await self._write_all(self.replays.vectors.pages(self.generations))
 
     async def _read(self, filters: Sequence[str], replays: Sequence[BulkReplay], end: int) -> None:
+        await _with_next(self._groups(filters), lambda group: self._take(group, replays, end))
+
+    async def _groups(self, filters: Sequence[str]) -> AsyncGenerator[list[Message]]:
         group: list[Message] = []
         size = 0
         async for messages in self.log.read(self.position, filters, page=PAGE):
             group += messages
             size += sum(len(message.data) for message in messages)
             if len(group) >= GROUP_EVENTS or size >= GROUP_BYTES:
-                await self._take(group, replays, end)
+                yield group
                 group, size = [], 0
         if group:
-            await self._take(group, replays, end)
+            yield group
 
     async def _take(self, messages: Sequence[Message], replays: Sequence[BulkReplay], end: int) -> None:
         deliveries = [delivery for message in messages if (delivery := self.decode(message))]
-        for replay in replays:
-            await self._take_all(replay, [one for one in deliveries if isinstance(one.event, replay.events)])
+        # Each has tables, collections or a store of its own: while one waits for its server, the others compute.
+        await _all(
+            self._take_all(replay, [one for one in deliveries if isinstance(one.event, replay.events)])
+            for replay in replays
+        )
         if self.replays.graph.is_full:
             await self._write_all(self._folded())
         self._advance(messages[-1].sequence)
@@ -131,23 +139,12 @@ class BulkLoad:
             yield changed.workspace, entities, relations
 
     async def _write_all(self, pages: AsyncGenerator[tuple[str, list[Entity], list[Relation]]]) -> None:
-        """Write each page while the next one is made."""
-        writing: asyncio.Task[None] | None = None
-        written = 0
-        try:
-            async for workspace, entities, relations in pages:
-                if writing:
-                    await writing
-                writing = asyncio.create_task(self._write(workspace, entities, relations))
-                written += len(entities) + len(relations)
-                self.report({"entities and relations": written})
-            if writing:
-                await writing
-        finally:
-            if writing and not writing.done():
-                writing.cancel()
-                with suppress(asyncio.CancelledError):
-                    await writing
+        async def write(page: tuple[str, list[Entity], list[Relation]]) -> None:
+            await self._write(*page)
+            self.written += len(page[1]) + len(page[2])
+            self.report({"entities and relations": self.written})
+
+        await _with_next(pages, write)
 
     async def _write(self, workspace: str, entities: Sequence[Entity], relations: Sequence[Relation]) -> None:
         writes: list[Callable[[], Awaitable[None]]] = []
@@ -169,6 +166,30 @@ class BulkLoad:
                     [one for one in half if isinstance(one, Entity)],
                     [one for one in half if isinstance(one, Relation)],
                 )
+
+
+async def _with_next(items: AsyncGenerator[T], work: Callable[[T], Coroutine[Any, Any, None]]) -> None:
+    """Work on each item, in order and one at a time, while the next one is made."""
+    task: asyncio.Task[None] | None = None
+    try:
+        async for item in items:
+            if task:
+                await task
+            task = asyncio.create_task(work(item))
+        if task:
+            await task
+    finally:
+        if task and not task.done():
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+async def _all(calls: Iterable[Awaitable[object]]) -> None:
+    """Wait for all of these calls, which run at the same time. Raises the error of the first that failed."""
+    for result in await asyncio.gather(*calls, return_exceptions=True):
+        if isinstance(result, BaseException):
+            raise result
 
 
 def _halves(items: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:

@@ -4,12 +4,14 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import get_args
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 
 from runtime.errors import ConfigurationError
+from runtime.models.roles import ROLES, RoleSettings
 from runtime.settings import Settings, variables, without_secrets
 from services.chunker.settings import ChunkerSettings
 from services.extractor.settings import ExtractorSettings
@@ -22,6 +24,7 @@ from standalone.operations.settings import CommandSettings
 
 SETTINGS: dict[str, type[Settings]] = {
     "every service": Settings,
+    "models of single roles": RoleSettings,
     "the chunker": ChunkerSettings,
     "the extractor": ExtractorSettings,
     "the merger": MergerSettings,
@@ -175,11 +178,20 @@ def _shown(
     given = next((variable for variable in names if variable in upper), "")
     set_by = next((variable for variable in names if variable in own), "")
     default = field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
+    default = "" if default is None else default
     value = own[set_by] if set_by else upper[given] if given else str(default)
     # An address may be shown without its password even where the whole is kept as a secret.
-    secret = field.annotation is SecretStr and "://" not in str(default)
+    secret = SecretStr in (field.annotation, *get_args(field.annotation)) and "://" not in str(default)
     source = setter if set_by else given or DEFAULT
-    return ShownSetting(of, names, _safe(value, secret), source, field.description or MEANINGS.get(name, ""))
+    return ShownSetting(
+        of, names, _safe(value, secret), source, field.description or MEANINGS.get(name) or _meaning_for_role(name)
+    )
+
+
+def _meaning_for_role(name: str) -> str:
+    """Return the meaning of a role's own setting: which general one it replaces."""
+    role, _, general = name.partition("_")
+    return f"{general.upper()} for the role {role} alone" if role in ROLES else ""
 
 
 def _safe(value: str, secret: bool) -> str:

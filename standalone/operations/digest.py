@@ -5,7 +5,7 @@ between two runs that say the same: times, log sequences, revisions, event ids a
 """
 
 import hashlib
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ import orjson
 
 from contracts.graph import VECTOR_KINDS, Entity, Generations, Partition, Projection, Relation, VectorRow
 from contracts.ids import sha256
-from runtime.stores.documents.port import Rows, Table
+from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.query.replay import REMOVED
@@ -59,10 +59,16 @@ async def digest(projection: Projection, workspace: str, generations: Generation
 async def _status(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:
     kept = ("id", "file_path", "metadata", "summary", "length", "chunk_count", "bits", "failures", "status")
     async for rows in _paged("", lambda after: stores.rows.scan(Table("documents", partition), after, PAGE), _key):
-        yield "documents", [{name: row[name] for name in kept} for _, row in rows if row["status"] != REMOVED]
+        yield "documents", [_without_places(row, kept) for _, row in rows if row["status"] != REMOVED]
     left_out = {"version"}
     async for rows in _paged("", lambda after: stores.rows.scan(Table("chunks", partition), after, PAGE), _key):
         yield "chunks", [{name: value for name, value in row.items() if name not in left_out} for _, row in rows]
+
+
+def _without_places(row: Row, kept: Sequence[str]) -> Fields:
+    """Return the row's fields without the places in the log at which it failed: a copy of the log has others."""
+    failures = [{name: value for name, value in one.items() if name != "sequence"} for one in row["failures"]]
+    return {name: row[name] for name in kept} | {"failures": failures}
 
 
 async def _graph(partition: Partition, stores: Stores) -> AsyncGenerator[tuple[str, list[Fields]]]:

@@ -12,6 +12,7 @@ from contracts.events import (
     Event,
     GraphEdited,
     GraphMerged,
+    RetryRequested,
     StageFailed,
     VectorsIndexed,
 )
@@ -83,6 +84,10 @@ def gist(envelope: Envelope[Event]) -> str:
             return f"{event.kind}: {len(event.chunks)} chunks, {event.embedded} texts embedded ({event.model})"
         case StageFailed() as event:
             return f"{event.stage} gave up a {event.cause_type}: {event.error_type}: {event.message}"
+        case RetryRequested() as event:
+            part = f"chunk {event.chunk_id}" if event.chunk_id else "what failed"
+            where, why = f" in the {event.stage}" if event.stage else "", f": {event.reason}" if event.reason else ""
+            return f"{part} is tried again{where}{why}"
         case DocumentCancelled() as event:
             return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
         case GraphEdited() as event:

@@ -7,6 +7,7 @@ rebuild itself has handled. A rebuild that was killed is simply started again: i
 and dropped. A server that is started again meanwhile delays it, no more.
 """
 
+import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -82,7 +83,8 @@ class Rebuild:
         await self._catch_up()
         seconds = time.monotonic() - self.started
         sides = (self.generations, self.stores), (before, self.live_stores or self.stores)
-        digests = {target: await compare(target, workspace, *sides) for target in self.targets}
+        compared = await asyncio.gather(*(compare(target, workspace, *sides) for target in self.targets))
+        digests = dict(zip(self.targets, compared, strict=True))
         await self._switch()
         await self._drop_unused()
         return {

@@ -25,6 +25,7 @@ TIMED = {"retrieval/caches", "status/current_partitions.py", "status/positions.p
 """Among them, what measures time."""
 
 STAGES = {
+    "answering/effort.py",
     "retrieval/concurrency.py",
     "retrieval/modes.py",
     "retrieval/multihop/link_question.py",

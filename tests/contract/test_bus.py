@@ -95,6 +95,17 @@ async def test_the_log_is_read_by_subject(bus: Bus) -> None:
     assert await sequences(bus, 0, subjects.of_document("other", "a")) == []
 
 
+async def test_the_history_of_a_document_is_read_by_type(bus: Bus) -> None:
+    await filled(bus, "a", "b", "a", "c")
+    await bus.log.publish(sealed(DocumentDeleted(document_id="a"), id="deletion"))
+    assert [each.sequence async for each in bus.log.history("w", "a", "DocumentAdded")] == [1, 3]
+    assert [each.sequence async for each in bus.log.history("w", "a", "DocumentAdded", after=1)] == [3]
+    assert [each.subject async for each in bus.log.history("w", "a", "DocumentDeleted")] == [
+        "kb.v1.w.a.DocumentDeleted"
+    ]
+    assert [each async for each in bus.log.history("other", "a", "DocumentAdded")] == []
+
+
 async def test_reading_ends_where_the_log_ended_when_it_began(bus: Bus) -> None:
     await filled(bus, "a", "b")
     seen: list[int] = []

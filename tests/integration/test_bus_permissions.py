@@ -15,7 +15,7 @@ from nats.errors import TimeoutError as NoAnswer
 from nats.js import JetStreamContext
 
 from contracts import permissions, subjects
-from contracts.events import EVENTS
+from contracts.events import EVENTS, RetryRequested
 from contracts.ids import sha256
 from contracts.permissions import API, IMPORTED_API, USERS, User, imported
 from contracts.registry import service_of
@@ -27,6 +27,7 @@ from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.parking.port import ParkedEvent
 from runtime.bus.publisher import Submission, add_document
+from runtime.bus.retry_requests import request_retry
 from runtime.errors import ConfigurationError, Unavailable
 from tests.support.deployed_bus import FILES, DeployedBus, deployed_bus
 from tests.support.events import added, sealed
@@ -302,6 +303,14 @@ async def test_a_service_acknowledges_and_sets_aside_as_its_own_user(bus: Deploy
             return bool(cut and dead and not info.num_pending and not info.num_ack_pending)
 
         await until(done, "its chunks, its dead letter and its acknowledgements", seconds=60)
+        log, retry = NatsLog(jetstream), RetryRequested(document_id="d")
+        requested = await request_retry(log, workspace="w", retry=retry, source="test")
+
+        async def failed_again() -> bool:
+            failed = await log.newest("w", "d", "StageFailed")
+            return bool(failed and requested and failed.sequence > requested)
+
+        await until(failed_again, "its second failure", seconds=60)
 
 
 async def test_a_service_parks_events_of_its_own_durables_and_takes_them_up_again(bus: DeployedBus) -> None:

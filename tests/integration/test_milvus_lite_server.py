@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.vectors.milvus.store import MilvusVectors
 from standalone.embedded.processes import Process, free_port, listening
-from standalone.embedded.servers.milvus_lite import milvus_lite, uri
+from standalone.embedded.servers.milvus_lite import DATABASE, milvus_lite, uri
 from tests.support.servers import missing
 from tests.support.vector_stores import fresh_partition, row
 
@@ -139,3 +140,13 @@ async def test_the_client_searches_without_pandas_and_loads_it_when_asked(runnin
     )
     output, _ = await client.communicate()
     assert output.decode().splitlines() == ["1 False", "FLOAT_VECTOR True", "True False"]
+
+
+async def test_a_row_takes_little_more_than_its_vector(running: tuple[Process, int], tmp_path: Path) -> None:
+    _, port = running
+    vectors = MilvusVectors(uri(port), model="m", dimension=384, timeout=5.0)
+    numbers = [float(number) for number in range(384)]
+    rows = [replace(row(f"r{number}", text="x" * 150), vector=(1.0 + number, *numbers[1:])) for number in range(400)]
+    await vectors.put(fresh_partition(), "chunks", rows)
+    await vectors.close()
+    assert (tmp_path / "vectors" / DATABASE).stat().st_size < 400 * 2600

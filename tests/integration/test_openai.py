@@ -20,11 +20,10 @@ from runtime.errors import (
 )
 from runtime.models import openai_endpoint
 from runtime.models.limits import Limits
-from runtime.models.openai import OpenAiChat
 from runtime.models.port import Chat, Completion, Message
 from runtime.models.rate_limiter import RateLimiter
 from standalone.embedded.processes import free_port
-from tests.support.openai_provider import KEY, Provider, serving
+from tests.support.openai_provider import KEY, Provider, chat_at, serving
 
 QUESTION = [Message("system", "be brief"), Message("user", "what? \ud800")]
 
@@ -149,7 +148,7 @@ async def test_a_provider_that_hangs_is_given_up_in_time(provider: Provider) -> 
 
 async def test_nobody_at_the_address_is_unavailable() -> None:
     with pytest.raises(Unavailable, match="LLM_BASE_URL"):
-        await ask(OpenAiChat(f"http://127.0.0.1:{free_port()}/v1", "m", KEY))
+        await ask(chat_at(f"http://127.0.0.1:{free_port()}/v1", "m", KEY))
 
 
 async def test_an_answer_too_long_to_read_is_cut_off(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,19 +159,19 @@ async def test_an_answer_too_long_to_read_is_cut_off(provider: Provider, monkeyp
 
 async def test_a_key_that_cannot_be_sent_is_refused_at_the_start(provider: Provider) -> None:
     with pytest.raises(ConfigurationError, match="LLM_API_KEY") as caught:
-        OpenAiChat(provider.url, "m", "sk-sécret\nkey")
+        chat_at(provider.url, "m", "sk-sécret\nkey")
     assert "cret" not in str(caught.value)
 
 
 async def test_no_key_is_needed_where_the_provider_wants_none(provider: Provider) -> None:
-    assert (await ask(OpenAiChat(provider.url, "good", ""))).text == "the answer"
+    assert (await ask(chat_at(provider.url, "good", ""))).text == "the answer"
 
 
 async def test_a_password_of_the_address_is_in_no_message(provider: Provider) -> None:
     url = provider.url.replace("://", "://user:hunter2%21@")
     for mode in ("status:500", "html", "status:401", "status:404", "garbage"):
         with pytest.raises(Unavailable) as caught:
-            await ask(OpenAiChat(url, mode, KEY))
+            await ask(chat_at(url, mode, KEY))
         assert "hunter2" not in "".join(traceback.format_exception(caught.value))
 
 

@@ -177,6 +177,21 @@ async def test_each_text_is_embedded_once_in_full_batches(provider: Provider) ->
     assert [round(vector[0] / vector[1]) for vector in vectors] == [len(text) for text in texts]
 
 
+async def test_a_provider_that_refuses_many_texts_a_call_is_sent_fewer_from_then_on(provider: Provider) -> None:
+    texts = [f"{'x' * number}!" for number in range(32)]
+    embedder = provider.embedder("few")
+    vectors = await embedder.embed(texts)
+    assert [round(vector[0] / vector[1]) for vector in vectors] == [len(text) for text in texts]
+    assert [len(request["input"]) for request in provider.requests] == [32, 10, 10, 10, 2]
+    await embed(embedder, [f"{text}?" for text in texts])
+    assert max(len(request["input"]) for request in provider.requests[5:]) == 10
+
+
+async def test_a_call_has_fewer_long_texts(provider: Provider) -> None:
+    await embed(provider.embedder("good"), [f"{number:05000d}" for number in range(20)])
+    assert sorted(len(request["input"]) for request in provider.requests) == [2, 9, 9]
+
+
 async def test_texts_are_cut_before_they_are_sent(provider: Provider) -> None:
     await embed(provider.embedder("good", cut=cutter(0, 10)), ["居里夫人和居里先生", "short", "居里夫人"])
     assert provider.requests[0]["input"] == ["居里夫", "short"]

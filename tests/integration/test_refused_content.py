@@ -6,7 +6,6 @@ import pytest
 
 from contracts.events import EntitiesExtracted, StageFailed
 from contracts.graph import Generations
-from runtime.models.openai import OpenAiChat
 from runtime.stores.documents.memory import MemoryRows
 from services.extractor.adapters.extraction_cache import ExtractionCache
 from services.extractor.adapters.model import ModelExtractor
@@ -14,6 +13,7 @@ from services.extractor.domain.guidance import DEFAULT
 from services.extractor.handler import on_chunks_created
 from tests.support.events import chunked, delivered, document
 from tests.support.language_model import CHAT_MODEL, KEY, LanguageModel, serving
+from tests.support.openai_provider import chat_at
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ async def test_a_passage_refused_for_its_content_fails_alone(model: LanguageMode
     event = chunked(
         document(), "Ada Marlow came.", "Then Mallory Smith came.", "Then Trudy Smith came.", "Eve Hill left."
     )
-    chat = OpenAiChat(model.url, CHAT_MODEL, KEY, retries=0)
+    chat = chat_at(model.url, CHAT_MODEL, KEY)
     try:
         facts = await on_chunks_created(
             delivered(event),

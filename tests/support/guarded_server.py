@@ -21,13 +21,13 @@ from runtime import telemetry
 from runtime.health import Health
 from runtime.http_server import Server, server_config
 from runtime.models.limits import Limits
-from runtime.models.openai import OpenAiChat
 from runtime.models.rate_limiter import RateLimiter
 from services.query.adapters.models import ModelAnswerGenerator
 from services.query.api.auth.config import auth_config
 from services.query.api.auth.settings import AccessSettings
 from services.query.settings import QuerySettings
 from standalone.embedded.processes import free_port
+from tests.support.openai_provider import chat_at
 from tests.support.querying import library_of_two
 from tests.support.waiting import PATIENCE
 
@@ -88,7 +88,7 @@ async def _main() -> None:
     deps = harness.deps()
     if url := os.environ.get("PROVIDER_URL"):
         limiter = RateLimiter("m", Limits(calls=settings.llm_max_async))
-        chat = OpenAiChat(url, os.environ["PROVIDER_MODEL"], "key", limiter)
+        chat = chat_at(url, os.environ["PROVIDER_MODEL"], "key", limiter)
         deps = harness.deps(answer_generator=ModelAnswerGenerator(chat))
     app = harness.app(auth_config(AccessSettings()), deps=deps)
     app.router.routes[:0] = Health("query", stage=None).routes()

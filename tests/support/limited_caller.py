@@ -19,7 +19,7 @@ from runtime.models.limits import Limits
 from runtime.models.openai import OpenAiChat
 from runtime.models.port import Chat, Message
 from runtime.models.rate_limiter import RateLimiter
-from tests.support.openai_provider import KEY, WARM
+from tests.support.openai_provider import KEY, WARM, chat_at
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTION = [Message("user", "what?")]
@@ -45,7 +45,7 @@ async def replica(
     """A model adapter with its rate limiter, on a connection of its own."""
     client = await nats.connect(nats_url, max_reconnect_attempts=-1, reconnect_time_wait=0.05)
     limiter = RateLimiter(f"{model} at the test's provider", limits, await NatsSharedValues.bind(client.jetstream()))
-    chat = OpenAiChat(provider_url, model, KEY, limiter, timeout=20)
+    chat = chat_at(provider_url, model, KEY, limiter, timeout=20)
     try:
         yield chat, limiter
     finally:
@@ -75,7 +75,7 @@ async def process(nats_url: str, provider_url: str, model: str, calls: int, limi
 async def _main() -> None:
     nats_url, provider_url, model, calls, limits = sys.argv[1:]
     # A client's first call loads half of its package: without this one it would reach the provider a second late.
-    first = OpenAiChat(provider_url, WARM, KEY)
+    first = chat_at(provider_url, WARM)
     await first.complete(QUESTION)
     await first.close()
     async with replica(nats_url, provider_url, model, Limits(**json.loads(limits))) as (chat, _):

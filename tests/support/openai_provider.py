@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from runtime.models.limits import Limits
 from runtime.models.openai import OpenAiChat
-from runtime.models.openai_embedder import OpenAiEmbedder
+from runtime.models.openai_embedder import SMALL_BATCH, OpenAiEmbedder
 from runtime.models.openai_endpoint import Endpoint
 from runtime.models.rate_limiter import RateLimiter
 from standalone.embedded.processes import free_port
@@ -27,6 +27,20 @@ KEY = "sk-very-secret-0123456789"
 DIMENSION = 4
 WARM = "warm"
 """The model of a process's first call, which no limit holds: it does not count among those that run at once."""
+
+
+def chat_at(
+    url: str,
+    model: str,
+    key: str = KEY,
+    limiter: RateLimiter | None = None,
+    *,
+    timeout: float = 240.0,
+    retries: int = 0,
+) -> OpenAiChat:
+    """A language model there; without a limiter four calls at once."""
+    limiter = limiter or RateLimiter(model, Limits(calls=4))
+    return OpenAiChat(Endpoint(url, key, limiter, timeout, "LLM", retries), model)
 
 
 @dataclass
@@ -55,7 +69,7 @@ class Provider:
     disconnected: asyncio.Event = field(default_factory=asyncio.Event)
 
     def chat(self, mode: str, **options: Any) -> OpenAiChat:
-        return OpenAiChat(self.url, mode, KEY, **{"timeout": 10.0, **options})
+        return chat_at(self.url, mode, **{"timeout": 10.0, **options})
 
     def embedder(self, mode: str, limiter: RateLimiter | None = None, **options: Any) -> OpenAiEmbedder:
         limiter = limiter or RateLimiter(mode, Limits(calls=8))
@@ -207,6 +221,8 @@ class Provider:
         mode, _, how = mode.partition(":")
         if how == "not-json" and (mode != "picky" or any(self.bad in text for text in texts)):
             return JSONResponse({"error": {"message": "failed to encode: json: unsupported value: NaN"}}, 500)
+        if mode == "few" and len(texts) > SMALL_BATCH:
+            return JSONResponse({"error": {"message": f"batch size must not exceed {SMALL_BATCH}"}}, 400)
         if mode == "batches" and len(texts) > 1:
             texts = texts[:1]  # a provider that takes one text a call
         rows = [[float(len(text)), 1.0, 0.0, 0.0] for text in texts]

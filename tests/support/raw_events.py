@@ -3,9 +3,13 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
+
+from nats.js.api import RawStreamMsg
+from nats.js.errors import NotFoundError
 
 from contracts.subjects import of_document, subject
 from runtime.bus.codec import decode
@@ -63,8 +67,11 @@ def dead_letters(stack: Stack) -> list[DeadLetter]:
     async def read() -> list[DeadLetter]:
         async with connected(stack.settings.nats_url, name="test") as client:
             jetstream = client.jetstream()
-            last = (await jetstream.stream_info("KB_DEAD")).state.last_seq
-            found = [await jetstream.get_msg("KB_DEAD", number) for number in range(1, last + 1)]
+            found: list[RawStreamMsg] = []
+            with suppress(NotFoundError):
+                while True:
+                    after = found[-1].seq or 0 if found else 0
+                    found.append(await jetstream.get_msg("KB_DEAD", seq=after + 1, subject="dead.>", next=True))
         letters: list[DeadLetter] = []
         for message in found:
             headers = message.headers or {}

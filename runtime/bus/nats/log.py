@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from uuid import uuid4
 
@@ -33,10 +33,12 @@ from nats.js.errors import (
 from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import Event
+from contracts.ids import again
 from contracts.topology import CONSUMERS, PARKED_STREAM, KiB, declared_stream
 from runtime.bus.codec import attributes_in, encode
 from runtime.bus.nats.messages import NatsMessage, StoredMessage
 from runtime.bus.port import Message
+from runtime.bus.retried_message import RetriedMessage
 from runtime.bus.write_status import WriteStatus
 from runtime.errors import ConfigurationError, Poison, Unavailable
 
@@ -127,10 +129,12 @@ class NatsLog:
             "Kb-Subject": message.subject.encode("ascii", "backslashreplace").decode(),
             "Kb-Sequence": str(message.sequence),
         }
-        data = message.data
+        data, retry = message.data, message.retry if isinstance(message, RetriedMessage) else 0
         if len(data) > _BURIED:
             data, headers["Kb-Cut"] = data[:_BURIED], str(len(data))
-        await self._append("KB_DEAD", f"dead.{durable}", data, f"dead:{message.sequence}:{durable}", headers)
+        await self._append(
+            "KB_DEAD", f"dead.{durable}", data, again(f"dead:{message.sequence}:{durable}", retry), headers
+        )
 
     async def _append(
         self, stream: str, subject: str, data: bytes, id: str, headers: dict[str, str] | None = None
@@ -229,15 +233,25 @@ class NatsLog:
     async def read(
         self, after: int = 0, subjects: Sequence[str] = (), *, page: int = 500
     ) -> AsyncGenerator[list[Message]]:
-        config = ConsumerConfig(
-            name=f"read-{uuid4().hex}",
-            filter_subjects=list(subjects) or None,
-            deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
-            opt_start_seq=after + 1,
-            ack_policy=AckPolicy.NONE,
-            inactive_threshold=60.0,
-            mem_storage=True,
-        )
+        config = _reader(after, 60.0, subjects=list(subjects) or None)
+        try:
+            async with aclosing(self._pages(config, page)) as pages:
+                async for messages in pages:
+                    yield messages
+        finally:
+            # One that the server has lost, or that cannot be removed now, ends by itself.
+            with suppress(NatsError):
+                await self.jetstream.delete_consumer("KB_EVENTS", config.name or "")
+
+    async def history(self, workspace: str, about: str, event_type: str, after: int = 0) -> AsyncGenerator[Message]:
+        # One filter, which a service's permissions can narrow; it may remove no consumer, so this one ends by itself.
+        config = _reader(after, 5.0, subject=subjects.subject(workspace, about, event_type))
+        async with aclosing(self._pages(config)) as pages:
+            async for messages in pages:
+                for message in messages:
+                    yield message
+
+    async def _pages(self, config: ConsumerConfig, page: int = 500) -> AsyncGenerator[list[Message]]:
         with translated():
             info = await self.jetstream.add_consumer("KB_EVENTS", config)
             left = info.num_pending or 0
@@ -248,10 +262,24 @@ class NatsLog:
                     left -= len(messages)
                     yield [NatsMessage(message) for message in messages]
             finally:
-                # One that the server has lost, or that cannot be removed now, ends by itself.
                 with suppress(NatsError):
                     await reader.unsubscribe()
-                    await self.jetstream.delete_consumer("KB_EVENTS", info.name)
+
+
+def _reader(
+    after: int, forgotten: float, subject: str | None = None, subjects: list[str] | None = None
+) -> ConsumerConfig:
+    """Configure a reader behind a sequence, which the server removes after `forgotten` idle seconds."""
+    return ConsumerConfig(
+        name=f"read-{uuid4().hex}",
+        deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
+        opt_start_seq=after + 1,
+        ack_policy=AckPolicy.NONE,
+        mem_storage=True,
+        filter_subject=subject,
+        filter_subjects=subjects,
+        inactive_threshold=forgotten,
+    )
 
 
 class translated:

@@ -21,6 +21,8 @@ _OLDEST = 100
 """Unsettled documents, first in the log, that are compared by time, because the clocks of publishers differ."""
 
 PASSAGE_FIELDS = tuple(field.name for field in fields(Passage))
+STATUS_FIELDS = tuple(field.name for field in fields(DocumentStatus))
+FAILURE_FIELDS = tuple(field.name for field in fields(Failure))
 
 
 class RowDocuments:
@@ -165,10 +167,15 @@ def _row(status: DocumentStatus, revision: int) -> Row:
 
 
 def _status(row: Row) -> DocumentStatus:
-    values: dict[str, Any] = {name: value for name, value in row.items() if name not in {"status", "rev"}}
+    # Other versions of this code write more fields, or fewer.
+    values: dict[str, Any] = {name: row[name] for name in STATUS_FIELDS if name in row}
     values["bits"] = {step: int(row["bits"][step], 16) for step in STEPS}
-    values["failures"] = tuple(Failure(**failure) for failure in row["failures"])
+    values["failures"] = tuple(_failure(failure) for failure in row["failures"])
     if "added" not in row and row["updated_at"]:
         # Rows of older versions of this code have no `added`; the document was added no later than this.
         values["added"] = microseconds(datetime.fromisoformat(row["updated_at"]))
     return DocumentStatus(**values)
+
+
+def _failure(values: Mapping[str, Any]) -> Failure:
+    return Failure(**{name: values[name] for name in FAILURE_FIELDS if name in values})

@@ -10,6 +10,7 @@ from runtime.errors import Poison, Retryable, Unavailable
 from runtime.models.port import Chat, Message
 from services.query.adapters.read_ahead import read_ahead
 from services.query.adapters.row_cache import RowCache
+from services.query.context.follow_up import FOLLOW_UP_VERSION, parse_follow_up
 from services.query.context.prompt import KEYWORDS_VERSION, Prompt, keywords_prompt, parse_keywords
 from services.query.offline.models import offline_keywords
 from services.query.passage import Passage
@@ -60,6 +61,37 @@ class ModelKeywordExtractor:
     async def _request_keywords(self, question: str) -> Keywords:
         completion = await self._chat.complete([Message("user", keywords_prompt(question, self._language))], json=True)
         return parse_keywords(completion.text)
+
+
+class ModelFollowUps:
+    """`FollowUps` by a model. With a cache an equal prompt is paid for once."""
+
+    def __init__(self, chat: Chat, cache: RowCache | None = None) -> None:
+        self._chat, self._cache = chat, cache
+
+    async def reply(self, workspace: str, prompt: str) -> str:
+        """See `FollowUps.reply`."""
+        if self._cache is None:
+            return await self._request(prompt)
+        key = sha256("\x1f".join((self._chat.model, FOLLOW_UP_VERSION, prompt)))
+        async with self._cache.alone(workspace, key):
+            if row := await self._cache.get(workspace, key):
+                return str(row["reply"])
+            reply = await self._request(prompt)
+            # A reply that cannot be read is not cached, because a later one may be better.
+            if parse_follow_up(reply) is not None:
+                try:
+                    await self._cache.put(workspace, key, {"reply": reply})
+                except Unavailable as error:
+                    logger.warning("a round is not remembered", error=str(error))
+            return reply
+
+    async def _request(self, prompt: str) -> str:
+        try:
+            return (await self._chat.complete([Message("user", prompt)], json=True)).text
+        except (Retryable, Poison) as error:
+            logger.warning("what was found is not assessed", model=self._chat.model, error=str(error))
+            raise
 
 
 class ModelAnswerGenerator:

@@ -8,13 +8,13 @@ from functools import partial
 from services.query.answering.answer_text import StreamCleaner, clean
 from services.query.answering.citations import cited_ids
 from services.query.answering.dependencies import QueryDependencies
+from services.query.answering.effort import retrieve_with_effort
 from services.query.answering.port import CachedAnswer
 from services.query.context.layout import build_context
 from services.query.context.prompt import Prompt, answer_prompt
 from services.query.partitions import Partitions
 from services.query.question import Output, Question
 from services.query.retrieval.results import RetrievalResult
-from services.query.retrieval.retrieve import retrieve
 
 NO_CONTEXT = "Sorry, nothing in the documents answers that question. [no-context]"
 """The answer to a question without any context; clients look for the marker at its end."""
@@ -53,7 +53,7 @@ async def ask(
     bypass = question.mode == "bypass"
     cache = deps.answer_cache if output == "answer" else None
     entry_for = await cache.entry_factory(question, partitions.all) if cache else None
-    found = await retrieve(question, partitions, deps)
+    found = await retrieve_with_effort(question, partitions, deps)
     if not found and (not bypass or output == "context"):
         return Answer(NO_CONTEXT, found)
     context = "" if bypass else build_context(found.entities, found.relations, found.passages, found.references)

@@ -1,8 +1,8 @@
 """The dependencies of answering a question; `wiring.py` fills them in."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from services.query.answering.port import AnswerCache, AnswerGenerator, ModelResultCaches
+from services.query.answering.port import AnswerCache, AnswerGenerator, EffortLimits, FollowUps, ModelResultCaches
 from services.query.retrieval.dependencies import RetrievalDependencies
 
 
@@ -13,3 +13,6 @@ class QueryDependencies(RetrievalDependencies):
     answer_generator: AnswerGenerator
     answer_cache: AnswerCache | None = None
     caches: ModelResultCaches
+    follow_ups: FollowUps | None = None
+    """None: without a model more effort is a wider search."""
+    effort_limits: EffortLimits = field(default_factory=EffortLimits)

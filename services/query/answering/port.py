@@ -1,12 +1,13 @@
 """Ports of answering: a generator of answers, and the caches of what models returned."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.graph import Partition
 from services.query.context.prompt import Prompt
 from services.query.passage import Passage
-from services.query.question import Question
+from services.query.question import Effort, Question
 
 
 class ModelResultCaches(Protocol):
@@ -15,6 +16,30 @@ class ModelResultCaches(Protocol):
     async def clear(self, workspace: str) -> None:
         """Delete the cached extractions, keywords and answers of the workspace. Cached embeddings stay."""
         ...
+
+
+class FollowUps(Protocol):
+    """A model that reads what was found and says what is missing. Raises what `Chat` raises."""
+
+    async def reply(self, workspace: str, prompt: str) -> str:
+        """Return the reply to a prompt of `follow_up_prompt`, with one call at most."""
+        ...
+
+
+@dataclass(frozen=True)
+class EffortLimits:
+    """What a question with more than low effort may spend before it is answered."""
+
+    medium_rounds: int = 1
+    high_rounds: int = 3
+    searches: int = 3
+    """Searches of one round."""
+    tokens: int = 60_000
+    """Tokens that the model reads and writes in all rounds together."""
+
+    def rounds(self, effort: Effort) -> int:
+        """Return the rounds, each of one call of the model."""
+        return {"low": 0, "medium": self.medium_rounds, "high": self.high_rounds}[effort]
 
 
 class AnswerGenerator(Protocol):

@@ -8,14 +8,16 @@ from typing import Any, cast
 from runtime.text.thinking import without_thinking
 from services.query.question import Keywords, Question, Turn
 
-ANSWER_VERSION = "answer-4"
+ANSWER_VERSION = "answer-5"
 KEYWORDS_VERSION = "keywords-1"
 
 _ANSWER = """You answer questions from a knowledge base. At the end of this message stand excerpts of it: {excerpts}.
 
-- Use only what stands there. Where it does not hold the answer, or only a part of it, say so; never fill in from
-  elsewhere.
-- {combine} Where they contradict each other, say so and give each statement with its reference.
+- Use only what stands there, nothing that you know from elsewhere. Where it holds a part of the answer, give that part
+  and say which is missing; where it holds none, say that the excerpts do not tell. There are excerpts: do not answer
+  that there is no context.
+- {combine} Where they contradict each other, do not choose: say that they do, and give each statement with the
+  reference of its own passage.
 - What was said before in this conversation tells you what the question means; it is no source.
 - After each statement put the reference of the passage it rests on: its reference_id in brackets, like [1], or [1][2]
   for two of them. Use only ids of the reference list, and none for what rests on no passage.

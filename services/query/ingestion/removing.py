@@ -1,14 +1,16 @@
-"""Deletes documents, stops the work on them and reprocesses failed ones, by publishing events."""
+"""Deletes documents, stops the work on them and has failed ones tried again, by publishing events."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
 
 from contracts import subjects
+from contracts.events import RetryRequested
 from contracts.graph import Partition
 from runtime.batching import batched
 from runtime.bus.codec import decode
 from runtime.bus.port import Log, Message
 from runtime.bus.publisher import Added, cancel_document, delete_document, reprocess_document
+from runtime.bus.retry_requests import request_retry
 from runtime.errors import ServiceError
 from services.query.event_source import SOURCE
 from services.query.status.document_status import SETTLED, STATUSES
@@ -42,7 +44,7 @@ async def delete_all(log: Log, documents: Documents, partition: Partition) -> in
 async def cancel(log: Log, documents: Documents, partition: Partition, editor: str) -> list[str]:
     """Publish that the work on every unfinished document stops, and return their ids, sorted.
 
-    Finished parts stay; `reprocess` resumes the work.
+    Finished parts stay; `retry_failed` resumes the work.
     """
     working = [status for status in STATUSES if status not in (*SETTLED, "deleting")]
     stopped_ids: list[str] = []
@@ -71,12 +73,22 @@ async def _unprojected(log: Log, workspace: str) -> dict[str, int]:
     return sequences
 
 
-async def reprocess(log: Log, documents: Documents, partition: Partition) -> int:
-    """Publish every failed or partial document as a new version of itself, and return how many there were."""
-    versions = await _listed(documents, partition, FAILED_STATUSES)
+async def retry_failed(log: Log, documents: Documents, partition: Partition) -> int:
+    """Have what failed of every failed or partial document tried again, and return how many there were.
 
-    async def one(id: str) -> Added | None:
-        return await reprocess_document(log, workspace=partition.workspace, id=id, version=versions[id], source=SOURCE)
+    What was cancelled has not failed: such a document is published as a new version of itself.
+    """
+    versions = await _listed(documents, partition, FAILED_STATUSES)
+    states = await documents.get(partition, versions)
+
+    async def one(id: str) -> Added | int | None:
+        workspace = partition.workspace
+        failures = states[id][0].open_failures if id in states else ()
+        if all(failure.stage != "query" for failure in failures):
+            request = RetryRequested(document_id=id)
+            if sequence := await request_retry(log, workspace=workspace, retry=request, source=SOURCE):
+                return sequence
+        return await reprocess_document(log, workspace=workspace, id=id, version=versions[id], source=SOURCE)
 
     return await _publish_each(versions, one)
 

@@ -7,7 +7,8 @@ from contracts.events import ChunksCreated, DocumentDeleted, Event
 from contracts.graph import DocumentBounds, Generations, Partition
 from runtime.bus.port import Delivery, by_workspace
 from services.query.passage import Passage
-from services.query.status.document_status import DocumentStatus, RecordedEvent, apply
+from services.query.status.document_status import DocumentStatus
+from services.query.status.folding import RecordedEvent, apply
 from services.query.status.port import Documents, Passages
 
 

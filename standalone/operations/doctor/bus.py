@@ -37,6 +37,8 @@ async def examine_bus(url: str, way_out: str, notes: Mapping[str, str] | None) -
                 yield Finding("fault", note, "amend what the reason names; documents wait, none fails")
             async for finding in _backlog(found, notes):
                 yield finding
+            async for finding in _undelivered(found):
+                yield finding
             async for finding in _dead_letters(found):
                 yield finding
     except (ServiceError, NatsError) as error:
@@ -80,6 +82,16 @@ def cause_of_redelivery(consumer: str, notes: Mapping[str, str] | None) -> str:
     )
 
 
+async def _undelivered(bus: JetStreamContext) -> AsyncIterator[Finding]:
+    # No durable of ours has a limit of deliveries, and nobody ends one: somebody changed a consumer.
+    if number := (await bus.stream_info("KB_ADVISORIES")).state.messages:
+        yield Finding(
+            "fault",
+            f"the bus stopped delivering {number} messages: {'its' if number == 1 else 'their'} consumer was changed",
+            "`lightstream topology apply`, then `lightstream rebuild all`",
+        )
+
+
 async def _dead_letters(bus: JetStreamContext) -> AsyncIterator[Finding]:
     # History: dead letters stay there for ever, and nothing is wrong with a stack that has been sent nonsense.
     found = await count_dead_letters(bus)
@@ -88,5 +100,5 @@ async def _dead_letters(bus: JetStreamContext) -> AsyncIterator[Finding]:
         yield Finding(
             "note",
             f"{messages} set aside for good, the last on {found.last_at:%Y-%m-%d %H:%M} UTC ({found.reason:.200})",
-            "StageFailed events in `lightstream log` say which; KB_DEAD keeps them (docs/operations.md)",
+            "`lightstream dead list` says which, `dead redrive` tries one again",
         )

@@ -2,11 +2,12 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.machinery import PathFinder
 from pathlib import Path
 
 from runtime.errors import ConfigurationError
+from runtime.models.roles import ROLES
 from standalone.embedded.permissions import STACK_FOLDERS
 from standalone.embedded.servers import milvus_lite, nats
 from standalone.embedded.stack import configured_models
@@ -45,11 +46,20 @@ def examine_machine(folder: Path) -> Iterator[Finding]:
     memory = _available_memory()
     if memory is not None and memory < LOW_MEMORY:
         yield Finding("fault", f"{memory / MiB:.0f} MB of memory are free", NEEDS_MEMORY)
-    asked = configured_models()
+    yield from language_models(configured_models())
+
+
+def language_models(asked: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield which language model answers, and which serves each role that has another one or none."""
+    apart = {role: asked[role] for role in ROLES if role in asked}
     if asked["language"]:
         yield Finding("well", f"a stack started now uses the language model {asked['language']}")
+    elif any(apart.values()):
+        yield Finding("note", "no language model is set that answers: answers quote the documents", NEEDS_MODEL)
     else:
         yield Finding("note", "no language model is set: offline extraction, answers quote the documents", NEEDS_MODEL)
+    for role, model in apart.items():
+        yield Finding("well", f"role {role}: {f'the language model {model}' if model else 'no language model'}")
 
 
 def disk_partition(free: int, held: int, folder: Path) -> Finding:

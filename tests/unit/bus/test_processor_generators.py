@@ -11,7 +11,8 @@ from contracts.events import Event
 from contracts.graph import Generations
 from runtime.bus.memory import MemoryMessage
 from runtime.bus.port import Delivery, Events
-from runtime.bus.processor import PUBLISHES_AT_ONCE, each
+from runtime.bus.processor import each
+from runtime.bus.results import PUBLISHES_AT_ONCE
 from runtime.errors import Poison, RateLimited, Unavailable
 from tests.support.events import added, chunked, document, sealed
 from tests.support.processors import ProcessorBench, RecordingLog, bench

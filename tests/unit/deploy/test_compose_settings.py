@@ -47,7 +47,8 @@ def read_by(service: str) -> set[str]:
         or what in opens
         for variable in variables
     }
-    groups = [f"the {service}", "the query service" if service == "query" else ""]
+    groups = ["models of single roles"] if "open_chat" in opens else []
+    groups += [f"the {service}", "the query service" if service == "query" else ""]
     groups += ["access to the API"] if service == "query" else []
     own = {
         v

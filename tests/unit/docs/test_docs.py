@@ -8,6 +8,7 @@ import pytest
 from pydantic import AliasChoices, SecretStr
 from pydantic.fields import FieldInfo
 
+from runtime.models.roles import RoleSettings
 from runtime.settings import Settings
 from services.chunker.settings import ChunkerSettings
 from services.extractor.settings import ExtractorSettings
@@ -23,6 +24,7 @@ CONFIGURATION = (ROOT / "docs/configuration.md").read_text("utf-8")
 
 ALL_SETTINGS: list[type[Settings]] = [
     Settings,
+    RoleSettings,
     ChunkerSettings,
     ExtractorSettings,
     MergerSettings,
@@ -45,6 +47,7 @@ def row(name: str, field: FieldInfo) -> str:
     alias = field.validation_alias
     names = [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else [name.upper()]
     default = field.default.get_secret_value() if isinstance(field.default, SecretStr) else field.default
+    default = "" if default is None else default
     shown = f"{default:g}" if isinstance(default, float) else str(default)
     return f"| {', '.join(f'`{variable}`' for variable in names)} | {f'`{shown}`' if shown else 'empty'} |"
 

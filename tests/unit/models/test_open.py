@@ -54,7 +54,7 @@ async def test_limits_are_read_from_the_peer_s_variables(
 
 def test_the_defaults_are_four_and_eight_calls_at_once() -> None:
     settings = Settings()
-    assert (settings.llm_max_async, settings.embedding_max_async, settings.embedding_batch_num) == (4, 8, 10)
+    assert (settings.llm_max_async, settings.embedding_max_async, settings.embedding_batch_num) == (4, 8, 32)
     assert (settings.llm_max_requests_per_minute, settings.llm_max_tokens_per_minute) == (0, 0)
 
 

@@ -252,6 +252,7 @@ async def test_health_says_what_the_service_works_with(api: httpx.AsyncClient) -
     assert (body["status"], body["pipeline_busy"], body["workspace"]) == ("healthy", False, "w")
     said = body["configuration"]
     assert (said["llm_model"], said["embedding_model"]) == (None, "lexical-hash-v1")
+    assert said["role_llm_config"]["query"] == {"binding": "offline", "model": None}
     assert (said["max_graph_nodes"], set(said["storage_workspaces"].values())) == (1000, {"w"})
     assert {"core_version", "api_version", "webui_title", "auth_mode", "pipeline_active"} <= set(body)
 

@@ -10,7 +10,8 @@ import sqlite3
 import time
 from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,8 +22,14 @@ T = TypeVar("T")
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
-PAGE_BYTES = 1024
-"""Bytes of a page, of files that are new. A row that is changed costs one page in the log of the file (WAL)."""
+PAGE_BYTES = 512
+"""Bytes of a page, of files that are new. A row that is changed costs one page in the log of the file (WAL), and a
+vector of 384 numbers fills three of them but for a few bytes."""
+
+IDLE = 5.0
+"""Seconds after the last write of this process until the WAL is copied into the file and emptied, if it is LARGE."""
+LARGE = 4 * 1024 * 1024
+"""Bytes of a WAL that is worth it: what changes often is better copied seldom."""
 
 _SETTINGS = (
     "synchronous=FULL",
@@ -49,6 +56,8 @@ class SqliteFile:
         self._opening = asyncio.Lock()
         self._writing = asyncio.Lock()
         self._open: tuple[_Connection, _Connection] | None = None
+        self._idle: asyncio.Task[None] | None = None
+        self._last_write = 0.0
 
     async def read(self, sql: str, parameters: Parameters = ()) -> list[Parameters]:
         """Return the rows of a query."""
@@ -61,11 +70,17 @@ class SqliteFile:
         with _translated(self._path):
             _, writer = await self._connections()
             async with self._turn():
-                return await writer.run(lambda connection: _transaction(connection, work))
+                result = await writer.run(lambda connection: _transaction(connection, work))
+        self._last_write = time.monotonic()
+        if self._idle is None:
+            self._idle = asyncio.create_task(self._empty_wal_when_idle(writer))
+        return result
 
     async def close(self) -> None:
         """Close both connections."""
         async with self._opening:
+            if self._idle is not None:
+                self._idle.cancel()
             connections, self._open = self._open or (), None
             for connection in connections:
                 await connection.close()
@@ -84,6 +99,20 @@ class SqliteFile:
                     await writer.close()
                     raise
             return self._open
+
+    async def _empty_wal_when_idle(self, writer: "_Connection") -> None:
+        """Wait until this process has not written for a while, then empty a large WAL: it would stay as large."""
+        left = IDLE
+        while left > 0:
+            await asyncio.sleep(left)
+            left = self._last_write + IDLE - time.monotonic()
+        self._idle = None
+        wal = self._path.with_name(f"{self._path.name}-wal")
+        # Whatever keeps it from being emptied, the next checkpoint comes.
+        with suppress(sqlite3.Error, OSError):
+            if wal.stat().st_size > LARGE:
+                async with self._writing:
+                    await writer.run(partial(_empty_wal, timeout=self._timeout))
 
     @asynccontextmanager
     async def _turn(self) -> AsyncGenerator[None, None]:
@@ -149,6 +178,16 @@ def _enter_wal(connection: sqlite3.Connection, end: float) -> None:
             if time.monotonic() > end:
                 raise
         time.sleep(0.02)
+
+
+def _empty_wal(connection: sqlite3.Connection, timeout: float) -> None:
+    """Copy the WAL into the file and empty it, unless another process reads or writes."""
+    connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # the long part, beside which others may write
+    connection.execute("PRAGMA busy_timeout=0")
+    try:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        connection.execute(f"PRAGMA busy_timeout={1000 * timeout:.0f}")
 
 
 def _transaction(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:

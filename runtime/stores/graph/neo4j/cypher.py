@@ -15,9 +15,10 @@ Where a pattern joins two known nodes, ArcadeDB walks all relations of the node 
 statement exists twice, and the caller takes the one that begins at the end with fewer relations.
 """
 
-import json
 import zlib
 from typing import Any
+
+import orjson
 
 from contracts.graph import Entity, Relation
 from contracts.ids import pair
@@ -272,16 +273,16 @@ def read_relation(record: dict[str, Any]) -> Relation:
 
 
 def _joined(texts: tuple[str, ...] | tuple[tuple[str, ...], ...]) -> str:
-    return json.dumps(texts, ensure_ascii=False)
+    return orjson.dumps(texts).decode()
 
 
 def _parted(texts: str) -> tuple[str, ...]:
-    return tuple(json.loads(texts))
+    return tuple(orjson.loads(texts))
 
 
 def read_node(name: str, record: dict[str, Any]) -> Node:
     """Return the node in a record of NODES, or at one end of a record of TIED."""
-    sources, paths = json.loads(record["head"])
+    sources, paths = orjson.loads(record["head"])
     return Node(name, record["type"], tuple(sources), tuple(paths), record["support"])
 
 

@@ -34,7 +34,7 @@ from services.query.api.reference.links import DOCUMENT_LIST, DOCUMENTS_ADDED, S
 from services.query.api.reference.responses import error_responses
 from services.query.errors import NotFound
 from services.query.ingestion.adding import DocumentPublisher, IngestRequest, NewDocument, publish_documents
-from services.query.ingestion.removing import delete, delete_all, reprocess
+from services.query.ingestion.removing import delete, delete_all, retry_failed
 from services.query.ingestion.scanning import AlreadyRunning
 from services.query.ingestion.uploading import UploadOptions, upload
 from services.query.status.document_status import STATUSES
@@ -198,8 +198,8 @@ async def clear_cache(ctx: Ctx, workspace: Workspace) -> Done:
 
 @router.post("/reprocess_failed")
 async def reprocess_failed(ctx: Ctx, workspace: Workspace) -> Started:
-    """Process every failed or partial document again, as a new version of itself."""
-    count = await reprocess(ctx.log, ctx.documents, await _partition(ctx, workspace))
+    """Try again what failed of every failed or partial document: finished chunks are not paid for twice."""
+    count = await retry_failed(ctx.log, ctx.documents, await _partition(ctx, workspace))
     return Started(status="reprocessing_started", message=f"{count} documents are tried again.")
 
 

@@ -20,7 +20,7 @@ from contracts.text import encodable, sanitize
 from services.query.answering.ask import Answer
 from services.query.api.strict_model import StrictModel, Timestamp
 from services.query.passage import Passage
-from services.query.question import Mode
+from services.query.question import Effort, Mode
 from services.query.status.scope import Scope
 
 MAX_MODEL_INPUT = 131_072
@@ -100,6 +100,9 @@ class QueryRequest(StrictModel):
     user_prompt: str | None = Field(default=None, max_length=65_536, description="instructions for the answering model")
     disable_user_prompt_prefix: bool | None = None
     enable_rerank: bool | None = None
+    effort: Effort = Field(
+        default="low", description="low: one search; medium, high: rounds in which a model asks for what is missing"
+    )
     include_references: bool = True
     min_position: int | None = Field(
         default=None,
@@ -187,6 +190,22 @@ def _location(passage: Passage) -> Place:
     )
 
 
+class SearchRound(BaseModel):
+    """A round of a question with more than low effort."""
+
+    searches: list[str]
+    missing: str = Field(description="what the model said was missing before it")
+    new_passages: int
+    tokens: int = Field(description="that the model read and wrote for it")
+    ended: str = Field(description="why no other round followed; empty when one did")
+
+
+def rounds_of(answer: Answer) -> list[SearchRound] | None:
+    """Return the rounds of an answer, None for one of low effort."""
+    rounds = answer.found.info.get("rounds")
+    return None if rounds is None else [SearchRound.model_validate(each) for each in rounds]
+
+
 class QueryResponse(BaseModel):
     """An answer."""
 
@@ -194,3 +213,6 @@ class QueryResponse(BaseModel):
     references: list[Reference] | None
     response_time: float = Field(description="seconds")
     llm_generated: bool
+    rounds: list[SearchRound] | None = Field(
+        default=None, description="with more than low effort", exclude_if=lambda rounds: rounds is None
+    )

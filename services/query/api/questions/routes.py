@@ -8,7 +8,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from runtime.models.call_scope import set_call_scope
 from services.query.answering.ask import Answer, ask
 from services.query.api.context import Context, Ctx, Workspace
-from services.query.api.questions.models import QueryRequest, QueryResponse, references_of
+from services.query.api.questions.models import QueryRequest, QueryResponse, references_of, rounds_of
 from services.query.api.questions.streaming import NdjsonResponse, answer_lines
 from services.query.api.reference.responses import Responses, error_responses
 from services.query.partitions import Partitions
@@ -58,6 +58,7 @@ async def query(body: QueryRequest, ctx: Ctx, workspace: Workspace, response: Re
         references=references_of(body, answer),
         response_time=round(time.monotonic() - started, 3),
         llm_generated=answer.by_model,
+        rounds=rounds_of(answer),
     )
 
 
@@ -103,6 +104,7 @@ def to_question(body: QueryRequest, settings: QuerySettings) -> Question:
         body.mode,
         **limits,
         keywords=Keywords(tuple(body.hl_keywords), tuple(body.ll_keywords)),
+        effort=body.effort,
         scope=body.filter.scope(),
         rerank=settings.rerank_by_default if body.enable_rerank is None else body.enable_rerank,
         response_type=body.response_type or RESPONSE_TYPE,

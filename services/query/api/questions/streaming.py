@@ -12,7 +12,7 @@ from starlette.types import Send
 
 from services.query.answering.ask import Answer
 from services.query.api.errors import describe_error
-from services.query.api.questions.models import QueryRequest, references_of
+from services.query.api.questions.models import QueryRequest, references_of, rounds_of
 from services.query.retrieval.dependencies import ProgressCallback, ignore_progress
 
 HEADERS = {"Cache-Control": "no-cache", "Connection": "keep-alive", "X-Accel-Buffering": "no"}
@@ -95,7 +95,9 @@ async def _answer_lines(request: QueryRequest, answer: Answer) -> Lines:
         reference.model_dump(exclude=set() if request.include_chunk_content else {"content"})
         for reference in references_of(request, answer) or ()
     ]
-    reference_fields = {"references": references} if request.include_references else {}
+    reference_fields: dict[str, Any] = {"references": references} if request.include_references else {}
+    if (rounds := rounds_of(answer)) is not None:
+        reference_fields["rounds"] = [each.model_dump() for each in rounds]
     if answer.pieces is None:
         yield _line(response=answer.text, llm_generated=answer.by_model, **reference_fields)
         return

@@ -7,12 +7,14 @@ from fastapi.responses import RedirectResponse
 
 from contracts.graph import Partition
 from runtime.errors import Retryable
+from runtime.models.roles import ROLES, Role, language_model
 from services.query.api.auth.config import AuthConfig
 from services.query.api.context import VERSION, Context, Ctx, Workspace
 from services.query.api.documents.models import Done
 from services.query.api.reference.responses import PUBLIC_ROUTE, error_responses
 from services.query.api.system.models import Customization, Health
 from services.query.errors import NotSupported
+from services.query.settings import QuerySettings
 from services.query.status.document_status import working
 
 router = APIRouter(tags=["system"])
@@ -95,10 +97,12 @@ async def embedding_model(ctx: Context, generation: int) -> str:
 def configuration(ctx: Context, workspace: str, embedding_model: str) -> dict[str, Any]:
     """Return models, limits and stores, without addresses and keys."""
     settings, deps = ctx.settings, ctx.deps
-    llm = settings.llm_model if settings.has_llm else None
+    answers = language_model(settings, "query")
+    llm = answers.model if answers else None
     return {
         "llm_binding": "openai" if llm else None,
         "llm_model": llm,
+        "role_llm_config": {role: role_configuration(settings, role) for role in ROLES},
         "embedding_binding": "openai" if settings.has_embedding_endpoint else "offline",
         "embedding_model": embedding_model,
         "kv_storage": "documents",
@@ -126,3 +130,11 @@ def configuration(ctx: Context, workspace: str, embedding_model: str) -> dict[st
         "embedding_batch_num": settings.embedding_batch_num,
         "embedding_timeout": settings.embedding_timeout,
     }
+
+
+def role_configuration(settings: QuerySettings, role: Role) -> dict[str, Any]:
+    """Return which model serves a role, as far as this process's settings tell, without address and key."""
+    found = language_model(settings, role)
+    if found is None:
+        return {"binding": "offline", "model": None}
+    return {"binding": "openai", "model": found.model, "max_async": found.limits.calls, "timeout": found.timeout}

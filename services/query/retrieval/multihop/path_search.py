@@ -150,14 +150,14 @@ class _Search:
     def _log_shares(self, path: Path, ways: Array, gains: Array) -> Array:
         """Return the logarithm of the share that each way has among these."""
         index, place = self._index, path.places[-1]
-        kinds = index.ways.kinds[ways]
-        weights = np.log(KIND_WEIGHTS[kinds]) + SHARPNESS * gains
+        kinds: Array = index.ways.kinds[ways]
+        weights: Array = np.log(KIND_WEIGHTS[kinds]) + SHARPNESS * gains
         if place >= 0:
-            about: Array = np.isin(index.ways.sentences[ways], index.sentences_of.of(place))
-            same: Array = index.entity_of[index.ways.places[ways]] == index.entity_of[place]
             back: Array = kinds == BACK
-            off_topic: Array = np.where(back, same, about & ~same) == 0
-            weights = weights + math.log(OFF_TOPIC_WEIGHT) * off_topic
+            same: Array = index.entity_of[index.ways.places[ways]] == index.entity_of[place]
+            about: Array = np.isin(index.ways.sentences[ways], index.sentences_of.of(place))
+            on_topic: Array = (back & same) | (about & ~same & ~back)
+            weights += math.log(OFF_TOPIC_WEIGHT) * (1.0 - on_topic)
         return weights - np.logaddexp.reduce(weights)
 
     def _gain(self, nearer: Array, before: Array, after: Array) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 
 from contracts.graph import Hit
 from runtime.models.port import Vector
-from runtime.stores.graph.port import Neighbourhood
+from runtime.stores.graph.port import MOST_SOURCES, Neighbourhood
 from services.query.context.layout import count_context_tokens
 from services.query.partitions import Partitions
 from services.query.question import Keywords, Question
@@ -27,13 +27,16 @@ from services.query.retrieval.multihop.starts import starts, sure_links
 from services.query.retrieval.multihop.walk_context import Trail, graph_context, processing_info
 from services.query.retrieval.passage_index.index import IndexBuilder, PassageIndex
 from services.query.retrieval.provenance import restrict_neighbourhood
+from services.query.retrieval.ranking import interleave
 from services.query.retrieval.results import SearchResult
-from services.query.retrieval.scoping import DocumentIds
+from services.query.retrieval.scoping import MAX_PROVENANCE, DocumentIds
 
 MAX_HITS = 200
 """Passages most similar to the question that are asked of the vector store."""
-MAX_RANKED = 100
+MAX_RANKED = 40
 """Passages that are returned, or `chunk_top_k` if that is more."""
+MAX_NEW = 10
+"""Of the passages most similar to the question, those that are returned though the index lacks them."""
 LIKENESS_WEIGHT = 0.05
 """Of likeness to the question in the order of passages; the rest is the best path that a passage is on."""
 MAX_TRAILS = 20
@@ -90,11 +93,21 @@ async def _hits(
 async def _neighbourhood(
     names: Sequence[str], partitions: Partitions, deps: RetrievalDependencies, documents: DocumentIds
 ) -> Neighbourhood:
-    """Return the neighbours of these entities, restricted to the documents of the walk if there are any."""
+    """Return the neighbours of these entities, restricted to the documents of the walk if there are any.
+
+    A node lists its first chunks only, so the chunks of a hub are looked up per document.
+    """
     if not names:
         return Neighbourhood({}, [], {})
-    around = await deps.graph_reader.neighbourhood(partitions.graph, names, limit=MAX_RELATIONS)
-    return around if documents is None else restrict_neighbourhood(around, documents, {})
+    partition = partitions.graph
+    around = await deps.graph_reader.neighbourhood(partition, names, limit=MAX_RELATIONS)
+    if documents is None:
+        return around
+    hubs = [name for name in names if name in around.nodes and around.nodes[name].support > MOST_SOURCES]
+    of = deps.provenance.of
+    found = await asyncio.gather(*(of(partition, (name,), limit=MAX_PROVENANCE, among=documents) for name in hubs))
+    more = {name: [support.chunk_id for support in some] for name, some in zip(hubs, found, strict=True)}
+    return restrict_neighbourhood(around, documents, more)
 
 
 def _walked(
@@ -113,8 +126,8 @@ def _walked(
     paths = search_paths(index, found, starts(index, found, terms, links, sources, allowed), allowed)
     ranked = _ranked(index, found, paths)[: max(MAX_RANKED, question.chunk_top_k)]
     # Passages that came after the index was made are known by their vectors only.
-    new = [hit.names[0] for hit in hits if hit.names[0] not in index.numbers]
-    return _Walked(links, [*ranked, *new], _trails(index, paths))
+    new = [hit.names[0] for hit in hits[:MAX_NEW] if hit.names[0] not in index.numbers]
+    return _Walked(links, interleave(ranked, new, key=str), _trails(index, paths))
 
 
 def _ranked(index: PassageIndex, found: Evidence, paths: Sequence[Path]) -> list[str]:

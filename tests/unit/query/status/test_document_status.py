@@ -11,15 +11,8 @@ from hypothesis import strategies as st
 
 from contracts.events import DocumentAdded, DocumentDeleted, Event
 from contracts.values import BlobRef, DocumentVersion
-from services.query.status.document_status import (
-    DELETED,
-    MAX_CAUSES,
-    STATUSES,
-    DocumentStatus,
-    RecordedEvent,
-    apply,
-    summary_of,
-)
+from services.query.status.document_status import DELETED, STATUSES, DocumentStatus
+from services.query.status.folding import MAX_CAUSES, RecordedEvent, apply, summary_of
 from tests.support.events import NOON, added, chunked, derived, document, extracted, failed, indexed, merged
 
 

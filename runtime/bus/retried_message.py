@@ -1,0 +1,68 @@
+"""An event that is handled again because somebody asked for it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from contracts.events import ChunksCreated, Event
+from runtime.bus.port import Delivery, Message
+
+
+@dataclass
+class RetriedMessage:
+    """An event of the log that is handled again for a RetryRequested, as the event processor handles a delivery.
+
+    `chunks`: ids of those that failed, empty where the event failed as a whole. `retry`: the request's sequence, which
+    makes the ids of what results from it new. `error`: why the request has to come again.
+    """
+
+    original: Message
+    request: Message
+    chunks: frozenset[str]
+    error: Exception | None = None
+
+    @property
+    def retry(self) -> int:
+        return self.request.sequence
+
+    @property
+    def data(self) -> bytes:
+        return self.original.data
+
+    @property
+    def subject(self) -> str:
+        return self.original.subject
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        return self.original.headers
+
+    @property
+    def sequence(self) -> int:
+        return self.original.sequence
+
+    @property
+    def attempt(self) -> int:
+        return self.request.attempt
+
+    @property
+    def published_at(self) -> datetime:
+        return self.original.published_at
+
+    async def ack(self) -> None:
+        """Nothing: the request is acknowledged when all of its events are done."""
+
+    async def nak(self, delay: float) -> None:
+        """Nothing: the request comes again, see `error`."""
+
+    async def heartbeat(self) -> None:
+        """Nothing: the request's own keeps it."""
+
+    def narrowed(self, delivery: Delivery[Event]) -> Delivery[Event]:
+        """Return the delivery with only the chunks that failed."""
+        event, envelope = delivery.event, delivery.envelope
+        if not isinstance(event, ChunksCreated) or not self.chunks:
+            return delivery
+        failed = tuple(chunk for chunk in event.chunks if chunk.id in self.chunks)
+        data = event.model_copy(update={"chunks": failed})
+        return replace(delivery, envelope=envelope.model_copy(update={"data": data}))

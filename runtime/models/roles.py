@@ -1,0 +1,129 @@
+"""Language models by role: a setting of a role's own goes before the general one, under LightRAG's names."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
+
+from pydantic import AliasChoices, Field, SecretStr
+
+from runtime.models.limits import Limits
+from runtime.settings import Settings
+
+Role = Literal["extract", "summary", "keyword", "query"]
+"""What a language model is asked for: entities and relations, summaries, keywords of a question, answers."""
+
+ROLES: tuple[Role, ...] = get_args(Role)
+
+_GENERAL = {
+    "base_url": "llm_base_url",
+    "model": "llm_model",
+    "api_key": "llm_api_key",
+    "timeout": "llm_timeout",
+    "max_async": "llm_max_async",
+    "max_requests_per_minute": "llm_max_requests_per_minute",
+    "max_tokens_per_minute": "llm_max_tokens_per_minute",
+}
+_CHAINS: dict[Role, tuple[Role, ...]] = {"summary": ("extract", "summary")}
+"""Roles whose settings count, the last one before the others: LightRAG's extracting model writes summaries, too."""
+
+
+def _named(*names: str, text: str = "", **limits: float) -> Any:
+    """Return a field that is None, and so the general setting, unless one of these variables is set."""
+    bounds: Any = limits
+    return Field(default=None, validation_alias=AliasChoices(*names), description=text or None, **bounds)
+
+
+class RoleSettings(Settings):
+    """Models of single roles. What is not set is as in the general setting."""
+
+    extract_llm_base_url: str | None = _named("EXTRACT_LLM_BASE_URL", "EXTRACT_LLM_BINDING_HOST")
+    extract_llm_model: str | None = _named("EXTRACT_LLM_MODEL", text="extracts, and summarises")
+    extract_llm_api_key: SecretStr | None = _named("EXTRACT_LLM_API_KEY", "EXTRACT_LLM_BINDING_API_KEY")
+    extract_llm_timeout: float | None = _named("EXTRACT_LLM_TIMEOUT", gt=0)
+    extract_llm_max_async: int | None = _named("EXTRACT_LLM_MAX_ASYNC", "EXTRACT_MAX_ASYNC_LLM", ge=0)
+    extract_llm_max_requests_per_minute: int | None = _named("EXTRACT_LLM_MAX_REQUESTS_PER_MINUTE", ge=0)
+    extract_llm_max_tokens_per_minute: int | None = _named("EXTRACT_LLM_MAX_TOKENS_PER_MINUTE", ge=0)
+
+    summary_llm_base_url: str | None = _named("SUMMARY_LLM_BASE_URL", "SUMMARY_LLM_BINDING_HOST")
+    summary_llm_model: str | None = _named("SUMMARY_LLM_MODEL", text="condenses descriptions")
+    summary_llm_api_key: SecretStr | None = _named("SUMMARY_LLM_API_KEY", "SUMMARY_LLM_BINDING_API_KEY")
+    summary_llm_timeout: float | None = _named("SUMMARY_LLM_TIMEOUT", gt=0)
+    summary_llm_max_async: int | None = _named("SUMMARY_LLM_MAX_ASYNC", "SUMMARY_MAX_ASYNC_LLM", ge=0)
+    summary_llm_max_requests_per_minute: int | None = _named("SUMMARY_LLM_MAX_REQUESTS_PER_MINUTE", ge=0)
+    summary_llm_max_tokens_per_minute: int | None = _named("SUMMARY_LLM_MAX_TOKENS_PER_MINUTE", ge=0)
+
+    keyword_llm_base_url: str | None = _named("KEYWORD_LLM_BASE_URL", "KEYWORD_LLM_BINDING_HOST")
+    keyword_llm_model: str | None = _named("KEYWORD_LLM_MODEL", text="names the keywords of a question")
+    keyword_llm_api_key: SecretStr | None = _named("KEYWORD_LLM_API_KEY", "KEYWORD_LLM_BINDING_API_KEY")
+    keyword_llm_timeout: float | None = _named("KEYWORD_LLM_TIMEOUT", gt=0)
+    keyword_llm_max_async: int | None = _named("KEYWORD_LLM_MAX_ASYNC", "KEYWORD_MAX_ASYNC_LLM", ge=0)
+    keyword_llm_max_requests_per_minute: int | None = _named("KEYWORD_LLM_MAX_REQUESTS_PER_MINUTE", ge=0)
+    keyword_llm_max_tokens_per_minute: int | None = _named("KEYWORD_LLM_MAX_TOKENS_PER_MINUTE", ge=0)
+
+    query_llm_base_url: str | None = _named("QUERY_LLM_BASE_URL", "QUERY_LLM_BINDING_HOST")
+    query_llm_model: str | None = _named("QUERY_LLM_MODEL", text="answers questions")
+    query_llm_api_key: SecretStr | None = _named("QUERY_LLM_API_KEY", "QUERY_LLM_BINDING_API_KEY")
+    query_llm_timeout: float | None = _named("QUERY_LLM_TIMEOUT", gt=0)
+    query_llm_max_async: int | None = _named("QUERY_LLM_MAX_ASYNC", "QUERY_MAX_ASYNC_LLM", ge=0)
+    query_llm_max_requests_per_minute: int | None = _named("QUERY_LLM_MAX_REQUESTS_PER_MINUTE", ge=0)
+    query_llm_max_tokens_per_minute: int | None = _named("QUERY_LLM_MAX_TOKENS_PER_MINUTE", ge=0)
+
+    @property
+    def contradictions(self) -> list[str]:
+        """See `Settings.contradictions`."""
+        idle = [role for role in ROLES if own_settings(self, role) and language_model(self, role) is None]
+        return super().contradictions + [
+            f"settings of {role.upper()}_LLM_ are set but neither a key nor a base URL: no language model is used"
+            for role in idle
+        ]
+
+
+@dataclass(frozen=True)
+class LanguageModel:
+    """A language model as the settings describe it."""
+
+    base_url: str
+    model: str
+    api_key: SecretStr
+    timeout: float
+    """Seconds of one call."""
+    limits: Limits
+    settings: str = "LLM"
+    """The beginning of the names of the variables that describe it, for messages."""
+    counted_as: str = "language model"
+    """Calls with the same text here, address, model and key share their limits."""
+
+
+def language_model(settings: Settings, role: Role | None = None) -> LanguageModel | None:
+    """Return the language model of a role, of no role the general one; None if none is configured.
+
+    The general key goes to the general endpoint alone: a role on another server has its own key or none.
+    """
+    values: dict[str, Any] = {name: getattr(settings, field) for name, field in _GENERAL.items()}
+    configured, beginning, kind = settings.has_llm, "LLM", "language model"
+    for part in _CHAINS.get(role, (role,)) if role else ():
+        own = own_settings(settings, part)
+        if "base_url" in own and _server(own["base_url"]) != _server(values["base_url"]):
+            values["api_key"] = SecretStr("")
+        configured = configured or bool(own.keys() & {"base_url", "api_key"})
+        values |= own
+        if own.keys() & {"base_url", "model", "api_key"}:
+            beginning = f"{part.upper()}_LLM"
+        if own.keys() - {"timeout"}:
+            kind = f"language model of role {part}"
+    if not configured:
+        return None
+    limits = Limits(values["max_requests_per_minute"], values["max_tokens_per_minute"], values["max_async"])
+    where = values["base_url"], values["model"], values["api_key"]
+    return LanguageModel(*where, values["timeout"], limits, beginning, kind)
+
+
+def own_settings(settings: Settings, role: Role) -> dict[str, Any]:
+    """Return what is set for this role alone, by the name of the setting without its beginning."""
+    found = {name: getattr(settings, f"{role}_llm_{name}", None) for name in _GENERAL}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _server(address: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(address)
+    return parts.scheme, parts.hostname, parts.port

@@ -1,0 +1,127 @@
+"""Retrieval with more effort: several rounds, in which a model reads what was found and asks for what is missing.
+
+Without a model more effort is one wider search. Every round is listed under `rounds` in `RetrievalResult.info`.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+from runtime.errors import Poison, Retryable
+from services.query.answering.dependencies import QueryDependencies
+from services.query.answering.evidence import combine, excerpts
+from services.query.context.follow_up import FollowUp, follow_up_prompt, parse_follow_up
+from services.query.partitions import Partitions
+from services.query.question import Effort, Keywords, Question
+from services.query.retrieval.dependencies import ignore_progress
+from services.query.retrieval.results import RetrievalResult
+from services.query.retrieval.retrieve import retrieve
+
+WIDER: dict[Effort, int] = {"low": 1, "medium": 2, "high": 4}
+"""How many times as much is searched for without a model."""
+
+MOST_SEARCHED = 1000
+"""Largest `top_k` and `chunk_top_k`, as in a request."""
+
+LEAST_READ = 300
+"""Tokens of excerpts below which reading them is not worth a call."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round. `ended` says why no other one followed, or is empty."""
+
+    searches: Sequence[str]
+    """What was searched for."""
+    missing: str = ""
+    """What the model said was missing."""
+    new_passages: int = 0
+    """Passages of the context that it brought."""
+    tokens: int = 0
+    """Tokens that the model read and wrote for it."""
+    ended: str = ""
+
+
+async def retrieve_with_effort(question: Question, partitions: Partitions, deps: QueryDependencies) -> RetrievalResult:
+    """Return what `retrieve` finds, after as many rounds as the question's effort allows. Raises `Unavailable`."""
+    if question.effort == "low" or question.mode == "bypass":
+        return await retrieve(question, partitions, deps)
+    if deps.follow_ups is None:
+        return await _widely(question, partitions, deps)
+    results = [await retrieve(question, partitions, deps)]
+    found, rounds, asked = results[0], list[Round](), [question.query]
+    allowed = deps.effort_limits.rounds(question.effort)
+    while len(rounds) < allowed and not (rounds and rounds[-1].ended):
+        deps.on_progress("assessing_context")
+        round_, follow_up = await _plan(question, found, asked, rounds, partitions, deps)
+        if follow_up.searches:
+            results += await _search(question, follow_up.searches, partitions, deps)
+            before = {passage.id for _, passage in found.passages}
+            found = combine(results, question, deps.count_tokens)
+            new = sum(passage.id not in before for _, passage in found.passages)
+            round_ = replace(round_, new_passages=new, ended="" if new else "the searches found nothing new")
+            asked += follow_up.searches
+        rounds.append(round_)
+    if rounds and not rounds[-1].ended:
+        rounds[-1] = replace(rounds[-1], ended=f"effort {question.effort} has at most {allowed} rounds")
+    return _with_rounds(found, question, rounds)
+
+
+async def _plan(
+    question: Question,
+    found: RetrievalResult,
+    asked: Sequence[str],
+    rounds: Sequence[Round],
+    partitions: Partitions,
+    deps: QueryDependencies,
+) -> tuple[Round, FollowUp]:
+    """Let the model read what was found; return the round and what to search for. A bad reply ends the rounds."""
+    limits, count = deps.effort_limits, deps.count_tokens
+    assert deps.follow_ups
+    empty = count(follow_up_prompt(question.query, asked, limits.searches, ""))
+    left = limits.tokens - sum(each.tokens for each in rounds) - empty
+    if left < LEAST_READ:
+        return Round((), ended=f"the budget of {limits.tokens} tokens is used up"), FollowUp()
+    text = excerpts(found, min(left, question.max_total_tokens), count)
+    prompt = follow_up_prompt(question.query, asked, limits.searches, text)
+    try:
+        reply = await deps.follow_ups.reply(partitions.status.workspace, prompt)
+    except (Retryable, Poison):
+        return Round((), tokens=count(prompt), ended="the model did not answer"), FollowUp()
+    tokens = count(prompt) + count(reply)
+    follow_up = parse_follow_up(reply)
+    if follow_up is None:
+        return Round((), tokens=tokens, ended="the model's reply could not be read"), FollowUp()
+    known = {each.casefold() for each in asked}
+    searches = tuple(each for each in follow_up.searches if each.casefold() not in known)[: limits.searches]
+    if not searches:
+        ended = "nothing else to search for" if follow_up.missing else "nothing is missing"
+        return Round((), follow_up.missing, tokens=tokens, ended=ended), FollowUp()
+    return Round(searches, follow_up.missing, tokens=tokens), replace(follow_up, searches=searches)
+
+
+async def _search(
+    question: Question, searches: Sequence[str], partitions: Partitions, deps: QueryDependencies
+) -> list[RetrievalResult]:
+    """Search for each, in the mode and the documents of the question. Each is its own keyword: no call names others."""
+    quiet = replace(deps, on_progress=ignore_progress)
+    return await asyncio.gather(
+        *(
+            retrieve(replace(question, query=each, keywords=Keywords((each,), (each,))), partitions, quiet)
+            for each in searches
+        )
+    )
+
+
+async def _widely(question: Question, partitions: Partitions, deps: QueryDependencies) -> RetrievalResult:
+    """Search once for several times as much, within the limits of a request."""
+    factor = WIDER[question.effort]
+    top_k = max(question.top_k, min(question.top_k * factor, MOST_SEARCHED))
+    chunk_top_k = max(question.chunk_top_k, min(question.chunk_top_k * factor, MOST_SEARCHED))
+    found = await retrieve(replace(question, top_k=top_k, chunk_top_k=chunk_top_k), partitions, deps)
+    ended = f"no language model: one search with top_k {top_k} and chunk_top_k {chunk_top_k}"
+    return _with_rounds(found, question, [Round([question.query], new_passages=len(found.passages), ended=ended)])
+
+
+def _with_rounds(found: RetrievalResult, question: Question, rounds: Sequence[Round]) -> RetrievalResult:
+    return replace(found, info={**found.info, "effort": question.effort, "rounds": [asdict(each) for each in rounds]})

@@ -1,0 +1,211 @@
+"""Folds events into the state of a document. Their order does not matter, and duplicates change nothing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from contracts.events import (
+    ChunksCreated,
+    DocumentAdded,
+    DocumentCancelled,
+    DocumentDeleted,
+    EntitiesExtracted,
+    Event,
+    GraphMerged,
+    RetryRequested,
+    StageFailed,
+    VectorsIndexed,
+)
+from contracts.ids import UNKNOWN_SOURCE
+from contracts.moments import microseconds
+from contracts.values import ChunkRef, DocumentVersion
+from services.query.status.document_status import STEPS, DocumentStatus, Failure
+
+SUMMARY_LENGTH = 250
+MAX_CAUSES = 20
+"""Limit of stored failures that name no version, because anybody may publish unreadable events."""
+
+_STEP_OF = {
+    ("extractor", "ChunksCreated"): "extracted",
+    ("indexer", "ChunksCreated"): "embedded",
+    ("merger", "EntitiesExtracted"): "merged",
+    ("indexer", "GraphMerged"): "indexed",
+}
+
+
+@dataclass(frozen=True)
+class RecordedEvent:
+    """An event with the fields of its envelope that `apply` reads."""
+
+    event: Event
+    id: str
+    correlation: str
+    sequence: int
+    recorded_at: datetime
+
+
+def apply(status: DocumentStatus | None, record: RecordedEvent) -> DocumentStatus | None:
+    """Return the document's state after one more event; unchanged for an event that is not about its progress."""
+    event = record.event
+    state = status or DocumentStatus(event.aggregate_id)
+    if isinstance(event, DocumentAdded):
+        changed = _added(state, event, record)
+    elif isinstance(event, DocumentDeleted):
+        changed = _deleted(state, record.sequence)
+    elif isinstance(event, StageFailed) and not event.of_graph:
+        changed = _failed(state, event, record)
+    elif isinstance(event, RetryRequested):
+        changed = _with_retry(state, event, record.sequence)
+    elif isinstance(event, DocumentCancelled):
+        changed = _cancelled(state, event, record)
+    elif isinstance(event, (GraphMerged, VectorsIndexed)) and event.document and event.document.deleted:
+        changed = _erased(state, event, event.document.version)
+    elif isinstance(event, (ChunksCreated, EntitiesExtracted, GraphMerged, VectorsIndexed)) and event.document:
+        base = _state_for_version(state, event.document, record)
+        changed = _with_progress(base, event) if base else state
+    else:
+        return status
+    at = record.recorded_at.isoformat(timespec="microseconds")
+    return replace(
+        changed,
+        updated_at=max(changed.updated_at, at),
+        created_at=min(changed.created_at or at, at),
+        sequence=max(changed.sequence, record.sequence),
+        first_cut=_first_cut(state.first_cut, event),
+    )
+
+
+def _first_cut(oldest: int, event: Event) -> int:
+    if not isinstance(event, ChunksCreated):
+        return oldest
+    return min(oldest or event.document.version, event.document.version)
+
+
+def _added(state: DocumentStatus, event: DocumentAdded, record: RecordedEvent) -> DocumentStatus:
+    if record.id != state.added_id and record.sequence < state.version:
+        return state
+    same = record.id == state.added_id or record.sequence == state.version
+    return replace(
+        state if same else _new_version(state, record.sequence),
+        added=microseconds(record.recorded_at),
+        added_id=record.id,
+        file_path=event.file_path,
+        track_id=event.track_id or "",
+        metadata=dict(event.metadata),
+        summary=summary_of(event.text) if event.text else state.summary if same else "",
+        length=event.blob.size if event.blob else len(event.text or ""),
+    )
+
+
+def _deleted(state: DocumentStatus, version: int) -> DocumentStatus:
+    return state if version <= state.deleted else replace(state, deleted=version, erased={})
+
+
+def _erased(state: DocumentStatus, event: GraphMerged | VectorsIndexed, version: int) -> DocumentStatus:
+    """Record a part of a deletion as finished once it has reached the vectors; the graph's vectors come last."""
+    if version < state.deleted or isinstance(event, GraphMerged):
+        return state
+    state = _deleted(state, version)
+    bits = state.erased.get(event.kind, 0) | 1 << event.part
+    return replace(
+        state, erased={**state.erased, event.kind: bits, **({"parts": event.parts} if event.kind == "graph" else {})}
+    )
+
+
+def _new_version(state: DocumentStatus, version: int) -> DocumentStatus:
+    """Return the initial state of a newer version."""
+    return DocumentStatus(
+        state.id,
+        created_at=state.created_at,
+        updated_at=state.updated_at,
+        version=version,
+        failures=tuple(failure for failure in state.failures if failure.cause),
+        deleted=state.deleted,
+        erased=state.erased,
+        sequence=state.sequence,
+        retried=state.retried,
+    )
+
+
+def _state_for_version(
+    state: DocumentStatus, document: DocumentVersion, record: RecordedEvent
+) -> DocumentStatus | None:
+    """Return the state that the event applies to: None if its version is older, an initial state if it is newer."""
+    if document.version == state.version or (state.added_id and record.correlation == state.added_id):
+        return state
+    if document.version < state.version:
+        return None
+    added = microseconds(document.added_at)
+    return replace(_new_version(state, document.version), added=added, file_path=document.file_path)
+
+
+def _with_progress(
+    base: DocumentStatus, event: ChunksCreated | EntitiesExtracted | GraphMerged | VectorsIndexed
+) -> DocumentStatus:
+    if isinstance(event, ChunksCreated):
+        first = event.chunks[0].content if event.part == 0 and event.chunks else ""
+        return replace(
+            base, chunk_count=event.chunk_count or base.chunk_count, summary=base.summary or summary_of(first)
+        )
+    if isinstance(event, EntitiesExtracted):
+        return _with_step_done(base, "extracted", (event.chunk,))
+    if isinstance(event, GraphMerged):
+        return _with_step_done(base, "merged", event.chunks)
+    return _with_step_done(base, "embedded" if event.kind == "chunks" else "indexed", event.chunks)
+
+
+def _with_step_done(base: DocumentStatus, step: str, chunks: Sequence[ChunkRef]) -> DocumentStatus:
+    bits = base.bits[step]
+    for chunk in chunks:
+        bits |= 1 << chunk.order
+    return replace(base, bits={**base.bits, step: bits})
+
+
+def _failed(state: DocumentStatus, event: StageFailed, record: RecordedEvent) -> DocumentStatus:
+    base = _state_for_version(state, event.document, record) if event.document else state
+    if base is None:
+        return state
+    step = _STEP_OF.get((event.stage, event.cause_type), "extracted")
+    cause = "" if event.document else record.correlation
+    orders = [chunk.order for chunk in event.chunks] or [None]
+    if event.file_path and not state.version:  # no version of it is known yet
+        base = replace(base, file_path=min({state.file_path, event.file_path} - {UNKNOWN_SOURCE}))
+    return _with_failures(
+        base, [Failure(event.stage, step, order, event.message, cause, record.sequence) for order in orders]
+    )
+
+
+def _cancelled(state: DocumentStatus, event: DocumentCancelled, record: RecordedEvent) -> DocumentStatus:
+    """Mark unfinished chunks as failed; the mark has no effect once all chunks are finished nevertheless."""
+    base = _state_for_version(state, event.document, record)
+    message = f"cancelled by {event.editor}" if event.editor else "cancelled"
+    failure = Failure("query", STEPS[-1], None, message, sequence=record.sequence)
+    return _with_failures(base, [failure]) if base else state
+
+
+def _with_retry(state: DocumentStatus, event: RetryRequested, sequence: int) -> DocumentStatus:
+    """Note the request. One for a single chunk changes nothing here: the chunk's success will show."""
+    stage = event.stage or ""
+    if event.chunk_id or state.retried.get(stage, 0) >= sequence:
+        return state
+    return replace(state, retried={**state.retried, stage: sequence})
+
+
+def _with_failures(base: DocumentStatus, new: Sequence[Failure]) -> DocumentStatus:
+    newest: dict[Failure, Failure] = {}
+    for failure in (*base.failures, *new):
+        same = replace(failure, sequence=0)
+        newest[same] = max(failure, newest.get(same, failure), key=lambda one: one.sequence)
+    failures = newest.values()
+    named = sorted(
+        (f for f in failures if not f.cause),
+        key=lambda f: (-1 if f.order is None else f.order, f.stage, f.step, f.message),
+    )
+    others = sorted((f for f in failures if f.cause), key=lambda f: (f.cause, f.stage, f.step, f.message))
+    return replace(base, failures=(*named, *others[:MAX_CAUSES]))
+
+
+def summary_of(text: str) -> str:
+    """Return the beginning of a text, for lists of documents."""
+    text = text.strip()
+    return text if len(text) <= SUMMARY_LENGTH else text[:SUMMARY_LENGTH] + "..."

@@ -1,0 +1,169 @@
+"""`retry` and `dead`: what failed, and how it is tried again."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from standalone.cli import terminal
+from standalone.cli.common import DATA, WORKSPACE, Data, Json, Workspace, echo, errors, note, print_json, quiet_logs
+
+if TYPE_CHECKING:
+    from nats.js import JetStreamContext
+
+    from standalone.operations.dead_letters import DeadLetter
+    from standalone.operations.retrying import RetryOutcome
+
+# `--help` answers at once: the bus is loaded by the command that needs it.
+# ruff: noqa: PLC0415
+
+T = TypeVar("T")
+
+app = typer.Typer(help="Dead letters: messages that a stage has given up.", no_args_is_help=True)
+
+Stage = Annotated[str | None, typer.Option(help="Only what failed in this service, for example extractor.")]
+Reason = Annotated[str, typer.Option(help="Why, for whoever reads the log later.")]
+Numbers = Annotated[list[int], typer.Argument(metavar="NUMBER…", help="As `dead list` has them.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do it. Without it the command only says what it would do.")]
+
+
+def retry(
+    documents: Annotated[
+        list[str] | None, typer.Argument(metavar="[DOCUMENT…]", help="Ids or file names, as `status` has them.")
+    ] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="Every document of which a part failed.")] = False,
+    stage: Stage = None,
+    reason: Reason = "",
+    data: Data = DATA,
+    as_json: Json = False,
+    workspace: Workspace = WORKSPACE,
+) -> None:
+    """Try again what failed of documents: only that, so finished chunks are not paid for twice.
+
+    `status` shows the outcome. A document that somebody cancelled has not failed: add it again. Ends with code 1 when
+    nothing had failed of a document named here.
+    """
+    with errors(as_json):
+        if bool(documents) == failed:
+            raise typer.BadParameter("name documents, or give --failed")
+        quiet_logs()
+        outcome = asyncio.run(_retry(data, documents or [], stage, reason, workspace))
+        if as_json:
+            print_json(asdict(outcome))
+        else:
+            echo(f"{len(outcome.requested)} tried again")
+            for id in outcome.nothing_failed:
+                note(f"  nothing has failed of {id!r} in workspace {workspace}")
+        raise typer.Exit(1 if documents and outcome.nothing_failed else 0)
+
+
+async def _retry(
+    data: Data, documents: Sequence[str], stage: str | None, reason: str, workspace: str
+) -> "RetryOutcome":
+    from standalone.operations.publishing import connect_bus
+    from standalone.operations.retrying import documents_to_retry, named_stage, retry_documents
+    from standalone.operations.target import query_client, select_target
+
+    stack, chosen = select_target(data), named_stage(stage)
+    async with connect_bus(stack.settings.nats_url) as bus, query_client(stack.api, workspace) as client:
+        ids = await documents_to_retry(client, documents)
+        return await retry_documents(bus, workspace, ids, chosen, reason)
+
+
+@app.command("list")
+def list_letters(stage: Stage = None, data: Data = DATA, as_json: Json = False) -> None:
+    """List dead letters of all workspaces, oldest first: number, time, consumer, place in the log, reason."""
+    with errors(as_json):
+        from standalone.operations.dead_letters import dead_letters
+
+        letters = _on_bus(data, lambda bus: dead_letters(bus, stage))
+        if as_json:
+            print_json([_fields(letter) for letter in letters])
+            return
+        for letter in letters:
+            what = terminal.line(f"{letter.consumer:<16}  {letter.subject}  {letter.reason}")
+            echo(f"{letter.number:>7}  {letter.at:%Y-%m-%d %H:%M:%S}  {letter.sequence or '-':>7}  {what}")
+        if not letters:
+            note("no dead letters")
+
+
+@app.command()
+def show(number: Annotated[int, typer.Argument(metavar="NUMBER")], data: Data = DATA, as_json: Json = False) -> None:
+    """Show one dead letter whole: its headers, and its bytes as text."""
+    with errors(as_json):
+        from standalone.operations.dead_letters import dead_letter
+
+        letter = _on_bus(data, lambda bus: dead_letter(bus, number))
+        fields = {**_fields(letter), "data": letter.data.decode("utf-8", "replace")}
+        if as_json:
+            print_json(fields)
+            return
+        for name, value in fields.items():
+            echo(f"{name:<9} {terminal.line(value if isinstance(value, str) else json.dumps(value))}")
+
+
+@app.command()
+def redrive(numbers: Numbers, reason: Reason = "", data: Data = DATA, as_json: Json = False) -> None:
+    """Try the messages again where they failed, after the cause is mended, and take them off the list.
+
+    Ends with code 1 when a letter stays because its document has a newer version, or was deleted.
+    """
+    with errors(as_json):
+        from standalone.operations import dead_letters
+
+        async def each(bus: "JetStreamContext") -> list[int]:
+            return [number for number in numbers if not await dead_letters.redrive(bus, number, reason)]
+
+        left = _on_bus(data, each)
+        if as_json:
+            print_json({"redriven": [number for number in numbers if number not in left], "obsolete": left})
+        else:
+            echo(f"{len(numbers) - len(left)} tried again")
+            for number in left:
+                note(f"  {number}: its document has a newer version or is deleted; `dead drop` removes it")
+        raise typer.Exit(1 if left else 0)
+
+
+@app.command()
+def drop(numbers: Numbers, yes: Yes = False, data: Data = DATA, as_json: Json = False) -> None:
+    """Remove dead letters for good. The log keeps the events; only `retry` can try them again then."""
+    with errors(as_json):
+        from standalone.operations import dead_letters
+
+        async def each(bus: "JetStreamContext") -> "list[DeadLetter]":
+            letters = [await dead_letters.dead_letter(bus, number) for number in numbers]
+            await dead_letters.drop(bus, numbers if yes else ())
+            return letters
+
+        letters = _on_bus(data, each)
+        if as_json:
+            print_json({"dropped" if yes else "would_drop": [_fields(letter) for letter in letters]})
+        else:
+            for letter in letters:
+                verb = "dropped" if yes else "would drop"
+                echo(terminal.line(f"{verb} {letter.number}: {letter.consumer}  {letter.subject}  {letter.reason}"))
+        if not yes and not as_json:
+            note("nothing is removed without --yes")
+
+
+def _fields(letter: "DeadLetter") -> dict[str, Any]:
+    """Return a letter without its bytes, as JSON has it."""
+    fields = {**asdict(letter), "at": letter.at.isoformat(), "stage": letter.stage}
+    del fields["data"]
+    return fields
+
+
+def _on_bus(data: Data, work: "Callable[[JetStreamContext], Awaitable[T]]") -> T:
+    """Return what `work` returns on the bus of the stack."""
+    from standalone.operations.publishing import connect_bus
+    from standalone.operations.target import select_target
+
+    async def run() -> T:
+        async with connect_bus(select_target(data).settings.nats_url) as bus:
+            return await work(bus)
+
+    quiet_logs()
+    return asyncio.run(run())

@@ -1,0 +1,141 @@
+"""Which language model serves which role, with which key, and what is counted together."""
+
+import pytest
+
+from runtime.bus.memory import MemorySharedValues
+from runtime.models.limits import Limits
+from runtime.models.open import open_chat
+from runtime.models.port import Message
+from runtime.models.rate_limiters import RateLimiters
+from runtime.models.roles import ROLES, RoleSettings, language_model
+from services.extractor.settings import ExtractorSettings
+from services.query.settings import QuerySettings
+from services.query.wiring import open_chats
+from standalone.operations.doctor.machine import language_models
+from tests.support.openai_provider import KEY, serving
+
+GENERAL = {"LLM_BASE_URL": "https://general.example/v1", "LLM_MODEL": "large", "LLM_API_KEY": "general-secret"}
+
+
+@pytest.fixture(autouse=True)
+def _no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LLM_API_KEY", "LLM_BASE_URL", "LLM_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def given(monkeypatch: pytest.MonkeyPatch, **variables: str) -> RoleSettings:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    return RoleSettings()
+
+
+def test_without_settings_of_its_own_every_role_has_the_general_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = given(monkeypatch, **GENERAL)
+    general = language_model(settings)
+    assert general and general.model == "large"
+    assert [language_model(settings, role) for role in ROLES] == [general] * 4
+    assert [language_model(RoleSettings.model_construct(), role) for role in ROLES] == [None] * 4
+
+
+def test_light_rags_names_set_model_endpoint_key_and_limits_of_a_role(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = given(
+        monkeypatch,
+        **GENERAL,
+        KEYWORD_LLM_MODEL="small",
+        KEYWORD_LLM_BINDING_HOST="https://fast.example/v1",
+        KEYWORD_LLM_BINDING_API_KEY="keyword-secret",
+        KEYWORD_MAX_ASYNC_LLM="9",
+        KEYWORD_LLM_TIMEOUT="7",
+    )
+    found = language_model(settings, "keyword")
+    assert found and (found.base_url, found.model, found.timeout) == ("https://fast.example/v1", "small", 7.0)
+    assert (found.api_key.get_secret_value(), found.limits.calls) == ("keyword-secret", 9)
+    assert (found.settings, found.counted_as) == ("KEYWORD_LLM", "language model of role keyword")
+    assert language_model(settings, "query") == language_model(settings)
+    assert "secret" not in repr(settings) + repr(found)
+
+
+def test_the_general_key_goes_to_no_other_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = given(
+        monkeypatch,
+        **GENERAL,
+        QUERY_LLM_BASE_URL="http://127.0.0.1:1/v1",
+        EXTRACT_LLM_BASE_URL="https://general.example/v2",
+    )
+    elsewhere, same_server = language_model(settings, "query"), language_model(settings, "extract")
+    assert elsewhere and elsewhere.api_key.get_secret_value() == ""
+    assert same_server and same_server.api_key.get_secret_value() == "general-secret"
+
+
+def test_summaries_are_of_the_extracting_model_unless_they_have_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = given(monkeypatch, **GENERAL, EXTRACT_LLM_MODEL="cheap")
+    assert language_model(settings, "summary") == language_model(settings, "extract")
+    settings = given(monkeypatch, SUMMARY_LLM_MODEL="careful")
+    found = language_model(settings, "summary")
+    assert found and (found.model, found.settings) == ("careful", "SUMMARY_LLM")
+
+
+def test_a_role_alone_leaves_the_others_without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = given(monkeypatch, EXTRACT_LLM_BASE_URL="http://127.0.0.1:1/v1", QUERY_LLM_MODEL="m")
+    assert [language_model(settings, role) is not None for role in ROLES] == [True, True, False, False]
+    assert any("QUERY_LLM_" in text for text in settings.contradictions)
+    assert not any("EXTRACT_LLM_" in text for text in settings.contradictions)
+
+
+def test_limits_of_its_own_are_counted_apart_and_a_timeout_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, Limits]] = []
+    limiter = RateLimiters.limiter
+
+    def made(self: RateLimiters, kind: str, name: str, key: str, limits: Limits, max_wait: float) -> object:
+        seen.append((kind, limits))
+        return limiter(self, kind, name, key, limits, max_wait)
+
+    monkeypatch.setattr(RateLimiters, "limiter", made)
+    settings = given(
+        monkeypatch,
+        **GENERAL,
+        EXTRACT_LLM_MAX_REQUESTS_PER_MINUTE="5",
+        SUMMARY_LLM_MAX_ASYNC="0",
+        QUERY_LLM_TIMEOUT="3",
+    )
+    for role in ("extract", "summary", "query"):
+        assert open_chat(settings, RateLimiters(MemorySharedValues()), role=role) is not None
+    assert seen == [
+        ("language model of role extract", Limits(requests=5, calls=4)),
+        ("language model of role summary", Limits(requests=5, calls=0)),
+        ("language model", Limits(calls=4)),
+    ]
+
+
+def test_the_extractor_works_at_as_many_events_as_its_own_model_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    given(monkeypatch, **GENERAL, EXTRACT_LLM_MAX_ASYNC="16")
+    assert ExtractorSettings().workers == 32
+
+
+async def test_answers_and_keywords_share_a_model_unless_set_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    given(monkeypatch, **GENERAL)
+    answers, keywords = open_chats(QuerySettings(), RateLimiters())
+    assert answers is not None and answers is keywords
+    monkeypatch.setenv("QUERY_LLM_MODEL", "careful")
+    answers, keywords = open_chats(QuerySettings(), RateLimiters())
+    assert answers and keywords and (answers.model, keywords.model) == ("careful", "large")
+
+
+async def test_requests_of_a_role_have_its_model_and_key_and_errors_name_its_settings() -> None:
+    async with serving() as provider:
+        own = {"query_llm_base_url": provider.url, "query_llm_model": "good", "query_llm_api_key": KEY}
+        settings = RoleSettings.model_validate({"llm_base_url": "http://127.0.0.1:1/v1", "llm_api_key": "x", **own})
+        chat = open_chat(settings, role="query")
+        assert chat
+        assert (await chat.complete([Message("user", "what?")])).text == "the answer"
+        await chat.close()
+        assert provider.keys == {f"Bearer {KEY}"}
+
+
+def test_the_doctor_says_which_model_serves_which_role() -> None:
+    asked = {"language": "large", "embedding": "minilm", "extract": "cheap", "keyword": ""}
+    assert [finding.what for finding in language_models(asked)] == [
+        "a stack started now uses the language model large",
+        "role extract: the language model cheap",
+        "role keyword: no language model",
+    ]
