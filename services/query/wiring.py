@@ -25,6 +25,7 @@ from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from runtime.stores.open import open_documents, open_graph
 from runtime.stores.port import CheckpointStore
+from services.query.adapters.aliases import RowAliases
 from services.query.adapters.answer_cache import StoredAnswers
 from services.query.adapters.documents import RowDocuments, RowModelResultCaches, RowPassages
 from services.query.adapters.models import (
@@ -70,8 +71,8 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
     reranker = open_reranker(settings, bus.limiters)
     rows, graph = open_documents(settings), open_graph(settings)
     documents, projection_cache = RowDocuments(rows), ProjectionCache(bus.log, settings.graph_cache_mb * 2**20)
-    names, passages = NameIndexes(graph, documents), RowPassages(rows)
-    indexes = PassageIndexCache(passages, documents)
+    names = NameIndexes(graph, documents, aliases := RowAliases(rows))
+    indexes = PassageIndexCache(passages := RowPassages(rows), documents)
     configured = (searches := ModelVectorSearches(embeddings, projection_cache)).configured
     try:
         await _stores_answer(rows, graph, embeddings, health)
@@ -85,6 +86,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             documents=documents,
             passages=passages,
             provenance=RowProvenance(rows),
+            aliases=aliases,
             caches=RowModelResultCaches(rows),
             keyword_extractor=open_keyword_extractor(keyword_chat, rows, settings),
             answer_generator=_answer_generator(chat, embeddings.configured.embedder),

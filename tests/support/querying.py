@@ -18,6 +18,7 @@ from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
+from services.query.adapters.aliases import RowAliases
 from services.query.adapters.documents import RowDocuments, RowModelResultCaches, RowPassages
 from services.query.adapters.provenance import RowProvenance
 from services.query.answering.dependencies import QueryDependencies
@@ -53,7 +54,7 @@ class QueryHarness:
     def __post_init__(self) -> None:
         self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)
         self.documents, self.passages = RowDocuments(self.rows), RowPassages(self.rows)
-        self.names = NameIndexes(self.graph, self.documents)
+        self.names = NameIndexes(self.graph, self.documents, RowAliases(self.rows))
 
     async def project(self, *deliveries: Delivery[Any]) -> None:
         """Let the status projection see these events."""
@@ -118,6 +119,7 @@ class QueryHarness:
             documents=self.documents,
             passages=self.passages,
             provenance=RowProvenance(self.rows),
+            aliases=RowAliases(self.rows),
             caches=RowModelResultCaches(self.rows),
             entity_names=self.names,
             passage_indexes=PassageIndexCache(self.passages, self.documents),

@@ -14,6 +14,7 @@ from services.query.retrieval.concurrency import ConcurrencyLimit
 from services.query.retrieval.port import (
     CacheInvalidation,
     ChunkSimilarities,
+    EntityAliases,
     EntityNames,
     GraphReader,
     KeywordExtractor,
@@ -78,6 +79,7 @@ class RetrievalDependencies:
     documents: Documents
     passages: Passages
     provenance: ProvenanceReader
+    aliases: EntityAliases
     keyword_extractor: KeywordExtractor
     embed: EmbedTexts
     count_tokens: TokenCounter

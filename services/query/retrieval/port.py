@@ -1,9 +1,11 @@
 """Ports of retrieval, beside the graph and vector stores."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.graph import Entity, Partition, Provenance, Relation
+from contracts.values import GraphOperation
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from services.query.partitions import Partitions
@@ -70,6 +72,39 @@ class ProvenanceReader(Protocol):
         among: Collection[str] | None = None,
     ) -> list[Provenance]:
         """Return up to `limit` contributions after the key `after`, only those of the documents `among` if given."""
+        ...
+
+
+@dataclass(frozen=True)
+class AliasEdit:
+    """An edit of the graph that is about aliases; a merge is the acceptance of each of its names."""
+
+    operation: GraphOperation
+    names: tuple[str, ...]
+    target: str
+    at: int
+    """Microseconds since 1970."""
+    editor: str = ""
+    proposed_by: str = ""
+    evidence: str = ""
+
+
+class EntityAliases(Protocol):
+    """The other names of entities: those that people have renamed, merged or said to mean the same.
+
+    All three raise `Unavailable`.
+    """
+
+    async def edits(self, partition: Partition) -> list[AliasEdit]:
+        """Return the edits that are about aliases, in the order of the log."""
+        ...
+
+    async def of(self, partition: Partition) -> list[tuple[str, str]]:
+        """Return pairs of another name and the entity's, sorted; of an entity that is gone, too."""
+        ...
+
+    async def changes(self, partition: Partition) -> int:
+        """Return how often the graph was edited; it never decreases."""
         ...
 
 

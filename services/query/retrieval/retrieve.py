@@ -67,8 +67,9 @@ async def _select_passages(
     question: Question, search_result: SearchResult, partitions: Partitions, deps: RetrievalDependencies
 ) -> RetrievalResult:
     """Read the passages, rerank them, and drop those that exceed the tokens left by the rest of the prompt."""
-    by_id = await deps.passages.get(partitions.status, search_result.chunk_ids)
-    passages = await _rerank(question, [by_id[id] for id in search_result.chunk_ids if id in by_id], deps)
+    # A reranker judges all of them; without one only the first are used.
+    most = len(search_result.chunk_ids) if question.rerank and deps.reranker else question.chunk_top_k
+    passages = await _rerank(question, await _read_passages(search_result.chunk_ids, most, partitions, deps), deps)
     budget = question.max_total_tokens - _tokens_without_passages(question, search_result, deps) - REFERENCES_RESERVE
     selection = fit_budget(
         passages[: question.chunk_top_k], budget, lambda passage: deps.count_tokens(passage_line("1", passage))
@@ -81,6 +82,20 @@ async def _select_passages(
         ids,
         info={"mode": question.mode, **search_result.info, "final_chunks_count": len(selection)},
     )
+
+
+async def _read_passages(
+    ids: Sequence[str], most: int, partitions: Partitions, deps: RetrievalDependencies
+) -> list[Passage]:
+    """Return the first `most` passages that exist, in this order."""
+    passages: list[Passage] = []
+    for start in range(0, len(ids), max(1, most)):
+        batch = ids[start : start + most]
+        by_id = await deps.passages.get(partitions.status, batch)
+        passages += [by_id[id] for id in batch if id in by_id]
+        if len(passages) >= most:
+            break
+    return passages[:most]
 
 
 async def _rerank(question: Question, passages: Sequence[Passage], deps: RetrievalDependencies) -> Sequence[Passage]:
