@@ -67,12 +67,11 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
     """Open stores and models, wait until the stores answer, and close all of them at the end."""
     logger.info("instructions of every request", characters=len(settings.prompt_prefix))
     embeddings = GenerationEmbedders(settings, bus.limiters, max_wait=MAX_WAIT)
-    chat, keyword_chat = open_chats(settings, bus.limiters)
-    reranker = open_reranker(settings, bus.limiters)
+    (chat, keyword_chat), reranker = open_chats(settings, bus.limiters), open_reranker(settings, bus.limiters)
     rows, graph = open_documents(settings), open_graph(settings)
     documents, projection_cache = RowDocuments(rows), ProjectionCache(bus.log, settings.graph_cache_mb * 2**20)
-    names = NameIndexes(graph, documents, aliases := RowAliases(rows))
-    indexes = PassageIndexCache(passages := RowPassages(rows), documents)
+    names, passages = NameIndexes(graph, documents, aliases := RowAliases(rows)), RowPassages(rows)
+    indexes = PassageIndexCache(passages, documents)
     configured = (searches := ModelVectorSearches(embeddings, projection_cache)).configured
     try:
         await _stores_answer(rows, graph, embeddings, health)
