@@ -6,8 +6,8 @@ from typing import TypeVar
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
-FIRST_READ = 32
-"""Number of keys in the first read; each further read doubles it."""
+FIRST_READ = 128
+"""Number of keys in the first read, which most budgets end within; each further read doubles it."""
 
 
 async def read_within_budget(
