@@ -4,9 +4,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from contracts.graph import Entity, Partition, Provenance, Relation
 from contracts.values import GraphOperation
 from runtime.models.port import Vector
@@ -15,6 +12,7 @@ from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Keywords
 from services.query.retrieval.linking import NameIndex
+from services.query.retrieval.passage_index.index import PassageIndex
 
 
 class CacheInvalidation(Protocol):
@@ -30,26 +28,6 @@ class ChunkSimilarities(Protocol):
 
     async def similarities(self, partition: Partition, chunks: Collection[str], asked: Vector) -> dict[str, float]:
         """Return the cosine similarity, -1 to 1, of each of these chunks that has a vector."""
-        ...
-
-
-class WordVectors(Protocol):
-    """Vectors of single words, of length 1. They are cached, because the same words are frequent."""
-
-    def known(self, words: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Return the vectors of those words that are cached."""
-        ...
-
-    def store(self, words: Sequence[str], vectors: Sequence[Vector]) -> None:
-        """Cache vectors that the caller has embedded."""
-        ...
-
-    async def embed(self, words: Sequence[str]) -> None:
-        """Embed words and cache their vectors. Raises what `Embedder.embed` raises."""
-        ...
-
-    def request(self, words: Sequence[str]) -> None:
-        """Embed words in the background, for later questions."""
         ...
 
 
@@ -135,6 +113,17 @@ class EntityNames(Protocol):
 
     async def of(self, partitions: Partitions) -> NameIndex:
         """Return the index of this workspace; empty if the workspace has too many names. Raises `Unavailable`."""
+        ...
+
+
+class PassageIndexes(Protocol):
+    """Indexes of all passages of each workspace, for the mode `walk`."""
+
+    async def of(self, partitions: Partitions, names: NameIndex) -> PassageIndex | None:
+        """Return the index of this workspace by these names, which may be seconds old.
+
+        None if the workspace has too many passages, or the index is not ready yet. Raises `Unavailable`.
+        """
         ...
 
 

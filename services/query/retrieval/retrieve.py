@@ -30,7 +30,7 @@ async def retrieve(question: Question, partitions: Partitions, deps: RetrievalDe
     """Return entities, relations and passages for the question in its mode. Raises `Unavailable`."""
     if question.mode == "bypass":
         return RetrievalResult()
-    question = await _with_mode(question, partitions, deps)
+    question, reason = await _with_mode(question, partitions, deps)
     keywords = await _keywords(question, partitions, deps)
     async with (
         deps.concurrency.acquire(partitions.status.workspace),
@@ -40,15 +40,17 @@ async def retrieve(question: Question, partitions: Partitions, deps: RetrievalDe
         stages = walk if question.mode == "walk" else search_by_mode
         search_result = await stages(question, keywords, partitions, deps, documents)
         result = await _select_passages(question, search_result, partitions, deps)
-    return replace(result, keywords=keywords)
+    info = {**result.info, "mode_reason": reason} if reason else result.info
+    return replace(result, keywords=keywords, info=info)
 
 
-async def _with_mode(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> Question:
-    """Return the question with mode `auto` replaced by `walk` or `mix`."""
+async def _with_mode(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> tuple[Question, str]:
+    """Return the question with mode `auto` replaced by another one, and why; "" for other modes."""
     if question.mode != "auto":
-        return question
+        return question, ""
     links = await asyncio.to_thread(link_entities, question.query, await deps.entity_names.of(partitions))
-    return replace(question, mode=choose_mode(question.query, links))
+    mode, reason = choose_mode(links)
+    return replace(question, mode=mode), reason
 
 
 async def _keywords(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> Keywords:
