@@ -24,7 +24,7 @@ WAITING := $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down webui test test-production check pin-images lock schemas clean
+.PHONY: help setup demo up down webui test test-production check style types unit pin-images lock schemas clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -48,12 +48,20 @@ test: check $(VENV)/.webui $(VENV)/.browser ## Everything: what check does, then
 test-production: $(VENV)/.dev ## The pipeline on MongoDB's protocol, Neo4j, Milvus, and the bus as docker-compose.yml has it
 	$(BIN)/pytest $(PRODUCTION)
 
-check: $(VENV)/.dev ## Format, lint, types, import rules, lock files, architecture and unit tests
+check: style ## Format, lint, types, import rules, lock files, architecture and unit tests
+	@$(MAKE) --no-print-directory --jobs 2 types unit
+
+style: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	@! grep -nE 'https?://|--find-links|index-url' requirements/*.lock.txt || { echo "a lock file names a host"; exit 1; }
+
+# Beside the unit tests: a type checker keeps one core busy.
+types: $(VENV)/.dev
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	@! grep -nE 'https?://|--find-links|index-url' requirements/*.lock.txt || { echo "a lock file names a host"; exit 1; }
+
+unit: $(VENV)/.dev
 	$(PYTEST) $(UNIT)
 
 pin-images: ## Pin the images of docker-compose.yml by digest, in .env (asks their registry)

@@ -6,7 +6,8 @@
 Asks the questions of `benchmarks/answers_data` over its documents, through the services with stores in memory. Without
 `--url` answers are quotations: right is one that quotes the sentence. With `--url` a model behind an OpenAI-compatible
 endpoint answers from the same passages: right is one that states the fact; no other model judges. Prints Markdown, the
-half for choosing and the held-out half apart; `--show` also prints what went wrong in the half for choosing.
+half for choosing, the held-out half and the questions written last apart; `--show` also prints what went wrong in the
+half for choosing.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from typing import Any, get_args
 
 from pydantic import SecretStr
 
-from benchmarks.answers_set import Case, cases, declines, documents, quotes, states
+from benchmarks.answers_set import PARTS, Case, cases, declines, documents, quotes, states
 from benchmarks.multihop import LIVE, CachedEmbedder, filled
 from contracts.values import Chunking
 from runtime.models.minilm import MiniLmEmbedder
@@ -82,20 +83,20 @@ def _chat(arguments: argparse.Namespace) -> Any:
 
 
 def table(results: Sequence[Outcome], modes: Sequence[str]) -> str:
-    """Return shares by mode and half."""
+    """Return shares by mode and part of the questions."""
     lines = [
-        "| mode | half | passage found | right | false answers | of them far | near | sources listed | characters |",
+        "| mode | part | passage found | right | false answers | of them far | near | sources listed | characters |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for mode in modes:
-        for held_out in (False, True):
-            part = [row for row in results if row.mode == mode and row.case.held_out == held_out]
+        for name in PARTS:
+            part = [row for row in results if row.mode == mode and row.case.part == name]
             yes = [row for row in part if row.case.file]
             no = [row for row in part if not row.case.file]
             answered = [row for row in yes if row.answered]
             kinds = [_share([row.answered for row in no if row.case.kind == kind]) for kind in ("far", "near")]
             lines.append(
-                f"| {mode} | {'held out' if held_out else 'for choosing'} | {_share([row.found for row in yes])} "
+                f"| {mode} | {name} | {_share([row.found for row in yes])} "
                 f"| {_share([row.right for row in yes])} | {_share([row.answered for row in no])} | {kinds[0]} "
                 f"| {kinds[1]} | {_mean([row.cited for row in answered])} "
                 f"| {_mean([len(row.text) for row in answered], 0)} |"
@@ -124,7 +125,7 @@ def main() -> None:
     modes = arguments.modes.split(",")
     results = asyncio.run(outcomes(modes, arguments))
     for row in results:
-        if arguments.show and not row.case.held_out and (not row.right if row.case.file else row.answered):
+        if arguments.show and row.case.part == "for choosing" and (not row.right if row.case.file else row.answered):
             print(f"- {row.mode}: {row.case.question}\n  {row.text}\n")
     print(table(results, modes))
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from benchmarks.multihop_world import Document
 from runtime.parsing.files import parse
@@ -19,6 +20,10 @@ _REFUSAL = re.compile(
 )
 
 
+Part = Literal["for choosing", "held out", "fresh"]
+PARTS: Sequence[Part] = ("for choosing", "held out", "fresh")
+
+
 @dataclass(frozen=True)
 class Case:
     """A question. Without a file the documents do not answer it."""
@@ -31,8 +36,8 @@ class Case:
     """The fact in short, in one of several forms."""
     kind: str = "answerable"
     """`answerable`, `near` or `far`."""
-    held_out: bool = False
-    """Whether it tells how good the method is, and was not used to choose anything."""
+    part: Part = "for choosing"
+    """`held out` and `fresh` tell how good the method is; nothing was chosen by them."""
 
 
 async def documents() -> list[Document]:
@@ -42,15 +47,20 @@ async def documents() -> list[Document]:
 
 
 def cases() -> list[Case]:
-    """Return all questions, the answerable ones first."""
+    """Return all questions, the answerable ones first, then those that were written last."""
+    return [*_cases("", ("for choosing", "held out")), *_cases("fresh_", ("fresh", "fresh"))]
+
+
+def _cases(beginning: str, parts: tuple[Part, Part]) -> list[Case]:
+    """Return the questions of the two files that begin so; two lines are of the first part, two of the other."""
     result: list[Case] = []
-    for number, line in enumerate((DATA / "answerable.txt").read_text("utf-8").splitlines()):
+    for number, line in enumerate((DATA / f"{beginning}answerable.txt").read_text("utf-8").splitlines()):
         file, question, words, facts = (part.strip() for part in line.split(" | "))
-        parts = [part.strip() for part in words.split("…")]
-        result.append(Case(question, file, parts, facts.split("; "), held_out=number // 2 % 2 == 1))
-    for number, line in enumerate((DATA / "unanswerable.txt").read_text("utf-8").splitlines()):
+        quoted = [part.strip() for part in words.split("…")]
+        result.append(Case(question, file, quoted, facts.split("; "), part=parts[number // 2 % 2]))
+    for number, line in enumerate((DATA / f"{beginning}unanswerable.txt").read_text("utf-8").splitlines()):
         kind, question = line.split(" | ")
-        result.append(Case(question, kind=kind, held_out=number // 2 % 2 == 1))
+        result.append(Case(question, kind=kind, part=parts[number // 2 % 2]))
     return result
 
 

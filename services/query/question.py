@@ -31,9 +31,6 @@ ProgressStep = Literal[
 
 RESPONSE_TYPE = "Multiple Paragraphs"
 
-SHORT_QUESTION = 50
-"""A question without keywords that is shorter than this, in characters, is itself the keyword."""
-
 
 @dataclass(frozen=True)
 class Turn:
@@ -79,8 +76,8 @@ class Question:
     effort: Effort = "low"
 
 
-def search_keywords(question: str, found: Keywords) -> Keywords | None:
-    """Return the keywords to search by: those found, else the question itself if it is short, else None."""
+def search_keywords(question: Question, found: Keywords) -> Keywords:
+    """Return the keywords to search by: those found, else the question itself, which LightRAG takes if it is short."""
     if found:
         return found
-    return Keywords(low=(question,)) if len(question) < SHORT_QUESTION else None
+    return Keywords(high=(question.query,)) if question.mode == "global" else Keywords(low=(question.query,))

@@ -70,6 +70,16 @@ def print_json(value: Any) -> None:
     typer.echo(terminal.as_json(value))
 
 
+def show(result: dict[str, Any], indent: str = "") -> None:
+    """Print names and values, one a line; what belongs to a name is indented."""
+    for name, value in result.items():
+        if isinstance(value, dict):
+            echo(f"{indent}{name}")
+            show(value, indent + "  ")  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            echo(f"{indent}{name:<16} {value}")
+
+
 @contextmanager
 def errors(as_json: bool) -> Generator[None]:
     """Turn an error of ours into its sentence and exit code: 2 for what the user gave, 1 for anything else."""

@@ -13,6 +13,7 @@ from standalone.cli import (
     log,
     mcp,
     projections,
+    rebuild,
     stack,
     stores,
     topology,
@@ -38,7 +39,8 @@ app.command()(failures.retry)
 app.add_typer(failures.app, name="dead")
 app.command()(mcp.mcp)
 app.command()(projections.digest)
-app.command()(projections.rebuild)
+app.command()(rebuild.rebuild)
+app.add_typer(projections.app, name="projections")
 app.add_typer(topology.app, name="topology")
 app.add_typer(stores.app, name="stores")
 app.command()(doctor.doctor)

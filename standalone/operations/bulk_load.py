@@ -4,6 +4,7 @@ Nobody else writes these generations yet. What enters the log meanwhile is not i
 """
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -63,6 +64,8 @@ class BulkLoad:
     generations: Generations
     decode: Callable[[Message], Delivery[Event] | None]
     report: Report
+    events_per_second: int = 0
+    """Events that are read a second at most; 0: as many as possible."""
     position: int = 0
     """Sequence up to which the log is read."""
     events: int = 0
@@ -91,18 +94,20 @@ class BulkLoad:
         await _with_next(self._groups(filters), lambda group: self._take(group, replays, end))
 
     async def _groups(self, filters: Sequence[str]) -> AsyncGenerator[list[Message]]:
+        most = min(GROUP_EVENTS, self.events_per_second or GROUP_EVENTS)
         group: list[Message] = []
         size = 0
-        async for messages in self.log.read(self.position, filters, page=PAGE):
+        async for messages in self.log.read(self.position, filters, page=min(PAGE, most)):
             group += messages
             size += sum(len(message.data) for message in messages)
-            if len(group) >= GROUP_EVENTS or size >= GROUP_BYTES:
+            if len(group) >= most or size >= GROUP_BYTES:
                 yield group
                 group, size = [], 0
         if group:
             yield group
 
     async def _take(self, messages: Sequence[Message], replays: Sequence[BulkReplay], end: int) -> None:
+        began = time.monotonic()
         deliveries = [delivery for message in messages if (delivery := self.decode(message))]
         # Each has tables, collections or a store of its own: while one waits for its server, the others compute.
         await _all(
@@ -114,6 +119,8 @@ class BulkLoad:
         self._advance(messages[-1].sequence)
         self.events -= len(messages) - len(deliveries)
         self.report({"events": self.events, "position": self.position, "end": end})
+        if self.events_per_second:
+            await asyncio.sleep(max(0.0, len(messages) / self.events_per_second - (time.monotonic() - began)))
 
     def _advance(self, position: int) -> None:
         self.events += position - self.position

@@ -3,12 +3,13 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from nats.aio.client import Client
 
 from contracts.graph import PROJECTIONS, Projection
-from runtime.bus.nats.key_values import NatsActiveGenerations
+from contracts.topology import CHECKPOINTS_BUCKET
+from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
 from runtime.bus.nats.log import NatsLog, connected
 from runtime.bus.nats.parked import NatsParkedEvents
 from runtime.bus.port import GenerationState
@@ -18,13 +19,18 @@ from runtime.projections.integrity import Verdict
 from runtime.settings import Settings
 from runtime.stores.open import open_documents, open_graph, open_vectors
 from services.merger.settings import MergerSettings
-from standalone.operations import checkpoints, embedding_model
+from standalone.operations import checkpoints, embedding_model, rebuild_candidate, rebuild_lease
 from standalone.operations.checkpoints import Checkpoints
 from standalone.operations.digest import Stores, digest
+from standalone.operations.generations import drop_unused
 from standalone.operations.rebuild import Rebuild
+from standalone.operations.rebuild_candidate import Candidate
 from standalone.operations.target import Target
 
 Report = Callable[[dict[str, Any]], None]
+
+Destination = Literal["new", "previous", "candidate"]
+"""Generations to switch to: new ones, those before the live ones, or those that `start` has filled."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +63,8 @@ class RebuildRequest:
     targets: Sequence[Projection]
     embedding_model: str = ""
     embedding_dim: int = 0
+    events_per_second: int = 0
+    """Events of the log that are read a second at most; 0: as many as possible."""
     emptied_before: bool = False
     """The stores were emptied before: there are no generations to go back to."""
 
@@ -99,8 +107,59 @@ async def rebuild(target: Target, wanted: RebuildRequest, report: Report, worksp
 
     Raises ConfigurationError where vectors would be of another embedding model and nobody said so.
     """
-    async with _open_rebuild(target, wanted, report, back=False) as work:
-        return await work.run(workspace)
+    async with _open_rebuild(target, wanted, report, to="new") as work:
+        assert work.checkpoints is not None
+        result = await work.run(workspace)
+        await rebuild_candidate.note_speed(work.checkpoints.values, wanted.targets, result["events"], result["seconds"])
+        return result
+
+
+async def start(target: Target, wanted: RebuildRequest, report: Report, workspace: str = "default") -> dict[str, Any]:
+    """Fill new generations as `rebuild` does, and leave them for `promote`. Raises what `rebuild` raises."""
+    async with _open_rebuild(target, wanted, report, to="new") as work:
+        assert work.checkpoints is not None
+        await rebuild_candidate.write(work.checkpoints.values, None)
+        result = await work.fill(workspace)
+        candidate = Candidate(result["generations"], work.position, result["newer"])
+        await rebuild_candidate.write(work.checkpoints.values, candidate)
+        return result
+
+
+async def promote(target: Target, wanted: RebuildRequest, report: Report) -> dict[str, Any]:
+    """Switch to what `start` has filled, with all that happened since; `wanted.targets` are ignored.
+
+    Raises what `rebuild` raises, and InvalidInput where nothing waits or another rebuild has replaced it.
+    """
+    async with connected(target.settings.nats_url, name="lightstream-cli") as client:
+        candidate = await rebuild_candidate.read(await NatsSharedValues.bind(client.jetstream(), CHECKPOINTS_BUCKET))
+    if candidate is None:
+        raise InvalidInput("no generation waits for promotion: `lightstream rebuild start` fills one")
+    wanted = replace(wanted, targets=tuple(candidate.generations))
+    async with _open_rebuild(target, wanted, report, to="candidate") as work:
+        assert work.checkpoints is not None
+        result = await work.promote(candidate)
+        await rebuild_candidate.write(work.checkpoints.values, None)
+        return result
+
+
+async def cleanup(target: Target, targets: Sequence[Projection]) -> None:
+    """Drop generations of these projections that are neither live nor the one before; also one that waits."""
+    async with open_as_is(target.settings) as stack:
+        bus = stack.client.jetstream()
+        values = await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)
+        async with rebuild_lease.hold(values, targets):
+            candidate = await rebuild_candidate.read(values)
+            if candidate and not set(targets).isdisjoint(candidate.generations):
+                await rebuild_candidate.write(values, None)
+            await drop_unused(await NatsActiveGenerations.bind(bus), stack.stores, targets)
+
+
+async def wait_for_rebuild(settings: Settings, report: Report) -> None:
+    """Return when no rebuild is under way."""
+    async with connected(settings.nats_url, name="lightstream-cli") as client:
+        values = await NatsSharedValues.bind(client.jetstream(), CHECKPOINTS_BUCKET)
+        while work := (await rebuild_lease.alive(values))[0]:
+            report(dict(work.progress))
 
 
 async def rollback(target: Target, wanted: RebuildRequest, report: Report) -> dict[str, Any]:
@@ -108,7 +167,7 @@ async def rollback(target: Target, wanted: RebuildRequest, report: Report) -> di
 
     Raises what `rebuild` raises, and InvalidInput where there is none to go back to.
     """
-    async with _open_rebuild(target, wanted, report, back=True) as work:
+    async with _open_rebuild(target, wanted, report, to="previous") as work:
         return await work.roll_back()
 
 
@@ -119,7 +178,7 @@ async def accept_loss(
 
     Raises InvalidInput when the log lost nothing.
     """
-    async with _open_rebuild(target, wanted, report, back=False) as work:
+    async with _open_rebuild(target, wanted, report, to="new") as work:
         assert work.checkpoints is not None
         jetstream, rows = work.checkpoints.jetstream, work.stores.rows
         loss = await checkpoints.require_loss(jetstream, rows)
@@ -138,7 +197,7 @@ async def read_losses(settings: Settings) -> Verdict:
 
 @asynccontextmanager
 async def _open_rebuild(
-    target: Target, wanted: RebuildRequest, report: Report, *, back: bool
+    target: Target, wanted: RebuildRequest, report: Report, *, to: Destination
 ) -> AsyncGenerator[Rebuild]:
     settings = embedding_model.with_embedding_model(target.settings, wanted.embedding_model, wanted.embedding_dim)
     async with open_prepared(settings) as stack:
@@ -146,38 +205,47 @@ async def _open_rebuild(
         found, _ = await pointers.read()
         embedding = stack.embeddings.configured
         if "vectors" in wanted.targets:
-            embedding = await _choose_embedding(target, wanted, stack, found["vectors"], back)
+            embedding = await _choose_embedding(target, wanted, stack, found["vectors"], to)
         elsewhere = nullcontext(stack.stores)
         async with (
             stack.stores_of_generation(found["vectors"].live) if "vectors" in wanted.targets else elsewhere as live
         ):
             stores = replace(stack.stores, vectors=embedding.vectors)
-            yield Rebuild(
-                NatsLog(stack.client.jetstream()),
-                pointers,
-                stores,
-                embedding.embedder,
-                wanted.targets,
-                report,
-                target.settings_of(MergerSettings),
-                await Checkpoints.open(stack.client.jetstream(), stores),
-                live_stores=live,
-                parked=NatsParkedEvents(stack.client.jetstream()),
-                emptied_before=wanted.emptied_before,
-            )
+            checkpoints_of_stack = await Checkpoints.open(stack.client.jetstream(), stores)
+            async with rebuild_lease.hold(checkpoints_of_stack.values, wanted.targets) as lease:
+
+                def tell(step: dict[str, Any]) -> None:
+                    lease.progress = step
+                    report(step)
+
+                yield Rebuild(
+                    NatsLog(stack.client.jetstream()),
+                    pointers,
+                    stores,
+                    embedding.embedder,
+                    wanted.targets,
+                    tell,
+                    target.settings_of(MergerSettings),
+                    checkpoints_of_stack,
+                    live_stores=live,
+                    parked=NatsParkedEvents(stack.client.jetstream()),
+                    events_per_second=wanted.events_per_second,
+                    emptied_before=wanted.emptied_before,
+                )
 
 
 async def _choose_embedding(
-    target: Target, wanted: RebuildRequest, stack: OpenStack, pointer: GenerationState, back: bool
+    target: Target, wanted: RebuildRequest, stack: OpenStack, pointer: GenerationState, to: Destination
 ) -> EmbeddedVectors:
-    """Return the embedding for the vectors: the configured one, or for a rollback that of the previous generation."""
+    """Return the embedding for the vectors: the configured one, or else that of the generation that is there."""
     before = await stack.stores.vectors.model_of(pointer.live)
     before = before or await embedding_model.last_used_model(stack.client.jetstream())
     embedding = stack.embeddings.configured
-    if back:
-        if pointer.previous is None:
+    if to != "new":
+        generation = pointer.previous if to == "previous" else pointer.highest
+        if generation is None:
             raise InvalidInput("vectors has no previous generation: it was never rebuilt")
-        async with stack.embeddings.of(pointer.previous) as embedding:
+        async with stack.embeddings.of(generation) as embedding:
             pass
     now = embedding.model
     asked = bool(wanted.embedding_model) and now == stack.embeddings.configured.model

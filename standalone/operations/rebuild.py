@@ -34,6 +34,7 @@ from standalone.operations.comparison import compare
 from standalone.operations.digest import Stores
 from standalone.operations.generations import drop_unused
 from standalone.operations.newer_events import NewerEvent, newer_event, park
+from standalone.operations.rebuild_candidate import Candidate
 from standalone.operations.retries import retry_outages
 
 PAGE = 200
@@ -57,6 +58,8 @@ class Rebuild:
     checkpoints: Checkpoints | None = None
     live_stores: Stores | None = None
     """The stores as the live generations see them, where another embedding model made their vectors."""
+    events_per_second: int = 0
+    """Events that are read a second at most while the log is loaded; 0: as many as possible."""
     emptied_before: bool = False
     """The live generations were moved aside with their store: there is no way back to them."""
     generations: Generations = field(default_factory=Generations)
@@ -78,6 +81,13 @@ class Rebuild:
 
     async def run(self, workspace: str) -> dict[str, Any]:
         """Rebuild, compare the workspace's digests, switch. Returns what was done, with rates."""
+        result = await self.fill(workspace)
+        await self._switch()
+        await self._drop_unused()
+        return {**result, "newer": [asdict(event) for event in self.newer]}
+
+    async def fill(self, workspace: str) -> dict[str, Any]:
+        """Rebuild and compare as `run` does, without switching: `promote` does that, in this process or a later one."""
         before = await self._begin()
         await self._load()
         await self._catch_up()
@@ -85,8 +95,6 @@ class Rebuild:
         sides = (self.generations, self.stores), (before, self.live_stores or self.stores)
         compared = await asyncio.gather(*(compare(target, workspace, *sides) for target in self.targets))
         digests = dict(zip(self.targets, compared, strict=True))
-        await self._switch()
-        await self._drop_unused()
         return {
             "targets": list(self.targets),
             "events": self.events,
@@ -98,6 +106,24 @@ class Rebuild:
             "digests": digests,
             "generations": {target: self.generations.of(target) for target in self.targets},
         }
+
+    async def promote(self, candidate: Candidate) -> dict[str, Any]:
+        """Switch to generations that were filled before, after they have caught up with the log.
+
+        Raises InvalidInput when another rebuild of one of them has begun since: it has dropped them.
+        """
+        pointers, _ = await self.pointers.read()
+        self.generations = Generations(**{name: pointer.live for name, pointer in pointers.items()})
+        for target, generation in candidate.generations.items():
+            if pointers[target].highest != generation or pointers[target].live == generation:
+                raise InvalidInput(f"generation {generation} of {target} cannot be promoted: start another rebuild")
+            self.generations = self.generations.having(target, generation)
+        self.initial_pointers, self.position = pointers, candidate.position
+        self.newer = [NewerEvent(**event) for event in candidate.newer]
+        await self._catch_up()
+        await self._switch()
+        await self._drop_unused()
+        return self._switched()
 
     async def roll_back(self) -> dict[str, Any]:
         """Switch back to the previous generations, after they have caught up with the log; can be undone the same way.
@@ -117,6 +143,9 @@ class Rebuild:
         self.position = min(pointers[target].complete_to for target in self.targets)
         await self._catch_up()
         await self._switch()
+        return self._switched()
+
+    def _switched(self) -> dict[str, Any]:
         return {
             "targets": list(self.targets),
             "events": self.events,
@@ -149,7 +178,10 @@ class Rebuild:
 
     async def _load(self) -> None:
         """Fill the new generations with what the log holds now."""
-        load = BulkLoad(self.log, self.stores, self.replays, self.targets, self.generations, self._decode, self.report)
+        load = BulkLoad(
+            self.log, self.stores, self.replays, self.targets, self.generations, self._decode, self.report,
+            events_per_second=self.events_per_second,
+        )  # fmt: skip
         await load.run()
         self.position, self.events = load.position, self.events + load.events
         self.skipped += load.skipped

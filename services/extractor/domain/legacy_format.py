@@ -24,14 +24,19 @@ def without_legacy_rows(text: str) -> str:
     return "\n".join([*texts, text[start:]])
 
 
-def legacy_rows(text: str) -> Iterator[list[str]]:
-    """Yield each record's fields in today's order: kind, then name, type, description or source, target, keywords, …"""
+def legacy_rows(text: str) -> Iterator[tuple[list[str], str]]:
+    """Yield each record's fields in today's order, and the strength of a relation, empty without one.
+
+    The order is kind, name, type, description or kind, source, target, keywords, description.
+    """
     for _, _, record in _records(text):
         kind, *values = (field.strip() for field in _DELIMITER.split(record))
+        strength = ""
         if kind.startswith("relation") and len(values) in (4, 5) and "<|#|>" not in record:
+            strength = values[4] if len(values) == 5 else ""
             values = [values[0], values[1], values[3], values[2]]
         if not kind.startswith("content"):
-            yield [kind, *values]
+            yield [kind, *values], strength
 
 
 def _records(text: str) -> Iterator[tuple[int, int, str]]:

@@ -11,11 +11,15 @@ MAX_DESCRIPTION = 4000
 MAX_BYTES = 80 * 1024
 """Bytes in UTF-8 of all names, keywords and descriptions of one answer: two answers fit into one event."""
 
+MAX_WEIGHT = 100.0
+"""Strengths are asked for on a scale to 10; some models answer in per cent."""
+
 _MOST_KEYWORDS, _LONGEST_KEYWORD = 20, 200
 _BAD_TYPE = re.compile(r"['()<>|/\\]")
 _RESERVED = {"__proto__", "constructor", "prototype"}
 _PLACEHOLDER = re.compile(r"<[\w ]{1,40}>$")
 _COMMA = re.compile("[,，]")
+_NUMBER = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 
 class RowCollector:
@@ -37,15 +41,18 @@ class RowCollector:
         if self._has_room(name, description):
             self.entities[name] = ExtractedEntity(name=name, type=kind, description=description)
 
-    def add_relation(self, source: str, target: str, keywords: str, description: str) -> None:
-        """Add a relation from the fields of a row, unless they are invalid or a limit is reached."""
+    def add_relation(self, source: str, target: str, keywords: str, description: str, *, strength: str = "") -> None:
+        """Add a relation from the fields of a row, unless they are invalid or a limit is reached.
+
+        `strength` becomes its weight, which is 1 where that is no number above 0.
+        """
         source, target, description = _name(source), _name(target), clean_text(description)[:MAX_DESCRIPTION].strip()
         if not (source and target and description) or source == target or (source, target) in self.relations:
             return
         words = _keywords(keywords)
         if self._has_room(source, target, description, *words):
             self.relations[source, target] = ExtractedRelation(
-                source=source, target=target, keywords=words, description=description
+                source=source, target=target, keywords=words, description=description, weight=_weight(strength)
             )
 
     def _has_room(self, *texts: str) -> bool:
@@ -58,6 +65,12 @@ class RowCollector:
 def _name(field: str) -> str:
     """Return the cleaned name; an empty one for a placeholder copied from the prompt."""
     return "" if _PLACEHOLDER.match(field.strip()) else clean_name(field)
+
+
+def _weight(strength: str) -> float:
+    """Return the number, at most `MAX_WEIGHT`; 1 without one above 0."""
+    number = _NUMBER.fullmatch(strength.strip(" \"'"))
+    return min(float(number[0]), MAX_WEIGHT) or 1.0 if number else 1.0
 
 
 def _type(field: str) -> str:

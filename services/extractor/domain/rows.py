@@ -49,8 +49,8 @@ def parse_rows(
     for line in _lines(_COMPLETE.sub("\n", without_legacy_rows(text))):
         for fields in _rows(line):
             _add_row(collector, fields)
-    for fields in legacy_rows(_COMPLETE.sub("\n", text)):
-        _add_row(collector, fields)
+    for fields, strength in legacy_rows(_COMPLETE.sub("\n", text)):
+        _add_row(collector, fields, strength)
     return tuple(collector.entities.values()), tuple(collector.relations.values())
 
 
@@ -122,11 +122,15 @@ def _row_before(fields: Sequence[str], place: int, size: int) -> list[str]:
     return row
 
 
-def _add_row(collector: RowCollector, fields: Sequence[str]) -> None:
-    """Add one row. An entity row with five fields is a relation; of six fields the longer text is the description."""
+def _add_row(collector: RowCollector, fields: Sequence[str], strength: str = "") -> None:
+    """Add one row. An entity row with five fields is a relation.
+
+    Of six fields the longer text is the description and the last one the strength.
+    """
     kind, *values = (unescape(field) for field in fields)
     if _kind(kind) == "entity" and len(values) == 3:
         collector.add_entity(values[0], values[1], values[2])
     elif _kind(kind) and len(values) in (4, 5):
         keywords, description = values[2:4] if len(values) == 4 else sorted(values[2:4], key=len)
-        collector.add_relation(values[0], values[1], keywords, description)
+        strength = strength or "".join(values[4:])
+        collector.add_relation(values[0], values[1], keywords, description, strength=strength)

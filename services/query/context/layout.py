@@ -10,7 +10,7 @@ from services.query.passage import Passage
 
 def _line(**fields: Any) -> str:
     # JSON does not escape these two line separators.
-    line = json.dumps({name: value for name, value in fields.items() if value}, ensure_ascii=False)
+    line = json.dumps(fields, ensure_ascii=False)
     return line.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
@@ -26,13 +26,13 @@ def relation_line(relation: Relation) -> str:
 
 def count_context_tokens(entities: Sequence[Entity], relations: Sequence[Relation], count: Callable[[str], int]) -> int:
     """Return the number of tokens in the lines of these entities and relations."""
-    return sum(map(count, [*map(entity_line, entities), *map(relation_line, relations)]))
+    return sum(count(f"{line}\n") for line in [*map(entity_line, entities), *map(relation_line, relations)])
 
 
 def passage_line(reference: str, passage: Passage) -> str:
     """Return the JSON line of a passage in the context."""
-    headings = " → ".join(passage.headings)
-    return _line(reference_id=reference, content=passage.content, content_headings=headings)
+    headings = {"content_headings": " → ".join(passage.headings)} if passage.headings else {}
+    return _line(reference_id=reference, content=passage.content, **headings)
 
 
 def build_context(

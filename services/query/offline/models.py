@@ -10,7 +10,7 @@ from services.query.context.prompt import Prompt
 from services.query.offline.answers import Candidate, candidates, quotation
 from services.query.offline.keywords import keywords
 from services.query.offline.quotable_sentences import quotable
-from services.query.offline.relevance import agreement, lexical_scores, terms
+from services.query.offline.relevance import agreement, lexical_scores, names, numbers, terms
 from services.query.passage import Passage
 from services.query.question import Keywords
 
@@ -37,10 +37,6 @@ RELATIVE_SCORE = 0.75
 
 LEAST_SCORE = 1.2
 """Score below which no sentence answers; chosen with `benchmarks/answers.py`."""
-
-
-AGREEMENT = 0.1
-"""Weight of `agreement` in a score."""
 
 
 BEST_PASSAGE = 0.1
@@ -85,7 +81,9 @@ class ExtractiveAnswerGenerator:
     """Quotes the sentences that answer, or says that the documents do not.
 
     The score of a sentence is the share of the question's words in and around it (0 to 1), plus the similarity of
-    embeddings (0 to 1), plus small amounts for the kind of answer that is asked for and for the rank of its passage.
+    embeddings (0 to 1), plus small amounts for the kind of answer that is asked for and for the rank of its passage,
+    less half a point where a number or a time is asked for and it has none. A passage with none of the names in the
+    question answers nothing, nor does a sentence without its numbers.
     """
 
     uses_model = False
@@ -106,17 +104,22 @@ class ExtractiveAnswerGenerator:
 
     async def scored(self, question: str, passages: Sequence[tuple[str, Passage]]) -> list[tuple[float, Candidate]]:
         """Return the `CANDIDATES` sentences that share most words with the question, with their scores, best first."""
-        found = candidates(
-            (reference, quotable(passage.content, passage.headings, begins_inside=passage.order > 0))
-            for reference, passage in passages
-        )
+        found = [
+            each
+            for each in candidates(
+                (reference, quotable(passage.content, passage.headings, begins_inside=passage.order > 0))
+                for reference, passage in passages
+                if _speaks_of(question, passage)
+            )
+            if numbers(question) <= numbers(f"{each.part.plain} {each.context}")
+        ]
         lexical = lexical_scores(question, [(terms(each.part.plain), terms(each.context)) for each in found])
         order = sorted(range(len(found)), key=lambda i: (-lexical[i], found[i].passage, i))[:CANDIDATES]
         if not order:
             return []
         similar = await self._similarities(question, [found[i].described for i in order])
         scores = [
-            lexical[i] + meaning + AGREEMENT * agreement(question, found[i].part.plain)
+            lexical[i] + meaning + agreement(question, found[i].part.plain)
             + BEST_PASSAGE / (1 + found[i].passage)
             for i, meaning in zip(order, similar, strict=True)
         ]  # fmt: skip
@@ -129,3 +132,8 @@ class ExtractiveAnswerGenerator:
         cosines: list[float] = (np.array(vectors) @ np.array(vector)).tolist()
         unrelated = max(0.0, sum(cosines[: len(UNRELATED)]) / len(UNRELATED))
         return [(cosine - unrelated) / (1 - unrelated or 1.0) for cosine in cosines[len(UNRELATED) :]]
+
+
+def _speaks_of(question: str, passage: Passage) -> bool:
+    """Return whether the passage has any of the names in the question; True for a question without names."""
+    return not names(question) or not names(question).isdisjoint(terms(f"{passage.content} {passage.headings}"))

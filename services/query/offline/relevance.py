@@ -37,11 +37,16 @@ _IRREGULAR = {
 FEW = 200
 """So many sentences are assumed at least: fewer tell too little of how rare a word is."""
 
+AGREES, LACKS, LACKS_NAME = 0.1, -0.5, -0.1
+"""What is added to a score, by `agreement`. Who may also be "the keeper", so a missing name weighs little."""
+
 _ASKS_NUMBER = re.compile(
     r"\bhow (?:many|much|old|long|large|tall|deep|often|big|far|soon|high|wide|heavy|fast)\b", re.I
 )
+_ASKS_YEAR = re.compile(r"\b(?:which|what) year\b", re.I)
 _ASKS_TIME = re.compile(r"\b(?:when|(?:which|what) (?:year|day|month|date))\b", re.I)
 _ASKS_NAME = re.compile(r"\b(?:who|whom|whose|where)\b", re.I)
+_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
 _NUMBER = re.compile(
     r"(?<![\w-])\d[\d.,:]*(?!\w)|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|"
     r"thirty|forty|fifty|sixty|hundred|thousand|million|once|twice|half|daily|weekly|monthly|yearly)\b",
@@ -53,6 +58,9 @@ _TIME = re.compile(
     r"whenever|before|after|until|while|once|if)\b",
     re.I,
 )
+_ALONE = re.compile(r"(?<![\w(.,])\d+(?![\w)]|[.,]\d)(?!\.\s)")
+_SMALL = re.compile(r"\b[a-z]{2}")
+_NAME = re.compile(r"(?<!^)\b[A-Z]\w+")
 _CAPITAL = re.compile(r"(?<!^)(?<![.!?:]\s)\b[A-Z][^\W\d_]+")
 
 
@@ -80,6 +88,21 @@ def terms(text: str) -> frozenset[str]:
     return frozenset(result)
 
 
+@lru_cache(maxsize=1 << 10)
+def names(question: str) -> frozenset[str]:
+    """Return the terms of the names in a question: of words with a capital but the first one.
+
+    None where every word has one, as in a title.
+    """
+    return terms(" ".join(_NAME.findall(question))) if _SMALL.search(question) else frozenset()
+
+
+@lru_cache(maxsize=1 << 10)
+def numbers(text: str) -> frozenset[str]:
+    """Return the numbers that stand alone in a text; `(1)` and `1.` before an item number that item only."""
+    return frozenset(_ALONE.findall(text))
+
+
 def lexical_scores(question: str, sentences: Sequence[tuple[frozenset[str], frozenset[str]]]) -> list[float]:
     """Return for each sentence the share of the question's terms in it, 0 to 1; rare terms have a greater weight.
 
@@ -98,16 +121,17 @@ def lexical_scores(question: str, sentences: Sequence[tuple[frozenset[str], froz
     ]
 
 
-def agreement(question: str, sentence: str) -> int:
-    """Return 1 if the sentence has what the question asks for (a number, a time, a name), -1 if it lacks that, else 0.
+def agreement(question: str, sentence: str) -> float:
+    """Return `AGREES` if the sentence has what the question asks for, and how much it loses if it lacks that; else 0.
 
-    A name that the question itself has does not count. Questions of another form, or not in English, give 0.
+    Asked for may be a number, a time, a year or a name; a name that the question itself has does not count.
+    Questions of another form, or not in English, give 0.
     """
-    if _ASKS_NUMBER.search(question):
-        return 1 if _NUMBER.search(sentence) else -1
-    if _ASKS_TIME.search(question):
-        return 1 if _TIME.search(sentence) else -1
+    for asks, has in ((_ASKS_NUMBER, _NUMBER), (_ASKS_YEAR, _YEAR), (_ASKS_TIME, _TIME)):
+        if asks.search(question):
+            return AGREES if has.search(sentence) else LACKS
     if _ASKS_NAME.search(question):
         known = terms(question)
-        return 1 if any(stem(name.lower()) not in known for name in _CAPITAL.findall(sentence)) else -1
-    return 0
+        found = any(stem(name.lower()) not in known for name in _CAPITAL.findall(sentence))
+        return AGREES if found else LACKS_NAME
+    return 0.0

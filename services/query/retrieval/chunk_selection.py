@@ -1,22 +1,26 @@
 """Selects the chunks of entities and relations that are read: LightRAG's methods VECTOR and WEIGHT."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 from contracts.graph import Entity, Relation
 
 
 def chunks_of(objects: Sequence[Entity | Relation], taken: Iterable[str] = ()) -> list[list[str]]:
-    """Return the chunks of each object, those of most objects first; no chunk twice, none of `taken`, no empty list."""
+    """Return the chunks of each object that has any, those of most objects first; no chunk twice, none of `taken`.
+
+    An object whose chunks all belong to others has an empty list: it counts where quotas are dealt out.
+    """
     counts = Counter(chain.from_iterable(item.source_ids for item in objects))
     used = set(taken)
     lists: list[list[str]] = []
     for item in objects:
-        unused = [chunk for chunk in item.source_ids if chunk not in used]
-        used.update(unused)
-        lists.append(sorted(unused, key=counts.__getitem__, reverse=True))
-    return [unused for unused in lists if unused]
+        if item.source_ids:
+            unused = [chunk for chunk in dict.fromkeys(item.source_ids) if chunk not in used]
+            used.update(unused)
+            lists.append(sorted(unused, key=counts.__getitem__, reverse=True))
+    return lists
 
 
 def by_weight(lists: Sequence[Sequence[str]], most: int) -> list[str]:
@@ -37,10 +41,14 @@ def by_weight(lists: Sequence[Sequence[str]], most: int) -> list[str]:
     return result + rest[:unused]
 
 
-def select_chunks(lists: Sequence[Sequence[str]], scores: Mapping[str, float], most: int) -> list[str]:
-    """Return the chunks of these lists to read: by similarity if any has a score, else by weighted polling."""
-    candidates = {chunk: scores[chunk] for chunks in lists for chunk in chunks if chunk in scores}
-    return by_similarity(candidates, quota(len(lists), most)) if candidates else by_weight(lists, most)
+def select_chunks(
+    lists: Sequence[Sequence[str]], compared: Collection[str], scores: Mapping[str, float], most: int
+) -> list[str]:
+    """Return the chunks of these lists to read: by similarity, or by polling if a compared one has no score."""
+    candidates = [chunk for chunks in lists for chunk in chunks if chunk in compared]
+    if not candidates or any(chunk not in scores for chunk in candidates):
+        return by_weight(lists, most)
+    return by_similarity({chunk: scores[chunk] for chunk in candidates}, quota(len(lists), most))
 
 
 def quota(objects: int, most: int) -> int:

@@ -4,7 +4,7 @@ Each stage reads a store at most once, in batches. The decisions of each stage a
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,11 +22,11 @@ from services.query.retrieval.token_budget import read_within_budget
 
 QueryText = Literal["query", "low", "high"]
 
-MAX_RELATIONS = 200
-"""Limit of relations read per entity, those of the greatest weight first."""
+MAX_RELATIONS = 2000
+"""Limit of relations read per entity: as many as the store gives."""
 
-MAX_COMPARED = 100
-"""Limit of chunks of entities, and of chunks of relations, that are compared with the question."""
+MAX_COMPARED = 1000
+"""Chunks of entities and relations that are compared with the question. Of more the nearest are asked for first."""
 
 ENTITIES_BY_NAME = {"local", "hybrid", "mix"}
 RELATIONS_BY_THEME = {"global", "hybrid", "mix"}
@@ -127,14 +127,22 @@ async def _graph_keys(
     """Return names and pairs: hits interleaved with the relations of entity hits and the ends of relation hits."""
     names = [hit.names[0] for hit in entities]
     pairs = [(hit.names[0], hit.names[1]) for hit in relations]
-    summaries = (
-        await deps.graph_reader.relation_summaries(partitions.graph, names, limit=MAX_RELATIONS) if names else {}
-    )
-    at_entities = rank_relations(summary for some in summaries.values() for summary in some)
+    at_entities = await _relations_of(names, partitions, deps) if names else []
     return GraphKeys(
         interleave(names, [name for ends in pairs for name in ends], key=lambda name: name),
-        interleave([summary.key for summary in at_entities], pairs, key=lambda ends: ends),
+        interleave(at_entities, pairs, key=lambda ends: ends),
     )
+
+
+async def _relations_of(
+    names: Sequence[str], partitions: Partitions, deps: RetrievalDependencies
+) -> list[tuple[str, str]]:
+    """Return the relations at these entities, those between the best connected ends first."""
+    by_name = await deps.graph_reader.relation_summaries(partitions.graph, names, limit=MAX_RELATIONS)
+    summaries = [summary for some in by_name.values() for summary in some]
+    ends = dict.fromkeys(name for summary in summaries for name in summary.key)
+    degrees = await deps.graph_reader.degrees(partitions.graph, ends) if ends else {}
+    return [summary.key for summary in rank_relations(summaries, degrees)]
 
 
 async def _read_within_budgets(
@@ -147,13 +155,15 @@ async def _read_within_budgets(
             keys.names,
             lambda names: read_entities(partitions.graph, names),
             question.max_entity_tokens,
-            lambda entity: deps.count_tokens(entity_line(entity)),
+            entity_line,
+            deps.count_tokens,
         ),
         read_within_budget(
             keys.pairs,
             lambda pairs: read_relations(partitions.graph, pairs),
             question.max_relation_tokens,
-            lambda relation: deps.count_tokens(relation_line(relation)),
+            relation_line,
+            deps.count_tokens,
         ),
     )
     return GraphContext(entities, relations, of_entities + of_relations)
@@ -175,14 +185,24 @@ async def _related_chunks(
 ) -> tuple[list[str], list[str]]:
     """Select chunks of the entities and then of the relations: by similarity, or by weight if a vector is missing."""
     of_entities, of_relations = chunks_of(context.entities), chunks_of(context.relations)
-    scores: Mapping[str, float] = {}
+    compared: Collection[str] = ()
     if deps.chunk_pick_method == "VECTOR":
-        candidates = {*round_robin(of_entities, MAX_COMPARED), *round_robin(of_relations, MAX_COMPARED)}
-        similarities = await deps.similarities.similarities(partitions.vectors, candidates, question_vector)
-        scores = similarities if len(similarities) == len(candidates) else {}
-    by_entities = select_chunks(of_entities, scores, deps.related_chunks)
-    further = chunks_of(context.relations, taken=by_entities)
-    return by_entities, select_chunks(further, scores, deps.related_chunks)
+        compared = await _compared([*of_entities, *of_relations], question_vector, partitions, deps)
+    scores = await deps.similarities.similarities(partitions.vectors, compared, question_vector) if compared else {}
+    by_entities = select_chunks(of_entities, compared, scores, deps.related_chunks)
+    further = [chunks for chunks in chunks_of(context.relations, taken=by_entities) if chunks]
+    return by_entities, select_chunks(further, compared, scores, deps.related_chunks)
+
+
+async def _compared(
+    lists: Sequence[Sequence[str]], question_vector: Vector, partitions: Partitions, deps: RetrievalDependencies
+) -> Collection[str]:
+    """Return the chunks of these lists to compare: all, or of very many the nearest and the first of each list."""
+    candidates = {chunk for chunks in lists for chunk in chunks}
+    if len(candidates) <= MAX_COMPARED:
+        return candidates
+    nearest = await deps.vectors.search(partitions.vectors, "chunks", question_vector, top_k=MAX_COMPARED)
+    return {*candidates.intersection(hit.names[0] for hit in nearest), *round_robin(lists, MAX_COMPARED)}
 
 
 def _processing_info(

@@ -70,6 +70,10 @@ class GraphReader(Protocol):
         """See `Graph.relation_summaries`."""
         ...
 
+    async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
+        """See `Graph.degrees`."""
+        ...
+
     async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
         """See `Graph.neighbourhood`."""
         ...

@@ -3,8 +3,7 @@
 The rules are LightRAG's: round robin between lists, and ranking by degree and weight.
 """
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import zip_longest
 from typing import TypeVar
 
@@ -14,25 +13,30 @@ T = TypeVar("T")
 
 
 def interleave(*lists: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
-    """Return the first item of each list, then the second of each, and so on; of equal keys only the first stays."""
+    """Return the first item of each list, then the second of each, and so on; of equal keys only the first stays.
+
+    What a list has twice takes no second turn.
+    """
     seen: dict[Hashable, T] = {}
-    for row in zip_longest(*lists):
+    for row in zip_longest(*(_distinct(one, key) for one in lists)):
         for item in row:
             if item is not None:
                 seen.setdefault(key(item), item)
     return list(seen.values())
 
 
-def rank_relations(summaries: Iterable[RelationSummary]) -> list[RelationSummary]:
-    """Return the relations by the sum of their ends' degrees, then by weight, both descending, then by name.
+def _distinct(items: Iterable[T], key: Callable[[T], Hashable]) -> Iterable[T]:
+    """Return the items, of equal keys only the first."""
+    by_key: dict[Hashable, T] = {}
+    for item in items:
+        by_key.setdefault(key(item), item)
+    return by_key.values()
 
-    The degree of an entity is its number of relations among these. For an entity that the search found this is its
-    degree in the graph; for another it is the number of found entities it is related to. So the graph is not read
-    again, and a hub of the whole graph has no advantage.
-    """
+
+def rank_relations(summaries: Iterable[RelationSummary], degrees: Mapping[str, int]) -> list[RelationSummary]:
+    """Return the relations by the degrees of their two ends together, then by weight, both descending, then by name."""
     by_key = {summary.key: summary for summary in summaries}
-    degrees = Counter(name for key in by_key for name in set(key))
     return sorted(
         by_key.values(),
-        key=lambda summary: (-degrees[summary.source] - degrees[summary.target], -summary.weight, summary.key),
+        key=lambda one: (-degrees.get(one.source, 0) - degrees.get(one.target, 0), -one.weight, one.key),
     )

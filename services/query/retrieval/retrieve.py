@@ -32,8 +32,6 @@ async def retrieve(question: Question, partitions: Partitions, deps: RetrievalDe
         return RetrievalResult()
     question = await _with_mode(question, partitions, deps)
     keywords = await _keywords(question, partitions, deps)
-    if keywords is None:
-        return RetrievalResult()
     async with (
         deps.concurrency.acquire(partitions.status.workspace),
         deps.for_generation(partitions.vectors.generation) as deps,
@@ -53,15 +51,14 @@ async def _with_mode(question: Question, partitions: Partitions, deps: Retrieval
     return replace(question, mode=choose_mode(question.query, links))
 
 
-async def _keywords(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> Keywords | None:
-    """Return the keywords to search by; None for a long question without any."""
+async def _keywords(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> Keywords:
+    """Return the keywords to search by."""
     if question.mode not in WITHOUT_KEYWORDS:
         deps.on_progress("extracting_keywords")
     if question.mode in WITHOUT_KEYWORDS or question.keywords:
         return question.keywords
-    return search_keywords(
-        question.query, await deps.keyword_extractor.extract(partitions.status.workspace, question.query)
-    )
+    found = await deps.keyword_extractor.extract(partitions.status.workspace, question.query)
+    return search_keywords(question, found)
 
 
 async def _select_passages(

@@ -14,11 +14,13 @@ async def read_within_budget(
     keys: Sequence[K],
     read: Callable[[Sequence[K]], Awaitable[Mapping[K, T]]],
     budget: int,
-    cost: Callable[[T], int],
+    line: Callable[[T], str],
+    count_tokens: Callable[[str], int],
 ) -> tuple[list[T], int]:
-    """Return the values of the keys, in order, until the next would exceed the budget; and their total cost.
+    """Return the values of the keys, in order, until the next line would exceed the budget; and the tokens of all.
 
-    Keys without a value are skipped.
+    Keys without a value are skipped. A line counts with the line break behind it, which its last token often holds;
+    the last line stands without one.
     """
     items: list[T] = []
     spent = start = 0
@@ -29,10 +31,11 @@ async def read_within_budget(
         for key in batch:
             if key not in values:
                 continue
-            item_cost = cost(values[key])
-            if spent + item_cost > budget:
+            text = line(values[key])
+            tokens = count_tokens(f"{text}\n")
+            if spent + tokens > budget and spent + count_tokens(text) > budget:
                 return items, spent
-            spent += item_cost
+            spent += tokens
             items.append(values[key])
         start, count = start + count, 2 * count
     return items, spent

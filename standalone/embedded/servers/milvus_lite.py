@@ -11,6 +11,7 @@ import signal
 import sqlite3
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NoReturn, cast
 
@@ -109,15 +110,15 @@ def _write_pid(folder: Path) -> None:
 
 
 def _choose_page_size(file: Path) -> None:
-    """Make the empty database, so that it has pages of our size. One that is there stays as it is."""
+    """Make the empty database, so that it has pages of our size. One that is there stays as it is.
+
+    Where it cannot be made the server, which makes it then, says what is wrong.
+    """
     if file.exists() and file.stat().st_size:
         return
-    connection = sqlite3.connect(file, isolation_level=None)
-    try:
+    with suppress(sqlite3.Error), closing(sqlite3.connect(file, isolation_level=None)) as connection:
         connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
         connection.execute("VACUUM")  # a file without tables is written by nothing else
-    finally:
-        connection.close()
 
 
 def _serving_pid(folder: Path) -> int:

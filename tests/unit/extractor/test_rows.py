@@ -238,6 +238,20 @@ def test_the_older_form_is_understood(answer: str) -> None:
     assert entities[0].description.strip("'") == "A sailor (old)"
     assert (relation.source, relation.target, relation.keywords) == ("Zoe", "Elm", ("sea", "trade"))
     assert relation.description == "Zoe sails from Elm"
+    assert relation.weight == (8.0 if "8" in answer else 1.0)
+
+
+@pytest.mark.parametrize(
+    ("strength", "weight"),
+    [("0.5", 0.5), ('"9"', 9.0), ("1e9", 1.0), ("999", 100.0), ("0", 1.0), ("-3", 1.0), ("", 1.0)],
+)
+def test_the_strength_of_a_relation_in_the_older_form_is_its_weight(strength: str, weight: float) -> None:
+    (relation,) = parse_rows(OLDER_TIE.replace("8", strength))[1]
+    assert (relation.keywords, relation.description, relation.weight) == (
+        ("sea", "trade"),
+        "Zoe sails from Elm",
+        weight,
+    )
 
 
 def test_rows_of_both_forms_stand_in_one_answer() -> None:
@@ -278,10 +292,10 @@ def test_things_named_like_kinds_are_things() -> None:
     assert [(r.source, r.target) for r in relations] == [("Legal Entity", "Relation")]
 
 
-def test_a_sixth_field_that_is_a_strength_is_let_go() -> None:
+def test_a_sixth_field_is_the_strength() -> None:
     for values in (("love", "the longer text"), ("the longer text", "love")):
         (relation,) = parse_rows(D.join(("relation", "A", "B", *values, "7.5")))[1]
-        assert (relation.keywords, relation.description) == (("love",), "the longer text")
+        assert (relation.keywords, relation.description, relation.weight) == (("love",), "the longer text", 7.5)
 
 
 def test_thoughts_are_let_go_wherever_their_marks_are_missing_but_a_passage_may_speak_of_them() -> None:

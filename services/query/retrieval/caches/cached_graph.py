@@ -40,6 +40,12 @@ class CachedGraph:
             partition, ("ties", limit), names, lambda new: self._graph.relation_summaries(partition, new, limit=limit)
         )
 
+    async def degrees(self, partition: Partition, names: Collection[str]) -> dict[str, int]:
+        """See `Graph.degrees`."""
+        return await self._cache.get_or_read(
+            partition, ("degree",), names, lambda new: self._graph.degrees(partition, new)
+        )
+
     async def neighbourhood(self, partition: Partition, names: Collection[str], *, limit: int) -> Neighbourhood:
         """See `Graph.neighbourhood`.
 
@@ -80,11 +86,13 @@ class CachedGraph:
         for entity in event.entities:
             yield "entity", entity.name
             yield "node", entity.name
+            yield "degree", entity.name
             # One that was not there has a degree of its own from now on, and one that is gone has none.
             yield from (("star", limit, entity.name) for limit in self._limits)
         for relation in event.relations:
             ends = (relation.source, relation.target)
             yield "relation", ends
+            yield from (("degree", name) for name in ends)
             yield from ((kind, limit, name) for kind in ("ties", "star") for name in ends for limit in self._limits)
 
 

@@ -195,10 +195,10 @@ class ProjectionCache:
 
 
 def _size(
-    thing: Entity | Relation | Node | Star | list[RelationSummary] | NDArray[np.float32] | None,
+    thing: Entity | Relation | Node | Star | list[RelationSummary] | NDArray[np.float32] | int | None,
 ) -> int:
     """Bytes it takes, about."""
-    if thing is None:
+    if thing is None or isinstance(thing, int):
         return ENTRY_OVERHEAD
     if isinstance(thing, np.ndarray):
         return ENTRY_OVERHEAD + thing.nbytes

@@ -1,6 +1,7 @@
 """Questions over stores in memory, in every mode."""
 
 import json
+from collections.abc import Callable
 from typing import Any, get_args
 
 import pytest
@@ -159,19 +160,26 @@ async def test_a_store_that_is_down_is_an_error_and_never_an_empty_answer() -> N
         await ask(Question(QUESTION), W, harness.deps())
 
 
-@pytest.mark.parametrize(("length", "answered"), [(49, True), (50, False)])
-async def test_a_question_about_nothing_is_searched_by_itself_only_while_it_is_short(
-    length: int, answered: bool
+@pytest.mark.parametrize(
+    ("mode", "keywords_of"),
+    [
+        ("local", lambda q: Keywords(low=(q,))),
+        ("mix", lambda q: Keywords(low=(q,))),
+        ("global", lambda q: Keywords((q,))),
+    ],
+)
+async def test_a_question_without_keywords_is_searched_by_itself_however_long_it_is(
+    mode: Mode, keywords_of: Callable[[str], Keywords]
 ) -> None:
     harness = await library_of_two()
     keywords, answers = (
         ModelKeywordExtractor(ScriptedChat(["{}"]), "English"),
         ModelAnswerGenerator(ScriptedChat(["Yes."])),
     )
-    question = Question("Radium?".ljust(length, "!"), "local")
+    question = Question("Radium?".ljust(80, "!"), mode)
     answer = await ask(question, W, harness.deps(keyword_extractor=keywords, answer_generator=answers))
-    assert (answer.text == "Yes.", answer.text == NO_CONTEXT) == (answered, not answered)
-    assert answer.found.keywords.low == ((question.query,) if answered else ())
+    assert answer.text == "Yes."
+    assert answer.found.keywords == keywords_of(question.query)
 
 
 async def test_history_and_instructions_reach_the_model_and_nothing_else() -> None:

@@ -13,9 +13,16 @@ from runtime.stores.graph.port import RelationSummary
 from services.query.context.layout import build_context, entity_line, passage_line, relation_line
 from services.query.context.reference_ids import assign_reference_ids
 from services.query.passage import Passage
-from services.query.retrieval.chunk_selection import by_similarity, by_weight, chunks_of, quota, round_robin
+from services.query.retrieval.chunk_selection import (
+    by_similarity,
+    by_weight,
+    chunks_of,
+    quota,
+    round_robin,
+    select_chunks,
+)
 from services.query.retrieval.ranking import interleave, rank_relations
-from services.query.retrieval.token_budget import fit_budget
+from services.query.retrieval.token_budget import fit_budget, read_within_budget
 
 
 def same(item: str) -> str:
@@ -31,6 +38,10 @@ def test_of_equal_items_the_first_stays_in_its_place() -> None:
     assert interleave(["a", "b"], ["b", "a", "c"], key=same) == ["a", "b", "c"]
 
 
+def test_what_a_list_has_twice_takes_no_second_turn() -> None:
+    assert interleave(["a", "b", "c"], ["x", "x", "x", "y"], key=same) == ["a", "x", "b", "y", "c"]
+
+
 @given(st.lists(st.lists(st.integers(0, 9))))
 def test_mixing_loses_nothing_and_repeats_nothing(lists: list[list[int]]) -> None:
     mixed = interleave(*lists, key=lambda item: item)
@@ -44,8 +55,11 @@ def tie(source: str, target: str, weight: float = 1.0) -> RelationSummary:
 
 def test_relations_rank_by_the_degrees_of_their_ends_then_by_weight_then_by_name() -> None:
     ties = [tie("x", "y", 9.0), tie("c", "hub", 1.0), tie("a", "hub", 2.0), tie("b", "hub", 2.0)]
-    assert [r.key for r in rank_relations(ties)] == [("a", "hub"), ("b", "hub"), ("c", "hub"), ("x", "y")]
-    assert rank_relations([*ties, *ties]) == rank_relations(reversed(ties))
+    degrees = {"hub": 9, "a": 1, "b": 1, "c": 1, "x": 4, "y": 4}
+    ranked = rank_relations(ties, degrees)
+    assert [r.key for r in ranked] == [("a", "hub"), ("b", "hub"), ("c", "hub"), ("x", "y")]
+    assert rank_relations([*ties, *ties], degrees) == rank_relations(reversed(ties), degrees) == ranked
+    assert rank_relations(ties, {**degrees, "y": 7})[0].key == ("x", "y")
 
 
 def test_likeness_takes_half_of_the_quota_of_all_objects() -> None:
@@ -64,6 +78,16 @@ def test_a_budget_keeps_whole_items_from_the_beginning() -> None:
     assert fit_budget(["aaaa"], 3, len) == []
     assert fit_budget(["aaaa"], 4, len) == ["aaaa"]
     assert fit_budget([], -5, len) == []
+
+
+async def test_lines_count_as_they_stand_in_the_context_the_last_one_without_its_break() -> None:
+    async def read(keys: Sequence[str]) -> dict[str, str]:
+        return {key: key for key in keys if key != "gone"}
+
+    keys = ["aa", "gone", "bb", "cc"]
+    assert await read_within_budget(keys, read, 8, str, len) == (["aa", "bb", "cc"], 9)
+    assert await read_within_budget(keys, read, 7, str, len) == (["aa", "bb"], 6)
+    assert await read_within_budget(keys, read, 1, str, len) == ([], 0)
 
 
 @pytest.mark.parametrize(
@@ -95,8 +119,17 @@ def test_polling_takes_no_chunk_twice_and_no_more_than_the_line_allows(sizes: li
 
 def test_a_chunk_belongs_to_the_first_that_names_it_and_those_that_many_name_come_first() -> None:
     one, two, three = (Entity(n, 1, source_ids=ids) for n, ids in [("1", ("x", "y")), ("2", ("y", "z")), ("3", ("y",))])
-    assert chunks_of([one, two, three]) == [["y", "x"], ["z"]]
-    assert chunks_of([one, two], taken=["x", "y"]) == [["z"]]
+    assert chunks_of([one, two, three, Entity("4", 1)]) == [["y", "x"], ["z"], []]
+    assert chunks_of([one, two], taken=["x", "y"]) == [[], ["z"]]
+
+
+def test_chunks_are_picked_by_likeness_unless_one_that_is_compared_has_no_vector() -> None:
+    lists, scores = [["a", "b", "c"], ["d"], []], {"a": 0.1, "b": 0.9, "c": 0.5, "d": 0.7}
+    assert select_chunks(lists, scores, scores, 5) == ["b", "d", "c", "a"]
+    assert select_chunks(lists, scores, scores, 1) == ["b"]
+    assert select_chunks(lists, ["a", "d"], {"a": 0.1, "d": 0.7}, 5) == ["d", "a"]
+    assert select_chunks(lists, [*scores, "c"], {"a": 0.1, "b": 0.9, "d": 0.7}, 2) == by_weight(lists, 2)
+    assert select_chunks(lists, (), {}, 2) == by_weight(lists, 2)
 
 
 def test_files_are_numbered_by_how_many_chunks_they_give_then_by_which_came_first() -> None:
@@ -136,7 +169,7 @@ def test_every_line_of_a_fence_is_an_object_of_json() -> None:
     context = build_context([Entity("A", 1, "t", "one")], [Relation("A", "B", 1)], [("1", PASSAGE)], {"d.txt": "1"})
     entities, relations, passages, _ = blocks(context).values()
     assert json.loads(entities[0]) == {"entity": "A", "type": "t", "description": "one"}
-    assert json.loads(relations[0]) == {"entity1": "A", "entity2": "B"}
+    assert json.loads(relations[0]) == {"entity1": "A", "entity2": "B", "description": ""}
     assert json.loads(passages[0]) == {
         "reference_id": "1", "content": PASSAGE.content, "content_headings": "h1 → h2",
     }  # fmt: skip

@@ -1,0 +1,40 @@
+"""Which sentences may answer a question at all."""
+
+from collections.abc import Sequence
+
+from runtime.models.lexical import LexicalEmbedder
+from services.query.offline.models import ExtractiveAnswerGenerator
+from services.query.passage import Passage
+
+
+def passage(text: str, *, headings: Sequence[str] = ()) -> Passage:
+    return Passage(
+        id="d-chunk-000", document_id="d", order=0, content=text, file_path="d.txt", headings=tuple(headings)
+    )
+
+
+async def may_answer(question: str, *passages: Passage) -> list[str]:
+    scored = await ExtractiveAnswerGenerator(LexicalEmbedder(64)).scored(question, [("1", each) for each in passages])
+    return [candidate.part.text for _, candidate in scored]
+
+
+WATSON = passage("Doctor Watson lived in a house of the city. He wrote a book about a hound.")
+CITY = passage("The city has a doctor and a house where books are written.")
+
+
+async def test_a_passage_without_any_name_of_the_question_answers_nothing() -> None:
+    assert await may_answer("What did Holmes write in the house of Moriarty?", WATSON, CITY) == []
+    found = await may_answer("What did Watson write in London?", CITY, WATSON)
+    assert set(found) == {"Doctor Watson lived in a house of the city.", "He wrote a book about a hound."}
+    assert len(await may_answer("what did holmes write in the city?", WATSON, CITY)) == 3
+
+
+async def test_names_in_the_headings_count() -> None:
+    assert len(await may_answer("What does Holmes play?", passage("He plays the violin.", headings=["Holmes"]))) == 1
+
+
+async def test_a_sentence_without_a_number_of_the_question_does_not_answer() -> None:
+    licence = passage("(1) Version 3 was written by a foundation.\n\nVersion 2 was written by a friend.")
+    assert await may_answer("Who wrote version 1 of it?", licence) == []
+    (only,) = await may_answer("Who wrote version 2 of it?", licence)
+    assert only == "Version 2 was written by a friend."
