@@ -216,13 +216,24 @@ class DocumentVersions(Protocol):
         """
         ...
 
+    async def newer_chunks(self, workspace: str, document: DocumentVersion) -> list[ChunksCreated]:
+        """Return the chunks of the newest version that the log has any of, if it is newer than this one.
+
+        As the log stands now: a writer asks when it has written, lest it has written over them. Raises `Unavailable`.
+        """
+        ...
+
 
 class AllWanted:
-    """`DocumentVersions` for callers that pay nothing, such as a rebuild: every version is wanted."""
+    """`DocumentVersions` for callers that pay nothing and write alone, such as a rebuild: every version is wanted."""
 
     async def obsolete(self, workspace: str, document: DocumentVersion) -> Obsolete | None:
         """Return None."""
         return None
+
+    async def newer_chunks(self, workspace: str, document: DocumentVersion) -> list[ChunksCreated]:
+        """Return none."""
+        return []
 
 
 ALL_WANTED: DocumentVersions = AllWanted()

@@ -1,6 +1,6 @@
 """Handles ChunksCreated, DocumentDeleted and GraphMerged: updates the vectors, returns VectorsIndexed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from contracts.events import ChunksCreated, DocumentDeleted, GraphMerged, VectorsIndexed
 from contracts.graph import Generations, Partition, VectorRow
@@ -53,6 +53,8 @@ async def on_chunks(
             rows |= {row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)}
         outdated = await find_outdated(partition, "chunks", rows, vectors)
         await embed_and_put(partition, [outdated], vectors, embeddings)
+        # Of an obsolete version, too: an earlier attempt may have written it while it was current.
+        await _restore_newer_chunks(partition, created.values(), vectors, embeddings, versions)
         await _remove_obsolete_chunks(partition, deliveries, vectors, extents)
         for delivery in deliveries:
             event = delivery.event
@@ -67,6 +69,27 @@ async def on_chunks(
                 events = []
             indexed[delivery.sequence] = events
     return [indexed[delivery.sequence] for delivery in batch]
+
+
+async def _restore_newer_chunks(
+    partition: Partition,
+    written: Iterable[ChunksCreated],
+    vectors: Vectors,
+    embeddings: Embeddings,
+    versions: DocumentVersions,
+) -> None:
+    """Write the chunks of newer versions again that another replica may have written just before these.
+
+    The vector store compares nothing when it writes. The newer chunks are in the log before anybody writes their
+    vectors, so whoever writes older ones later finds them there.
+    """
+    for document in {event.document.id: event.document for event in written}.values():
+        current = document
+        while parts := await versions.newer_chunks(partition.workspace, current):
+            current = parts[0].document
+            chunks = (chunk_row(current, chunk) for part in parts for chunk in part.chunks)
+            outdated = await find_outdated(partition, "chunks", {row.id: row for row in chunks}, vectors)
+            await embed_and_put(partition, [outdated], vectors, embeddings)
 
 
 async def _remove_obsolete_chunks(

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from contracts.topology import Consumer
-from runtime.bus.memory import MemoryLog, Stored, matches
+from runtime.bus.memory import MemoryLog, Stored
 from runtime.errors import Unavailable
 
 NEAR = 8
@@ -21,8 +21,12 @@ class Chance:
     """The seed's decisions. `troubled`: whether things may go wrong yet; they stop so that a run can end."""
 
     rng: Random
-    faults: float = 0.05
-    """Probability that a call to a port fails, before or after it took effect."""
+    faults: float = 0.0
+    """Probability that a call to a port fails, before or after it took effect, and that an acknowledgement is lost."""
+    kills: float = 0.0
+    """Probability of a step to kill a process."""
+    repeats: float = 0.0
+    """Probability of a delivery to take a message that somebody else is working on."""
     troubled: bool = True
     failed_calls: int = 0
 
@@ -114,14 +118,20 @@ class SimulatedDurable:
     repeats: int = 0
     """Deliveries of a message that somebody else was working on."""
 
-    def fetch(self) -> list[SimulatedMessage]:
-        """Return some of the waiting messages, in an order of chance; sometimes one that is in somebody's hands."""
+    def __post_init__(self) -> None:
+        self._types = {subject_filter.rpartition(".")[2] for subject_filter in self.declared.filters}
+
+    def _look(self) -> None:
         for stored in self.log.messages[self.seen :]:
-            if matches(stored.subject, self.declared.filters):
+            if self._types & {"*", stored.subject.rpartition(".")[2]}:
                 self.waiting[stored.sequence] = stored
         self.seen = len(self.log.messages)
+
+    def fetch(self) -> list[SimulatedMessage]:
+        """Return some of the waiting messages, in an order of chance; sometimes one that is in somebody's hands."""
+        self._look()
         rng = self.chance.rng
-        repeat = self.chance.troubled and rng.random() < self.chance.faults
+        repeat = self.chance.troubled and rng.random() < self.chance.repeats
         free = sorted(self.waiting if repeat else self.waiting.keys() - self.in_flight)[:NEAR]
         chosen = rng.sample(free, min(len(free), rng.randint(1, min(self.declared.batch, NEAR))))
         self.repeats += sum(sequence in self.in_flight for sequence in chosen)
@@ -134,5 +144,5 @@ class SimulatedDurable:
 
     def has_work(self) -> bool:
         """Return whether a message waits that nobody is working on."""
-        new = any(matches(stored.subject, self.declared.filters) for stored in self.log.messages[self.seen :])
-        return new or bool(self.waiting.keys() - self.in_flight)
+        self._look()
+        return len(self.waiting.keys() - self.in_flight) > 0
