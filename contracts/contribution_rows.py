@@ -19,6 +19,10 @@ CONTRIBUTIONS_TABLE = "chunk_contributions"
 MENTIONS_TABLE = "mentions"
 FOLDED_TABLE = "folded"
 """The original keys that are folded under a key that an edit has touched."""
+EDITS_TABLE = "edits"
+"""The edits of the graph, under their sequences in the log in 20 digits."""
+EDITS_COUNTER = "edits"
+"""The row key, in the table of mentions, of the counter of edits; those of keys are longer."""
 
 Names = Sequence[str]
 """An entity's name alone, or the two sorted names of a relation."""
@@ -75,9 +79,15 @@ def names_in(row: Row) -> list[Names]:
     return [one[0] for one in row["said"]] + row["former"]
 
 
-def folded_row(raws: Sequence[tuple[Names, int]], revision: int) -> Row:
+def folded_row(names: Names, raws: Sequence[tuple[Names, int]], revision: int) -> Row:
     """Return the row of the original keys folded under a key, each with the version up to which it does not count."""
-    return {"raws": [[list(names), until] for names, until in raws], "guard": revision}
+    return {"names": list(names), "raws": [[list(raw), until] for raw, until in raws], "guard": revision}
+
+
+def aliases_in(row: Row) -> list[tuple[str, str]]:
+    """Return the other names of the entity of a folded row, each with the entity's; none of rows of older releases."""
+    (name, *more) = row.get("names", ()) or (None,)
+    return [] if name is None or more else [(raw, name) for (raw,), _ in row["raws"] if raw != name]
 
 
 def provenance_of(place: str, row: Row, names: Names) -> Provenance | None:

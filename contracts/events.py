@@ -20,10 +20,12 @@ from contracts.values import (
     EntityRevision,
     ExtractedEntity,
     ExtractedRelation,
+    GraphOperation,
     RelationRevision,
     Scalar,
     TokenUsage,
     Value,
+    check_operation,
 )
 
 Stage = Literal["chunker", "extractor", "merger", "indexer", "query"]
@@ -242,33 +244,26 @@ class StageFailed(Event):
         return self.chunks[0].order if self.chunks else 0
 
 
-GraphOperation = Literal[
-    "create_entity", "edit_entity", "rename_entity", "merge_entities", "delete_entity",
-    "create_relation", "edit_relation", "delete_relation",
-]  # fmt: skip
-
-
 class GraphEdited(Event):
     """A person or a client changed the graph. It stands over what documents say, and outlives them.
 
     Deleting hides what the log says until then; a later document may speak of the thing anew. Renaming and merging
-    hold for later documents too.
+    hold for later documents too. Of the decisions on one alias the last counts; undone, it is as if never accepted.
     """
+
+    version: ClassVar[int] = 2
 
     operation: GraphOperation
     names: tuple[str, ...] = Field(min_length=1, max_length=1000, description="entities, or the two ends of a relation")
-    target: str | None = Field(default=None, min_length=1, description="new name, or entity to merge into")
+    target: str | None = Field(default=None, min_length=1, description="new name, or entity that the names mean")
     values: EditedValues = EditedValues()
     editor: str = ""
+    proposed_by: str = Field(default="", max_length=256, description="of an alias: `rule:<name>` or `model:<name>`")
+    evidence: str = Field(default="", max_length=2000, description="of an alias: why the name means the entity")
 
     @model_validator(mode="after")
     def _names_fit(self) -> Self:
-        if self.operation.endswith("relation") and (len(self.names) != 2 or self.names[0] == self.names[1]):
-            raise ValueError(f"{self.operation} needs two different names")
-        if self.operation.endswith("entity") and len(self.names) != 1:
-            raise ValueError(f"{self.operation} needs one name")
-        if (self.operation in {"rename_entity", "merge_entities"}) != (self.target is not None):
-            raise ValueError("`target` belongs to rename_entity and merge_entities")
+        check_operation(self.operation, self.names, self.target)
         return self
 
     @property

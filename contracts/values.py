@@ -1,6 +1,7 @@
 """The parts events are made of: chunks, versions, rows of an extraction, revisions, token counts."""
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
@@ -203,6 +204,29 @@ class RelationRevision(Value):
     source: str
     target: str
     revision: int
+
+
+GraphOperation = Literal[
+    "create_entity", "edit_entity", "rename_entity", "merge_entities", "delete_entity",
+    "create_relation", "edit_relation", "delete_relation",
+    "propose_alias", "accept_alias", "reject_alias", "undo_alias",
+]  # fmt: skip
+
+ALIAS_OPERATIONS = ("propose_alias", "accept_alias", "reject_alias", "undo_alias")
+TARGETED_OPERATIONS = frozenset({"rename_entity", "merge_entities", *ALIAS_OPERATIONS})
+"""Operations that need a target; no other has one."""
+
+
+def check_operation(operation: GraphOperation, names: Sequence[str], target: str | None) -> None:
+    """Raise ValueError for names and a target that the operation cannot have."""
+    if operation.endswith("relation") and (len(names) != 2 or names[0] == names[1]):
+        raise ValueError(f"{operation} needs two different names")
+    if operation.endswith("entity") and len(names) != 1:
+        raise ValueError(f"{operation} needs one name")
+    if (operation in TARGETED_OPERATIONS) != (target is not None):
+        raise ValueError(f"`target` belongs to {', '.join(sorted(TARGETED_OPERATIONS))}")
+    if operation in ALIAS_OPERATIONS and target in names:
+        raise ValueError("a name is no alias of itself")
 
 
 class EditedValues(Value):

@@ -180,6 +180,12 @@ class Lightstream:
     create_relation = _sync_method(graph.create_relation)
     edit_relation = _sync_method(graph.edit_relation)
     delete_relation = _sync_method(graph.delete_relation)
+    aliases = _sync_method(graph.aliases)
+    alias_proposals = _sync_method(graph.alias_proposals)
+    accept_alias = _sync_method(graph.accept_alias)
+    reject_alias = _sync_method(graph.reject_alias)
+    propose_alias = _sync_method(graph.propose_alias)
+    undo_alias = _sync_method(graph.undo_alias)
 
 
 class AsyncLightstream:
@@ -271,3 +277,9 @@ class AsyncLightstream:
     create_relation = _async_method(graph.create_relation)
     edit_relation = _async_method(graph.edit_relation)
     delete_relation = _async_method(graph.delete_relation)
+    aliases = _async_method(graph.aliases)
+    alias_proposals = _async_method(graph.alias_proposals)
+    accept_alias = _async_method(graph.accept_alias)
+    reject_alias = _async_method(graph.reject_alias)
+    propose_alias = _async_method(graph.propose_alias)
+    undo_alias = _async_method(graph.undo_alias)

@@ -1,14 +1,16 @@
 """Methods that browse and edit the graph; edits take precedence over the contents of documents."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
 from lightstream.flows import Call, Flow, get, json_body, parse_as, request
-from lightstream.models import Edit, Exists, Subgraph
+from lightstream.models import Alias, AliasDecision, AliasProposal, Edit, Exists, Subgraph
 
 _names = TypeAdapter(list[str]).validate_json
+_aliases = TypeAdapter(list[Alias]).validate_json
+_proposals = TypeAdapter(list[AliasProposal]).validate_json
 
 
 def entity_names() -> Flow[list[str]]:
@@ -97,6 +99,45 @@ def edit_relation(
 def delete_relation(source: str, target: str) -> Flow[Edit]:
     """Hide a relation, until a later document mentions it."""
     return _edit("DELETE", "relation/delete", source_entity=source, target_entity=target)
+
+
+def aliases(state: Literal["accepted", "rejected", "proposed"] | None = None) -> Flow[list[Alias]]:
+    """Return what was decided last about each name and the entity it may mean."""
+    return get("/graph/aliases", _aliases, **({"state": state} if state else {}))
+
+
+def alias_proposals(limit: int = 50, *, rules: Sequence[str] = ()) -> Flow[list[AliasProposal]]:
+    """Return undecided aliases that rules find or others proposed, the surest first; only of `rules` if given."""
+    return get("/graph/aliases/proposals", _proposals, limit=limit, **({"rule": list(rules)} if rules else {}))
+
+
+def accept_alias(
+    names: Sequence[str], entity: str, *, proposed_by: str = "", evidence: str = ""
+) -> Flow[AliasDecision]:
+    """Let names mean this entity from now on: entities of these names become one with it, until it is undone."""
+    return _decide("accept", names, entity, proposed_by=proposed_by, evidence=evidence)
+
+
+def reject_alias(names: Sequence[str], entity: str, *, evidence: str = "") -> Flow[AliasDecision]:
+    """Say that names do not mean this entity: an acceptance is taken back, and no rule proposes it again."""
+    return _decide("reject", names, entity, evidence=evidence)
+
+
+def propose_alias(
+    names: Sequence[str], entity: str, *, proposed_by: str = "", evidence: str = ""
+) -> Flow[AliasDecision]:
+    """Propose that names mean this entity, for somebody to decide; `proposed_by`: `model:<name>`."""
+    return _decide("propose", names, entity, proposed_by=proposed_by, evidence=evidence)
+
+
+def undo_alias(names: Sequence[str], entity: str) -> Flow[AliasDecision]:
+    """Take back what was decided about names and this entity, merges too: all is as if it had never been said."""
+    return _decide("undo", names, entity)
+
+
+def _decide(decision: str, names: Sequence[str], entity: str, **said: str) -> Flow[AliasDecision]:
+    body = json_body(decision=decision, names=list(names), entity=entity, **said)
+    return request(Call("POST", "/graph/aliases", parse_as(AliasDecision), body))
 
 
 def _edit(method: str, path: str, **fields: Any) -> Flow[Edit]:

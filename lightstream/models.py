@@ -195,6 +195,36 @@ class Subgraph(ResponseModel):
     is_truncated: bool
 
 
+class Alias(ResponseModel):
+    """What was decided last about a name and the entity it may mean. `at`: microseconds since 1970."""
+
+    name: str
+    entity: str
+    state: Literal["accepted", "rejected", "proposed"]
+    at: int
+    editor: str = ""
+    proposed_by: str = ""
+    evidence: str = ""
+
+
+class AliasProposal(ResponseModel):
+    """A name that may mean an entity, which nobody has decided."""
+
+    name: str
+    entity: str
+    proposed_by: str
+    evidence: str = ""
+    support: int = 0
+
+
+class AliasDecision(ResponseModel):
+    """A decision that the log has. `pending`: the graph does not show it yet."""
+
+    status: Literal["success", "pending"]
+    message: str
+    sequence: int
+
+
 class Exists(ResponseModel):
     """Whether an entity of that name exists."""
 

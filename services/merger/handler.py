@@ -180,4 +180,7 @@ def edit_of(delivery: Delivery[GraphEdited]) -> Edit:
     """Return the edit that the event brings."""
     event = delivery.event
     at = microseconds(delivery.happened_at)
-    return Edit(delivery.sequence, event.operation, event.names, event.target, event.values, at)
+    return Edit(
+        delivery.sequence, event.operation, event.names, event.target, event.values, at,
+        event.editor, event.proposed_by, event.evidence,
+    )  # fmt: skip

@@ -25,6 +25,7 @@ from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph
 from runtime.stores.open import open_documents, open_graph
 from runtime.stores.port import CheckpointStore
+from services.query.adapters.aliases import RowAliases
 from services.query.adapters.answer_cache import StoredAnswers
 from services.query.adapters.documents import RowDocuments, RowModelResultCaches, RowPassages
 from services.query.adapters.models import (
@@ -45,6 +46,7 @@ from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeyw
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
+from services.query.retrieval.caches.passage_indexes import PassageIndexCache
 from services.query.retrieval.port import KeywordExtractor, PassageReranker
 from services.query.settings import QuerySettings
 
@@ -65,11 +67,11 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
     """Open stores and models, wait until the stores answer, and close all of them at the end."""
     logger.info("instructions of every request", characters=len(settings.prompt_prefix))
     embeddings = GenerationEmbedders(settings, bus.limiters, max_wait=MAX_WAIT)
-    chat, keyword_chat = open_chats(settings, bus.limiters)
-    reranker = open_reranker(settings, bus.limiters)
+    (chat, keyword_chat), reranker = open_chats(settings, bus.limiters), open_reranker(settings, bus.limiters)
     rows, graph = open_documents(settings), open_graph(settings)
     documents, projection_cache = RowDocuments(rows), ProjectionCache(bus.log, settings.graph_cache_mb * 2**20)
-    names = NameIndexes(graph, documents)
+    names, passages = NameIndexes(graph, documents, aliases := RowAliases(rows)), RowPassages(rows)
+    indexes = PassageIndexCache(passages, documents)
     configured = (searches := ModelVectorSearches(embeddings, projection_cache)).configured
     try:
         await _stores_answer(rows, graph, embeddings, health)
@@ -81,14 +83,15 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             similarities=configured.similarities,
             cache_invalidation=projection_cache,
             documents=documents,
-            passages=RowPassages(rows),
+            passages=passages,
             provenance=RowProvenance(rows),
+            aliases=aliases,
             caches=RowModelResultCaches(rows),
             keyword_extractor=open_keyword_extractor(keyword_chat, rows, settings),
             answer_generator=_answer_generator(chat, embeddings.configured.embedder),
             embed=configured.embed,
-            words=configured.words,
             entity_names=names,
+            passage_indexes=indexes,
             count_tokens=cached_token_counter(open_tokenizer().count),
             reranker=passage_reranker(reranker, settings),
             min_score=settings.cosine_threshold,
@@ -101,7 +104,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             vector_searches=searches,
         )
     finally:
-        await _close(names, searches, embeddings, graph, rows, chat, keyword_chat, reranker)
+        await _close(names, indexes, embeddings, graph, rows, chat, keyword_chat, reranker)
 
 
 class _Closes(Protocol):

@@ -3,6 +3,7 @@
 import typer
 
 from standalone.cli import (
+    aliases,
     ask,
     config,
     deletion,
@@ -41,6 +42,7 @@ app.command()(mcp.mcp)
 app.command()(projections.digest)
 app.command()(rebuild.rebuild)
 app.add_typer(projections.app, name="projections")
+app.add_typer(aliases.app, name="alias")
 app.add_typer(topology.app, name="topology")
 app.add_typer(stores.app, name="stores")
 app.command()(doctor.doctor)

@@ -18,6 +18,7 @@ from contracts.events import (
 )
 from contracts.ids import path_id
 from contracts.subjects import PREFIX, of_document, token
+from contracts.values import ALIAS_OPERATIONS
 from runtime.bus.codec import decode
 from runtime.bus.port import Message
 from runtime.errors import NewerVersion, Poison
@@ -91,7 +92,8 @@ def gist(envelope: Envelope[Event]) -> str:
         case DocumentCancelled() as event:
             return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
         case GraphEdited() as event:
-            into = f" into {event.target!r}" if event.target else ""
+            preposition = "as" if event.operation in ALIAS_OPERATIONS else "into"
+            into = f" {preposition} {event.target!r}" if event.target else ""
             by = f" by {event.editor}" if event.editor else ""
             return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"
         case event:

@@ -18,9 +18,9 @@ from runtime.stores.vectors.memory import MemoryVectors
 from services.indexer.adapters import CachedEmbeddings
 from services.indexer.handler import on_chunks, on_graph_merged
 from services.merger.handler import on_entities_extracted
+from services.query.adapters.aliases import RowAliases
 from services.query.adapters.documents import RowDocuments, RowModelResultCaches, RowPassages
 from services.query.adapters.provenance import RowProvenance
-from services.query.adapters.word_embeddings import CachedWordVectors
 from services.query.answering.dependencies import QueryDependencies
 from services.query.api.app import create_app
 from services.query.api.auth.config import AuthConfig
@@ -30,6 +30,7 @@ from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
+from services.query.retrieval.caches.passage_indexes import PassageIndexCache
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
@@ -53,7 +54,7 @@ class QueryHarness:
     def __post_init__(self) -> None:
         self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)
         self.documents, self.passages = RowDocuments(self.rows), RowPassages(self.rows)
-        self.names = NameIndexes(self.graph, self.documents)
+        self.names = NameIndexes(self.graph, self.documents, RowAliases(self.rows))
 
     async def project(self, *deliveries: Delivery[Any]) -> None:
         """Let the status projection see these events."""
@@ -118,12 +119,13 @@ class QueryHarness:
             documents=self.documents,
             passages=self.passages,
             provenance=RowProvenance(self.rows),
+            aliases=RowAliases(self.rows),
             caches=RowModelResultCaches(self.rows),
             entity_names=self.names,
+            passage_indexes=PassageIndexCache(self.passages, self.documents),
             keyword_extractor=OfflineKeywordExtractor(),
             answer_generator=ExtractiveAnswerGenerator(self.embedder),
             embed=self.embedder.embed,
-            words=CachedWordVectors(self.embedder),
             count_tokens=open_tokenizer().count,
             min_score=0.05,
         )

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 
+from standalone.embedded.local_http import local_client
 from standalone.embedded.processes import Process, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,9 +48,9 @@ async def service(
 
 async def page(process: Process, name: str) -> tuple[int, Any]:
     """Status and body of `/health/<name>`; (0, None) when nobody answers."""
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with local_client(5.0) as client:
         try:
-            answer = await client.get(f"http://127.0.0.1:{process.env['PORT']}/health/{name}", timeout=5)
+            answer = await client.get(f"http://127.0.0.1:{process.env['PORT']}/health/{name}")
         except httpx.HTTPError:
             return 0, None
         return answer.status_code, answer.json()

@@ -29,6 +29,7 @@ from runtime.errors import Poison, Unavailable
 from runtime.health import Health
 from runtime.service import Bus, Subscription, run
 from runtime.settings import Settings
+from standalone.embedded.local_http import local_client
 from standalone.embedded.processes import Process, free_port
 
 SECONDS = {"slow": 1.0, "brief": 0.02}
@@ -71,7 +72,7 @@ async def trial_service(
 
 async def health(process: Process, page: str) -> int:
     """The status of `/health/<page>`; 0 when nobody answers in the two seconds an orchestrator may wait."""
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with local_client(5.0) as client:
         try:
             return (await client.get(f"http://127.0.0.1:{process.env['PORT']}/health/{page}", timeout=2)).status_code
         except httpx.HTTPError:

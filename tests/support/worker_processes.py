@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-import httpx
-
+from standalone.embedded.local_http import local_client
 from standalone.embedded.processes import Process
 
 PROC = Path("/proc")
@@ -30,7 +29,7 @@ def alive(pid: int) -> bool:
 async def answered(process: Process, path: str, headers: dict[str, str] | None = None) -> tuple[int, int]:
     """One request on a connection of its own: its status, and the pid of the worker that has it (0: not known)."""
     port = int(process.env["PORT"])
-    async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
+    async with local_client(30.0) as client:
         request = client.build_request("GET", f"http://127.0.0.1:{port}{path}", headers=headers)
         answer = await client.send(request, stream=True)
         mine = answer.extensions["network_stream"].get_extra_info("client_addr")[1]

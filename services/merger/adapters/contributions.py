@@ -7,6 +7,8 @@ from typing import Any
 
 from contracts.contribution_rows import (
     CONTRIBUTIONS_TABLE,
+    EDITS_COUNTER,
+    EDITS_TABLE,
     FOLDED_TABLE,
     MENTIONS_TABLE,
     chunk_hash,
@@ -32,9 +34,6 @@ from services.merger.port import ContributionKey
 _PAGE = 1000
 _CHUNKS = 500
 """Chunks whose contributions are read at once: a hub has many, and most of what they say is of other keys."""
-
-_EDITS = "edits"
-"""The row key of the counter of edits; those of keys are longer."""
 
 
 class RowContributions:
@@ -153,25 +152,25 @@ class RowContributions:
         self, partition: Partition, folded: Mapping[Key, tuple[int, Sequence[tuple[Key, int]]]]
     ) -> None:
         """See `Contributions.put_original_keys`."""
-        rows = {key_hash(key): folded_row(raws, revision) for key, (revision, raws) in folded.items()}
+        rows = {key_hash(key): folded_row(key, raws, revision) for key, (revision, raws) in folded.items()}
         await self._rows.put_newer(Table(FOLDED_TABLE, partition), rows, "guard")
 
     async def put_edits(self, partition: Partition, edits: Sequence[Edit]) -> None:
         """See `Contributions.put_edits`."""
         rows = {_edit_key(edit.sequence): {**asdict(edit), "values": edit.values.model_dump()} for edit in edits}
-        await self._rows.put(Table("edits", partition), rows)
+        await self._rows.put(Table(EDITS_TABLE, partition), rows)
         # Counted after they are stored, and again when they come again: whoever reads the count reads the edits.
         note = History.note(str(edit.sequence) for edit in edits)
-        await self._rows.append(_mentions(partition), {_EDITS: note}, {})
+        await self._rows.append(_mentions(partition), {EDITS_COUNTER: note}, {})
 
     async def edit_history(self, partition: Partition) -> History:
         """See `Contributions.edit_history`."""
-        row = (await self._rows.get(_mentions(partition), [_EDITS])).get(_EDITS)
+        row = (await self._rows.get(_mentions(partition), [EDITS_COUNTER])).get(EDITS_COUNTER)
         return _history(row) if row else History(0)
 
     async def edits(self, partition: Partition, sequences: Collection[int] | None = None) -> list[Edit]:
         """See `Contributions.edits`."""
-        table = Table("edits", partition)
+        table = Table(EDITS_TABLE, partition)
         if sequences is not None:
             return [_edit(row) for row in (await self._rows.get(table, list(map(_edit_key, sequences)))).values()]
         edits: list[Edit] = []

@@ -1,18 +1,22 @@
 """Applies the edits of users to the graph, in the order of the log.
 
 Original names and keys are those in documents, canonical ones those that entities and relations have now. Edited values
-override what documents say. A deletion hides what was in the log before it.
+override what documents say. A deletion hides what was in the log before it. An alias that is undone or rejected is as
+if it had never been accepted: only edits that stand make the state. What has to be folded when edits come in another
+order, or are taken back, follows from all of them.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 
-from contracts.events import GraphOperation
 from contracts.ids import pair
-from contracts.values import EditedValues
+from contracts.values import EditedValues, GraphOperation
 from services.merger.domain.contributions import Key
+
+_RENAMING = {"rename_entity", "merge_entities", "accept_alias"}
+_VALUED = {"create_entity", "edit_entity", "create_relation", "edit_relation"}
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,9 @@ class Edit:
     values: EditedValues = field(default_factory=EditedValues)
     at: int = 0
     """When it was made, in microseconds since 1970; 0 if unknown."""
+    editor: str = ""
+    proposed_by: str = ""
+    evidence: str = ""
 
     @property
     def all_names(self) -> tuple[str, ...]:
@@ -41,8 +48,8 @@ class Edits:
     """Canonical names by original name, where they differ."""
     names_now: dict[str, dict[str, None]] = field(default_factory=lambda: defaultdict[str, dict[str, None]](dict))
     """The original names by canonical name, of `current_names`, in the order in which they came to have it."""
-    former_names: dict[str, set[str]] = field(default_factory=lambda: defaultdict[str, set[str]](set))
-    """All other names an original name has ever had."""
+    former_names: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    """All other names an original name may ever have had, whichever edits were known in whichever order."""
     renamed_names: set[str] = field(default_factory=set[str])
     """Every name that was ever renamed, or given to another."""
     values: dict[Key, EditedValues] = field(default_factory=dict[Key, EditedValues])
@@ -50,7 +57,7 @@ class Edits:
     edited_at: dict[Key, int] = field(default_factory=dict[Key, int])
     """By canonical key, when its `values` were first edited, as `Edit.at`."""
     edited_keys: dict[str, set[Key]] = field(default_factory=lambda: defaultdict[str, set[Key]](set))
-    """Every key whose values were ever edited, also if the edit is gone, by each of its names."""
+    """Every key that may ever have had edited values, also if the edit is gone, by each of its names."""
     hidden_keys: dict[Key, int] = field(default_factory=dict[Key, int])
     """By original key, the sequence in the log up to which contributions are hidden."""
 
@@ -116,8 +123,6 @@ class Edits:
         """Set the edited values of a key, the first of them edited `at` this time."""
         self.values[key] = values
         self.edited_at[key] = earliest(self.edited_at.get(key, 0), at)
-        for name in key:
-            self.edited_keys[name].add(key)
 
     def remove_values(self, key: Key) -> tuple[EditedValues | None, int]:
         """Remove and return the edited values of a key and the time of their first edit."""
@@ -138,8 +143,10 @@ class Edits:
 def apply_edits(edits: Sequence[Edit]) -> Edits:
     """Return the state after all these edits, in the order of the log."""
     state = Edits()
-    for edit in sorted(edits, key=lambda edit: edit.sequence):
-        if edit.operation in {"rename_entity", "merge_entities"}:
+    ordered = sorted(edits, key=lambda edit: edit.sequence)
+    _note_possible_names(state, ordered)
+    for edit in standing_edits(ordered):
+        if edit.operation in _RENAMING:
             for name in edit.names:
                 _rename(state, name, edit.target or name)
         elif edit.operation == "delete_entity":
@@ -151,16 +158,67 @@ def apply_edits(edits: Sequence[Edit]) -> Edits:
             _hide(state, key, edit.sequence)
             state.remove_values(key)
         else:
-            key = edit.names if len(edit.names) == 1 else pair(*edit.names)
+            key = _edited_key(edit)
             state.set_values(key, _merge_values(state.values.get(key), edit.values), edit.at)
             for name in key:
                 state.set_values((name,), state.values.get((name,), EditedValues()), edit.at)
     return state
 
 
+def standing_edits(ordered: Sequence[Edit]) -> list[Edit]:
+    """Return, of edits in the order of the log, those that change the graph and that no later one takes back.
+
+    Rejecting or undoing an alias takes back its acceptance, and a merge of the same name into the same entity.
+    """
+    standing: list[Edit] = []
+    withdrawn: set[tuple[str, str | None]] = set()
+    for edit in reversed(ordered):
+        if edit.operation in ("undo_alias", "reject_alias"):
+            withdrawn |= {(name, edit.target) for name in edit.names}
+        elif edit.operation in ("accept_alias", "merge_entities"):
+            names = tuple(name for name in edit.names if (name, edit.target) not in withdrawn)
+            standing += [replace(edit, names=names)] if names else []
+        elif edit.operation != "propose_alias":
+            standing.append(edit)
+    return standing[::-1]
+
+
 def earliest(*times: int) -> int:
     """Return the earliest of the times; 0 stands for an unknown one."""
     return min(filter(None, times), default=0)
+
+
+def _note_possible_names(state: Edits, edits: Sequence[Edit]) -> None:
+    """Note which names each name, and which keys each edited value, may have had after any of these edits."""
+    steps: dict[str, set[str]] = defaultdict(set)
+    for edit in edits:
+        if edit.operation in _RENAMING and edit.target:
+            for name in edit.names:
+                steps[name].add(edit.target)
+    for name in list(steps):
+        state.former_names[name] = _reachable(name, steps) - {name}
+    state.renamed_names = steps.keys() | set[str]().union(*steps.values())
+    for edit in edits:
+        if edit.operation in _VALUED:
+            key = _edited_key(edit)
+            for possible in {key, *((name,) for name in key)}:
+                for moved in state.all_canonical_keys([possible]):
+                    for name in moved:
+                        state.edited_keys[name].add(moved)
+
+
+def _reachable(start: str, steps: Mapping[str, set[str]]) -> set[str]:
+    """Return the names that any sequence of these renames may give to a name."""
+    reached, pending = set[str](), [start]
+    while pending:
+        new = steps.get(pending.pop(), set()) - reached
+        reached |= new
+        pending += new
+    return reached
+
+
+def _edited_key(edit: Edit) -> Key:
+    return edit.names if len(edit.names) == 1 else pair(*edit.names)
 
 
 def _hide(state: Edits, key: Key, sequence: int) -> None:
@@ -171,11 +229,8 @@ def _hide(state: Edits, key: Key, sequence: int) -> None:
 def _rename(state: Edits, old: str, new: str) -> None:
     if old == new:
         return
-    state.renamed_names |= {old, new}
     for (raw,) in state.original_keys((old,)):
-        state.renamed_names.add(raw)
         state.rename(raw, new)
-        state.former_names[raw] |= {old, new} - {raw}
     for key in state.edited_keys_with([old]) & state.values.keys():
         values, since = state.remove_values(key)
         renamed = tuple(new if name == old else name for name in key)

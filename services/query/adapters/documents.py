@@ -113,6 +113,11 @@ class RowPassages:
         found = await self._rows.get(Table("chunks", partition), [token(id) for id in ids])
         return {row["id"]: _passage(row) for row in found.values()}
 
+    async def page(self, partition: Partition, after: str, limit: int) -> dict[str, Passage]:
+        """See `Passages.page`."""
+        found = await self._rows.scan(Table("chunks", partition), after, limit)
+        return {key: _passage(row) for key, row in found}
+
     async def remove_obsolete(self, partition: Partition, document_id: str, extent: DocumentBounds) -> None:
         """See `Passages.remove_obsolete`."""
         rows = await self._rows.find(Table("chunks", partition), {"document_id": document_id})

@@ -8,7 +8,6 @@ from contracts.graph import EmbeddingModel
 from runtime.projections.embedding import EmbeddedVectors, GenerationEmbedders
 from runtime.stores.vectors.port import Vectors
 from services.query.adapters.named_models import NamedEmbedder
-from services.query.adapters.word_embeddings import CachedWordVectors
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.dependencies import EmbedTexts
@@ -21,7 +20,6 @@ class ModelVectorSearch:
     vectors: Vectors
     similarities: CachedVectors
     embed: EmbedTexts
-    words: CachedWordVectors
 
 
 class ModelVectorSearches:
@@ -42,11 +40,6 @@ class ModelVectorSearches:
         if embedded.model not in self._by_model:
             embedder, vectors = NamedEmbedder(embedded.embedder), embedded.vectors
             self._by_model[embedded.model] = ModelVectorSearch(
-                vectors, CachedVectors(vectors, self._cache), embedder.embed, CachedWordVectors(embedder)
+                vectors, CachedVectors(vectors, self._cache), embedder.embed
             )
         return self._by_model[embedded.model]
-
-    async def close(self) -> None:
-        """End the work in the background."""
-        for search in self._by_model.values():
-            await search.words.close()

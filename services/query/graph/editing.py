@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from contracts.events import GraphEdited, GraphOperation
+from contracts.events import GraphEdited
 from contracts.graph import Entity, Partition, Relation
 from contracts.ids import pair
 from contracts.names import clean_name
-from contracts.values import EditedValues
+from contracts.values import EditedValues, GraphOperation
 from runtime.bus.port import ActiveGenerations, Log
 from runtime.bus.publisher import edit_graph
 from runtime.stores.graph.port import Graph

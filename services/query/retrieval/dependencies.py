@@ -14,12 +14,13 @@ from services.query.retrieval.concurrency import ConcurrencyLimit
 from services.query.retrieval.port import (
     CacheInvalidation,
     ChunkSimilarities,
+    EntityAliases,
     EntityNames,
     GraphReader,
     KeywordExtractor,
+    PassageIndexes,
     PassageReranker,
     ProvenanceReader,
-    WordVectors,
 )
 from services.query.status.port import Documents, Passages
 
@@ -45,8 +46,6 @@ class VectorSearch(Protocol):
     def similarities(self) -> ChunkSimilarities: ...
     @property
     def embed(self) -> EmbedTexts: ...
-    @property
-    def words(self) -> WordVectors: ...
 
 
 class VectorSearches(Protocol):
@@ -80,11 +79,12 @@ class RetrievalDependencies:
     documents: Documents
     passages: Passages
     provenance: ProvenanceReader
+    aliases: EntityAliases
     keyword_extractor: KeywordExtractor
     embed: EmbedTexts
-    words: WordVectors
     count_tokens: TokenCounter
     entity_names: EntityNames
+    passage_indexes: PassageIndexes
     reranker: PassageReranker | None = None
     min_score: float = 0.2
     min_rerank_score: float = 0.0
@@ -93,7 +93,7 @@ class RetrievalDependencies:
     on_progress: ProgressCallback = ignore_progress
     concurrency: ConcurrencyLimit = field(default_factory=ConcurrencyLimit)
     vector_searches: VectorSearches | None = None
-    """None: every generation is searched by `vectors`, `similarities`, `embed` and `words`."""
+    """None: every generation is searched by `vectors`, `similarities` and `embed`."""
 
     @asynccontextmanager
     async def for_generation(self, generation: int) -> AsyncGenerator[Self]:
@@ -102,4 +102,4 @@ class RetrievalDependencies:
             yield self
             return
         async with self.vector_searches.of(generation) as by:
-            yield replace(self, vectors=by.vectors, similarities=by.similarities, embed=by.embed, words=by.words)
+            yield replace(self, vectors=by.vectors, similarities=by.similarities, embed=by.embed)

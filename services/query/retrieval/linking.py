@@ -141,9 +141,17 @@ class NameIndex:
             if len(some) > 1 and type.lower() in _SURNAMED and not _IS_HAN.match(some[-1].form):
                 self._by_last.setdefault(some[-1].form, []).append(number)
 
+    def add_aliases(self, aliases: Iterable[tuple[str, str]]) -> None:
+        """Add pairs of another name and the entity it means, of entities that are in the index already."""
+        numbers = {name: number for number, name in enumerate(self._names)}
+        for alias, name in aliases:
+            if name in numbers and 0 < len(some := words(alias)) <= MAX_NAME_WORDS:
+                self._add_form(some, numbers[name])
+
     def _add_form(self, some: Sequence[Word], number: int) -> None:
         form = normal_form(some)
-        numbers = self._by_form.setdefault(form, [])
+        if number in (numbers := self._by_form.setdefault(form, [])):
+            return
         numbers.append(number)
         self._longest[some[0].form] = max(len(some), self._longest.get(some[0].form, 0))
         if len(numbers) == 1:

@@ -6,11 +6,18 @@ Each stage reads a store at most once, in batches. The decisions of each stage a
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from contracts.graph import Entity, Hit, Relation, VectorKind
 from runtime.models.port import Vector
-from services.query.context.layout import count_context_tokens, entity_line, relation_line
+from services.query.context.layout import (
+    count_context_tokens,
+    count_entity,
+    count_relation,
+    entity_line,
+    relation_line,
+)
 from services.query.partitions import Partitions
 from services.query.question import Keywords, ProgressStep, Question
 from services.query.retrieval.chunk_selection import chunks_of, round_robin, select_chunks
@@ -155,15 +162,15 @@ async def _read_within_budgets(
             keys.names,
             lambda names: read_entities(partitions.graph, names),
             question.max_entity_tokens,
-            entity_line,
-            deps.count_tokens,
+            partial(count_entity, deps.count_tokens),
+            lambda entity: deps.count_tokens(entity_line(entity)),
         ),
         read_within_budget(
             keys.pairs,
             lambda pairs: read_relations(partitions.graph, pairs),
             question.max_relation_tokens,
-            relation_line,
-            deps.count_tokens,
+            partial(count_relation, deps.count_tokens),
+            lambda relation: deps.count_tokens(relation_line(relation)),
         ),
     )
     return GraphContext(entities, relations, of_entities + of_relations)

@@ -1,18 +1,18 @@
 """Ports of retrieval, beside the graph and vector stores."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from contracts.graph import Entity, Partition, Provenance, Relation
+from contracts.values import GraphOperation
 from runtime.models.port import Vector
 from runtime.stores.graph.port import Neighbourhood, RelationSummary
 from services.query.partitions import Partitions
 from services.query.passage import Passage
 from services.query.question import Keywords
 from services.query.retrieval.linking import NameIndex
+from services.query.retrieval.passage_index.index import PassageIndex
 
 
 class CacheInvalidation(Protocol):
@@ -28,26 +28,6 @@ class ChunkSimilarities(Protocol):
 
     async def similarities(self, partition: Partition, chunks: Collection[str], asked: Vector) -> dict[str, float]:
         """Return the cosine similarity, -1 to 1, of each of these chunks that has a vector."""
-        ...
-
-
-class WordVectors(Protocol):
-    """Vectors of single words, of length 1. They are cached, because the same words are frequent."""
-
-    def known(self, words: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Return the vectors of those words that are cached."""
-        ...
-
-    def store(self, words: Sequence[str], vectors: Sequence[Vector]) -> None:
-        """Cache vectors that the caller has embedded."""
-        ...
-
-    async def embed(self, words: Sequence[str]) -> None:
-        """Embed words and cache their vectors. Raises what `Embedder.embed` raises."""
-        ...
-
-    def request(self, words: Sequence[str]) -> None:
-        """Embed words in the background, for later questions."""
         ...
 
 
@@ -95,11 +75,55 @@ class ProvenanceReader(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class AliasEdit:
+    """An edit of the graph that is about aliases; a merge is the acceptance of each of its names."""
+
+    operation: GraphOperation
+    names: tuple[str, ...]
+    target: str
+    at: int
+    """Microseconds since 1970."""
+    editor: str = ""
+    proposed_by: str = ""
+    evidence: str = ""
+
+
+class EntityAliases(Protocol):
+    """The other names of entities: those that people have renamed, merged or said to mean the same.
+
+    All three raise `Unavailable`.
+    """
+
+    async def edits(self, partition: Partition) -> list[AliasEdit]:
+        """Return the edits that are about aliases, in the order of the log."""
+        ...
+
+    async def of(self, partition: Partition) -> list[tuple[str, str]]:
+        """Return pairs of another name and the entity's, sorted; of an entity that is gone, too."""
+        ...
+
+    async def changes(self, partition: Partition) -> int:
+        """Return how often the graph was edited; it never decreases."""
+        ...
+
+
 class EntityNames(Protocol):
     """Indexes of all entity names of each workspace, for linking texts."""
 
     async def of(self, partitions: Partitions) -> NameIndex:
         """Return the index of this workspace; empty if the workspace has too many names. Raises `Unavailable`."""
+        ...
+
+
+class PassageIndexes(Protocol):
+    """Indexes of all passages of each workspace, for the mode `walk`."""
+
+    async def of(self, partitions: Partitions, names: NameIndex) -> PassageIndex | None:
+        """Return the index of this workspace by these names, which may be seconds old.
+
+        None if the workspace has too many passages, or the index is not ready yet. Raises `Unavailable`.
+        """
         ...
 
 

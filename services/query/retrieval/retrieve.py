@@ -30,7 +30,7 @@ async def retrieve(question: Question, partitions: Partitions, deps: RetrievalDe
     """Return entities, relations and passages for the question in its mode. Raises `Unavailable`."""
     if question.mode == "bypass":
         return RetrievalResult()
-    question = await _with_mode(question, partitions, deps)
+    question, reason = await _with_mode(question, partitions, deps)
     keywords = await _keywords(question, partitions, deps)
     async with (
         deps.concurrency.acquire(partitions.status.workspace),
@@ -40,15 +40,17 @@ async def retrieve(question: Question, partitions: Partitions, deps: RetrievalDe
         stages = walk if question.mode == "walk" else search_by_mode
         search_result = await stages(question, keywords, partitions, deps, documents)
         result = await _select_passages(question, search_result, partitions, deps)
-    return replace(result, keywords=keywords)
+    info = {**result.info, "mode_reason": reason} if reason else result.info
+    return replace(result, keywords=keywords, info=info)
 
 
-async def _with_mode(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> Question:
-    """Return the question with mode `auto` replaced by `walk` or `mix`."""
+async def _with_mode(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> tuple[Question, str]:
+    """Return the question with mode `auto` replaced by another one, and why; "" for other modes."""
     if question.mode != "auto":
-        return question
+        return question, ""
     links = await asyncio.to_thread(link_entities, question.query, await deps.entity_names.of(partitions))
-    return replace(question, mode=choose_mode(question.query, links))
+    mode, reason = choose_mode(links)
+    return replace(question, mode=mode), reason
 
 
 async def _keywords(question: Question, partitions: Partitions, deps: RetrievalDependencies) -> Keywords:
@@ -65,8 +67,9 @@ async def _select_passages(
     question: Question, search_result: SearchResult, partitions: Partitions, deps: RetrievalDependencies
 ) -> RetrievalResult:
     """Read the passages, rerank them, and drop those that exceed the tokens left by the rest of the prompt."""
-    by_id = await deps.passages.get(partitions.status, search_result.chunk_ids)
-    passages = await _rerank(question, [by_id[id] for id in search_result.chunk_ids if id in by_id], deps)
+    # A reranker judges all of them; without one only the first are used.
+    most = len(search_result.chunk_ids) if question.rerank and deps.reranker else question.chunk_top_k
+    passages = await _rerank(question, await _read_passages(search_result.chunk_ids, most, partitions, deps), deps)
     budget = question.max_total_tokens - _tokens_without_passages(question, search_result, deps) - REFERENCES_RESERVE
     selection = fit_budget(
         passages[: question.chunk_top_k], budget, lambda passage: deps.count_tokens(passage_line("1", passage))
@@ -79,6 +82,20 @@ async def _select_passages(
         ids,
         info={"mode": question.mode, **search_result.info, "final_chunks_count": len(selection)},
     )
+
+
+async def _read_passages(
+    ids: Sequence[str], most: int, partitions: Partitions, deps: RetrievalDependencies
+) -> list[Passage]:
+    """Return the first `most` passages that exist, in this order."""
+    passages: list[Passage] = []
+    for start in range(0, len(ids), max(1, most)):
+        batch = ids[start : start + most]
+        by_id = await deps.passages.get(partitions.status, batch)
+        passages += [by_id[id] for id in batch if id in by_id]
+        if len(passages) >= most:
+            break
+    return passages[:most]
 
 
 async def _rerank(question: Question, passages: Sequence[Passage], deps: RetrievalDependencies) -> Sequence[Passage]:

@@ -6,21 +6,20 @@ from typing import TypeVar
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
-FIRST_READ = 32
-"""Number of keys in the first read; each further read doubles it."""
+FIRST_READ = 128
+"""Number of keys in the first read, which most budgets end within; each further read doubles it."""
 
 
 async def read_within_budget(
     keys: Sequence[K],
     read: Callable[[Sequence[K]], Awaitable[Mapping[K, T]]],
     budget: int,
-    line: Callable[[T], str],
-    count_tokens: Callable[[str], int],
+    cost: Callable[[T], int],
+    last_cost: Callable[[T], int],
 ) -> tuple[list[T], int]:
-    """Return the values of the keys, in order, until the next line would exceed the budget; and the tokens of all.
+    """Return the values of the keys, in order, until the next would exceed the budget; and the cost of all.
 
-    Keys without a value are skipped. A line counts with the line break behind it, which its last token often holds;
-    the last line stands without one.
+    Keys without a value are skipped. A value that fits with `last_cost` only may be the last one.
     """
     items: list[T] = []
     spent = start = 0
@@ -31,11 +30,10 @@ async def read_within_budget(
         for key in batch:
             if key not in values:
                 continue
-            text = line(values[key])
-            tokens = count_tokens(f"{text}\n")
-            if spent + tokens > budget and spent + count_tokens(text) > budget:
+            item_cost = cost(values[key])
+            if spent + item_cost > budget and spent + last_cost(values[key]) > budget:
                 return items, spent
-            spent += tokens
+            spent += item_cost
             items.append(values[key])
         start, count = start + count, 2 * count
     return items, spent

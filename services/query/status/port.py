@@ -95,6 +95,10 @@ class Passages(Protocol):
         """Return the existing passages among `ids`."""
         ...
 
+    async def page(self, partition: Partition, after: str, limit: int) -> dict[str, Passage]:
+        """Return up to `limit` passages by key, those with keys greater than `after`, in order of the keys."""
+        ...
+
     async def remove_obsolete(self, partition: Partition, document_id: str, extent: DocumentBounds) -> None:
         """Remove the passages that no longer belong to the document."""
         ...

@@ -90,6 +90,20 @@ def test_deleting_what_is_not_there_says_so(stack: Stack) -> None:
     assert (done.returncode, "no document 'nobody.txt'" in done.stderr) == (1, True)
 
 
+def test_an_alias_makes_one_entity_of_two_and_taken_back_leaves_no_trace(stack: Stack, never: dict[str, Any]) -> None:
+    decision = ("Port Elm", "Ada Marlow", "--workspace", "never")
+    assert stack.json("alias", "accept", *decision)["status"] == "success"
+    quiet(stack)
+    accepted = stack.digest("never")
+    assert accepted["graph"] != never["graph"]
+    assert accepted["vectors"] != never["vectors"]
+    known = stack.json("alias", "list", "--state", "accepted", "--workspace", "never")
+    assert [(one["name"], one["entity"]) for one in known] == [decision[:2]]
+    assert stack.json("alias", "undo", *decision)["status"] == "success"
+    quiet(stack)
+    assert stack.digest("never") == never
+
+
 def test_edits_reach_graph_and_vectors_and_outlive_a_rebuild(stack: Stack, never: dict[str, Any]) -> None:
     edit(stack, GraphEdited(operation="rename_entity", names=("Port Elm",), target="Elmhaven"))
     edit(stack, GraphEdited(operation="edit_entity", names=("Ada Marlow",), values=EditedValues(description="Captain")))

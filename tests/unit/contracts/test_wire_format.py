@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from contracts import topology
-from contracts.generate import documents
+from contracts.generate import FOLDER, documents, released
 from contracts.permissions import configuration
 from runtime.bus.topology import durable_config, stream_config
 
@@ -33,6 +33,7 @@ def without_texts(value: Any) -> Any:
 def parts() -> dict[str, Any]:
     """Every part of the wire format by its name."""
     return {
+        **{path: json.loads((FOLDER / path).read_text("utf-8")) for path in sorted(released())},
         **{path: json.loads(text) for path, text in documents().items()},
         **{f"stream {stream.name}": stream_config(stream).as_dict() for stream in topology.STREAMS},
         **{f"consumer {one.stream}/{one.name}": durable_config(one).as_dict() for one in topology.CONSUMERS},

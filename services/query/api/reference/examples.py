@@ -38,6 +38,7 @@ _ENTITY = {
     "graph_data": _NODE,
     "sequence": _AT,
 }
+_ALIAS = {"name": "A. Marlow", "entity": "Ada Marlow", "proposed_by": "rule:surname"}
 _RELATION = {
     "src_entity": "Ada Marlow",
     "tgt_entity": "Port Elm",
@@ -183,6 +184,9 @@ EXAMPLES: dict[str, Any] = {
     "POST /graph/relation/create": {"status": "success", "message": "Created.", "data": _RELATION},
     "POST /graph/relation/edit": {"status": "success", "message": "Updated.", "data": _RELATION},
     "DELETE /graph/relation/delete": _HIDDEN,
+    "GET /graph/aliases": [{"at": 1795262838120000, "state": "accepted", "editor": "ada", **_ALIAS}],
+    "GET /graph/aliases/proposals": [{"evidence": "", "support": 3, **_ALIAS}],
+    "POST /graph/aliases": {"status": "success", "message": "accept: 'A. Marlow' …", "sequence": 1795262838120000},
     "GET /health": {
         "status": "healthy",
         "auth_mode": "disabled",

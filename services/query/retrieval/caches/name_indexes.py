@@ -13,9 +13,13 @@ from runtime.errors import Unavailable
 from runtime.stores.graph.port import Graph
 from services.query.partitions import Partitions
 from services.query.retrieval.linking import NameIndex
+from services.query.retrieval.port import EntityAliases
 from services.query.status.port import Documents
 
 logger = structlog.get_logger(__name__)
+
+Mark = tuple[str, int, int]
+"""When the newest change of a document was, how many documents there are, and how often the graph was edited."""
 
 MOST_NAMES = 200_000
 """Most names of one workspace; a larger workspace gets an empty index. One name takes about 0.5 KB."""
@@ -26,7 +30,7 @@ REST = 10
 PATIENCE = 1.0
 """Seconds a question waits for a rebuild before it uses the old index."""
 LONGEST_LIFE = 60.0
-"""Seconds after which an index is rebuilt even if no document has changed, because people rename entities."""
+"""Seconds after which an index is rebuilt even if nothing seems to have changed: an edit shows before it is folded."""
 LOOK_SECONDS = 0.2
 """Seconds for which a change mark is taken as read. A name that the index lacks is looked up in the graph anyway."""
 PAGE = 5000
@@ -38,26 +42,31 @@ class _CachedIndex:
     """An index with the change mark and the time of its build; `building` is the running rebuild."""
 
     index: NameIndex = field(default_factory=NameIndex)
-    mark: tuple[str, int] | None = None
+    mark: Mark | None = None
     built_at: float = float("-inf")
     build_seconds: float = 0.0
     building: asyncio.Task[None] | None = None
     names_hash: int = 0
     looked_at: float = float("-inf")
-    seen: tuple[str, int] = ("", -1)
+    seen: Mark = ("", -1, -1)
     """The change mark that was read at `looked_at`."""
 
 
 class NameIndexes:
     """`EntityNames` over the graph store.
 
-    A workspace has changed if its number of documents or the time of its newest document change differs; this takes
-    one indexed read. Every merge also updates its document's status. Edits of the graph do not; they appear after
-    `LONGEST_LIFE` seconds.
+    A workspace has changed if its number of documents, the time of its newest document change or its number of edits
+    differs; this takes two small reads. Every merge also updates its document's status.
     """
 
-    def __init__(self, graph: Graph, documents: Documents, clock: Callable[[], float] = time.monotonic) -> None:
-        self._graph, self._documents, self._clock = graph, documents, clock
+    def __init__(
+        self,
+        graph: Graph,
+        documents: Documents,
+        aliases: EntityAliases,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._graph, self._documents, self._aliases, self._clock = graph, documents, aliases, clock
         self._entries: OrderedDict[tuple[Partition, Partition], _CachedIndex] = OrderedDict()
 
     async def of(self, partitions: Partitions) -> NameIndex:
@@ -82,20 +91,24 @@ class NameIndexes:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _mark(self, entry: _CachedIndex, partitions: Partitions) -> tuple[str, int]:
+    async def _mark(self, entry: _CachedIndex, partitions: Partitions) -> Mark:
         now = self._clock()
         if now - entry.looked_at >= LOOK_SECONDS:
-            page = await self._documents.page(
-                partitions.status, statuses=(), order="updated_at", descending=True, skip=0, limit=1
+            page, edits = await asyncio.gather(
+                self._documents.page(
+                    partitions.status, statuses=(), order="updated_at", descending=True, skip=0, limit=1
+                ),
+                self._aliases.changes(partitions.graph),
             )
-            entry.seen, entry.looked_at = (page.documents[0].updated_at if page.documents else "", page.total), now
+            newest = page.documents[0].updated_at if page.documents else ""
+            entry.seen, entry.looked_at = (newest, page.total, edits), now
         return entry.seen
 
-    def _is_due(self, entry: _CachedIndex, mark: tuple[str, int]) -> bool:
+    def _is_due(self, entry: _CachedIndex, mark: Mark) -> bool:
         age = self._clock() - entry.built_at
         return age > REST * entry.build_seconds and (entry.mark != mark or age > LONGEST_LIFE)
 
-    async def _build(self, entry: _CachedIndex, partitions: Partitions, mark: tuple[str, int]) -> None:
+    async def _build(self, entry: _CachedIndex, partitions: Partitions, mark: Mark) -> None:
         start = self._clock()
         try:
             await self._read(entry, partitions.graph)
@@ -115,12 +128,14 @@ class NameIndexes:
             if len(names) > MOST_NAMES:
                 names.clear()
                 break
-        names_hash = hash(tuple(names))
+        aliases = await self._aliases.of(partition)
+        names_hash = hash((tuple(names), tuple(aliases)))
         if entry.mark is not None and names_hash == entry.names_hash:
             return
         index = NameIndex()
         for start in range(0, len(names), PAGE):
             await asyncio.to_thread(index.add, names[start : start + PAGE])
+        await asyncio.to_thread(index.add_aliases, aliases)
         entry.index, entry.names_hash = index, names_hash
 
     def _evict(self) -> None:

@@ -1,4 +1,4 @@
-"""The mode `walk`, for questions of several hops: personalised PageRank and beam search over a subgraph.
+"""The mode `walk`, for questions of several hops: a beam search for paths over the index of passages.
 
-`walk.py` reads the stores hop by hop; the other modules are pure functions.
+`walk.py` reads the stores; the other modules but `neighbourhood.py` are pure functions.
 """

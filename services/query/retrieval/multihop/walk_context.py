@@ -1,35 +1,52 @@
 """What a walk returns beside its chunks: entities and relations on the paths, and how it went."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from contracts.graph import Entity, Relation
 from contracts.ids import pair
+from runtime.stores.graph.port import Neighbourhood
 from services.query.context.layout import entity_line, relation_line
-from services.query.retrieval.multihop.paths import Path
-from services.query.retrieval.multihop.subgraph import Subgraph
-from services.query.retrieval.multihop.walk_state import MAX_RELATIONS, WalkState
-from services.query.retrieval.scoping import restrict_to_documents
+from services.query.partitions import Partitions
+from services.query.question import Question
+from services.query.retrieval.dependencies import RetrievalDependencies
+from services.query.retrieval.linking import Link
+from services.query.retrieval.multihop.neighbourhood import MAX_RELATIONS
+from services.query.retrieval.scoping import DocumentIds, restrict_to_documents
 from services.query.retrieval.token_budget import fit_budget
 
 MAX_SHOWN = 20
-"""Paths, and hubs that were read in part, that the processing info lists at most."""
+"""Hubs that were read in part, that the processing info lists at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """A path as it is shown: the entities and the passages that it leads through."""
+
+    entities: tuple[str, ...]
+    chunk_ids: tuple[str, ...]
 
 
 async def graph_context(
-    state: WalkState, starts: Mapping[str, float], found: Sequence[Path]
+    question: Question,
+    linked: Sequence[str],
+    trails: Sequence[Trail],
+    partitions: Partitions,
+    deps: RetrievalDependencies,
+    documents: DocumentIds,
 ) -> tuple[list[Entity], list[Relation]]:
-    """Return the entities and relations on these paths, cut to the question's token budgets."""
-    question, count, partition = state.question, state.deps.count_tokens, state.partitions.graph
-    names = list(dict.fromkeys([*starts, *(name for path in found for name in path.entities)]))[: question.top_k]
-    steps = [pair(*step) for path in found for step in zip(path.entities, path.entities[1:], strict=False)]
+    """Return the linked entities and those on the trails, with relations, cut to the question's token budgets."""
+    count, partition = deps.count_tokens, partitions.graph
+    names = list(dict.fromkeys([*linked, *(name for trail in trails for name in trail.entities)]))[: question.top_k]
+    steps = [pair(*step) for trail in trails for step in zip(trail.entities, trail.entities[1:], strict=False)]
     pairs = list(dict.fromkeys(steps))[: question.top_k]
     entities, relations = await asyncio.gather(
-        state.deps.graph_reader.entities(partition, names), state.deps.graph_reader.relations(partition, pairs)
+        deps.graph_reader.entities(partition, names), deps.graph_reader.relations(partition, pairs)
     )
-    held = partial(restrict_to_documents, documents=state.document_ids, partitions=state.partitions, deps=state.deps)
+    held = partial(restrict_to_documents, documents=documents, partitions=partitions, deps=deps)
     return (
         fit_budget(
             await held([entities[name] for name in names if name in entities]),
@@ -45,21 +62,23 @@ async def graph_context(
 
 
 def processing_info(
-    state: WalkState,
-    subgraph: Subgraph,
-    found: Sequence[Path],
+    links: Sequence[Link],
+    trails: Sequence[Trail],
+    around: Neighbourhood,
     entities: Sequence[Entity],
     relations: Sequence[Relation],
+    documents: DocumentIds,
 ) -> dict[str, Any]:
-    cut = {name: degree - MAX_RELATIONS for name, degree in subgraph.degrees.items() if degree > MAX_RELATIONS}
-    links = [link for link in state.links if state.document_ids is None or subgraph.nodes.keys() & {*link.names}]
+    """Return how a walk went. With `documents`, what these do not name is left out."""
+    cut = {name: degree - MAX_RELATIONS for name, degree in around.degrees.items() if degree > MAX_RELATIONS}
+    shown = [link for link in links if documents is None or around.nodes.keys() & {*link.names}]
     return {
-        "total_entities_found": len(subgraph.nodes),
-        "total_relations_found": len(subgraph.relations),
+        "total_entities_found": len({name for trail in trails for name in trail.entities} | around.nodes.keys()),
+        "total_relations_found": len(around.relation_summaries),
         "entities_after_truncation": len(entities),
         "relations_after_truncation": len(relations),
-        "merged_chunks_count": len(subgraph.passages),
-        "linked": [{"said": link.text, "entities": list(link.names), "by": link.method} for link in links],
-        "paths": [{"entities": list(path.entities), "chunks": list(path.chunk_ids)} for path in found[:MAX_SHOWN]],
+        "merged_chunks_count": len({chunk for trail in trails for chunk in trail.chunk_ids}),
+        "linked": [{"said": link.text, "entities": list(link.names), "by": link.method} for link in shown],
+        "paths": [{"entities": list(trail.entities), "chunks": list(trail.chunk_ids)} for trail in trails],
         "relations_not_read": dict(sorted(cut.items(), key=lambda pair: -pair[1])[:MAX_SHOWN]),
     }

@@ -1,12 +1,15 @@
 """What one question asks of the bus, the embedder and the stores: counted, because seconds depend on the machine."""
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 import pytest
 
-from contracts.graph import Generations
+from contracts.graph import Generations, Partition
+from contracts.ids import chunk_id
 from services.query.partitions import Partitions
+from services.query.passage import Passage
 from services.query.question import Question
 from services.query.retrieval.linking import MAX_CORRECTED, MAX_MISSPELT_WORDS, NameIndex, link_entities
 from services.query.retrieval.retrieve import retrieve
@@ -72,3 +75,21 @@ def test_a_long_question_of_misspelt_names_is_corrected_in_part(monkeypatch: pyt
     link_entities("Harbuor Mastre " * 600, index)
     # Each word begins at most one span of every length.
     assert 0 < len(spelt) <= MAX_CORRECTED * MAX_MISSPELT_WORDS
+
+
+@pytest.mark.parametrize(("gone", "used", "reads"), [(None, 0, 1), (0, 1, 2)])
+async def test_only_passages_that_are_used_are_read_and_more_where_one_is_gone(
+    monkeypatch: pytest.MonkeyPatch, gone: int | None, used: int, reads: int
+) -> None:
+    harness, read = QueryHarness(), list[list[str]]()
+    await harness.index("curie", *CURIE, says=CURIE_SAYS)
+    inner = harness.passages.get
+
+    async def get(partition: Partition, ids: Collection[str]) -> dict[str, Passage]:
+        read.append(list(ids))
+        return {id: passage for id, passage in (await inner(partition, ids)).items() if passage.order != gone}
+
+    monkeypatch.setattr(harness.passages, "get", get)
+    found = await retrieve(Question("What did Marie Curie discover?", chunk_top_k=1), PARTITIONS, harness.deps())
+    assert [passage.id for _, passage in found.passages] == [chunk_id("curie", used)]
+    assert [len(ids) for ids in read] == [1] * reads

@@ -84,10 +84,13 @@ async def test_lines_count_as_they_stand_in_the_context_the_last_one_without_its
     async def read(keys: Sequence[str]) -> dict[str, str]:
         return {key: key for key in keys if key != "gone"}
 
+    def with_break(text: str) -> int:
+        return len(f"{text}\n")
+
     keys = ["aa", "gone", "bb", "cc"]
-    assert await read_within_budget(keys, read, 8, str, len) == (["aa", "bb", "cc"], 9)
-    assert await read_within_budget(keys, read, 7, str, len) == (["aa", "bb"], 6)
-    assert await read_within_budget(keys, read, 1, str, len) == ([], 0)
+    assert await read_within_budget(keys, read, 8, with_break, len) == (["aa", "bb", "cc"], 9)
+    assert await read_within_budget(keys, read, 7, with_break, len) == (["aa", "bb"], 6)
+    assert await read_within_budget(keys, read, 1, with_break, len) == ([], 0)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from contracts.graph import Entity, Generations, Partition
 from runtime.errors import Unavailable
 from runtime.stores.graph.memory import MemoryGraph
+from services.query.adapters.aliases import RowAliases
 from services.query.partitions import Partitions
 from services.query.question import Keywords, Question
 from services.query.retrieval.caches import name_indexes as kept
@@ -51,7 +52,7 @@ async def harness() -> tuple[QueryHarness, CountingGraph, NameIndexes, Clock]:
     graph, clock = CountingGraph(), Clock()
     made = QueryHarness(graph=graph)
     await made.index("one", "Ada Marsh sails.", says=(([entity("Ada Marsh", "person")], []),))
-    return made, graph, NameIndexes(graph, made.documents, clock), clock
+    return made, graph, NameIndexes(graph, made.documents, RowAliases(made.rows), clock), clock
 
 
 async def test_names_are_read_once_while_nothing_changes() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from runtime.text.sentences import FULL_STOPS
 from services.query.passage import Passage
 from services.query.retrieval.linking import NameIndex, Word, normal_form, words
-from services.query.retrieval.multihop.query_terms import stem
+from services.query.retrieval.passage_index.stemming import stem
 
 MENTIONED, LEADING, IN_TITLE = 1.0, 3.0, 4.0
 """How much a sentence is about an entity that it mentions, that leads its paragraph, that is its heading or file."""
@@ -26,10 +26,8 @@ class Sentence:
     """Its position in the passage, from 0."""
     entity_weights: Mapping[str, float]
     """By name of an entity, how much the sentence is about it: `MENTIONED`, `LEADING` or `IN_TITLE`."""
-    words: frozenset[str]
-    """Its words that are neither stopwords nor names."""
     stems: frozenset[str]
-    """The stems of these words."""
+    """The stems of its words that are neither stopwords nor names."""
 
 
 @dataclass
@@ -57,7 +55,7 @@ def sentences_about_entities(passage: Passage, tokens: Sequence[Word], index: Na
         about |= {**dict.fromkeys(leading.get(parts.paragraph, ()), LEADING), **in_title}
         if about:
             stems = frozenset(map(stem, parts.words))
-            found.append(Sentence(passage.id, position, about, frozenset(parts.words), stems))
+            found.append(Sentence(passage.id, position, about, stems))
     return found
 
 

@@ -1,0 +1,58 @@
+"""The routes about aliases: what was decided, what may be decided, deciding."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from services.query.api.context import Ctx, Workspace
+from services.query.api.graph.alias_models import (
+    AliasDecisionRequest,
+    AliasDecisionResponse,
+    AliasEntry,
+    AliasProposalEntry,
+)
+from services.query.api.graph.models import PENDING_MESSAGE
+from services.query.api.graph.routes import CHANGE_RESPONSES, Editor
+from services.query.graph import aliases
+from services.query.graph.alias_proposals import AliasSources, proposals
+from services.query.graph.alias_rules import RULES, AliasRule
+from services.query.graph.aliases import AliasState
+
+router = APIRouter(tags=["graph"])
+
+
+@router.get("/graph/aliases")
+async def alias_list(ctx: Ctx, editor: Editor, state: AliasState | None = None) -> list[AliasEntry]:
+    """Return what was decided last about each name and entity: accepted, rejected or proposed."""
+    edits = await ctx.deps.aliases.edits(await editor.partition())
+    return [AliasEntry.of(one) for one in aliases.decided(edits) if state in (None, one.state)]
+
+
+@router.get("/graph/aliases/proposals")
+async def alias_proposals(
+    ctx: Ctx,
+    workspace: Workspace,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 50,
+    rule: Annotated[list[AliasRule] | None, Query(description="only of these rules")] = None,
+) -> list[AliasProposalEntry]:
+    """Return undecided aliases that rules find in the names of the graph or others proposed, the surest first."""
+    sources = AliasSources(ctx.deps.graph, ctx.deps.passages, ctx.deps.aliases)
+    partitions, _ = await ctx.current.of(workspace)
+    found = await proposals(sources, partitions, limit=limit, rules=rule or RULES)
+    return [AliasProposalEntry.of(one) for one in found]
+
+
+@router.post("/graph/aliases", responses=CHANGE_RESPONSES)
+async def decide_alias(
+    body: AliasDecisionRequest, ctx: Ctx, editor: Editor, response: Response
+) -> AliasDecisionResponse:
+    """Accept names as aliases of an entity, reject, propose or undo them. Undone, all is as before, at no cost."""
+    said = {"proposed_by": body.proposed_by, "evidence": body.evidence}
+    edited = await aliases.decide(editor, ctx.deps.aliases, body.decision, body.names, body.entity, **said)
+    response.status_code = 200 if edited.result else 202
+    message = f"{body.decision}: {', '.join(map(repr, body.names))} as {body.entity!r}"
+    return AliasDecisionResponse(
+        status="success" if edited.result else "pending",
+        message=message if edited.result else PENDING_MESSAGE.format(edited.sequence),
+        sequence=edited.sequence,
+    )

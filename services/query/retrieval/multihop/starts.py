@@ -1,0 +1,90 @@
+"""Where a walk starts: the passages of the entities that the question names, and those most like the question."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from services.query.retrieval.linking import Link, words
+from services.query.retrieval.multihop.evidence import Evidence
+from services.query.retrieval.multihop.path_search import Start
+from services.query.retrieval.multihop.query_terms import QueryTerms
+from services.query.retrieval.passage_index.index import PassageIndex
+from services.query.retrieval.passage_index.stemming import stem
+
+Array = Any
+
+UNLINKED_WEIGHT = 0.2
+"""Of the passage most like the question, where that of a rare name is 1."""
+UNLINKED = 10
+"""Passages like the question that paths start at."""
+MAX_PASSAGES = 5
+"""Passages of one entity that paths start at, those that account for most words of the question."""
+
+MIN_NAMING = 0.5
+"""Share of a word's occurrences that are names, from which on it counts as a name in a question without capitals."""
+
+
+def starts(
+    index: PassageIndex,
+    found: Evidence,
+    terms: QueryTerms,
+    links: Sequence[Link],
+    sources: Mapping[str, Sequence[str]],
+    allowed: Array,
+) -> list[Start]:
+    """Return the starts, one per passage. `sources`: by entity, ids of passages that the graph says it is from."""
+    best: dict[int, Start] = {}
+
+    def add(start: Start) -> None:
+        if allowed[start.passage] and (start.passage not in best or start.weight > best[start.passage].weight):
+            best[start.passage] = start
+
+    for link in links:
+        nearer = terms.nearer(link)
+        for name in link.names:
+            weight = _rarity(index, name)
+            for passage, place in _passages(index, found, name, sources.get(name, ())):
+                add(Start(passage, weight, nearer, place))
+    unknown = terms.nearer(None)
+    for passage in np.argsort(-found.likeness, kind="stable")[:UNLINKED].tolist():
+        if (like := float(found.likeness[passage])) > 0:
+            add(Start(passage, UNLINKED_WEIGHT * like, unknown))
+    return list(best.values())
+
+
+def _passages(index: PassageIndex, found: Evidence, name: str, sources: Sequence[str]) -> list[tuple[int, int]]:
+    """Return passages of an entity with its places there, -1 where its name is not found."""
+    entity = index.entities.get(name, -1)
+    own: list[int] = index.passages_of.of(entity).tolist() if entity >= 0 else []
+    known = own or [index.numbers[id] for id in sources if id in index.numbers]
+    pairs = [(passage, index.places.get((entity, passage), -1)) for passage in known]
+    accounted = found.weights @ found.passages
+    return sorted(pairs, key=lambda pair: -accounted[pair[0]])[:MAX_PASSAGES]
+
+
+def _rarity(index: PassageIndex, name: str) -> float:
+    """Return 1 for a name in one passage, less for one in many."""
+    entity = index.entities.get(name, -1)
+    having = float(index.counts[entity]) if entity >= 0 else 1.0
+    return math.log(1 + len(index) / having) / math.log(1 + max(1, len(index)))
+
+
+def sure_links(index: PassageIndex, links: Sequence[Link]) -> list[Link]:
+    """Return the links without single words in lower case that are seldom names where they occur in the passages.
+
+    In a question without capitals `country` is linked if anything is called so.
+    """
+    return [link for link in links if _naming(index, link) >= MIN_NAMING]
+
+
+def _naming(index: PassageIndex, link: Link) -> float:
+    """Return for one word in lower case how often it is a name where it occurs; 1 for others."""
+    some = words(link.text)
+    if len(some) != 1 or some[0].is_capitalised:
+        return 1.0
+    number = index.words.numbers.get(stem(some[0].form))
+    having = len(index.words.passages.of(number)) if number is not None else 0
+    named = sum(float(index.counts[index.entities[name]]) for name in link.names if name in index.entities)
+    return min(1.0, named / having) if having else 1.0

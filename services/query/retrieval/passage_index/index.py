@@ -1,0 +1,230 @@
+"""What a walk knows of passages, in arrays: their words and sentences, the entities in them, the ways between them.
+
+A *place* is an entity in a passage. A *way* leads from a passage to a place in another one, through a sentence that
+names the entity of that place: onward from a passage that mentions an entity to one that defines it, back from one
+that defines it to one that mentions it, or across between two that mention it where few passages do.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from services.query.passage import Passage
+from services.query.retrieval.linking import NameIndex, words
+from services.query.retrieval.passage_index.sentences import LEADING, sentences_about_entities
+from services.query.retrieval.passage_index.stemming import stem
+
+Array = Any
+
+ONWARD, BACK, ACROSS = 0, 1, 2
+"""Kinds of ways."""
+MAX_DEFINING = 5
+"""Passages that define an entity, those that have it in their title first."""
+MAX_ACROSS = 10
+"""Passages of an entity up to which there are ways across."""
+MAX_SENTENCES = 4
+"""Sentences of a place through which ways lead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Numbers in groups; group n is `values[starts[n] : starts[n + 1]]`."""
+
+    starts: Array
+    values: Array
+
+    def of(self, group: int) -> Array:
+        """Return the numbers of a group."""
+        return self.values[self.starts[group] : self.starts[group + 1]]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """In which passages each stem occurs, how often, and in which sentences."""
+
+    numbers: Mapping[str, int]
+    passages: Grouped
+    counts: Array
+    """Parallel to the values of `passages`."""
+    sentences: Grouped
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """The ways from each passage: parallel arrays in the order of `starts`, which has an item per passage and one."""
+
+    starts: Array
+    sentences: Array
+    places: Array
+    kinds: Array
+
+
+@dataclass(frozen=True, slots=True)
+class PassageIndex:
+    """An index of passages; it depends on them and on the workspace's names, and on no question."""
+
+    ids: Sequence[str]
+    numbers: Mapping[str, int]
+    """Of the passages by id."""
+    documents: Array
+    """The number of each passage's document in `document_numbers`."""
+    document_numbers: Mapping[str, int]
+    lengths: Array
+    """Words of each passage."""
+    words: Words
+    entities: Mapping[str, int]
+    places: Mapping[tuple[int, int], int]
+    """By entity and passage."""
+    entity_of: Array
+    passage_of: Array
+    """Of each place."""
+    sentences_of: Grouped
+    """The sentences of each place: those of the passage that are about the entity."""
+    passages_of: Grouped
+    """The passages that each entity starts at: those that define it, else all that mention it."""
+    counts: Array
+    """In how many passages each entity occurs."""
+    ways: Ways
+    sentence_count: int
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def allowed(self, documents: Collection[str] | None) -> Array:
+        """Return for each passage 1 if it is of these documents, else 0; None means all."""
+        if documents is None:
+            return np.ones(len(self))
+        numbers = [self.document_numbers[id] for id in documents if id in self.document_numbers]
+        return np.isin(self.documents, numbers).astype(np.float64)
+
+
+class IndexBuilder:
+    """Collects passages, which may take a while, for `built`."""
+
+    def __init__(self, names: NameIndex) -> None:
+        self._names = names
+        self._ids: list[str] = []
+        self._documents: list[int] = []
+        self._document_numbers: dict[str, int] = {}
+        self._lengths: list[int] = []
+        self._stems: dict[str, int] = {}
+        self._in_passages: list[tuple[int, int, int]] = []
+        self._in_sentences: list[tuple[int, int]] = []
+        self._sentences = 0
+        self._entities: dict[str, int] = {}
+        self._mentions: defaultdict[int, dict[int, _Mention]] = defaultdict(dict)
+
+    def add(self, passages: Iterable[Passage]) -> "IndexBuilder":
+        """Add passages, each once."""
+        for passage in passages:
+            number = len(self._ids)
+            self._ids.append(passage.id)
+            numbers = self._document_numbers
+            self._documents.append(numbers.setdefault(passage.document_id, len(numbers)))
+            tokens = words(passage.content)
+            self._lengths.append(len(tokens))
+            counts = Counter(stem(word.form) for word in tokens if not word.is_stopword)
+            self._in_passages += [(self._stem(stem), number, count) for stem, count in counts.items()]
+            for sentence in sentences_about_entities(passage, tokens, self._names):
+                self._in_sentences += [(self._stem(stem), self._sentences) for stem in sentence.stems]
+                for name, weight in sentence.entity_weights.items():
+                    entity = self._entities.setdefault(name, len(self._entities))
+                    mention = self._mentions[entity].setdefault(number, _Mention([]))
+                    mention.sentences.append(self._sentences)
+                    mention.weight = max(mention.weight, weight)
+                self._sentences += 1
+        return self
+
+    def _stem(self, stem: str) -> int:
+        return self._stems.setdefault(stem, len(self._stems))
+
+    def built(self) -> PassageIndex:
+        """Return the index of all passages that were added."""
+        places: dict[tuple[int, int], int] = {}
+        sentences: list[Sequence[int]] = []
+        starting: list[Sequence[int]] = []
+        for entity in range(len(self._entities)):
+            some = self._mentions[entity]
+            for passage, mention in some.items():
+                places[entity, passage] = len(places)
+                sentences.append(mention.sentences)
+            starting.append(_defining(some) or list(some))
+        pairs = np.array(list(places), np.int64).reshape(-1, 2)
+        in_passages = np.array(self._in_passages, np.int64).reshape(-1, 3)
+        by_stem = in_passages[np.argsort(in_passages[:, 0], kind="stable")]
+        return PassageIndex(
+            self._ids,
+            {id: number for number, id in enumerate(self._ids)},
+            np.array(self._documents, np.int64),
+            self._document_numbers,
+            np.array(self._lengths, np.float64),
+            Words(
+                self._stems,
+                Grouped(_starts(by_stem[:, 0], len(self._stems)), by_stem[:, 1]),
+                by_stem[:, 2].astype(np.float64),
+                _grouped(np.array(self._in_sentences, np.int64).reshape(-1, 2), len(self._stems)),
+            ),
+            self._entities,
+            places,
+            pairs[:, 0],
+            pairs[:, 1],
+            _listed(sentences),
+            _listed(starting),
+            np.array([len(self._mentions[entity]) for entity in range(len(self._entities))], np.float64),
+            self._ways(places),
+            self._sentences,
+        )
+
+    def _ways(self, places: Mapping[tuple[int, int], int]) -> Ways:
+        rows: list[tuple[int, int, int, int]] = []
+        for entity, some in self._mentions.items():
+            defining = _defining(some)
+            for passage, mention in some.items():
+                said = mention.sentences[:MAX_SENTENCES]
+                for other in defining:
+                    if other != passage:
+                        rows += [(passage, sentence, places[entity, other], ONWARD) for sentence in said]
+                        rows += [(other, sentence, places[entity, passage], BACK) for sentence in said]
+                if len(some) <= MAX_ACROSS and passage not in defining:
+                    rows += [
+                        (passage, sentence, places[entity, other], ACROSS)
+                        for other in some
+                        if other != passage and other not in defining
+                        for sentence in said[:2]
+                    ]
+        ways = np.array(rows, np.int64).reshape(-1, 4)
+        ways = ways[np.argsort(ways[:, 0], kind="stable")]
+        return Ways(_starts(ways[:, 0], len(self._ids)), ways[:, 1], ways[:, 2], ways[:, 3])
+
+
+@dataclass(slots=True)
+class _Mention:
+    """The sentences of a passage that are about an entity, and the most that any of them is about it."""
+
+    sentences: list[int]
+    weight: float = 0.0
+
+
+def _defining(some: Mapping[int, _Mention]) -> list[int]:
+    """Return the passages that an entity leads or titles, the strongest first."""
+    found = [passage for passage, mention in some.items() if mention.weight >= LEADING]
+    return sorted(found, key=lambda passage: -some[passage].weight)[:MAX_DEFINING]
+
+
+def _starts(groups: Array, count: int) -> Array:
+    """Return where each of `count` groups begins in these sorted numbers of groups, and where the last one ends."""
+    return np.searchsorted(groups, np.arange(count + 1))
+
+
+def _grouped(pairs: Array, count: int) -> Grouped:
+    """Return pairs of a group and a value by group."""
+    ordered = pairs[np.argsort(pairs[:, 0], kind="stable")]
+    return Grouped(_starts(ordered[:, 0], count), ordered[:, 1])
+
+
+def _listed(lists: Sequence[Sequence[int]]) -> Grouped:
+    values = np.array([value for some in lists for value in some], np.int64)
+    return Grouped(np.cumsum([0, *map(len, lists)]), values)
