@@ -73,6 +73,9 @@ class LogVersions:
         added = await self.log.newest(workspace, document.id, DocumentAdded.type_name(), exact=False)
         if added is None or added.sequence <= document.version:
             return []
+        deleted = await self.log.newest(workspace, document.id, DocumentDeleted.type_name(), exact=False)
+        if deleted and deleted.sequence > added.sequence:
+            return []
         newest, parts = document.version, list[ChunksCreated]()
         kind = ChunksCreated.type_name()
         # The last event need not be of the newest version: chunkers overtake each other.

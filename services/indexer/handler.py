@@ -116,9 +116,9 @@ async def _remove_obsolete_chunks(
         while rows := [
             row for row in await vectors.scan(partition, "chunks", after, PAGE) if row.id.startswith(prefix)
         ]:
-            await vectors.delete(
-                partition, "chunks", [row.id for row in rows if extent.is_obsolete_chunk(row.order, row.version)]
-            )
+            obsolete = [row.id for row in rows if extent.is_obsolete_chunk(row.order, row.version)]
+            # A newer version may have been written under the same id meanwhile.
+            await vectors.delete(partition, "chunks", obsolete, before=extent.version)
             after = rows[-1].id
 
 

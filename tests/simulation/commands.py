@@ -11,6 +11,8 @@ from tests.support.events import NOON, added, sealed
 
 NAMES = ("Ada", "Bob", "Cleo", "Dan", "Eve")
 DOCUMENTS = ("d0", "d1", "d2")
+MOST_PASSAGES = 3
+"""Passages of a document."""
 CUT = Chunking(size=1200, overlap=100, split_by_character="|")
 
 
@@ -26,7 +28,9 @@ def commands(rng: Random) -> list[Envelope[Event]]:
 def _event(rng: Random) -> Event:
     kind = rng.choices(("add", "delete", "edit"), (6, 1, 2))[0]
     if kind == "add":
-        return added(rng.choice(DOCUMENTS), "|".join(_passage(rng) for _ in range(rng.randint(1, 3))), chunking=CUT)
+        return added(
+            rng.choice(DOCUMENTS), "|".join(_passage(rng) for _ in range(rng.randint(1, MOST_PASSAGES))), chunking=CUT
+        )
     if kind == "delete":
         return DocumentDeleted(document_id=rng.choice(DOCUMENTS))
     return _edit(rng)

@@ -148,7 +148,8 @@ class Pipeline:
         def ended(task: asyncio.Task[None]) -> None:
             replica.tasks.discard(task)
             # Unacknowledged by now: the acknowledgement was lost, or the process died. It comes again.
-            self.durables[name].in_flight.difference_update(message.sequence for message in messages)
+            for message in messages:
+                self.durables[name].put_down(message)
 
         task.add_done_callback(ended)
         return True

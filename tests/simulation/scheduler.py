@@ -98,7 +98,7 @@ class SimulatedMessage:
             self.durable.waiting.pop(self.sequence, None)
 
     async def nak(self, delay: float) -> None:
-        self.durable.in_flight.discard(self.sequence)
+        self.durable.put_down(self)
 
     async def heartbeat(self) -> None: ...
 
@@ -113,7 +113,8 @@ class SimulatedDurable:
     seen: int = 0
     waiting: dict[int, Stored] = field(default_factory=dict[int, Stored])
     """By sequence: what nobody has acknowledged."""
-    in_flight: set[int] = field(default_factory=set[int])
+    in_flight: dict[int, int] = field(default_factory=dict[int, int])
+    """The last attempt of each message that somebody has in his hands, by sequence."""
     attempts: dict[int, int] = field(default_factory=dict[int, int])
     repeats: int = 0
     """Deliveries of a message that somebody else was working on."""
@@ -132,17 +133,21 @@ class SimulatedDurable:
         self._look()
         rng = self.chance.rng
         repeat = self.chance.troubled and rng.random() < self.chance.repeats
-        free = sorted(self.waiting if repeat else self.waiting.keys() - self.in_flight)[:NEAR]
+        free = sorted(self.waiting if repeat else self.waiting.keys() - self.in_flight.keys())[:NEAR]
         chosen = rng.sample(free, min(len(free), rng.randint(1, min(self.declared.batch, NEAR))))
         self.repeats += sum(sequence in self.in_flight for sequence in chosen)
         return [self._deliver(sequence) for sequence in chosen]
 
     def _deliver(self, sequence: int) -> SimulatedMessage:
-        self.in_flight.add(sequence)
-        self.attempts[sequence] = self.attempts.get(sequence, 0) + 1
+        self.attempts[sequence] = self.in_flight[sequence] = self.attempts.get(sequence, 0) + 1
         return SimulatedMessage(self.waiting[sequence], self, self.attempts[sequence])
+
+    def put_down(self, message: SimulatedMessage) -> None:
+        """Nobody works on the message any more, unless it was delivered once more meanwhile."""
+        if self.in_flight.get(message.sequence) == message.attempt:
+            del self.in_flight[message.sequence]
 
     def has_work(self) -> bool:
         """Return whether a message waits that nobody is working on."""
         self._look()
-        return len(self.waiting.keys() - self.in_flight) > 0
+        return len(self.waiting.keys() - self.in_flight.keys()) > 0
