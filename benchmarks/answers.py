@@ -20,7 +20,7 @@ from typing import Any, get_args
 from pydantic import SecretStr
 
 from benchmarks.answers_set import PARTS, Case, cases, declines, documents, quotes, states
-from benchmarks.multihop import LIVE, CachedEmbedder, filled
+from benchmarks.multihop_stores import LIVE, CachedEmbedder, filled
 from contracts.values import Chunking
 from runtime.models.minilm import MiniLmEmbedder
 from runtime.models.open import open_chat

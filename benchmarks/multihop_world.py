@@ -244,10 +244,10 @@ def _leads(thing: Thing, ties: Sequence[str]) -> bool:
 def _called(chance: random.Random, thing: Thing, variant: str) -> str:
     if variant == "alias":
         return f"the {thing.alias}" if thing.alias else ""
-    return _misspelt(chance, thing.name) if variant == "typo" else thing.name
+    return misspelt(chance, thing.name) if variant == "typo" else thing.name
 
 
-def _misspelt(chance: random.Random, name: str) -> str:
+def misspelt(chance: random.Random, name: str) -> str:
     """One letter left out, doubled or swapped with its neighbour, in the longest word; empty for short names."""
     word = max(name.split(), key=len)
     if len(word) < 6:

@@ -214,7 +214,8 @@ def link_entities(question: str, index: NameIndex) -> list[Link]:
     Exact names have priority, then misspelt names of several words, then surnames, then single misspelt words.
     """
     question_words = words(question)
-    cased = any(word.is_capitalised and not word.is_stopword for word in question_words[1:])
+    # A year has no case: it does not make a question in lower case one that writes its names with capitals.
+    cased = any(question[word.start].isupper() and not word.is_stopword for word in question_words[1:])
     links = list(_exact_links(question, question_words, index, cased))
     links += _spelling_links(question, _runs(question_words, links), index, cased, _SEVERAL_WORDS)
     for word in _unlinked(question_words, links):

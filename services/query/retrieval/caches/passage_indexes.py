@@ -22,8 +22,8 @@ from services.query.status.port import Documents, Passages
 logger = structlog.get_logger(__name__)
 
 MAX_PASSAGES = 20_000
-"""Passages of one workspace; a larger one gets no index. A passage of 100 words takes some 3 KB, and half a
-millisecond to read."""
+"""Passages of one workspace; a larger one gets no index. By estimate a passage of 100 words takes 3 KB,
+and half a millisecond to read."""
 MAX_ALTOGETHER = 40_000
 """Passages of all workspaces together; the least recently used indexes are dropped first."""
 REST = 3

@@ -43,6 +43,7 @@ def test_several_names_of_a_question_are_linked_in_its_order() -> None:
     [
         ("who is ada marsh", "Ada Marsh"),
         ("WHO IS ADA MARSH", "Ada Marsh"),
+        ("where was ada marsh in 1986, and in the 2nd year?", "Ada Marsh"),
         ("Where is the cafe zurich?", "Café Zürich"),
         ("Ada Marsh's teacher?", "Ada Marsh"),
         ("Who was Tide Lady?", "The Tide Lady"),
