@@ -6,14 +6,8 @@ from contracts.events import ChunksCreated, DocumentDeleted, GraphMerged, Vector
 from contracts.graph import Generations, Partition, VectorRow
 from contracts.ids import chunk_vector_id, chunk_vector_prefix, entity_vector_id, relation_vector_id
 from contracts.values import ChunkRef, DocumentVersion
-from runtime.bus.port import (
-    ALL_WANTED,
-    Delivery,
-    DocumentVersions,
-    by_workspace,
-    document_bounds,
-    version_deleted,
-)
+from runtime.bus.batches import by_workspace, document_bounds
+from runtime.bus.port import ALL_WANTED, Delivery, DocumentVersions, version_deleted
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.indexer.domain.vector_rows import chunk_row

@@ -1,4 +1,4 @@
-"""Bugs to plant, each by name: the simulation is worth something only if it finds them. The first three were real ones."""
+"""Bugs to plant, each by name: the simulation has to find them. The first three were real ones."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
