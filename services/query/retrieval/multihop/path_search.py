@@ -1,9 +1,8 @@
 """Beam search for paths of passages that account for the words of the question.
 
 A path starts at a passage and goes on along the ways of the index. Its value is the share of the question's words that
-it accounts for, each word once: by the sentences that it goes through, and by the place where it ends. A word counts
-less while words between it and the linked name are open: in `the mayor of the town where X was born` the first step
-should be about `born`. A step costs the more, the more of the other steps that are possible there account for as much.
+it accounts for, each word once: by the sentences that it goes through, and by the place where it ends. A step costs the
+more, the more of the other steps that are possible there account for as much.
 """
 
 import math
@@ -20,11 +19,9 @@ Array = Any
 
 SIMILARITY_WEIGHT = 0.2
 """What the similarity of the last passage adds to a path's value; words count 1 together."""
-OPEN_WORDS_FACTOR = 0.5
-"""How much less a word counts while all nearer words are open."""
 STEP_COST = 0.1
 """What a step costs at least."""
-RIVALS_WEIGHT, SHARPNESS = 0.05, 10.0
+RIVALS_WEIGHT, SHARPNESS = 0.1, 10.0
 """A step also costs `RIVALS_WEIGHT` times the logarithm of its share among all, by e to `SHARPNESS` times its gain."""
 KIND_WEIGHTS = np.array([1.0, 0.3, 0.1])
 """Of ways onward, back and across in these shares."""
@@ -44,8 +41,6 @@ class Start:
 
     passage: int
     weight: float
-    nearer: Array
-    """See `QueryTerms.nearer`."""
     place: int = -1
 
 
@@ -60,7 +55,6 @@ class Path:
     """How much of each term the sentences of its steps account for."""
     score: float
     """Of its start and its steps, without the passage where it ends."""
-    nearer: Array
 
 
 def search_paths(index: PassageIndex, found: Evidence, starts: Sequence[Start], allowed: Array) -> list[Path]:
@@ -92,7 +86,7 @@ class _Steps:
             return None
         passages, places = (*path.passages, passage), (*path.places, int(self.places[step]))
         covered, score = self.covered[:, step], float(self.scores[step])
-        return Path(float(self.values[step]), passages, places, covered, score, path.nearer)
+        return Path(float(self.values[step]), passages, places, covered, score)
 
 
 class _Search:
@@ -104,10 +98,8 @@ class _Search:
     def begin(self, start: Start) -> Path:
         found = self._found
         covered = found.places[:, start.place] if start.place >= 0 else found.passages[:, start.passage]
-        nothing = np.zeros(len(found.weights))
-        gain = float(self._gain(start.nearer, nothing[:, None], covered[:, None])[0])
-        value = start.weight + gain + float(self._similar[start.passage])
-        return Path(value, (start.passage,), (start.place,), nothing, start.weight, start.nearer)
+        value = start.weight + float(found.weights @ covered) + float(self._similar[start.passage])
+        return Path(value, (start.passage,), (start.place,), np.zeros(len(found.weights)), start.weight)
 
     def longer(self, beam: Sequence[Path]) -> list[Path]:
         """Return the best paths of one step more, one to each place."""
@@ -131,10 +123,10 @@ class _Search:
         passages = index.passage_of[places]
         before = path.covered[:, None]
         covered = np.maximum(before, found.sentences[:, sentences])
-        gains = self._gain(path.nearer, before, covered)
+        gains = found.weights @ (covered - before)
         scores = path.score - STEP_COST + gains + RIVALS_WEIGHT * self._log_shares(path, ways, gains)
         ends = np.maximum(covered, found.places[:, places])
-        values = scores + self._gain(path.nearer, covered, ends) + self._similar[passages]
+        values = scores + found.weights @ (ends - covered) + self._similar[passages]
         return _Steps(path, values, scores, places, passages, covered)
 
     def _ways(self, path: Path) -> tuple[Array, Array, Array]:
@@ -159,7 +151,3 @@ class _Search:
             on_topic: Array = (back & same) | (about & ~same & ~back)
             weights += math.log(OFF_TOPIC_WEIGHT) * (1.0 - on_topic)
         return weights - np.logaddexp.reduce(weights)
-
-    def _gain(self, nearer: Array, before: Array, after: Array) -> Array:
-        """Return by column what is accounted for after, and was not before."""
-        return self._found.weights @ ((after - before) * (1.0 - OPEN_WORDS_FACTOR * (nearer @ (1.0 - after))))

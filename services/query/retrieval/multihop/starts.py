@@ -9,7 +9,6 @@ import numpy as np
 from services.query.retrieval.linking import Link, words
 from services.query.retrieval.multihop.evidence import Evidence
 from services.query.retrieval.multihop.path_search import Start
-from services.query.retrieval.multihop.query_terms import QueryTerms
 from services.query.retrieval.passage_index.index import PassageIndex
 from services.query.retrieval.passage_index.stemming import stem
 
@@ -29,7 +28,6 @@ MIN_NAMING = 0.5
 def starts(
     index: PassageIndex,
     found: Evidence,
-    terms: QueryTerms,
     links: Sequence[Link],
     sources: Mapping[str, Sequence[str]],
     allowed: Array,
@@ -42,15 +40,13 @@ def starts(
             best[start.passage] = start
 
     for link in links:
-        nearer = terms.nearer(link)
         for name in link.names:
             weight = _rarity(index, name)
             for passage, place in _passages(index, found, name, sources.get(name, ())):
-                add(Start(passage, weight, nearer, place))
-    unknown = terms.nearer(None)
+                add(Start(passage, weight, place))
     for passage in np.argsort(-found.likeness, kind="stable")[:UNLINKED].tolist():
         if (like := float(found.likeness[passage])) > 0:
-            add(Start(passage, UNLINKED_WEIGHT * like, unknown))
+            add(Start(passage, UNLINKED_WEIGHT * like))
     return list(best.values())
 
 

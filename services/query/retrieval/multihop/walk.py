@@ -123,7 +123,7 @@ def _walked(
     allowed = index.allowed(documents)
     found = evidence(index, terms, {hit.names[0]: hit.score for hit in hits}, allowed)
     sources = {name: node.source_ids for name, node in around.nodes.items()}
-    paths = search_paths(index, found, starts(index, found, terms, links, sources, allowed), allowed)
+    paths = search_paths(index, found, starts(index, found, links, sources, allowed), allowed)
     ranked = _ranked(index, found, paths)[: max(MAX_RANKED, question.chunk_top_k)]
     # Passages that came after the index was made are known by their vectors only.
     new = [hit.names[0] for hit in hits[:MAX_NEW] if hit.names[0] not in index.numbers]

@@ -34,7 +34,7 @@ def paths(index: PassageIndex, question: str, documents: frozenset[str] | None =
     links, allowed = sure_links(index, link_entities(question, names())), index.allowed(documents)
     terms = QueryTerms.of(question, links)
     found = evidence(index, terms, {}, allowed)
-    return search_paths(index, found, starts(index, found, terms, links, {}, allowed), allowed)
+    return search_paths(index, found, starts(index, found, links, {}, allowed), allowed)
 
 
 def test_ways_lead_onward_to_what_defines_an_entity_and_back() -> None:
