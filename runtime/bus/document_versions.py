@@ -7,6 +7,7 @@ ask. Work goes on while the log does not answer.
 import asyncio
 import time
 from collections import OrderedDict
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 import structlog
@@ -66,6 +67,26 @@ class LogVersions:
         if reason:
             logger.info("work is dropped", document=document.id, version=document.version, why=reason)
         return reason
+
+    async def newer_chunks(self, workspace: str, document: DocumentVersion) -> list[ChunksCreated]:
+        """See `DocumentVersions.newer_chunks`."""
+        added = await self.log.newest(workspace, document.id, DocumentAdded.type_name(), exact=False)
+        if added is None or added.sequence <= document.version:
+            return []
+        deleted = await self.log.newest(workspace, document.id, DocumentDeleted.type_name(), exact=False)
+        if deleted and deleted.sequence > added.sequence:
+            return []
+        newest, parts = document.version, list[ChunksCreated]()
+        kind = ChunksCreated.type_name()
+        # The last event need not be of the newest version: chunkers overtake each other.
+        async with aclosing(self.log.history(workspace, document.id, kind, document.version)) as history:
+            async for message in history:
+                if (version := _version(message)) > newest:
+                    newest, parts = version, []
+                if version == newest > document.version:
+                    event = decode(message.data, message.subject, message.headers).data
+                    parts += [event] if isinstance(event, ChunksCreated) else []
+        return parts
 
     async def _looked_up(self, workspace: str, document: DocumentVersion) -> Obsolete | None:
         try:

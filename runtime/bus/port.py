@@ -1,6 +1,5 @@
 """The ports of the bus: the log, the blobs beside it, the active generations, one delivered message."""
 
-from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +7,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from contracts.envelope import Envelope
 from contracts.events import ChunksCreated, DocumentAdded, DocumentDeleted, Event
-from contracts.graph import DocumentBounds, Generations, Projection
+from contracts.graph import Generations, Projection
 from contracts.values import BlobRef, DocumentVersion
 
 BUG_ATTEMPTS = 5
@@ -97,33 +96,6 @@ def version_added(delivery: Delivery[Event], event: DocumentAdded) -> DocumentVe
 def version_deleted(delivery: Delivery[Event], event: DocumentDeleted) -> DocumentVersion:
     """The version that a delivered DocumentDeleted stands for: none of the document's texts is newer."""
     return DocumentVersion(id=event.document_id, version=delivery.sequence, added_at=delivery.happened_at, deleted=True)
-
-
-def by_workspace(batch: Sequence[Delivery[E]]) -> dict[str, list[Delivery[E]]]:
-    """Return the deliveries of a batch by workspace, each list in the order of the batch."""
-    groups: dict[str, list[Delivery[E]]] = defaultdict(list)
-    for delivery in batch:
-        groups[delivery.workspace].append(delivery)
-    return groups
-
-
-def document_bounds(batch: Sequence[Delivery[ChunksCreated | DocumentDeleted]]) -> list[dict[str, DocumentBounds]]:
-    """Return the bounds of the batch's documents in rounds: older versions first, one of each document in a round."""
-    versions: dict[str, dict[int, DocumentBounds]] = defaultdict(dict)
-    for delivery in batch:
-        event = delivery.event
-        if isinstance(event, DocumentDeleted):
-            versions[event.aggregate_id][delivery.sequence] = DocumentBounds(delivery.sequence, 0)
-        elif event.chunk_count is not None:
-            versions[event.aggregate_id][event.document.version] = DocumentBounds(
-                event.document.version, event.chunk_count
-            )
-    rounds: list[dict[str, DocumentBounds]] = []
-    for document, bounds in versions.items():
-        for number, (_, extent) in enumerate(sorted(bounds.items())):
-            rounds += [{}] if number == len(rounds) else []
-            rounds[number][document] = extent
-    return rounds
 
 
 Events = Sequence[Event] | AsyncGenerator[Event]
@@ -216,13 +188,24 @@ class DocumentVersions(Protocol):
         """
         ...
 
+    async def newer_chunks(self, workspace: str, document: DocumentVersion) -> list[ChunksCreated]:
+        """Return the chunks of the newest version that the log has any of, if it is newer than this one.
+
+        As the log stands now: a writer asks when it has written, lest it has written over them. Raises `Unavailable`.
+        """
+        ...
+
 
 class AllWanted:
-    """`DocumentVersions` for callers that pay nothing, such as a rebuild: every version is wanted."""
+    """`DocumentVersions` for callers that pay nothing and write alone, such as a rebuild: every version is wanted."""
 
     async def obsolete(self, workspace: str, document: DocumentVersion) -> Obsolete | None:
         """Return None."""
         return None
+
+    async def newer_chunks(self, workspace: str, document: DocumentVersion) -> list[ChunksCreated]:
+        """Return none."""
+        return []
 
 
 ALL_WANTED: DocumentVersions = AllWanted()

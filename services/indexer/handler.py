@@ -1,19 +1,13 @@
 """Handles ChunksCreated, DocumentDeleted and GraphMerged: updates the vectors, returns VectorsIndexed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from contracts.events import ChunksCreated, DocumentDeleted, GraphMerged, VectorsIndexed
 from contracts.graph import Generations, Partition, VectorRow
 from contracts.ids import chunk_vector_id, chunk_vector_prefix, entity_vector_id, relation_vector_id
 from contracts.values import ChunkRef, DocumentVersion
-from runtime.bus.port import (
-    ALL_WANTED,
-    Delivery,
-    DocumentVersions,
-    by_workspace,
-    document_bounds,
-    version_deleted,
-)
+from runtime.bus.batches import by_workspace, document_bounds
+from runtime.bus.port import ALL_WANTED, Delivery, DocumentVersions, version_deleted
 from runtime.stores.graph.port import Graph
 from runtime.stores.vectors.port import Vectors
 from services.indexer.domain.vector_rows import chunk_row
@@ -53,6 +47,8 @@ async def on_chunks(
             rows |= {row.id: row for row in (chunk_row(event.document, chunk) for chunk in event.chunks)}
         outdated = await find_outdated(partition, "chunks", rows, vectors)
         await embed_and_put(partition, [outdated], vectors, embeddings)
+        # Of an obsolete version, too: an earlier attempt may have written it while it was current.
+        await _restore_newer_chunks(partition, created.values(), vectors, embeddings, versions)
         await _remove_obsolete_chunks(partition, deliveries, vectors, extents)
         for delivery in deliveries:
             event = delivery.event
@@ -67,6 +63,27 @@ async def on_chunks(
                 events = []
             indexed[delivery.sequence] = events
     return [indexed[delivery.sequence] for delivery in batch]
+
+
+async def _restore_newer_chunks(
+    partition: Partition,
+    written: Iterable[ChunksCreated],
+    vectors: Vectors,
+    embeddings: Embeddings,
+    versions: DocumentVersions,
+) -> None:
+    """Write the chunks of newer versions again that another replica may have written just before these.
+
+    The vector store compares nothing when it writes. The newer chunks are in the log before anybody writes their
+    vectors, so whoever writes older ones later finds them there.
+    """
+    for document in {event.document.id: event.document for event in written}.values():
+        current = document
+        while parts := await versions.newer_chunks(partition.workspace, current):
+            current = parts[0].document
+            chunks = (chunk_row(current, chunk) for part in parts for chunk in part.chunks)
+            outdated = await find_outdated(partition, "chunks", {row.id: row for row in chunks}, vectors)
+            await embed_and_put(partition, [outdated], vectors, embeddings)
 
 
 async def _remove_obsolete_chunks(
@@ -93,9 +110,9 @@ async def _remove_obsolete_chunks(
         while rows := [
             row for row in await vectors.scan(partition, "chunks", after, PAGE) if row.id.startswith(prefix)
         ]:
-            await vectors.delete(
-                partition, "chunks", [row.id for row in rows if extent.is_obsolete_chunk(row.order, row.version)]
-            )
+            obsolete = [row.id for row in rows if extent.is_obsolete_chunk(row.order, row.version)]
+            # A newer version may have been written under the same id meanwhile.
+            await vectors.delete(partition, "chunks", obsolete, before=extent.version)
             after = rows[-1].id
 
 

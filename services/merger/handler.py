@@ -15,7 +15,8 @@ from contracts.events import (
 from contracts.graph import Generations, Partition
 from contracts.moments import microseconds
 from contracts.values import DocumentVersion, EntityRevision, RelationRevision
-from runtime.bus.port import Delivery, by_workspace, document_bounds, version_deleted
+from runtime.bus.batches import by_workspace, document_bounds
+from runtime.bus.port import Delivery, version_deleted
 from services.merger.domain.contributions import Contribution, Key, contributions
 from services.merger.domain.edits import Edit, Edits
 from services.merger.port import ContributionKey, Contributions, MergeDependencies

@@ -51,9 +51,12 @@ async def fold_keys(
     """
     edits = merging.edits.last(partition)
     histories: dict[Key, History] = {}
+    noted: defaultdict[Key, set[str]] = defaultdict(set)
     mentions: Mapping[Key, Collection[str]] = changed
-    while new := _chunks_of_canonical_keys(changed, edits, histories) if changed else {}:
+    while new := _chunks_of_canonical_keys(changed, edits, noted) if changed else {}:
         histories |= await merging.contributions.count_changes(partition, new, mentions, summarized or {})
+        for key, chunks in new.items():
+            noted[key] |= chunks
         mentions = dict[Key, Collection[str]]()
         edits = await merging.edits.current(partition, merging.contributions)
     revisions = {key: history.revision for key, history in histories.items()}
@@ -76,12 +79,14 @@ async def fold_keys(
 
 
 def _chunks_of_canonical_keys(
-    changed: Mapping[Key, Collection[str]], edits: Edits, done: Collection[Key]
+    changed: Mapping[Key, Collection[str]], edits: Edits, noted: Mapping[Key, Collection[str]]
 ) -> dict[Key, set[str]]:
-    """Return the changed chunks by every canonical key that their keys have or may once have had, in order of keys."""
+    """Return the changed chunks by every canonical key that their keys have or may once have had, in order of keys.
+
+    Left out are keys all of whose chunks are noted. An edit that came meanwhile may bring a noted key more chunks.
+    """
     chunks: defaultdict[Key, set[str]] = defaultdict(set)
     for raw, of_raw in changed.items():
         for key in edits.all_canonical_keys((raw,)):
-            if key not in done:
-                chunks[key].update(of_raw)
-    return dict(sorted(chunks.items()))
+            chunks[key].update(of_raw)
+    return {key: of_key for key, of_key in sorted(chunks.items()) if key not in noted or not of_key <= set(noted[key])}

@@ -9,7 +9,8 @@ from typing import Any
 from contracts.events import ChunksCreated, DescriptionSummarized, DocumentDeleted, EntitiesExtracted, GraphEdited
 from contracts.graph import Entity, Generations, Partition, Relation
 from runtime.batching import batched
-from runtime.bus.port import Delivery, by_workspace, document_bounds
+from runtime.bus.batches import by_workspace, document_bounds
+from runtime.bus.port import Delivery
 from runtime.replay import ReplayHandler
 from runtime.stores.documents.port import Rows
 from runtime.stores.graph.port import Graph

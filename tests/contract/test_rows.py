@@ -203,3 +203,12 @@ async def test_concurrent_puts_of_the_same_new_rows_all_succeed(rows: Rows, othe
         )
     )
     assert len(await everything(rows, documents)) == 50
+
+
+async def test_only_older_rows_are_deleted_where_a_newer_one_may_have_come(rows: Rows, documents: Table) -> None:
+    await rows.put(documents, {"a": {"rev": 1}, "b": {"rev": 2}, "c": {"rev": 3}})
+    await rows.delete_older(documents, ["a", "b", "nobody"], "rev", 2)
+    assert await everything(rows, documents) == {"b": {"rev": 2}, "c": {"rev": 3}}
+    await rows.delete_older(documents, [], "rev", 9)
+    await rows.delete_older(documents, ["b", "c"], "rev", 9)
+    assert await everything(rows, documents) == {}

@@ -153,6 +153,16 @@ async def test_what_is_no_id_is_never_written_and_names_nothing(
     assert await ids(vectors, partition) == ["a"]
 
 
+async def test_only_rows_of_lower_versions_are_deleted_where_a_newer_one_may_have_come(
+    vectors: Vectors, partition: Partition
+) -> None:
+    await vectors.put(partition, "chunks", [replace(row(id), version=n) for n, id in enumerate("abc", 1)])
+    await vectors.delete(partition, "chunks", ["a", "b", "nobody"], before=2)
+    assert await ids(vectors, partition) == ["b", "c"]
+    await vectors.delete(partition, "chunks", ["b", "c"], before=9)
+    assert await ids(vectors, partition) == []
+
+
 async def test_ten_thousand_rows_go_in_at_once_and_are_scanned_in_pages(vectors: Vectors, partition: Partition) -> None:
     rows = [row(f"row-{n:05d}", math.cos(n), math.sin(n)) for n in range(10_000)]
     await vectors.put(partition, "chunks", rows[::-1])

@@ -102,6 +102,12 @@ class MemoryRows:
         for key in keys:
             self._of(table).pop(key, None)
 
+    async def delete_older(self, table: Table, keys: Collection[str], field: str, version: int) -> None:
+        """Look and forget; no other task runs in between."""
+        bodies = self._of(table)
+        for key in {key for key in keys if key in bodies and decode(bodies[key])[field] < version}:
+            del bodies[key]
+
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
         """One page, by key."""
         return [(key, row) for key, row in self._rows(table) if key > after][: max(limit, 0)]

@@ -135,6 +135,10 @@ class Rows(Protocol):
         """Delete the rows under these keys, if there are any."""
         ...
 
+    async def delete_older(self, table: Table, keys: Collection[str], field: str, version: int) -> None:
+        """Delete those of the rows whose integer `field` is less than `version`; atomic per row, as `put_newer`."""
+        ...
+
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
         """Return up to `limit` rows with keys greater than `after`, by key in ASCII order."""
         ...

@@ -87,11 +87,14 @@ class MemoryVectors:
         rows = await self.get(partition, kind, ids, vectors=True)
         return dict(zip(rows, stored.similarities([row.vector for row in rows.values()], direction), strict=True))
 
-    async def delete(self, partition: Partition, kind: VectorKind, ids: Collection[str]) -> None:
+    async def delete(
+        self, partition: Partition, kind: VectorKind, ids: Collection[str], *, before: int | None = None
+    ) -> None:
         """See `Vectors`."""
         table = self._table(partition, kind) if ids else {}
         for id in ids:
-            table.pop(id, None)
+            if id in table and (before is None or table[id].version < before):
+                del table[id]
 
     async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:
         """See `Vectors`. Raises Poison when `after` is neither an id nor empty."""

@@ -81,8 +81,10 @@ class Vectors(Protocol):
         """Return the exact cosine similarity of the rows that exist among `ids`."""
         ...
 
-    async def delete(self, partition: Partition, kind: VectorKind, ids: Collection[str]) -> None:
-        """Delete the rows under these ids, if there are any."""
+    async def delete(
+        self, partition: Partition, kind: VectorKind, ids: Collection[str], *, before: int | None = None
+    ) -> None:
+        """Delete the rows under these ids, if there are any; with `before` only those of lower versions."""
         ...
 
     async def scan(self, partition: Partition, kind: VectorKind, after: str = "", limit: int = 1000) -> list[VectorRow]:

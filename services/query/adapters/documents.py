@@ -121,10 +121,9 @@ class RowPassages:
     async def remove_obsolete(self, partition: Partition, document_id: str, extent: DocumentBounds) -> None:
         """See `Passages.remove_obsolete`."""
         rows = await self._rows.find(Table("chunks", partition), {"document_id": document_id})
-        await self._rows.delete(
-            Table("chunks", partition),
-            [key for key, row in rows if extent.is_obsolete_chunk(row["order"], row["version"])],
-        )
+        obsolete = [key for key, row in rows if extent.is_obsolete_chunk(row["order"], row["version"])]
+        # A newer version may have been written under the same key meanwhile.
+        await self._rows.delete_older(Table("chunks", partition), obsolete, "version", extent.version)
 
 
 CLEARED = ("extractions", "keywords", "answers")

@@ -60,8 +60,7 @@ class Word(NamedTuple):
     end: int
     is_capitalised: bool
     """True if it starts with a capital letter or belongs to a script without letter case."""
-    is_stopword: bool
-    """True for a stopword and for a single ASCII letter or digit."""
+    is_stopword: bool  # or a single ASCII letter or digit
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from contracts.events import ChunksCreated, DocumentDeleted, Event
 from contracts.graph import DocumentBounds, Generations, Partition
-from runtime.bus.port import Delivery, by_workspace
+from runtime.bus.batches import by_workspace
+from runtime.bus.port import Delivery
 from services.query.passage import Passage
 from services.query.status.document_status import DocumentStatus
 from services.query.status.folding import RecordedEvent, apply

@@ -199,6 +199,13 @@ class MongoRows:
             async with answered(self._limit):
                 await self._of(table).delete_many({"_id": {"$in": ids_of(table, batch)}})
 
+    async def delete_older(self, table: Table, keys: Collection[str], field: str, version: int) -> None:
+        """Remove these rows under a condition, a thousand a command."""
+        for batch in batched(keys, BATCH):
+            older = {"_id": {"$in": ids_of(table, batch)}, f"fields.{field}": {"$lt": version}}
+            async with answered(self._limit):
+                await self._of(table).delete_many(older)
+
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
         """One page, by key."""
         if limit <= 0:  # MongoDB takes 0 for no limit

@@ -1,7 +1,7 @@
 """Rows in one SQLite file: the document store of a single machine, shared by all its services."""
 
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -146,6 +146,19 @@ class SqliteRows:
         for batch in batched(keys, BATCH):
             parameters = (*partition_parameters(table), json_list(batch))
             await self._file.transact(lambda connection, it=parameters: connection.execute(sql, it))
+
+    async def delete_older(self, table: Table, keys: Collection[str], field: str, version: int) -> None:
+        """Look and remove in one transaction, some thousands of rows in each."""
+        indexed_fields(table.name)
+        sql = f"DELETE FROM {table.name} WHERE {HERE} AND {among('key')}"
+
+        def remove(connection: sqlite3.Connection, batch: Sequence[str]) -> None:
+            stored = select_rows(connection, table, batch)
+            older = [key for key, row in stored.items() if row[field] < version]
+            connection.execute(sql, (*partition_parameters(table), json_list(older)))
+
+        for batch in batched(keys, BATCH):
+            await self._file.transact(partial(remove, batch=batch))
 
     async def scan(self, table: Table, after: str = "", limit: int = 1000) -> list[tuple[str, Row]]:
         """One page, by key."""

@@ -139,11 +139,14 @@ class MilvusVectors:
             zip(left, stored.similarities([row.vector for row in left.values()], direction), strict=True)
         )
 
-    async def delete(self, partition: Partition, kind: VectorKind, ids: Collection[str]) -> None:
+    async def delete(
+        self, partition: Partition, kind: VectorKind, ids: Collection[str], *, before: int | None = None
+    ) -> None:
         """See `Vectors`."""
         conditions = list(stored.id_filters(partition.workspace, ids))
         for condition in conditions:
-            await self._delete(partition, kind, condition)
+            older = f"{condition} and version < {before}" if before is not None else condition
+            await self._delete(partition, kind, older)
         if conditions:
             await self._settle(partition, kind)
 
