@@ -22,8 +22,8 @@ from services.query.status.port import Documents, Passages
 logger = structlog.get_logger(__name__)
 
 MAX_PASSAGES = 20_000
-"""Passages of one workspace; a larger one gets no index. A passage of 80 words takes 8 KB and half
-a millisecond to read, one of 955 takes 55 KB; three times as much memory while the index is built."""
+"""Passages of one workspace; a larger one gets no index. A passage of 80 words takes 7 KB and half
+a millisecond to read, one of 955 takes 37 KB; two to three times as much memory while the index is built."""
 MAX_ALTOGETHER = 40_000
 """Passages of all workspaces together; the least recently used indexes are dropped first."""
 REST = 3

@@ -5,6 +5,7 @@ names the entity of that place: onward from a passage that mentions an entity to
 that defines it to one that mentions it, or across between two that mention it where few passages do.
 """
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -111,8 +112,8 @@ class IndexBuilder:
         self._document_numbers: dict[str, int] = {}
         self._lengths: list[int] = []
         self._stems: dict[str, int] = {}
-        self._in_passages: list[tuple[int, int, int]] = []
-        self._in_sentences: list[tuple[int, int]] = []
+        self._in_passages = array("i")  # stem, passage, count; flat, since a list of tuples takes ten times as much
+        self._in_sentences = array("i")  # stem, sentence
         self._sentences = 0
         self._entities: dict[str, int] = {}
         self._mentions: defaultdict[int, dict[int, _Mention]] = defaultdict(dict)
@@ -127,9 +128,11 @@ class IndexBuilder:
             tokens = words(passage.content)
             self._lengths.append(len(tokens))
             counts = Counter(stem(word.form) for word in tokens if not word.is_stopword)
-            self._in_passages += [(self._stem(stem), number, count) for stem, count in counts.items()]
+            for form, count in counts.items():
+                self._in_passages.extend((self._stem(form), number, count))
             for sentence in sentences_about_entities(passage, tokens, self._names):
-                self._in_sentences += [(self._stem(stem), self._sentences) for stem in sentence.stems]
+                for form in sentence.stems:
+                    self._in_sentences.extend((self._stem(form), self._sentences))
                 for name, weight in sentence.entity_weights.items():
                     entity = self._entities.setdefault(name, len(self._entities))
                     mention = self._mentions[entity].setdefault(number, _Mention([]))
@@ -152,25 +155,25 @@ class IndexBuilder:
                 places[entity, passage] = len(places)
                 sentences.append(mention.sentences)
             starting.append(_defining(some) or list(some))
-        pairs = np.array(list(places), np.int64).reshape(-1, 2)
-        in_passages = np.array(self._in_passages, np.int64).reshape(-1, 3)
+        pairs = np.array(list(places), np.int32).reshape(-1, 2)
+        in_passages = np.array(self._in_passages, np.int32).reshape(-1, 3)
         by_stem = in_passages[np.argsort(in_passages[:, 0], kind="stable")]
         return PassageIndex(
             self._ids,
             {id: number for number, id in enumerate(self._ids)},
-            np.array(self._documents, np.int64),
+            np.array(self._documents, np.int32),
             self._document_numbers,
             np.array(self._lengths, np.float64),
             Words(
                 self._stems,
-                Grouped(_starts(by_stem[:, 0], len(self._stems)), by_stem[:, 1]),
+                Grouped(_starts(by_stem[:, 0], len(self._stems)), by_stem[:, 1].copy()),
                 by_stem[:, 2].astype(np.float64),
-                _grouped(np.array(self._in_sentences, np.int64).reshape(-1, 2), len(self._stems)),
+                _grouped(np.array(self._in_sentences, np.int32).reshape(-1, 2), len(self._stems)),
             ),
             self._entities,
             places,
-            pairs[:, 0],
-            pairs[:, 1],
+            pairs[:, 0].copy(),
+            pairs[:, 1].copy(),
             _listed(sentences),
             _listed(starting),
             np.array([len(self._mentions[entity]) for entity in range(len(self._entities))], np.float64),
@@ -195,9 +198,9 @@ class IndexBuilder:
                         if other != passage and other not in defining
                         for sentence in said[:2]
                     ]
-        ways = np.array(rows, np.int64).reshape(-1, 4)
+        ways = np.array(rows, np.int32).reshape(-1, 4)
         ways = ways[np.argsort(ways[:, 0], kind="stable")]
-        return Ways(_starts(ways[:, 0], len(self._ids)), ways[:, 1], ways[:, 2], ways[:, 3])
+        return Ways(_starts(ways[:, 0], len(self._ids)), ways[:, 1].copy(), ways[:, 2].copy(), ways[:, 3].copy())
 
 
 @dataclass(slots=True)
@@ -222,9 +225,9 @@ def _starts(groups: Array, count: int) -> Array:
 def _grouped(pairs: Array, count: int) -> Grouped:
     """Return pairs of a group and a value by group."""
     ordered = pairs[np.argsort(pairs[:, 0], kind="stable")]
-    return Grouped(_starts(ordered[:, 0], count), ordered[:, 1])
+    return Grouped(_starts(ordered[:, 0], count), ordered[:, 1].copy())
 
 
 def _listed(lists: Sequence[Sequence[int]]) -> Grouped:
-    values = np.array([value for some in lists for value in some], np.int64)
+    values = np.array([value for some in lists for value in some], np.int32)
     return Grouped(np.cumsum([0, *map(len, lists)]), values)
