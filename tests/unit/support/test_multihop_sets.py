@@ -1,0 +1,28 @@
+"""The benchmark of questions of several hops over sets of real text: what it asks, and what it says of `auto`."""
+
+from benchmarks.multihop_sets import Answer, RealQuestion, shortfalls, summary, with_typing_errors
+
+ASKED = RealQuestion("Who?", ("a", "b"), "2 hops")
+
+
+def answer(*ranks: float) -> Answer:
+    return Answer(ASKED, ranks, 0.0)
+
+
+def test_a_slip_is_made_in_names_and_not_in_the_word_that_asks() -> None:
+    said = with_typing_errors("Which harbour did Ada Marshall of Lowell Pictures build?")
+    assert said != "Which harbour did Ada Marshall of Lowell Pictures build?"
+    assert said.startswith("Which harbour did Ada ") and said.endswith(" build?")
+    assert with_typing_errors("who built the harbour?") == "who built the harbour?"
+
+
+def test_a_question_counts_as_found_with_all_its_passages_among_the_first_eight() -> None:
+    assert summary([answer(0, 7)]) == (0.5, 0.5, 1.0)
+    assert summary([answer(1, 8), answer(0, float("inf"))]) == (0.5, 0.5, 0.0)
+
+
+def test_auto_falls_short_more_than_two_points_below_the_better_mode() -> None:
+    good, bad = [answer(0, 1)] * 100, [*[answer(0, 1)] * 97, *[answer(8, 9)] * 3]
+    assert shortfalls({"auto": good, "walk": good, "mix": bad}) == []
+    assert len(shortfalls({"auto": bad, "walk": good, "mix": bad})) == 3
+    assert shortfalls({"walk": good}) == []
