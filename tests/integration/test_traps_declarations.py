@@ -35,7 +35,11 @@ from tests.support.trial_service import document, trial_service
 from tests.support.waiting import PATIENCE
 
 DURABLE_DRIFTS: dict[str, dict[str, Any]] = {
-    "another filter": {"filter_subject": subjects.of_type("DocumentDeleted")},
+    "another filter": {"filter_subjects": [subjects.of_type("DocumentDeleted")]},
+    "the one filter of an older release": {
+        "filter_subject": subjects.of_type("DocumentAdded"),
+        "filter_subjects": None,
+    },
     "another time limit": {"ack_wait": 5.0},
     "a limit of deliveries, after which an event is never handled": {"max_deliver": 3},
     "a backoff, which replaces the time limit": {"max_deliver": 9, "backoff": [1.0, 2.0]},
