@@ -71,10 +71,6 @@ class Delivery(Generic[E]):
         """Return the body."""
         return self.envelope.data
 
-    def is_of(self, kind: type[Event]) -> bool:
-        """Return whether the event is of that type."""
-        return isinstance(self.envelope.data, kind)
-
     @property
     def workspace(self) -> str:
         """Return the workspace: the tenant."""

@@ -97,7 +97,9 @@ class EventProcessor:
             async with self._heartbeats(messages):
                 decoded = [(message, await self._decode(message)) for message in messages]
                 batch = [(message, delivery) for message, delivery in decoded if delivery is not None]
-                requests = [one for one in batch if takes_retries(self.durable) and one[1].is_of(RetryRequested)]
+                requests = [
+                    one for one in batch if takes_retries(self.durable) and isinstance(one[1].event, RetryRequested)
+                ]
                 await self._handle_all([one for one in batch if one not in requests])
                 for message, request in requests:
                     await self._retry(message, request)

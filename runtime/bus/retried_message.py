@@ -1,22 +1,20 @@
 """An event that is handled again because somebody asked for it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from contracts.events import ChunksCreated, Event
 from runtime.bus.port import Delivery, Message
+from runtime.bus.stored_original import StoredOriginal
 
 
 @dataclass
-class RetriedMessage:
+class RetriedMessage(StoredOriginal):
     """An event of the log that is handled again for a RetryRequested, as the event processor handles a delivery.
 
     `chunks`: ids of those that failed, empty where the event failed as a whole. `retry`: the request's sequence, which
     makes the ids of what results from it new. `error`: why the request has to come again.
     """
 
-    original: Message
     request: Message
     chunks: frozenset[str]
     error: Exception | None = None
@@ -26,28 +24,8 @@ class RetriedMessage:
         return self.request.sequence
 
     @property
-    def data(self) -> bytes:
-        return self.original.data
-
-    @property
-    def subject(self) -> str:
-        return self.original.subject
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return self.original.headers
-
-    @property
-    def sequence(self) -> int:
-        return self.original.sequence
-
-    @property
     def attempt(self) -> int:
         return self.request.attempt
-
-    @property
-    def published_at(self) -> datetime:
-        return self.original.published_at
 
     async def ack(self) -> None:
         """Nothing: the request is acknowledged when all of its events are done."""

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from contracts.events import Event, Stage
+from contracts.events import Stage
 from contracts.topology import declared_consumer
 from contracts.values import Chunking, ExtractedEntity, ExtractedRelation
 from runtime.bus.document_versions import LogVersions
@@ -168,10 +168,6 @@ class Pipeline:
     def working(self) -> bool:
         """Whether any process has messages in its hands."""
         return any(replica.tasks for replica in self.replicas)
-
-    def events(self, kind: type[Event]) -> int:
-        """How many events of that type are in the log."""
-        return sum(stored.subject.endswith(f".{kind.type_name()}") for stored in self.log.messages)
 
 
 SERVICES: tuple[Stage, ...] = ("chunker", "extractor", "merger", "indexer", "query")

@@ -2,14 +2,12 @@
 
 import asyncio
 import inspect
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from random import Random
 from typing import Any
 
 from contracts.topology import Consumer
-from runtime.bus.memory import MemoryLog, Stored
+from runtime.bus.memory import MemoryLog, MemoryMessage, Stored
 from runtime.errors import Unavailable
 
 NEAR = 8
@@ -65,32 +63,10 @@ class Interrupted:
 
 
 @dataclass
-class SimulatedMessage:
+class SimulatedMessage(MemoryMessage):
     """One delivery. Acknowledgements get lost now and then."""
 
-    stored: Stored
-    durable: "SimulatedDurable"
-    attempt: int
-
-    @property
-    def data(self) -> bytes:
-        return self.stored.data
-
-    @property
-    def subject(self) -> str:
-        return self.stored.subject
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return self.stored.headers
-
-    @property
-    def sequence(self) -> int:
-        return self.stored.sequence
-
-    @property
-    def published_at(self) -> datetime:
-        return self.stored.published_at
+    durable: "SimulatedDurable" = field(kw_only=True)
 
     async def ack(self) -> None:
         await self.durable.chance.pause()
@@ -99,8 +75,6 @@ class SimulatedMessage:
 
     async def nak(self, delay: float) -> None:
         self.durable.put_down(self)
-
-    async def heartbeat(self) -> None: ...
 
 
 @dataclass
@@ -140,7 +114,7 @@ class SimulatedDurable:
 
     def _deliver(self, sequence: int) -> SimulatedMessage:
         self.attempts[sequence] = self.in_flight[sequence] = self.attempts.get(sequence, 0) + 1
-        return SimulatedMessage(self.waiting[sequence], self, self.attempts[sequence])
+        return SimulatedMessage(self.waiting[sequence], attempt=self.attempts[sequence], durable=self)
 
     def put_down(self, message: SimulatedMessage) -> None:
         """Nobody works on the message any more, unless it was delivered once more meanwhile."""

@@ -8,7 +8,6 @@ everybody's: then only a few a second are parked, for a full window costs nothin
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 
 import structlog
 
@@ -18,6 +17,7 @@ from runtime.bus.attempts import Pace, WindowShare
 from runtime.bus.codec import header_of
 from runtime.bus.parking.port import ParkedEvent, ParkedEvents, Reason
 from runtime.bus.port import Message
+from runtime.bus.stored_original import StoredOriginal
 from runtime.errors import NewerVersion, Poison, Retryable
 from runtime.retries import Backoff
 
@@ -43,10 +43,9 @@ LEASE = 30.0
 
 
 @dataclass
-class ParkedMessage:
+class ParkedMessage(StoredOriginal):
     """A parked event as the event processor handles it: ack and nak update its record on the list."""
 
-    original: Message
     event: ParkedEvent
     revision: int
     parked: ParkedEvents
@@ -54,28 +53,8 @@ class ParkedMessage:
     """Whether it was handled, and this replica has taken it off the list."""
 
     @property
-    def data(self) -> bytes:
-        return self.original.data
-
-    @property
-    def subject(self) -> str:
-        return self.original.subject
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return self.original.headers
-
-    @property
-    def sequence(self) -> int:
-        return self.original.sequence
-
-    @property
     def attempt(self) -> int:
         return 1 + sum(self.event.attempts.values())
-
-    @property
-    def published_at(self) -> datetime:
-        return self.original.published_at
 
     async def ack(self) -> None:
         self.removed = await self.parked.remove(self.event, self.revision)
