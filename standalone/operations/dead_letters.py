@@ -15,6 +15,7 @@ from contracts import subjects
 from contracts.events import RetryRequested
 from runtime.bus.codec import header_of
 from runtime.bus.nats.log import NatsLog, translated
+from runtime.bus.nats.messages import published_at
 from runtime.bus.retry_requests import request_retry
 from runtime.errors import InvalidInput, Poison
 from standalone.operations.publishing import SOURCE
@@ -149,9 +150,8 @@ async def _letters(jetstream: JetStreamContext) -> AsyncGenerator[DeadLetter]:
                 messages = await reader.fetch(min(PAGE, left), timeout=5)
                 left -= len(messages)
                 for message in messages:
-                    metadata = message.metadata
-                    number, headers = metadata.sequence.stream, message.headers or {}
-                    yield _letter(number, metadata.timestamp, message.subject, headers)
+                    number = message.metadata.sequence.stream
+                    yield _letter(number, published_at(message), message.subject, message.headers or {})
         finally:
             await reader.unsubscribe()
             await jetstream.delete_consumer(STREAM, info.name)

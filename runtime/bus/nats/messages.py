@@ -11,6 +11,16 @@ from nats.js.api import RawStreamMsg
 EPOCH = datetime.fromtimestamp(0, UTC)
 
 
+def published_at(delivered: Msg) -> datetime:
+    """Return when the stream took a message that a consumer delivered, to the microsecond, as the stream says it.
+
+    The client's own timestamp goes through a float and may be a microsecond off.
+    """
+    tokens = delivered.reply.split(".")
+    nanoseconds = int(tokens[7 if len(tokens) == 9 else 9])
+    return EPOCH + timedelta(microseconds=nanoseconds // 1000)
+
+
 @dataclass(frozen=True)
 class NatsMessage:
     """One delivery by a pull consumer."""
@@ -39,10 +49,7 @@ class NatsMessage:
 
     @property
     def published_at(self) -> datetime:
-        # The client's own timestamp goes through a float and may be a microsecond off what the stream says.
-        tokens = self.raw.reply.split(".")
-        nanoseconds = int(tokens[7 if len(tokens) == 9 else 9])
-        return EPOCH + timedelta(microseconds=nanoseconds // 1000)
+        return published_at(self.raw)
 
     async def ack(self) -> None:
         await self.raw.ack()

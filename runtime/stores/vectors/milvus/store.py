@@ -12,6 +12,7 @@ from typing import Any
 
 from contracts.graph import VECTOR_KINDS, EmbeddingModel, Hit, Partition, VectorKind, VectorRow
 from runtime.errors import Unavailable
+from runtime.retries import Backoff
 from runtime.stores.port import Checkpoint
 from runtime.stores.vectors import checkpoint_rows
 from runtime.stores.vectors import fields as stored
@@ -28,6 +29,8 @@ TYPES = {**dict.fromkeys(stored.NUMBERS, DataType.INT64), "vector": DataType.FLO
 
 PUTS = 8
 """How often rows are written that another client writes at the same time."""
+
+OUT_OF_STEP = Backoff(first=0.05, longest=2.0, spread=1.0)
 
 
 class MilvusVectors:
@@ -69,12 +72,14 @@ class MilvusVectors:
     async def put(self, partition: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
         """See `Vectors`. At most 500 rows and 16 MiB go in one call, so a put that fails may have written a part."""
         left = list(stored.batches(stored.normalized_rows(rows, self.dimension)))
-        for _ in range(PUTS):
+        for attempt in range(1, PUTS + 1):
             for batch in left:
                 await self._upsert(partition, kind, stored.to_columns(partition.workspace, batch))
             left = await self._doubled(partition, kind, left)
             if not left:
                 return
+            # Clients that write in step would go on doubling each other's rows.
+            await asyncio.sleep(OUT_OF_STEP.delay(attempt))
         raise Unavailable(f"several clients kept writing the same {kind} of {partition.workspace}")
 
     async def get(

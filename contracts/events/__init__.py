@@ -1,0 +1,50 @@
+"""The events of the system, the newest version of each.
+
+A released field is never renamed, retyped or removed: that is a new `version`, with a step in
+`upcast.py` that lifts the old one. A new optional field is compatible and needs neither.
+"""
+
+from contracts.events.base import Event, Stage
+from contracts.events.documents import (
+    ChunksCreated,
+    DocumentAdded,
+    DocumentCancelled,
+    DocumentDeleted,
+    EntitiesExtracted,
+)
+from contracts.events.failures import DOCUMENT_EVENTS, RetryRequested, StageFailed
+from contracts.events.graph import (
+    GRAPH,
+    SUMMARY_PREFIX,
+    DescriptionSummarized,
+    GraphEdited,
+    GraphMerged,
+    VectorsIndexed,
+)
+
+__all__ = [
+    "DOCUMENT_EVENTS",
+    "EVENTS",
+    "GRAPH",
+    "SUMMARY_PREFIX",
+    "ChunksCreated",
+    "DescriptionSummarized",
+    "DocumentAdded",
+    "DocumentCancelled",
+    "DocumentDeleted",
+    "EntitiesExtracted",
+    "Event",
+    "GraphEdited",
+    "GraphMerged",
+    "RetryRequested",
+    "Stage",
+    "StageFailed",
+    "VectorsIndexed",
+]
+
+_TYPES: tuple[type[Event], ...] = (
+    DocumentAdded, DocumentDeleted, DocumentCancelled, ChunksCreated, EntitiesExtracted, GraphMerged,
+    DescriptionSummarized, VectorsIndexed, StageFailed, GraphEdited, RetryRequested,
+)  # fmt: skip
+EVENTS = {event.type_name(): event for event in _TYPES}
+"""Every event of the system by name."""

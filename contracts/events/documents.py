@@ -1,0 +1,120 @@
+"""What happens to a document on its way to chunks and to what they say."""
+
+from typing import Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from contracts.events.base import Event
+from contracts.ids import UNKNOWN_SOURCE
+from contracts.values import (
+    BlobRef,
+    Chunk,
+    Chunking,
+    ChunkRef,
+    CustomKnowledge,
+    DocumentVersion,
+    ExtractedEntity,
+    ExtractedRelation,
+    Scalar,
+    TokenUsage,
+)
+
+
+class DocumentAdded(Event):
+    """A document exists, or has a new text."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["text"]}, {"required": ["blob"]}, {"required": ["knowledge"]}]}
+    )
+
+    document_id: str = Field(min_length=1, max_length=512)
+    text: str | None = Field(default=None, description="inline; longer than 200 KiB goes to KB_BLOBS")
+    blob: BlobRef | None = None
+    knowledge: CustomKnowledge | None = Field(
+        default=None, description="instead of a text: what a text would have said"
+    )
+    file_path: str = Field(default=UNKNOWN_SOURCE, max_length=4096)
+    track_id: str | None = Field(default=None, max_length=256)
+    metadata: dict[str, Scalar] = Field(default_factory=dict[str, Scalar])
+    chunking: Chunking | None = None
+    pages: tuple[int, ...] = Field(
+        default=(), max_length=10_000, description="characters of the text as published at which its pages begin"
+    )
+
+    @model_validator(mode="after")
+    def _exactly_one_text(self) -> Self:
+        if (self.text, self.blob, self.knowledge).count(None) != 2:
+            raise ValueError("give exactly one of `text`, `blob` and `knowledge`")
+        if self.pages and (self.pages[0] < 0 or list(self.pages) != sorted(self.pages)):
+            raise ValueError("`pages` must not be negative and must not go back")
+        return self
+
+    @property
+    def aggregate_id(self) -> str:
+        return self.document_id
+
+
+class DocumentDeleted(Event):
+    """The document is to leave no trace."""
+
+    document_id: str = Field(min_length=1, max_length=512)
+    track_id: str | None = None
+
+    @property
+    def aggregate_id(self) -> str:
+        return self.document_id
+
+
+class DocumentCancelled(Event):
+    """Work on this version of the document is to stop where it stands; a later version is worked on as usual.
+
+    What was done by then stays and can be found, until the document is deleted or has a new version.
+    """
+
+    document: DocumentVersion
+    editor: str = Field(default="", max_length=256, description="who asked for it")
+
+    @property
+    def aggregate_id(self) -> str:
+        return self.document.id
+
+
+class ChunksCreated(Event):
+    """One part of a document's chunks."""
+
+    document: DocumentVersion
+    part: int = Field(ge=0)
+    parts: int | None = Field(default=None, ge=1, description="how many there are; the last part says it at the latest")
+    chunk_count: int | None = Field(default=None, ge=1, description="chunks of the whole document; likewise")
+    chunks: tuple[Chunk, ...]
+
+    @property
+    def aggregate_id(self) -> str:
+        return self.document.id
+
+    @property
+    def ordinal(self) -> int:
+        return self.part
+
+
+class EntitiesExtracted(Event):
+    """What one chunk says."""
+
+    document: DocumentVersion
+    chunk: ChunkRef
+    entities: tuple[ExtractedEntity, ...]
+    relations: tuple[ExtractedRelation, ...]
+    model: str
+    prompt_version: str
+    cache_key: str = Field(description="sha256 over model, prompt version and text of the chunk")
+    usage: TokenUsage = TokenUsage()
+    duration_ms: int = 0
+    cached: bool = False
+
+    @property
+    def aggregate_id(self) -> str:
+        return self.document.id
+
+    @property
+    def ordinal(self) -> int:
+        return self.chunk.order
