@@ -24,6 +24,8 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "VectorsIndexed": ("indexer",),
     "StageFailed": SERVICES,
     "GraphEdited": ("publisher", "query"),
+    "DocumentErased": ("lightstream",),
+    "ErasureRequested": ("query", "lightstream"),
     "RetryRequested": ("publisher", "query", "lightstream"),
 }
 """Event type → who may publish it."""

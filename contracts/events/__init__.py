@@ -10,7 +10,10 @@ from contracts.events.documents import (
     DocumentAdded,
     DocumentCancelled,
     DocumentDeleted,
+    DocumentErased,
     EntitiesExtracted,
+    ErasedEvent,
+    ErasureRequested,
 )
 from contracts.events.failures import DOCUMENT_EVENTS, RetryRequested, StageFailed
 from contracts.events.graph import (
@@ -32,7 +35,10 @@ __all__ = [
     "DocumentAdded",
     "DocumentCancelled",
     "DocumentDeleted",
+    "DocumentErased",
     "EntitiesExtracted",
+    "ErasedEvent",
+    "ErasureRequested",
     "Event",
     "GraphEdited",
     "GraphMerged",
@@ -44,7 +50,7 @@ __all__ = [
 
 _TYPES: tuple[type[Event], ...] = (
     DocumentAdded, DocumentDeleted, DocumentCancelled, ChunksCreated, EntitiesExtracted, GraphMerged,
-    DescriptionSummarized, VectorsIndexed, StageFailed, GraphEdited, RetryRequested,
+    DescriptionSummarized, VectorsIndexed, StageFailed, GraphEdited, RetryRequested, DocumentErased, ErasureRequested,
 )  # fmt: skip
 EVENTS = {event.type_name(): event for event in _TYPES}
 """Every event of the system by name."""

@@ -246,10 +246,11 @@ class _CurrentVersion(NamedTuple):
 
 
 async def _current_version(log: Log, workspace: str, name: str) -> _CurrentVersion:
-    added, deleted = await asyncio.gather(
-        log.newest(workspace, name, "DocumentAdded"), log.newest(workspace, name, "DocumentDeleted")
+    added, deleted, erased = await asyncio.gather(
+        *(log.newest(workspace, name, kind) for kind in ("DocumentAdded", "DocumentDeleted", "DocumentErased"))
     )
-    before = max(added.sequence if added else 0, deleted.sequence if deleted else 0)
+    # An erasure counts too: what is added after it is no repetition of what was erased.
+    before = max(message.sequence if message else 0 for message in (added, deleted, erased))
     if not added or added.sequence != before:
         return _CurrentVersion(before)
     try:

@@ -37,9 +37,10 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
         num_replicas=replicas,
         duplicate_window=stream.duplicate_window,
         compression=StoreCompression.S2 if stream.compressed else StoreCompression.NONE,
-        deny_delete=stream.deny_delete,
         allow_msg_ttl=stream.message_ttl,
-        deny_purge=False,  # erasing one document's history is a purge of its subject
+        # Erasing a document overwrites its messages, which takes deletions: who may is a matter of permissions. A stream
+        # of an older version denies them for ever, so that is no difference.
+        deny_purge=False,
         allow_direct=True,
         # Set although they are the server's defaults: fields that are not set are not compared, and each loses events.
         max_msgs=-1,

@@ -8,7 +8,9 @@ from contracts.events import (
     ChunksCreated,
     DocumentAdded,
     DocumentCancelled,
+    DocumentErased,
     EntitiesExtracted,
+    ErasureRequested,
     Event,
     GraphEdited,
     GraphMerged,
@@ -91,6 +93,11 @@ def gist(envelope: Envelope[Event]) -> str:
             return f"{part} is tried again{where}{why}"
         case DocumentCancelled() as event:
             return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
+        case DocumentErased() as event:
+            what = f"{len(event.erased)} events about to be erased" if not event.receipt else f"erased, {event.receipt}"
+            return f"{what}{_by_and_why(event)}"
+        case ErasureRequested() as event:
+            return f"is to be erased{_by_and_why(event)}"
         case GraphEdited() as event:
             preposition = "as" if event.operation in ALIAS_OPERATIONS else "into"
             into = f" {preposition} {event.target!r}" if event.target else ""
@@ -98,3 +105,7 @@ def gist(envelope: Envelope[Event]) -> str:
             return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"
         case event:
             return f"about {event.aggregate_id}"
+
+
+def _by_and_why(event: DocumentErased | ErasureRequested) -> str:
+    return (f" by {event.editor}" if event.editor else "") + (f": {event.reason}" if event.reason else "")
