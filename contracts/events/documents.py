@@ -98,7 +98,6 @@ class DocumentErased(Event):
     part: int = Field(default=0, ge=0, description="of this erasure; a part with a receipt is the last")
     counts: dict[str, int] = Field(default_factory=dict[str, int], description="what was removed, by store")
     receipt: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$", description="sha256 of the receipt")
-    editor: str = Field(default="", max_length=256, description="who erased it")
     reason: str = Field(default="", max_length=1000)
 
     @property
@@ -117,7 +116,6 @@ class ErasureRequested(Event):
     """
 
     document_id: str = Field(min_length=1, max_length=512)
-    editor: str = Field(default="", max_length=256, description="who asked")
     reason: str = Field(default="", max_length=1000)
 
     @property

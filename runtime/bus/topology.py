@@ -38,8 +38,8 @@ def stream_config(stream: Stream, replicas: int = 1) -> StreamConfig:
         duplicate_window=stream.duplicate_window,
         compression=StoreCompression.S2 if stream.compressed else StoreCompression.NONE,
         allow_msg_ttl=stream.message_ttl,
-        # Erasing a document overwrites its messages, which takes deletions: who may is a matter of permissions. A stream
-        # of an older version denies them for ever, so that is no difference.
+        # Deletions are not denied: an erasure overwrites messages by them, and permissions say who may. A stream of an
+        # older version denies them, which the server never takes back; that is no difference.
         deny_purge=False,
         allow_direct=True,
         # Set although they are the server's defaults: fields that are not set are not compared, and each loses events.

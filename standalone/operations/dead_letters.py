@@ -65,9 +65,14 @@ async def count_dead_letters(jetstream: JetStreamContext) -> DeadLetters:
     return DeadLetters(len(places), letters[-1].at, letters[-1].reason)
 
 
-async def dead_letters(jetstream: JetStreamContext, stage: str | None = None) -> list[DeadLetter]:
-    """Return the dead letters without their bytes, oldest first, of one stage or of all. Raises Unavailable."""
-    async with aclosing(_letters(jetstream)) as letters:
+async def dead_letters(
+    jetstream: JetStreamContext, stage: str | None = None, *, most: int | None = MAX_LETTERS
+) -> list[DeadLetter]:
+    """Return the dead letters without their bytes, oldest first, of one stage or of all. Raises Unavailable.
+
+    `most`: how many are read, the latest ones; None for all.
+    """
+    async with aclosing(_letters(jetstream, most)) as letters:
         return [letter async for letter in letters if stage in (None, letter.stage)]
 
 
@@ -127,7 +132,7 @@ def _document(letter: DeadLetter) -> tuple[str, str]:
     return workspace, document
 
 
-async def _letters(jetstream: JetStreamContext) -> AsyncGenerator[DeadLetter]:
+async def _letters(jetstream: JetStreamContext, most: int | None) -> AsyncGenerator[DeadLetter]:
     """Yield the headers of each dead letter."""
     with translated():
         state = (await jetstream.stream_info(STREAM)).state
@@ -136,7 +141,7 @@ async def _letters(jetstream: JetStreamContext) -> AsyncGenerator[DeadLetter]:
         config = ConsumerConfig(
             name=f"count-{uuid4().hex}",
             deliver_policy=DeliverPolicy.BY_START_SEQUENCE,
-            opt_start_seq=max(1, state.last_seq - MAX_LETTERS + 1),
+            opt_start_seq=max(1, state.last_seq - most + 1) if most else 1,
             ack_policy=AckPolicy.NONE,
             headers_only=True,
             inactive_threshold=30.0,

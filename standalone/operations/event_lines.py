@@ -90,17 +90,10 @@ def gist(envelope: Envelope[Event]) -> str:
             return f"{event.kind}: {len(event.chunks)} chunks, {event.embedded} texts embedded ({event.model})"
         case StageFailed() as event:
             return f"{event.stage} gave up a {event.cause_type}: {event.error_type}: {event.message}"
-        case RetryRequested() as event:
-            part = f"chunk {event.chunk_id}" if event.chunk_id else "what failed"
-            where, why = f" in the {event.stage}" if event.stage else "", f": {event.reason}" if event.reason else ""
-            return f"{part} is tried again{where}{why}"
+        case RetryRequested() | ErasureRequested() | DocumentErased() as event:
+            return _of_request(event)
         case DocumentCancelled() as event:
             return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
-        case DocumentErased() as event:
-            what = f"{len(event.erased)} events about to be erased" if not event.receipt else f"erased, {event.receipt}"
-            return f"{what}{_by_and_why(event)}"
-        case ErasureRequested() as event:
-            return f"is to be erased{_by_and_why(event)}"
         case GraphEdited() as event:
             preposition = "as" if event.operation in ALIAS_OPERATIONS else "into"
             into = f" {preposition} {event.target!r}" if event.target else ""
@@ -110,5 +103,12 @@ def gist(envelope: Envelope[Event]) -> str:
             return f"about {event.aggregate_id}"
 
 
-def _by_and_why(event: DocumentErased | ErasureRequested) -> str:
-    return (f" by {event.editor}" if event.editor else "") + (f": {event.reason}" if event.reason else "")
+def _of_request(event: RetryRequested | ErasureRequested | DocumentErased) -> str:
+    why = f": {event.reason}" if event.reason else ""
+    if isinstance(event, RetryRequested):
+        part = f"chunk {event.chunk_id}" if event.chunk_id else "what failed"
+        return f"{part} is tried again{f' in the {event.stage}' if event.stage else ''}{why}"
+    if isinstance(event, ErasureRequested):
+        return f"is to be erased{why}"
+    done = f"erased, receipt {event.receipt}" if event.receipt else f"{len(event.erased)} events are to be erased"
+    return done + why
