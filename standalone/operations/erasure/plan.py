@@ -22,11 +22,11 @@ from contracts.ids import pair
 from contracts.topology import PARKED_STREAM
 from contracts.values import BlobRef
 from runtime.bus.codec import decode
+from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.bus.nats.log import NatsLog, translated
 from runtime.bus.port import Message
 from runtime.bus.records import leaf, record_of
 from runtime.errors import ServiceError
-from standalone.operations.dead_letters import dead_letters
 
 Key = tuple[str, ...]
 """One name, or the two names of a relation, sorted."""
@@ -186,7 +186,7 @@ async def _letters(bus: JetStreamContext, history: DocumentHistory, derived: Col
     prefix = subjects.of_document(history.workspace, history.id).removesuffix("*")
     return [
         letter.number
-        for letter in await dead_letters(bus, most=None)
+        for letter in await NatsDeadLetters(bus, most=None).headers()
         if letter.subject.startswith(prefix) or letter.sequence in derived
     ]
 

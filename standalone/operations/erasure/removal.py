@@ -6,10 +6,11 @@ these events themselves. Whoever starts again finds what is left.
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from nats.js import JetStreamContext
-from nats.js.errors import APIError, NotFoundError
+from nats.js.errors import NotFoundError
 
 from contracts import subjects
 from contracts.envelope import Envelope, wrap
@@ -18,12 +19,12 @@ from contracts.ids import event_id
 from contracts.topology import CHECKPOINTS_BUCKET, PARKED_STREAM
 from runtime.batching import batched
 from runtime.bus.lineage import command_lineage
+from runtime.bus.nats.dead_letters import STREAM as DEAD_STREAM
 from runtime.bus.nats.key_values import NatsSharedValues
 from runtime.bus.nats.log import NatsLog, translated
 from runtime.bus.nats.log_integrity import allow_erasure
 from runtime.bus.write_status import EVENTS
-from runtime.errors import ConfigurationError
-from standalone.operations.dead_letters import STREAM as DEAD_STREAM
+from runtime.errors import ConfigurationError, Unavailable
 from standalone.operations.erasure.plan import ErasurePlan
 from standalone.operations.publishing import SOURCE
 
@@ -33,9 +34,6 @@ LISTED = 2000
 
 AT_ONCE = 16
 """Deletions that are under way at the same time."""
-
-_NO_MESSAGE = 10037  # JSNoMessageFoundErr
-_SEQUENCE_NOT_FOUND = 10043  # JSSequenceNotFoundErrF
 
 
 async def refuse_undeletable_log(bus: JetStreamContext) -> None:
@@ -103,8 +101,10 @@ async def _delete_one(bus: JetStreamContext, stream: str, sequence: int) -> None
     try:
         with translated():
             await bus.delete_msg(stream, sequence)
-    except APIError as error:
-        if error.err_code not in (_NO_MESSAGE, _SEQUENCE_NOT_FOUND):
+    except Unavailable:
+        # The server says the same of a message that is not there.
+        with suppress(NotFoundError), translated():
+            await bus.get_msg(stream, sequence, direct=False)
             raise
 
 
