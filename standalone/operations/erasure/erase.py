@@ -121,7 +121,7 @@ async def _let_go(bus: JetStreamContext, erasure: Erasure, report: Report) -> li
         await delete_document(NatsLog(bus), workspace=erasure.workspace, id=one.history.id, source=SOURCE)
     end = asyncio.get_running_loop().time() + PATIENCE
     while True:
-        newest = max(await _newest(bus, erasure.workspace, one.history.id) for one in plans)
+        newest = max([await _newest(bus, erasure.workspace, one.history.id) for one in plans])
         if newest == last:
             break
         last = newest
