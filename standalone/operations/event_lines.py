@@ -36,6 +36,8 @@ class EventLine:
     gist: str
     id: str = ""
     cause: str | None = None
+    actor: str | None = None
+    """In whose name it was published; None for what a service made of another event."""
 
 
 def subjects_of(workspace: str, document: str | None) -> list[str]:
@@ -64,6 +66,7 @@ def event_line(message: Message) -> EventLine:
         gist(envelope),
         envelope.id,
         envelope.causationid,
+        envelope.actor,
     )
 
 
