@@ -24,7 +24,9 @@ from services.query.api.context import VERSION
 from services.query.api.documents import routes as documents
 from services.query.api.errors import describe_error, error_response
 from services.query.api.graph import alias_routes as aliases
+from services.query.api.graph import past_routes as graph_past
 from services.query.api.graph import routes as graph
+from services.query.api.operations import past
 from services.query.api.questions import data
 from services.query.api.questions import routes as questions
 from services.query.api.reference import pages
@@ -67,7 +69,20 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
         responses=error_responses(*COMMON_CODES),
     )
     app.state.auth = config
-    for routes in (questions, data, documents, lightrag_pipeline, graph, aliases, system, login, ollama, openai):
+    for routes in (
+        questions,
+        data,
+        documents,
+        lightrag_pipeline,
+        graph,
+        aliases,
+        graph_past,
+        past,
+        system,
+        login,
+        ollama,
+        openai,
+    ):
         app.include_router(routes.router)
     if config.docs:
         app.include_router(pages.router)

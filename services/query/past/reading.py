@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from cachetools import TTLCache
 
 from contracts.folding.descriptions import SummaryLimits
+from contracts.graph import Partition
 from runtime.bus.port import Log
+from runtime.stores.graph.memory import MemoryGraph
 from services.query.past.events import WorkspaceEvents
 from services.query.past.points import sequence_at
-from services.query.past.state import PastState, state_at
+from services.query.past.state import REVISION, PastState, state_at
 
 MAX_WORKSPACES, MAX_STATES = 2, 4
 """Workspaces whose events, and states that are kept in memory."""
@@ -28,6 +30,9 @@ class Past:
     _states: TTLCache[tuple[str, int], tuple[WorkspaceEvents, PastState]] = field(
         default_factory=lambda: TTLCache(MAX_STATES, KEPT_SECONDS)
     )
+    _graphs: TTLCache[str, tuple[PastState, MemoryGraph]] = field(
+        default_factory=lambda: TTLCache(MAX_WORKSPACES, KEPT_SECONDS)
+    )
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def point(self, workspace: str, point: str) -> int:
@@ -44,6 +49,17 @@ class Past:
         async with self._lock:
             events = await self._read(workspace, max(sequences))
             return [await self._state(events, sequence) for sequence in sequences]
+
+    async def graph(self, workspace: str, sequence: int) -> tuple[MemoryGraph, Partition]:
+        """Return the graph as it was at a sequence, and its partition. Raises what `events` raises."""
+        (state,) = await self.states(workspace, sequence)
+        partition = Partition(workspace, REVISION)
+        known = self._graphs.get(workspace)
+        if known is None or known[0] is not state:
+            graph = MemoryGraph()
+            await graph.put(partition, list(state.entities.values()), list(state.relations.values()))
+            known = self._graphs[workspace] = state, graph
+        return known[1], partition
 
     async def _read(self, workspace: str, until: int) -> WorkspaceEvents:
         events = self._events.get(workspace)

@@ -8,7 +8,7 @@ from contracts.folding.contributions import Contribution, Key
 from contracts.folding.descriptions import SummaryLimits, describe
 from contracts.folding.edits import Edits, apply_edits
 from contracts.folding.fold import active_contributions, aggregate, fold, fragments
-from contracts.graph import DocumentBounds, Entity, Relation
+from contracts.graph import Entity, Relation
 from services.query.past.events import ChunkRecord, DocumentRecord, WorkspaceEvents
 
 REVISION = 1
@@ -57,17 +57,22 @@ def state_at(events: WorkspaceEvents, sequence: int, limits: SummaryLimits) -> P
 
 def current_chunks(events: WorkspaceEvents, sequence: int) -> list[ChunkRecord]:
     """Return what counts of each chunk at a sequence: its newest version, unless its document has it no more."""
-    bounds = {document: bound for document in events.bounds if (bound := _bounds_at(events, document, sequence))}
     current: list[ChunkRecord] = []
     for records in events.chunks.values():
         record = newest(records, sequence)
-        if record is None or not record.contributions:
-            continue
-        first = record.contributions[0]
-        bound = bounds.get(first.document_id)
-        if not (bound and bound.is_obsolete_chunk(first.order, record.version)):
+        if record and record.contributions and not _is_obsolete(record, events, sequence):
             current.append(record)
     return current
+
+
+def _is_obsolete(record: ChunkRecord, events: WorkspaceEvents, sequence: int) -> bool:
+    """Return whether a deletion or a newer text has taken the chunk out of its document, also if it has it again."""
+    first = record.contributions[0]
+    return any(
+        bound.is_obsolete_chunk(first.order, record.version)
+        for place, bound in events.bounds.get(first.document_id, ())
+        if place <= sequence
+    )
 
 
 def newest(records: Sequence[ChunkRecord], sequence: int) -> ChunkRecord | None:
@@ -89,8 +94,3 @@ def documents_at(events: WorkspaceEvents, sequence: int) -> dict[str, DocumentRe
         if last and last.content_hash:
             current[id] = last
     return current
-
-
-def _bounds_at(events: WorkspaceEvents, document: str, sequence: int) -> DocumentBounds | None:
-    known = [bound for place, bound in events.bounds[document] if place <= sequence]
-    return max(known, key=lambda bound: bound.version, default=None)
