@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -52,6 +51,8 @@ def history(
 
 
 def _show_event(event: "EntityEvent") -> None:
+    from datetime import UTC, datetime
+
     time = datetime.fromtimestamp(event.at / 1e6, UTC)
     what = event.operation.replace("_", " ") or event.type
     where = event.chunk_id or event.document_id
