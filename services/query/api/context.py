@@ -12,6 +12,7 @@ from runtime.bus.port import ActiveGenerations, Blobs, Log
 from services.query.answering.dependencies import QueryDependencies
 from services.query.ingestion.scanning import Scans
 from services.query.ingestion.uploading import ReadLimits
+from services.query.operations.dependencies import Operations
 from services.query.past.reading import Past
 from services.query.settings import QuerySettings
 from services.query.status.current_partitions import CurrentPartitions
@@ -31,6 +32,7 @@ class Context:
     positions: Positions
     deps: QueryDependencies
     settings: QuerySettings
+    operations: Operations
 
     @cached_property
     def current(self) -> CurrentPartitions:

@@ -3,18 +3,19 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
+from contracts.text import sanitize
+from services.query.api.auth.audit import note_details
 from services.query.api.auth.permissions import Principal
 from services.query.api.context import Ctx, Workspace
-from services.query.api.graph.models import Prose
 from services.query.api.reference.responses import error_responses
 from services.query.api.strict_model import StrictModel
 from services.query.past.diff import Change, Diff, Difference, diff
 from services.query.past.points import FORM, NOW
 from services.query.past.undo import Undo, Undoing
 
-router = APIRouter(prefix="/operations", tags=["operations"])
+router = APIRouter()
 
 Point = Annotated[str, Query(max_length=64, description=FORM)]
 
@@ -93,7 +94,9 @@ class UndoRequest(StrictModel):
     """Which event is to be taken back. `dry_run`: only say what would be published."""
 
     sequence: int = Field(ge=1, description="of the event in the log", examples=[17])
-    reason: Annotated[Prose, Field(max_length=2000)] = Field(default="", description="kept with the undoing of an edit")
+    reason: Annotated[str, AfterValidator(sanitize), Field(max_length=2000)] = Field(
+        default="", description="kept with the undoing of an edit"
+    )
     dry_run: bool = False
 
 
@@ -140,6 +143,7 @@ async def compare(
 @router.post("/undo", operation_id="undo", responses=error_responses(404, 409))
 async def undo(body: UndoRequest, ctx: Ctx, workspace: Workspace, request: Request) -> UndoResponse:
     """Take back an edit of the graph, a deletion or a new text of a document, by the event that compensates it."""
+    note_details(request, sequence=body.sequence, reason=body.reason, dry_run=body.dry_run)
     principal: Principal = request.state.principal
     work = Undo(ctx.log, workspace, principal.name, body.reason)
     return UndoResponse.of(await (work.plan(body.sequence) if body.dry_run else work.apply(body.sequence)))

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from services.query.api.reference.operation_examples import OPERATION_EXAMPLES
+
 _AT = 1795262838120000
 
 _DOCUMENT: dict[str, Any] = {
@@ -240,6 +242,7 @@ EXAMPLES: dict[str, Any] = {
     "GET /auth-status": {"auth_configured": True, **_ABOUT},
     "POST /login": {"access_token": "eyJhbGciOi…", "token_type": "bearer", **_ABOUT},
     "GET /auth/verify": {"status": "ok"},
+    **OPERATION_EXAMPLES,
 }
 """Example answers by method and path. FastAPI drops null fields from examples that a model declares itself."""
 
