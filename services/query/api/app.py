@@ -23,6 +23,7 @@ from services.query.api.compat import lightrag_pipeline, lightrag_web_page, olla
 from services.query.api.context import VERSION
 from services.query.api.documents import routes as documents
 from services.query.api.errors import describe_error, error_response
+from services.query.api.feeds import routes as feeds
 from services.query.api.graph import alias_routes as aliases
 from services.query.api.graph import routes as graph
 from services.query.api.questions import data
@@ -67,7 +68,7 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
         responses=error_responses(*COMMON_CODES),
     )
     app.state.auth = config
-    for routes in (questions, data, documents, lightrag_pipeline, graph, aliases, system, login, ollama, openai):
+    for routes in (questions, data, documents, lightrag_pipeline, feeds, graph, aliases, system, login, ollama, openai):
         app.include_router(routes.router)
     if config.docs:
         app.include_router(pages.router)
@@ -93,6 +94,7 @@ def _add_middleware(app: FastAPI, config: AuthConfig) -> None:
                 "Authorization",
                 "Content-Type",
                 "Idempotency-Key",
+                "Last-Event-ID",
                 "X-API-Key",
                 "LIGHTRAG-WORKSPACE",
                 "X-Workspace",
