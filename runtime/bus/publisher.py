@@ -9,17 +9,17 @@ from typing import NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from contracts import subjects
-from contracts.envelope import Envelope, Lineage, wrap
+from contracts.envelope import Envelope, wrap
 from contracts.events import DocumentAdded, DocumentCancelled, DocumentDeleted, Event, GraphEdited
 from contracts.ids import UNKNOWN_SOURCE, document_id, event_id, sha256
 from contracts.moments import microseconds
 from contracts.text import INLINE_LIMIT, encodable, sanitize
 from contracts.values import BlobRef, Chunking, CustomKnowledge, DocumentVersion, Scalar
 from runtime.bus.codec import decode, explain
+from runtime.bus.lineage import command_lineage
 from runtime.bus.port import Blobs, Log
 from runtime.errors import InvalidInput, ServiceError
 from runtime.parsing.names import validated_name
-from runtime.telemetry import traceparent_for
 
 MAX_TEXT_BYTES = 64 * 1024 * 1024
 """The longest text a document may have, as UTF-8."""
@@ -111,7 +111,7 @@ async def add_document(
         source=source,
         workspace=workspace,
         time=_after(at),
-        lineage=Lineage(traceparent=traceparent_for()),
+        lineage=command_lineage(),
     )
     sequence = await log.publish(envelope)
     if key:
@@ -144,7 +144,7 @@ async def reprocess_document(log: Log, *, workspace: str, id: str, version: int,
         source=source,
         workspace=workspace,
         time=_after(at),
-        lineage=Lineage(traceparent=traceparent_for()),
+        lineage=command_lineage(),
     )
     return Added(id, await log.publish(envelope), True, current.track_id or "", _time(envelope))
 
@@ -170,7 +170,7 @@ async def delete_document(
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
-        lineage=Lineage(traceparent=traceparent_for()),
+        lineage=command_lineage(),
     )
     return Added(id, await log.publish(envelope), is_new=True)
 
@@ -190,7 +190,7 @@ async def cancel_document(log: Log, *, workspace: str, id: str, editor: str, sou
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
-        lineage=Lineage(traceparent=traceparent_for()),
+        lineage=command_lineage(),
     )
     await log.publish(envelope)
     return version
@@ -209,7 +209,7 @@ async def edit_graph(log: Log, *, workspace: str, edit: GraphEdited, source: str
         source=source,
         workspace=workspace,
         time=datetime.now(UTC),
-        lineage=Lineage(traceparent=traceparent_for()),
+        lineage=command_lineage(),
     )
     await log.publish(envelope)
     return _time(envelope)

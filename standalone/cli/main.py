@@ -2,6 +2,7 @@
 
 import typer
 
+from runtime.bus.actor import acting_as, local_actor
 from standalone.cli import (
     aliases,
     ask,
@@ -29,6 +30,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def act_as_user(context: typer.Context) -> None:
+    """Publish what a command publishes in the name of who runs it."""
+    context.with_resource(acting_as(local_actor()))
+
+
 app.command()(stack.up)
 app.command()(stack.down)
 app.command()(documents.add)

@@ -20,6 +20,8 @@ class EventLine:
     gist: str
     id: str = ""
     cause: str | None = None
+    actor: str | None = None
+    """In whose name it was published; None for what a service made of another event."""
 
 
 def subjects_of(workspace: str, document: str | None) -> list[str]:
@@ -32,4 +34,6 @@ def subjects_of(workspace: str, document: str | None) -> list[str]:
 def event_line(message: Message) -> EventLine:
     """Return the line of one message, also of one that cannot be decoded."""
     event = summarize(message)
-    return EventLine(event.sequence, event.time, event.type, event.document, event.text, event.id, event.cause)
+    return EventLine(
+        event.sequence, event.time, event.type, event.document, event.text, event.id, event.cause, event.actor
+    )

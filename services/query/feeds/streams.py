@@ -30,6 +30,11 @@ class EventStreams:
         """Return how many of them one principal may have."""
         return max(2, self.limit // 4)
 
+    @property
+    def free(self) -> int:
+        """Return how many more may be opened."""
+        return self.limit - self._open.total()
+
     def has_all(self, principal: str) -> bool:
         """Return whether this principal has as many as it may have."""
         return self._open[principal] >= self.share
@@ -37,7 +42,7 @@ class EventStreams:
     @contextmanager
     def opened(self, principal: str) -> Generator[None]:
         """Count one stream of this principal. Raises `Unavailable` when too many are open."""
-        if self._open.total() >= self.limit:
+        if not self.free:
             raise Unavailable(f"{self.limit} event streams are open (MAX_EVENT_STREAMS)", retry_after=RETRY_AFTER)
         self._open[principal] += 1
         try:

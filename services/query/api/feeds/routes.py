@@ -37,7 +37,9 @@ STREAM: Responses = {
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "a stream of events"}
 }
 
-DocumentName = Annotated[str | None, Query(min_length=1, max_length=512, description="of this document only, by its id")]
+DocumentName = Annotated[
+    str | None, Query(min_length=1, max_length=512, description="of this document only, by its id")
+]
 
 
 @dataclass(frozen=True)
