@@ -5,8 +5,8 @@ from datetime import datetime
 
 from contracts.ids import path_id
 from contracts.subjects import PREFIX, of_document, token
+from runtime.bus.event_summary import summarize
 from runtime.bus.port import Message
-from services.query.feeds.event_summary import summarize
 
 
 @dataclass(frozen=True)

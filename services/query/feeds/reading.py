@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from contracts import subjects
+from runtime.bus.event_summary import EventSummary, summarize
 from runtime.bus.feed.port import EventFeed
 from runtime.bus.port import Message
-from services.query.feeds.event_summary import EventSummary, summarize
 
 PAGE = 100
 """Events read at once; only their summaries are kept."""

@@ -7,7 +7,7 @@ from fastapi import Path, Query
 from pydantic import AwareDatetime, BaseModel, Field
 
 from contracts.values import TokenUsage
-from services.query.feeds import event_summary
+from runtime.bus import event_summary
 from services.query.feeds.reading import EventPage
 from services.query.graph.document_passages import PassageWithGraph
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Header, Path, Query, Request
 from fastapi.responses import StreamingResponse
 
+from runtime.bus.event_summary import summarize, whole_event
 from services.query.api.auth.middleware import too_many_requests
 from services.query.api.context import Ctx, Workspace
 from services.query.api.feeds.models import (
@@ -24,7 +25,6 @@ from services.query.api.feeds.models import (
 from services.query.api.feeds.stream import event_stream, started
 from services.query.api.reference.responses import Responses, error_responses
 from services.query.errors import BadRequest, NotFound
-from services.query.feeds.event_summary import summarize, whole_event
 from services.query.feeds.reading import EventFilter, event_at, events_after, events_before
 from services.query.feeds.streams import RETRY_AFTER
 from services.query.graph.document_passages import document_passages
@@ -33,8 +33,14 @@ from services.query.status.document_status import STATUSES
 
 router = APIRouter(tags=["events"])
 
+EXAMPLE = (
+    'id: 4711\nevent: DocumentAdded\ndata: {"sequence": 4711, "type": "DocumentAdded", "document": "doc-f8e5…"}\n\n'
+)
 STREAM: Responses = {
-    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "a stream of events"}
+    200: {
+        "content": {"text/event-stream": {"schema": {"type": "string"}, "example": EXAMPLE}},
+        "description": "a stream of events, without an end",
+    }
 }
 
 DocumentName = Annotated[

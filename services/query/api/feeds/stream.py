@@ -5,12 +5,12 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
+from runtime.bus.event_summary import summarize, whole_event
 from runtime.bus.feed.port import EventFeed
 from runtime.bus.port import Message
 from runtime.errors import Retryable
 from services.query.api.feeds.models import EventSummary
 from services.query.api.questions.streaming import EventStreamResponse
-from services.query.feeds.event_summary import summarize, whole_event
 from services.query.feeds.reading import EventFilter
 from services.query.feeds.streams import EventStreams
 

@@ -9,10 +9,10 @@ import pytest
 from contracts.events import GraphEdited, StageFailed
 from contracts.graph import Generations, Partition
 from contracts.subjects import token
+from runtime.bus.event_summary import short_text
 from runtime.bus.port import Delivery
 from runtime.errors import Poison, Unavailable
 from runtime.stores.documents.port import Table
-from services.query.feeds.event_summary import short_text
 from services.query.status.document_status import DocumentStatus
 from services.query.status.projection import on_events
 from tests.support.events import NOON, added, chunked, delivered, document, extracted, indexed, merged, sealed
