@@ -275,10 +275,12 @@ async def test_the_query_service_may_watch_the_log(bus: DeployedBus) -> None:
             NatsEventFeed(client.jetstream(prefix=IMPORTED_API, timeout=5)),
             subjects.of_workspace("watched"),
         )
-        async with aclosing(feed.follow(subject, 0, 400.0)) as pages:
+        async with aclosing(feed.follow(subject, 0, 60.0)) as pages:
             following = asyncio.ensure_future(anext(pages))
             async with connected(bus.operator, name="test") as operator:
-                sequence = await NatsLog(operator.jetstream()).publish(sealed(added("d"), workspace="watched"))
+                sequence = await NatsLog(operator.jetstream()).publish(
+                    sealed(added("d"), id="watched", workspace="watched")
+                )
             assert [message.sequence for message in await following] == [sequence]
         messages, left = await feed.page(subject, sequence - 1, 5)
         assert ([message.sequence for message in messages], left, await feed.count(subject)) == ([sequence], 0, 1)
