@@ -163,4 +163,5 @@ def _edit_text(event: GraphEdited) -> str:
     preposition = "as" if event.operation in ALIAS_OPERATIONS else "into"
     into = f" {preposition} {event.target!r}" if event.target else ""
     by = f" by {event.editor}" if event.editor else ""
+    into = f" of sequence {event.undoes}{into}" if event.undoes else into
     return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"

@@ -19,7 +19,7 @@ from services.query.feeds.streams import EventStreams
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
-from services.query.wiring import open_dependencies
+from services.query.wiring import open_dependencies, operations_on
 
 
 def main() -> None:
@@ -35,7 +35,7 @@ def main() -> None:
             pointers = WatchedPointers(bus.pointers, bus.integrity)
             feed, streams = NatsEventFeed(bus.jetstream), EventStreams(settings.max_event_streams, health.stopping)
             app.state.context = Context(
-                bus.log, bus.blobs, pointers, documents, positions, deps, settings, feed, streams
+                bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations_on(bus), feed, streams
             )
             yield [Subscription("query-status", partial(on_events, documents=documents, passages=passages))]
 

@@ -15,6 +15,7 @@ from standalone.cli import (
     failures,
     log,
     mcp,
+    past,
     projections,
     rebuild,
     stack,
@@ -46,6 +47,9 @@ app.command()(deletion.delete)
 app.command()(ask.ask)
 app.command()(documents.status)
 app.command()(log.log)
+app.command()(past.history)
+app.command()(past.diff)
+app.command()(past.undo)
 app.command()(failures.retry)
 app.add_typer(failures.app, name="dead")
 app.command()(mcp.mcp)
