@@ -250,7 +250,7 @@ def _check(text: str, content: str, knowledge: CustomKnowledge | None) -> None:
 
 
 class _CurrentVersion(NamedTuple):
-    """The newest sequence at which a document was added or deleted; what was added there, if it can be read; when."""
+    """The newest sequence at which a document was added, deleted or erased; what was added there, if readable; when."""
 
     sequence: int
     event: DocumentAdded | None = None
@@ -261,7 +261,6 @@ async def _current_version(log: Log, workspace: str, name: str) -> _CurrentVersi
     added, deleted, erased = await asyncio.gather(
         *(log.newest(workspace, name, kind) for kind in ("DocumentAdded", "DocumentDeleted", "DocumentErased"))
     )
-    # An erasure counts too: what is added after it is no repetition of what was erased.
     before = max(message.sequence if message else 0 for message in (added, deleted, erased))
     if not added or added.sequence != before:
         return _CurrentVersion(before)
