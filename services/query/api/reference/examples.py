@@ -199,6 +199,12 @@ EXAMPLES: dict[str, Any] = {
     "GET /ui/customization": {"customized": False, "brand": {"title": "Lightstream", "description": ""}},
     "GET /auth-status": {"auth_configured": True, **_ABOUT},
     "POST /login": {"access_token": "eyJhbGciOi…", "token_type": "bearer", **_ABOUT},
+    "GET /auth/principal": {
+        "name": "user:ada",
+        "right": "write",
+        "workspaces": ["*"],
+        "default_workspace": "default",
+    },
     "GET /auth/verify": {"status": "ok"},
 }
 """Example answers by method and path. FastAPI drops null fields from examples that a model declares itself."""
