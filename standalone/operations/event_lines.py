@@ -36,6 +36,8 @@ class EventLine:
     gist: str
     id: str = ""
     cause: str | None = None
+    actor: str | None = None
+    """In whose name it was published; None for what a service made of another event."""
 
 
 def subjects_of(workspace: str, document: str | None) -> list[str]:
@@ -64,6 +66,7 @@ def event_line(message: Message) -> EventLine:
         gist(envelope),
         envelope.id,
         envelope.causationid,
+        envelope.actor,
     )
 
 
@@ -95,6 +98,7 @@ def gist(envelope: Envelope[Event]) -> str:
             preposition = "as" if event.operation in ALIAS_OPERATIONS else "into"
             into = f" {preposition} {event.target!r}" if event.target else ""
             by = f" by {event.editor}" if event.editor else ""
+            into = f" of sequence {event.undoes}{into}" if event.undoes else into
             return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"
         case event:
             return f"about {event.aggregate_id}"

@@ -86,8 +86,8 @@ class Recorder:
         return []
 
 
-async def lane(jetstream: JetStreamContext, handler: Recorder) -> FairScheduler:
-    """A lane on the chunker's consumer, as one replica has it."""
+async def scheduler(jetstream: JetStreamContext, handler: Recorder) -> FairScheduler:
+    """A scheduler on the chunker's consumer, as one replica has it."""
     declared = declared_consumer("chunker")
     edge = EventProcessor(
         "chunker", declared, each(handler), NatsLog(jetstream), await NatsActiveGenerations.bind(jetstream),
@@ -114,10 +114,10 @@ async def test_replicas_do_not_take_the_same_turn_and_what_was_taken_is_not_hand
     await publish(log, "flood", [f"flood-{number}" for number in range(100)])
     await publish(log, "quiet", [f"quiet-{number}" for number in range(40)])
     handlers = [Recorder(), Recorder(refuse={"quiet-7"})]
-    lanes = [await lane(jetstream, handler) for handler in handlers]
-    for one in lanes:
+    schedulers = [await scheduler(jetstream, handler) for handler in handlers]
+    for one in schedulers:
         await one.process(await delivered(jetstream, 1))
-    tasks = [asyncio.create_task(one.run()) for one in lanes]
+    tasks = [asyncio.create_task(one.run()) for one in schedulers]
 
     def handled() -> Counter[str]:
         return handlers[0].handled + handlers[1].handled
@@ -133,7 +133,7 @@ async def test_replicas_do_not_take_the_same_turn_and_what_was_taken_is_not_hand
     assert all(handler.handled for handler in handlers), "both replicas took turns"
 
     taken = set(handlers[0].handled)
-    await lanes[0].process(await delivered(jetstream, 138))
+    await schedulers[0].process(await delivered(jetstream, 138))
     assert {name for name in handled() if name.startswith("flood-")} == {f"flood-{number}" for number in range(100)}
     assert {handlers[0].handled[name] for name in taken} == {1}, "what was taken ahead is only acknowledged"
 
@@ -148,7 +148,7 @@ async def test_who_stands_behind_one_long_batch_does_not_wait_for_its_end(jetstr
             return await super().__call__(delivery, generations)
 
     handler = Long()
-    one = await lane(jetstream, handler)
+    one = await scheduler(jetstream, handler)
     await publish(log, "busy", ["long"])
     turns = asyncio.create_task(one.run())
     ordinary = asyncio.create_task(one.process(await delivered(jetstream, 1)))

@@ -46,17 +46,17 @@ AGAIN = 2.0
 class _Ahead(NatsMessage):
     """A message that is handled before its delivery: ack and nak go to the scheduler, not to the server."""
 
-    lane: "FairScheduler"
+    scheduler: "FairScheduler"
 
     @property
     def attempt(self) -> int:
         return 1
 
     async def ack(self) -> None:
-        self.lane.handled.add(self.sequence)
+        self.scheduler.handled.add(self.sequence)
 
     async def nak(self, delay: float) -> None:
-        self.lane.refused[self.sequence] = delay
+        self.scheduler.refused[self.sequence] = delay
 
     async def heartbeat(self) -> None: ...
 

@@ -14,6 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from runtime.bus.actor import acting_as
 from runtime.retries import format_retry_after
 from services.query.api.auth.config import AuthConfig, is_loopback
 from services.query.api.auth.credentials import Token
@@ -101,7 +102,8 @@ class AuthMiddleware:
                 MutableHeaders(scope=message)["X-New-Token"] = new_token
             await send(message)
 
-        await self._app(scope, receive, send_with_token if new_token else send)
+        with acting_as(scope["state"]["principal"].name):
+            await self._app(scope, receive, send_with_token if new_token else send)
 
     def _authorize(self, scope: Scope, headers: Headers) -> str:
         """Set the principal and the workspace of a request, and return a new token when one is due, else "".
