@@ -13,7 +13,7 @@ from tests.support.own_page import SERIOUS, WIDTHS, OwnPage, built
 from tests.support.stack import Stack, running
 
 USER, PASSWORD, READER = "ada", "correct horse", "rea-d-only-0123456789"
-HOSTILE = "<img src=x onerror=\"window.taken='name'\">.md"
+HOSTILE = "<img src=x onerror=window.taken=1>.md"
 LONG = "a-very-long-name-" * 14 + ".md"
 BROKEN = "broken.pdf"
 TEXTS = {

@@ -11,6 +11,7 @@ import { SignIn } from "./shell/SignIn";
 import { Crashed } from "./ui/CrashGuard";
 import { Failure, Loading } from "./ui/notices";
 
+const AskPage = lazy(() => import("./pages/ask/AskPage"));
 const DocumentPage = lazy(() => import("./pages/document/DocumentPage"));
 
 function routes(title: string, workspace: string) {
@@ -24,6 +25,7 @@ function routes(title: string, workspace: string) {
         { index: true, element: <Navigate to="documents" replace /> },
         { path: "documents", element: <DocumentsPage /> },
         { path: "documents/:document", element: <DocumentPage /> },
+        { path: "ask", element: <AskPage /> },
         { path: "*", element: <NotFound /> },
       ],
     },

@@ -8,6 +8,7 @@ import "./styles/base.css";
 import "./styles/controls.css";
 import "./styles/shell.css";
 import "./styles/documents.css";
+import "./styles/ask.css";
 
 show();
 

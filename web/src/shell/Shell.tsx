@@ -1,4 +1,4 @@
-import { BookOpen, FileText, LogOut } from "lucide-react";
+import { BookOpen, FileText, LogOut, MessageCircleQuestion } from "lucide-react";
 import { Suspense, useSyncExternalStore } from "react";
 import { NavLink, Outlet, useLocation } from "react-router";
 import { BASE, useWorkspace } from "../api/client";
@@ -14,6 +14,7 @@ import { WorkspaceMenu } from "./WorkspaceMenu";
 
 const PAGES = [
   { id: "documents", icon: FileText },
+  { id: "ask", icon: MessageCircleQuestion },
 ] as const;
 
 function Account() {
@@ -42,7 +43,7 @@ export function Shell({ title }: { title: string }) {
         {texts.common.skip}
       </a>
       <header className="bar">
-        <NavLink to={`/${workspace}/documents`} className="brand">
+        <NavLink to={`/${workspace}/documents`} className="brand" aria-label={title}>
           <img src="./icon.svg" alt="" width={24} height={24} />
           <span>{title}</span>
         </NavLink>

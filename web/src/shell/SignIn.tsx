@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState, useSyncExternalStore } from "react";
 import { Tab, TabList, TabPanel, Tabs } from "react-aria-components";
-import { ApiError, api, BASE, sentence } from "../api/client";
+import { ApiError, BASE, sentence } from "../api/client";
 import { keep, signedOutBecause } from "../api/session";
 import { type Texts, useTexts } from "../texts";
 import { Button, TextInput } from "../ui/controls";
@@ -94,7 +94,8 @@ export function SignIn({ accounts, title }: { accounts: boolean; title: string }
     setFault("");
     try {
       const given = await credentials();
-      queries.clear();
+      // Nothing that somebody else was shown; whoever looks at the page observes `auth-status` still.
+      queries.removeQueries({ predicate: (query) => query.queryKey[0] !== "auth-status" });
       keep(given);
     } catch (error) {
       setFault(words(error, texts, wrong));
