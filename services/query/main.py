@@ -32,7 +32,8 @@ def main() -> None:
             positions = LogPositions(bus.log, documents)
             pointers = WatchedPointers(bus.pointers, bus.integrity)
             app.state.context = Context(bus.log, bus.blobs, pointers, documents, positions, deps, settings)
-            yield [Subscription("query-status", partial(on_events, documents=documents, passages=passages))]
+            handle = partial(on_events, documents=documents, passages=passages, ledger=deps.ledger)
+            yield [Subscription("query-status", handle)]
 
     run("query", settings, build, app, settings.workers, same(access))
 

@@ -10,6 +10,7 @@ import structlog
 from cachetools import LRUCache, cached
 
 from contracts.graph import PROJECTIONS
+from runtime.costs.ledger import RowLedger
 from runtime.health import Health
 from runtime.models.limits import Limits
 from runtime.models.open import open_chat, open_tokenizer
@@ -87,6 +88,7 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
             provenance=RowProvenance(rows),
             aliases=aliases,
             caches=RowModelResultCaches(rows),
+            ledger=RowLedger(rows),
             keyword_extractor=open_keyword_extractor(keyword_chat, rows, settings),
             answer_generator=_answer_generator(chat, embeddings.configured.embedder),
             embed=configured.embed,
