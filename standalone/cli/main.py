@@ -6,6 +6,7 @@ from runtime.bus.actor import acting_as, local_actor
 from standalone.cli import (
     aliases,
     ask,
+    backup,
     config,
     deletion,
     demo,
@@ -49,6 +50,9 @@ app.command()(failures.retry)
 app.add_typer(failures.app, name="dead")
 app.command()(mcp.mcp)
 app.command()(projections.digest)
+app.command()(backup.backup)
+app.command()(backup.verify)
+app.command()(backup.restore)
 app.command()(rebuild.rebuild)
 app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")

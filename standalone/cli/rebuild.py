@@ -134,7 +134,7 @@ def _work(step: str, wanted: "RebuildRequest", workspace: str, as_json: bool) ->
     """Return what the step does to a stack."""
     from standalone.operations import projections, rebuild_candidate
 
-    report = _ignore if as_json else _Progress()
+    report = ignore if as_json else Progress()
 
     async def run(stack: "Target") -> dict[str, Any]:
         match step:
@@ -177,11 +177,11 @@ def _empty_stores(data: Data, projection: str, as_json: bool) -> Generator[list[
         yield [str(path) for path in empty_stores(folder, projection, silent if as_json else note)]
 
 
-def _ignore(_: dict[str, Any]) -> None:
+def ignore(_: dict[str, Any]) -> None:
     """Steps are for people."""
 
 
-class _Progress:
+class Progress:
     """Prints each step, with the rate and the time left where the end is known."""
 
     def __init__(self) -> None:
