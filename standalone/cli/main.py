@@ -8,6 +8,7 @@ from standalone.cli import (
     ask,
     backup,
     config,
+    costs,
     deletion,
     demo,
     doctor,
@@ -46,6 +47,8 @@ app.command()(deletion.delete)
 app.command()(ask.ask)
 app.command()(documents.status)
 app.command()(log.log)
+app.command()(costs.cost)
+app.add_typer(costs.app, name="budget")
 app.command()(failures.retry)
 app.add_typer(failures.app, name="dead")
 app.command()(mcp.mcp)

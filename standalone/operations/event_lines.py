@@ -5,6 +5,7 @@ from datetime import datetime
 
 from contracts.envelope import Envelope
 from contracts.events import (
+    BudgetSet,
     ChunksCreated,
     DocumentAdded,
     DocumentCancelled,
@@ -92,8 +93,8 @@ def gist(envelope: Envelope[Event]) -> str:
             part = f"chunk {event.chunk_id}" if event.chunk_id else "what failed"
             where, why = f" in the {event.stage}" if event.stage else "", f": {event.reason}" if event.reason else ""
             return f"{part} is tried again{where}{why}"
-        case DocumentCancelled() as event:
-            return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
+        case DocumentCancelled() | BudgetSet() as event:
+            return _limit_gist(event)
         case GraphEdited() as event:
             preposition = "as" if event.operation in ALIAS_OPERATIONS else "into"
             into = f" {preposition} {event.target!r}" if event.target else ""
@@ -101,3 +102,13 @@ def gist(envelope: Envelope[Event]) -> str:
             return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"
         case event:
             return f"about {event.aggregate_id}"
+
+
+def _limit_gist(event: DocumentCancelled | BudgetSet) -> str:
+    if isinstance(event, DocumentCancelled):
+        return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
+    limits = [f"{event.money:g}"] if event.money is not None else []
+    limits += [f"{event.tokens:,} tokens"] if event.tokens is not None else []
+    period = "" if event.period == "total" or not limits else f" a {event.period}"
+    why = f": {event.reason}" if event.reason else ""
+    return f"budget {' and '.join(limits) or 'cleared'}{period}{why}"

@@ -25,6 +25,7 @@ from services.query.api.documents import routes as documents
 from services.query.api.errors import describe_error, error_response
 from services.query.api.graph import alias_routes as aliases
 from services.query.api.graph import routes as graph
+from services.query.api.operations import costs
 from services.query.api.questions import data
 from services.query.api.questions import routes as questions
 from services.query.api.reference import pages
@@ -67,7 +68,7 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
         responses=error_responses(*COMMON_CODES),
     )
     app.state.auth = config
-    for routes in (questions, data, documents, lightrag_pipeline, graph, aliases, system, login, ollama, openai):
+    for routes in (questions, data, documents, lightrag_pipeline, graph, aliases, costs, system, login, ollama, openai):
         app.include_router(routes.router)
     if config.docs:
         app.include_router(pages.router)

@@ -1,7 +1,6 @@
 """What an event says was paid to a model: an entry of the ledger."""
 
 from contracts.events import DescriptionSummarized, EntitiesExtracted, Event, VectorsIndexed
-from contracts.values import TokenUsage
 from runtime.bus.port import Delivery
 from runtime.costs.port import CostEntry
 
@@ -25,7 +24,8 @@ def cost_entry(delivery: Delivery[Event]) -> CostEntry | None:
         prompt=usage.prompt,
         cached=usage.cached,
         completion=usage.completion,
-        calls=_calls(usage),
+        # Language models of older releases did not count their calls; at least one was made.
+        calls=usage.calls if isinstance(event, VectorsIndexed) else usage.calls or 1,
         milliseconds=event.duration_ms if extracted and not saved else 0,
         saved=saved,
     )
@@ -38,8 +38,3 @@ def _document(event: EntitiesExtracted | DescriptionSummarized | VectorsIndexed)
     if isinstance(event, DescriptionSummarized) or event.document is None:
         return ""
     return event.document.id
-
-
-def _calls(usage: TokenUsage) -> int:
-    # Events of older releases do not count calls; at least one was made.
-    return usage.calls or 1
