@@ -17,7 +17,7 @@ from services.query.api.context import Context
 from services.query.settings import QuerySettings
 from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
-from services.query.wiring import open_dependencies
+from services.query.wiring import open_dependencies, operations_on
 
 
 def main() -> None:
@@ -31,7 +31,9 @@ def main() -> None:
             documents, passages = deps.documents, deps.passages
             positions = LogPositions(bus.log, documents)
             pointers = WatchedPointers(bus.pointers, bus.integrity)
-            app.state.context = Context(bus.log, bus.blobs, pointers, documents, positions, deps, settings)
+            app.state.context = Context(
+                bus.log, bus.blobs, pointers, documents, positions, deps, settings, operations_on(bus)
+            )
             handle = partial(on_events, documents=documents, passages=passages, ledger=deps.ledger)
             yield [Subscription("query-status", handle)]
 

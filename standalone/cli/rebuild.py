@@ -132,14 +132,17 @@ def _run(work: "Callable[[Target], dict[str, Any]]", data: Data, held: ExitStack
 
 def _work(step: str, wanted: "RebuildRequest", workspace: str, as_json: bool) -> "Callable[[Target], dict[str, Any]]":
     """Return what the step does to a stack."""
-    from standalone.operations import projections, rebuild_candidate
+    from runtime.projections import rebuild_candidate
+    from standalone.operations import projections
+    from standalone.operations.publishing import connect_bus
 
     report = ignore if as_json else Progress()
 
     async def run(stack: "Target") -> dict[str, Any]:
         match step:
             case "plan":
-                return await rebuild_candidate.plan(stack.settings, wanted.targets, wanted.events_per_second)
+                async with connect_bus(stack.settings.nats_url) as bus:
+                    return await rebuild_candidate.plan(bus, wanted.targets, wanted.events_per_second)
             case "start":
                 return await projections.start(stack, wanted, report, workspace)
             case "await":

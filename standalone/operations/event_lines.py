@@ -99,6 +99,7 @@ def gist(envelope: Envelope[Event]) -> str:
             preposition = "as" if event.operation in ALIAS_OPERATIONS else "into"
             into = f" {preposition} {event.target!r}" if event.target else ""
             by = f" by {event.editor}" if event.editor else ""
+            into = f" of sequence {event.undoes}{into}" if event.undoes else into
             return f"{event.operation.replace('_', ' ')} {', '.join(map(repr, event.names))}{into}{by}"
         case event:
             return f"about {event.aggregate_id}"

@@ -159,8 +159,9 @@ async def test_every_line_of_a_user_is_served(bus: DeployedBus, user: User) -> N
     for subject in user.allowed:
         if not subject.startswith("$JS.ACK."):  # nobody answers an acknowledgement: services give them below
             said = await answer(client, example(imported(subject)))
-            # The blob is there already: that, too, only the log's account can say.
-            assert not refused(said) or b"per subject" in (said.data if said else b""), subject
+            # The blob is there already, and no message was named to remove: that, too, only the log's account can say.
+            told = said.data if said else b""
+            assert not refused(said) or b"per subject" in told or b"bad request" in told, subject
     await client.close()
 
 
@@ -186,7 +187,9 @@ async def test_no_answer_can_be_sent_where_the_user_may_not_write(bus: DeployedB
     calls = [subject for subject in user.allowed if subject.startswith(API)]
     for target in ("$KV.KB_GENERATIONS.pointers", "kb.v1.w.d.GraphMerged", "$JS.API.STREAM.PURGE.KB_EVENTS"):
         for subject in calls:
-            await client.publish(example(imported(subject)), b'{"seq":1}', reply=target)
+            # Of the calls allowed here, removing a dead letter alone would change what is compared.
+            body = b'{"seq":999}' if ".MSG.DELETE." in subject else b'{"seq":1}'
+            await client.publish(example(imported(subject)), body, reply=target)
     await client.flush()
     assert (await state(bus))["streams"] == before["streams"]
     # An event is taken, and what the log says of it goes nowhere.

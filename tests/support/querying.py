@@ -27,6 +27,7 @@ from services.query.api.app import create_app
 from services.query.api.auth.config import AuthConfig
 from services.query.api.context import Context
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
+from services.query.operations.dependencies import Operations
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
@@ -37,6 +38,7 @@ from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
 from tests.support.events import NOON, added, chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import merging
+from tests.support.operations import memory_operations
 
 LIVE = Generations()
 
@@ -51,6 +53,7 @@ class QueryHarness:
     log: MemoryLog = field(default_factory=MemoryLog)
     blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
     pointers: MemoryActiveGenerations = field(default_factory=MemoryActiveGenerations)
+    operations: Operations = field(default_factory=memory_operations)
 
     def __post_init__(self) -> None:
         self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)
@@ -141,6 +144,7 @@ class QueryHarness:
             "log": self.log, "blobs": self.blobs, "pointers": self.pointers, "documents": self.documents,
             "positions": LogPositions(self.log, self.documents),
             "deps": self.deps(), "settings": QuerySettings(workspace="w"),
+            "operations": self.operations,
         }  # fmt: skip
         app.state.context = Context(**{**parts, **changes})
         return app

@@ -3,18 +3,19 @@
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from contracts.events import BudgetPeriod, BudgetSet
 from contracts.graph import Partition
 from runtime.costs.budget import BudgetUse, budget_use, read_budget, set_budget
 from runtime.costs.report import CostSum, Grouping, cost_report
+from services.query.api.auth.audit import note_details
 from services.query.api.context import Context, Ctx, Workspace
 from services.query.api.strict_model import StrictModel
 from services.query.event_source import SOURCE
 
-router = APIRouter(prefix="/operations", tags=["operations"])
+router = APIRouter()
 
 
 class CostTotals(BaseModel):
@@ -103,8 +104,9 @@ async def budget(ctx: Ctx, workspace: Workspace) -> BudgetState:
 
 
 @router.put("/budget")
-async def put_budget(body: BudgetRequest, ctx: Ctx, workspace: Workspace) -> BudgetState:
+async def put_budget(request: Request, body: BudgetRequest, ctx: Ctx, workspace: Workspace) -> BudgetState:
     """Set the budget. Extraction that waits for it goes on within a minute, where the new one allows it."""
+    note_details(request, money=str(body.money), tokens=str(body.tokens), period=body.period, reason=body.reason)
     new = BudgetSet(money=body.money, tokens=body.tokens, period=body.period, reason=body.reason)
     await set_budget(ctx.log, workspace=workspace, budget=new, source=SOURCE)
     return await budget_state(ctx, workspace)

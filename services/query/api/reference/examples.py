@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from services.query.api.reference.operation_examples import OPERATION_EXAMPLES
+
 _AT = 1795262838120000
 
 _DOCUMENT: dict[str, Any] = {
@@ -187,6 +189,46 @@ EXAMPLES: dict[str, Any] = {
     "GET /graph/aliases": [{"at": 1795262838120000, "state": "accepted", "editor": "ada", **_ALIAS}],
     "GET /graph/aliases/proposals": [{"evidence": "", "support": 3, **_ALIAS}],
     "POST /graph/aliases": {"status": "success", "message": "accept: 'A. Marlow' …", "sequence": 1795262838120000},
+    "GET /graph/entity/history": {
+        "name": "Ada Marlow",
+        "sequence": 61,
+        "exists": True,
+        "names": ["A. Marlow", "Ada Marlow"],
+        "total": 1,
+        "events": [
+            {
+                "sequence": 12,
+                "at": 1795262838120000,
+                "type": "EntitiesExtracted",
+                "effect": "counts",
+                "names": ["Ada Marlow"],
+                "document_id": "doc-1",
+                "file_path": "harbour.txt",
+                "chunk_id": "doc-1-chunk-000",
+                "order": 0,
+                "entity_type": "person",
+                "description": "Leads the Harbour Office.",
+            }
+        ],
+    },
+    "GET /operations/diff": {
+        "from_sequence": 1,
+        "to_sequence": 61,
+        "counts": {"entities": {"appeared": 1, "changed": 0, "gone": 0}},
+        "documents": [],
+        "entities": [{"name": "Ada Marlow", "change": "appeared", "fields": {"type": {"after": "person"}}}],
+        "relations": [],
+        "is_truncated": False,
+    },
+    "POST /operations/undo": {
+        "sequence": 17,
+        "type": "GraphEdited",
+        "description": "undo: delete entity 'Ada Marlow'",
+        "published": True,
+        "position": 1795262838120000,
+        "event_type": "GraphEdited",
+        "event": {"operation": "undo_edit", "names": ["Ada Marlow"], "undoes": 17},
+    },
     "GET /health": {
         "status": "healthy",
         "auth_mode": "disabled",
@@ -200,6 +242,7 @@ EXAMPLES: dict[str, Any] = {
     "GET /auth-status": {"auth_configured": True, **_ABOUT},
     "POST /login": {"access_token": "eyJhbGciOi…", "token_type": "bearer", **_ABOUT},
     "GET /auth/verify": {"status": "ok"},
+    **OPERATION_EXAMPLES,
 }
 """Example answers by method and path. FastAPI drops null fields from examples that a model declares itself."""
 
