@@ -70,7 +70,6 @@ MAX_COUNTED = 50_000
 @asynccontextmanager
 async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -> AsyncGenerator[QueryDependencies]:
     """Open stores and models, wait until the stores answer, and close all of them at the end."""
-    logger.info("instructions of every request", characters=len(settings.prompt_prefix))
     embeddings = GenerationEmbedders(settings, bus.limiters, max_wait=MAX_WAIT)
     (chat, keyword_chat), reranker = open_chats(settings, bus.limiters), open_reranker(settings, bus.limiters)
     rows, graph = open_documents(settings), open_graph(settings)
@@ -135,6 +134,7 @@ def open_chats(settings: QuerySettings, limiters: RateLimiters) -> tuple[Chat | 
         chat = open_chat(settings, limiters, role=role, max_wait=MAX_WAIT)
         return NamedChat(chat) if chat else None
 
+    logger.info("instructions of every request", characters=len(settings.prompt_prefix))
     answers = opened("query")
     apart = language_model(settings, "keyword") != language_model(settings, "query")
     return answers, opened("keyword") if apart else answers

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from contracts.events import BudgetPeriod, BudgetSet
 from contracts.graph import Partition
@@ -71,7 +71,9 @@ class CostReport(BaseModel):
 class BudgetRequest(StrictModel):
     """A limit of money, of tokens, or both. What was set before no longer counts."""
 
-    money: float | None = Field(default=None, ge=0, le=1e12, examples=[25.0])
+    model_config = ConfigDict(json_schema_extra={"examples": [{"money": 25.0, "period": "month"}]})
+
+    money: float | None = Field(default=None, ge=0, le=1e12)
     tokens: int | None = Field(default=None, ge=0, le=10**15)
     period: BudgetPeriod = "total"
     reason: str = Field(default="", max_length=1000)
