@@ -11,6 +11,9 @@ interface Found {
   chunks?: { chunk_id: string; file_path: string; content: string; reference_id: string }[];
 }
 
+/** Descriptions of several documents stand one after the other, with a mark between them. */
+const shown = (description: string) => description.split("<SEP>").join(" · ");
+
 function Section({ title, count, children }: { title: string; count: number; children: React.ReactNode }) {
   return (
     <details open={count > 0 && count <= 12}>
@@ -42,7 +45,7 @@ export function Evidence({ question }: { question: Question }) {
         {entities.map(({ entity_name, entity_type, description }) => (
           <li key={entity_name}>
             <Link to={`/${workspace}/graph?entity=${encodeURIComponent(entity_name)}`}>{entity_name}</Link> <em>{entity_type}</em>
-            <p>{description}</p>
+            <p>{shown(description)}</p>
           </li>
         ))}
       </Section>
@@ -52,7 +55,7 @@ export function Evidence({ question }: { question: Question }) {
             <strong>
               {src_id} – {tgt_id}
             </strong>
-            <p>{description}</p>
+            <p>{shown(description)}</p>
           </li>
         ))}
       </Section>
