@@ -105,6 +105,23 @@ READS_NEWEST_VERSION = Grant(
 )
 
 
+OPERATES = (
+    Grant(
+        "dead letters, for operators who use the API",
+        (
+            f"{API}.CONSUMER.CREATE.KB_DEAD.*",
+            f"{API}.CONSUMER.MSG.NEXT.KB_DEAD.*",
+            f"{API}.STREAM.MSG.GET.KB_DEAD",
+            f"{API}.STREAM.MSG.DELETE.KB_DEAD",
+        ),
+    ),
+    Grant(
+        "how far every consumer is",
+        tuple(f"{API}.CONSUMER.INFO.{consumer.stream}.{consumer.name}" for consumer in CONSUMERS),
+    ),
+)
+
+
 def _notes(*keys: str) -> Grant:
     return Grant("how far what it fills has come", tuple(f"$KV.{CHECKPOINTS_BUCKET}.{key}" for key in keys))
 
@@ -114,7 +131,7 @@ FURTHER: Mapping[Service, tuple[Grant, ...]] = {
     "extractor": (SHARES_LIMITS, READS_NEWEST_VERSION),
     "merger": (SHARES_LIMITS, _notes("note.graph.*")),
     "indexer": (SHARES_LIMITS, READS_NEWEST_VERSION, _notes("note.vectors.*")),
-    "query": (SHARES_LIMITS, READS_BLOBS, WRITES_BLOBS, READS_LOG, _notes("note.status.*", "log")),
+    "query": (SHARES_LIMITS, READS_BLOBS, WRITES_BLOBS, READS_LOG, _notes("note.status.*", "log"), *OPERATES),
 }
 """What a service needs beside its own events and durables."""
 

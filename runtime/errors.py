@@ -16,6 +16,7 @@ ServiceError
 ├── NotWanted        the document was deleted or replaced meanwhile: what was to be paid for it is not
 ├── InvalidInput     a caller gave what cannot be used (HTTP 4xx, exit code 2)
 └── ConfigurationError   this process must not start: the message says what to change
+    └── Busy             another process does what only one may do at a time
 
 Anything else is a bug: it is redelivered a few times and then dead-lettered like Poison.
 """
@@ -125,3 +126,7 @@ class InvalidInput(ServiceError):
 
 class ConfigurationError(ServiceError):
     """The process must not start like this."""
+
+
+class Busy(ConfigurationError):
+    """Another process does what only one may do at a time."""

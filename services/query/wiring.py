@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from hashlib import blake2b
 from threading import Lock
 from typing import Protocol
@@ -10,6 +11,7 @@ import structlog
 from cachetools import LRUCache, cached
 
 from contracts.graph import PROJECTIONS
+from runtime.bus.nats.dead_letters import NatsDeadLetters
 from runtime.health import Health
 from runtime.models.limits import Limits
 from runtime.models.open import open_chat, open_tokenizer
@@ -19,6 +21,7 @@ from runtime.models.roles import Role, language_model
 from runtime.models.truncation import cutter
 from runtime.projections.embedding import GenerationEmbedders
 from runtime.projections.integrity import Integrity
+from runtime.projections.progress import read_states
 from runtime.service import Bus, until_it_answers
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.port import Rows
@@ -43,6 +46,7 @@ from services.query.adapters.word_embeddings import CachedWordEmbedder
 from services.query.answering.dependencies import QueryDependencies
 from services.query.answering.port import AnswerCache, AnswerGenerator
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
+from services.query.operations.dependencies import Operations
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.invalidation import ProjectionCache
 from services.query.retrieval.caches.name_indexes import NameIndexes
@@ -105,6 +109,11 @@ async def open_dependencies(settings: QuerySettings, bus: Bus, health: Health) -
         )
     finally:
         await _close(names, indexes, embeddings, graph, rows, chat, keyword_chat, reranker)
+
+
+def operations_on(bus: Bus) -> Operations:
+    """Return what operations on the deployment work with."""
+    return Operations(NatsDeadLetters(bus.jetstream), partial(read_states, bus.jetstream))
 
 
 class _Closes(Protocol):

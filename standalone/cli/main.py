@@ -6,6 +6,7 @@ from runtime.bus.actor import acting_as, local_actor
 from standalone.cli import (
     aliases,
     ask,
+    backup,
     config,
     deletion,
     demo,
@@ -14,6 +15,7 @@ from standalone.cli import (
     failures,
     log,
     mcp,
+    past,
     projections,
     rebuild,
     stack,
@@ -45,10 +47,16 @@ app.command()(deletion.delete)
 app.command()(ask.ask)
 app.command()(documents.status)
 app.command()(log.log)
+app.command()(past.history)
+app.command()(past.diff)
+app.command()(past.undo)
 app.command()(failures.retry)
 app.add_typer(failures.app, name="dead")
 app.command()(mcp.mcp)
 app.command()(projections.digest)
+app.command()(backup.backup)
+app.command()(backup.verify)
+app.command()(backup.restore)
 app.command()(rebuild.rebuild)
 app.add_typer(projections.app, name="projections")
 app.add_typer(aliases.app, name="alias")

@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from contracts.graph import Generations
+from runtime.bus.feed.memory import MemoryEventFeed
 from runtime.bus.memory import MemoryActiveGenerations, MemoryBlobs, MemoryConsumer, MemoryLog
 from runtime.bus.port import Delivery
 from runtime.models.lexical import LexicalEmbedder
@@ -25,7 +26,9 @@ from services.query.answering.dependencies import QueryDependencies
 from services.query.api.app import create_app
 from services.query.api.auth.config import AuthConfig
 from services.query.api.context import Context
+from services.query.feeds.streams import EventStreams
 from services.query.offline.models import ExtractiveAnswerGenerator, OfflineKeywordExtractor
+from services.query.operations.dependencies import Operations
 from services.query.retrieval.caches.cached_graph import CachedGraph
 from services.query.retrieval.caches.cached_vectors import CachedVectors
 from services.query.retrieval.caches.invalidation import ProjectionCache
@@ -36,6 +39,7 @@ from services.query.status.positions import LogPositions
 from services.query.status.projection import on_events
 from tests.support.events import NOON, added, chunked, delivered, document, entity, extracted, relation
 from tests.support.merging import merging
+from tests.support.operations import memory_operations
 
 LIVE = Generations()
 
@@ -50,6 +54,7 @@ class QueryHarness:
     log: MemoryLog = field(default_factory=MemoryLog)
     blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
     pointers: MemoryActiveGenerations = field(default_factory=MemoryActiveGenerations)
+    operations: Operations = field(default_factory=memory_operations)
 
     def __post_init__(self) -> None:
         self.vectors = MemoryVectors(self.embedder.model, self.embedder.dimension)
@@ -138,6 +143,8 @@ class QueryHarness:
             "log": self.log, "blobs": self.blobs, "pointers": self.pointers, "documents": self.documents,
             "positions": LogPositions(self.log, self.documents),
             "deps": self.deps(), "settings": QuerySettings(workspace="w"),
+            "feed": MemoryEventFeed(self.log), "streams": EventStreams(),
+            "operations": self.operations,
         }  # fmt: skip
         app.state.context = Context(**{**parts, **changes})
         return app

@@ -20,8 +20,7 @@ from uuid import uuid4
 
 from contracts.graph import Projection
 from runtime.bus.port import SharedValues
-from runtime.errors import Retryable
-from standalone.embedded.data_folder import Busy
+from runtime.errors import Busy, Retryable
 
 KEY = "rebuild"
 """In the bucket of checkpoints."""

@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from runtime.bus.memory import MemorySharedValues
-from standalone.embedded.data_folder import Busy
-from standalone.operations import rebuild_lease
-from standalone.operations.rebuild_lease import KEY, hold, running
+from runtime.errors import Busy
+from runtime.projections import rebuild_lease
+from runtime.projections.rebuild_lease import KEY, hold, running
 
 
 @pytest.fixture

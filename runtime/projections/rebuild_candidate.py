@@ -5,14 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from nats.js import JetStreamContext
+
 from contracts.graph import Projection
 from contracts.topology import CHECKPOINTS_BUCKET
 from runtime.bus.nats.key_values import NatsActiveGenerations, NatsSharedValues
-from runtime.bus.nats.log import connected, translated
+from runtime.bus.nats.log import translated
 from runtime.bus.port import SharedValues
 from runtime.bus.write_status import EVENTS
 from runtime.errors import Unavailable
-from runtime.settings import Settings
 
 KEY = "rebuild_candidate"
 
@@ -49,17 +50,15 @@ async def note_speed(values: SharedValues, targets: Sequence[Projection], events
     await values.write(_speed_key(targets), json.dumps([events, seconds]).encode(), revision)
 
 
-async def plan(settings: Settings, targets: Sequence[Projection], events_per_second: int) -> dict[str, Any]:
+async def plan(bus: JetStreamContext, targets: Sequence[Projection], events_per_second: int) -> dict[str, Any]:
     """Return what a rebuild of these projections would read and make, and seconds: None where none was made before.
 
     Raises ConfigurationError or `Unavailable`.
     """
-    async with connected(settings.nats_url, name="lightstream-cli") as client:
-        bus = client.jetstream()
-        with translated():
-            events = (await bus.stream_info(EVENTS)).state.messages
-        pointers, _ = await (await NatsActiveGenerations.bind(bus)).read()
-        value, _ = await (await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)).read(_speed_key(targets))
+    with translated():
+        events = (await bus.stream_info(EVENTS)).state.messages
+    pointers, _ = await (await NatsActiveGenerations.bind(bus)).read()
+    value, _ = await (await NatsSharedValues.bind(bus, CHECKPOINTS_BUCKET)).read(_speed_key(targets))
     before, seconds = json.loads(value) if value else (0, 0.0)
     estimate = round(seconds * events / before, 1) if before else None
     if estimate is not None and events_per_second:
