@@ -28,6 +28,7 @@ PRODUCERS: Mapping[str, tuple[Producer, ...]] = {
     "DocumentErased": ("lightstream",),
     "ErasureRequested": ("query", "lightstream"),
     "RetryRequested": ("publisher", "query", "lightstream"),
+    "BudgetSet": ("query",),
 }
 """Event type → who may publish it."""
 

@@ -10,6 +10,7 @@ import orjson
 from contracts import subjects
 from contracts.envelope import Envelope
 from contracts.events import (
+    BudgetSet,
     ChunksCreated,
     DescriptionSummarized,
     DocumentAdded,
@@ -151,8 +152,8 @@ def short_text(envelope: Envelope[Event]) -> str:
             return f"{event.stage} gave up a {event.cause_type}: {event.error_type}: {event.message}"
         case RetryRequested() | ErasureRequested() | DocumentErased() as event:
             return _of_request(event)
-        case DocumentCancelled() as event:
-            return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
+        case DocumentCancelled() | BudgetSet() as event:
+            return _limit_text(event)
         case GraphEdited() as event:
             return _edit_text(event)
         case event:
@@ -176,3 +177,13 @@ def _of_request(event: RetryRequested | ErasureRequested | DocumentErased) -> st
         return f"is to be erased{why}"
     done = f"erased, receipt {event.receipt}" if event.receipt else f"{len(event.erased)} events are to be erased"
     return done + why
+
+
+def _limit_text(event: DocumentCancelled | BudgetSet) -> str:
+    if isinstance(event, DocumentCancelled):
+        return f"work on it is stopped{f' by {event.editor}' if event.editor else ''}"
+    limits = [f"{event.money:g}"] if event.money is not None else []
+    limits += [f"{event.tokens:,} tokens"] if event.tokens is not None else []
+    period = "" if event.period == "total" or not limits else f" a {event.period}"
+    why = f": {event.reason}" if event.reason else ""
+    return f"budget {' and '.join(limits) or 'cleared'}{period}{why}"

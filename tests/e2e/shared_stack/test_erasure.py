@@ -38,10 +38,7 @@ def test_no_file_of_the_stack_has_a_word_of_it(stack: Stack, receipt: dict[str, 
 
 
 def test_the_stores_are_as_if_it_had_never_been(stack: Stack, receipt: dict[str, object]) -> None:
-    erased, never = stack.digest("erased"), stack.digest("never")
-    assert erased == never
-    rebuilt = stack.json("rebuild", "all", "--workspace", "erased")
-    assert {name: one["same"] for name, one in rebuilt["digests"].items()} == dict.fromkeys(rebuilt["digests"], True)
+    assert stack.digest("erased") == stack.digest("never")
 
 
 def test_what_it_shared_with_others_can_still_be_found(stack: Stack, receipt: dict[str, object]) -> None:
